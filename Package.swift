@@ -56,7 +56,7 @@ if !headless {
       name: "alina",
       dependencies: [
         "TicTacToe", "Opponents", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Synth", "SampledPiano",
-        "SDLPlatform", argumentParser,
+        "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
       ]),
     .systemLibrary(name: "CSDL2"),
     .systemLibrary(name: "CSDL2Mixer"),

@@ -25,7 +25,9 @@ public enum ClientFailure: Error, Sendable, Hashable {
       let theirs = server.map(String.init).joined(separator: ", ")
       return "The server speaks version \(theirs), this program \(protocolVersions[0]). Update the older of the two."
     case .tls(let why):
-      return "No secure connection: \(why). Check the address; a server without TLS needs --plain."
+      return
+        "No secure connection: \(why). Check the address; a server without TLS is reached with --plain, or on this "
+        + "machine without --tls."
     case .fingerprintChanged(_, let found):
       return "The server's certificate has changed (now \(found.prefix(16))…). Ask its owner; if that is right, "
         + "remove its line from known_servers."

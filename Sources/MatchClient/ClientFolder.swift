@@ -11,27 +11,39 @@ final class ClientFolder: Sendable {
   private let folder: String
   private let server: String
   private let lock = Mutex(())
+  /// The open lock file, -1 where another program of this user holds it: one session is one connection, and two windows
+  /// that shared it would throw each other out in turn. The second one is a guest of its own, and keeps nothing.
+  private let sessionLock: Int32
 
   init(_ folder: String, host: String, port: Int) {
     self.folder = folder
     server = "\(host):\(port)"
+    let name = String(server.map { $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" ? $0 : "_" })
+    credentialsFile = "\(folder)/servers/\(name).json"
+    ClientFolder.makeFolder(of: credentialsFile)
+    let file = open("\(folder)/servers/\(name).lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    if file >= 0, flock(file, LOCK_EX | LOCK_NB) != 0 {
+      close(file)
+      sessionLock = -1
+    } else {
+      sessionLock = file
+    }
   }
 
-  private var credentialsFile: String {
-    let name = String(server.map { $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" ? $0 : "_" })
-    return "\(folder)/servers/\(name).json"
-  }
+  deinit { if sessionLock >= 0 { close(sessionLock) } }
+
+  private let credentialsFile: String
   private var knownFile: String { "\(folder)/known_servers" }
 
   /// The tokens for this server; written atomically, mode 0600.
   var credentials: Credentials? {
     get {
-      guard let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
+      guard sessionLock >= 0, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
       return try? JSONDecoder().decode(Credentials.self, from: data)
     }
     set {
       lock.withLock { _ in
-        guard let newValue, let data = try? JSONEncoder().encode(newValue) else { return }
+        guard sessionLock >= 0, let newValue, let data = try? JSONEncoder().encode(newValue) else { return }
         write(data, to: credentialsFile)
       }
     }
@@ -66,11 +78,15 @@ final class ClientFolder: Sendable {
     }
   }
 
+  private static func makeFolder(of path: String) {
+    try? FileManager.default.createDirectory(
+      atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+  }
+
   /// Writes beside the file, then takes its place, so that it is never half there nor ever readable by others.
   private func write(_ data: Data, to path: String) {
-    let parent = (path as NSString).deletingLastPathComponent
-    try? FileManager.default.createDirectory(
-      atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    ClientFolder.makeFolder(of: path)
     let fresh = path + ".new-\(ProcessInfo.processInfo.processIdentifier)"
     guard FileManager.default.createFile(atPath: fresh, contents: data, attributes: [.posixPermissions: 0o600]) else {
       return

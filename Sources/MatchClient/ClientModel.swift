@@ -240,8 +240,11 @@ public struct ClientModel: Sendable {
       view.you = Player.allCases.first { players[$0].name == name && !(players.x.name == players.o.name) }
     }
     view.state = next
-    view.left = next.phase == .live ? next.clocks?[next.turn] : nil
-    view.leftAt = now
+    // Only what changes the clocks says how they stand: an offer or an absence finds them running.
+    if event.clocks != nil || next.phase != .live || view.left == nil {
+      view.left = next.phase == .live ? next.clocks?[next.turn] : nil
+      view.leftAt = now
+    }
     if let pending = view.pending, pending.ply < next.position.ply || next.phase == .over { view.pending = nil }
     if case .back = event.kind, event.side != view.you { view.claimableAt = nil }
     matches[m] = view

@@ -196,7 +196,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
         if !pinning, folder?.wasVerified != true { return dial(pinning: true) }
         return failed(.tls("the certificate is not trusted"))
       }
-      if let problem, problem is NIOSSLError || problem is BoringSSLError { return failed(.tls("\(problem)")) }
+      if let problem, problem is NIOSSLError || problem is BoringSSLError {
+        return failed(.tls("what answers does not speak TLS"))
+      }
     }
     if lastProblem.isEmpty { lastProblem = "the connection was lost" }
     scheduleRetry()

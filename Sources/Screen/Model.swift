@@ -60,8 +60,8 @@ public struct BoardModel: Sendable, Hashable {
   public var canRedo = false
   /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
   public var beads: [Int]?
-  /// Whether the opponent's connection is lost for now.
-  public var isConnectionLost = false
+  /// The match over the network, if this is one.
+  public var online: OnlineModel?
   /// One line of notice (no audio device, a refused file), shown once for a while.
   public var notice: String?
 
@@ -129,6 +129,10 @@ public enum Intent: Sendable, Hashable {
   case connect(address: String)
   /// Play whoever comes next.
   case quickMatch
+  /// Play a bot, as nobody comes.
+  case acceptBot
+  /// Take a name on the server for good.
+  case registerName(String)
   /// Open a room and show its code.
   case openRoom
   /// Enter a room by its code.
@@ -139,6 +143,22 @@ public enum Intent: Sendable, Hashable {
   case disconnect
   /// Offer a draw, or accept the offer that stands.
   case offerDraw
+  /// Decline the draw offer that stands.
+  case declineDraw
+  /// Take the win over an opponent who stays away.
+  case claimWin
+  /// Give the match up before both have moved.
+  case abortMatch
+  /// Say something to the opponent.
+  case say(String)
+  /// Send a small word.
+  case emote(Emote)
+  /// Hear nothing of what is said, or hear it again.
+  case setTalkMuted(Bool)
+  /// Meet and hear the opponent no more, or again.
+  case setBlocked(Bool)
+  /// Tell the server's keepers of what the opponent said.
+  case reportOpponent
   /// Leave the program.
   case quit
 }

@@ -4,7 +4,7 @@ import TicTacToe
 public enum SceneName: String, Sendable, Hashable, CaseIterable {
   case board
   case newGame = "new-game"
-  case contents, settings, help, review, games, statistics, network, easings
+  case contents, settings, help, review, games, statistics, network, talk, easings
 }
 
 /// The last responder: owns the pages, takes input, draws pictures, tells the executable what the player wants.
@@ -54,6 +54,12 @@ public final class RootScreen {
   public var network: NetworkModel {
     get { stage.network }
     set { change(\.network, newValue) }
+  }
+
+  /// What is said beside the match over the network.
+  public var talk: TalkModel {
+    get { stage.talk }
+    set { change(\.talk, newValue) }
   }
 
   /// The game of the review page; `nil` reviews the game on the board.
@@ -172,6 +178,7 @@ public final class RootScreen {
     case .games: GamesScene(stage: stage)
     case .statistics: StatisticsScene(stage: stage)
     case .network: NetworkScene(stage: stage)
+    case .talk: TalkScene(stage: stage)
     case .easings: EasingsScene(stage: stage)
     }
   }
@@ -382,6 +389,7 @@ public final class RootScreen {
       case .review: turn(to: .review)
       case .easings: turn(to: .easings)
       case .network: turn(to: .network)
+      case .talk: turn(to: .talk)
       case .games:
         onIntent(.listGames)
         turn(to: .games)

@@ -43,6 +43,8 @@ final class Stage {
   var games: [GameEntry] = []
   var statistics = StatisticsModel()
   var network = NetworkModel()
+  /// What is said beside the match.
+  var talk = TalkModel()
   var replay: ReplayModel?
   /// The themes that can be chosen, by name.
   var themes = [Theme.light]

@@ -10,11 +10,12 @@ public enum Language: String, Sendable, Hashable, CaseIterable {
 /// A text of the game, by what it is for; the words stand in the table of `Phrase+Table.swift`.
 public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case title, subtitle
-  case xToMove, oToMove, yourMove, thinkingX, thinkingO, connectionLost
+  case xToMove, oToMove, yourMove, thinkingX, thinkingO, connectionLost, reconnecting, watching
+  case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
   case xWins, oWins, youWin, youLose, draw, abandoned
   case byResignation, onTime, byAgreement, byForfeit
   case newGame, rematch, undo, redo, hint, soundOn, soundOff, start, back, contents, review, keep, quit, listen
-  case resign, offerDraw
+  case resign, offerDraw, acceptDraw, declineDraw, agreeDraw, claimWin, abortMatch, acceptRematch, leaveMatch
   case you, person, level, random, perfect, adaptive, menace
   case against, youPlay, playX, playO, clock, noClock, minutes
   case adaptiveManner, menaceManner, personManner
@@ -43,7 +44,11 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case noStatistics, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
   // Network
   case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
-  case matches, disconnect, inMatch, networkIntro
+  case matches, disconnect, inMatch, networkIntro, yourName, registerName, countsRated, countsNot, counts, playBot
+  case youAre, guest, noMatches
+  // Talk
+  case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
+  case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
   // Speech
   case speakPlays, speakEmpty
 

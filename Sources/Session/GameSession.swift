@@ -9,9 +9,9 @@ import TicTacToe
 /// Belongs to one thread; opponents think on others. Time comes in through the sound port alone.
 public final class GameSession {
   /// The game as played so far.
-  public private(set) var game = Game()
+  public internal(set) var game = Game()
   /// Who plays.
-  public private(set) var participants: Participants
+  public internal(set) var participants: Participants
   /// When opponents answer; may change at any time.
   public var reply: Conductor.Reply {
     get { conductor.reply }
@@ -36,17 +36,19 @@ public final class GameSession {
   private var lastHandled = Tick.zero
   private var hasOpened = false
   private var startFrame: Int64 = 0
-  private var endFrame: Int64?
+  var endFrame: Int64?
   /// The generation that sounds the move of each ply, for the engine's reports of late ones.
-  private var generations: [UInt32?] = []
+  var generations: [UInt32?] = []
   private var thought: Thought?
   private var answer: (square: Square, slot: Tick)?
   /// What earlier sittings of a resumed game lasted, so that the record's frames keep growing.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
   /// Each side's time for the running game in seconds; `nil` without clocks.
-  public private(set) var clockSeconds: Int?
-  private var isClockLow = false
+  public internal(set) var clockSeconds: Int?
+  var isClockLow = false
+  /// Milliseconds left by the clocks of whoever keeps them elsewhere; they are shown and heard, and end nothing here.
+  public var clocksElsewhere: ((Player) -> Int?)?
 
   /// Makes a session; nothing is heard before `open`.
   public init(
@@ -71,7 +73,10 @@ public final class GameSession {
   public var bars: [Bar] { conductor.bars }
 
   /// Whether an opponent is to move and has not moved yet.
-  public var isThinking: Bool { !game.isOver && !participants[game.turn].isHuman }
+  public var isThinking: Bool {
+    guard !game.isOver, case .opponent = participants[game.turn] else { return false }
+    return true
+  }
 
   /// Whether a local person may mark a cell now.
   public var acceptsMove: Bool { !game.isOver && participants[game.turn].isHuman }
@@ -124,6 +129,7 @@ public final class GameSession {
   public func newGame(_ players: Participants, from start: Position = .start, clockSeconds: Int? = nil) {
     participants = players
     self.clockSeconds = clockSeconds
+    clocksElsewhere = nil
     begin(Game(start: start))
   }
 
@@ -205,7 +211,7 @@ public final class GameSession {
       opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.gameSeed, on: inBackground)
   }
 
-  private func stopThinking() {
+  func stopThinking() {
     thought = nil
     answer = nil
   }
@@ -214,8 +220,8 @@ public final class GameSession {
 
   private var pliesToUndo: Int {
     let moves = game.moves.count
-    // Time that ran cannot be given back, so a game with clocks is played as it falls.
-    guard moves > 0, clockSeconds == nil else { return 0 }
+    // Time that ran cannot be given back, so a game with clocks is played as it falls; elsewhere others would have to agree.
+    guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
     // The side that made move i follows from who is to move now and the parity of what is left.
     var side = game.moves.count % 2 == 0 ? game.start.turn : game.start.turn.opponent
     for count in 1...moves {
@@ -232,7 +238,7 @@ public final class GameSession {
   }
 
   @discardableResult
-  private func mark(_ square: Square, at slot: Tick?) -> RuleViolation? {
+  func mark(_ square: Square, at slot: Tick?) -> RuleViolation? {
     do throws(RuleViolation) {
       // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
       var next = game
@@ -241,7 +247,7 @@ public final class GameSession {
       let frame = lastHandled.rawValue + frameOffset
       let previous = game.moves.last?.frame ?? startFrame
       let elapsed = Int(max(0, frame - previous) / 48)
-      let clock = clockSeconds.map { _ in max(0, milliseconds(left: facts.mover, at: lastHandled) ?? 0) }
+      let clock = milliseconds(left: facts.mover, at: lastHandled).map { max(0, $0) }
       try game.play(Move(square, elapsed: elapsed, clock: clock, frame: frame))
       generations.append(events.first?.generation)
       if game.isOver { undone = [] } else { think() }
@@ -252,18 +258,18 @@ public final class GameSession {
     }
   }
 
-  private func finish() {
+  func finish() {
     guard let end = game.end else { return }
     submit([.ended(end)])
     endFrame = lastHandled.rawValue + frameOffset
     undone = []
   }
 
-  private func begin(_ next: Game) {
+  func begin(_ next: Game) {
     stopThinking()
     game = next
     gameNumber += 1
-    generations = []
+    generations = Array(repeating: nil, count: next.moves.count)
     undone = []
     endFrame = nil
     frameOffset = 0
@@ -279,7 +285,7 @@ public final class GameSession {
   /// Composing a bar takes a while, in which a block may begin; then the moment just chosen has passed. So the bar is
   /// composed on a copy, and again (from warm caches) if the clock moved meanwhile.
   @discardableResult
-  private func submit(_ happenings: [Happening], at slot: Tick? = nil) -> [ScoreEvent] {
+  func submit(_ happenings: [Happening], at slot: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     var moment = Tick.zero
     var next = conductor
@@ -308,6 +314,7 @@ extension GameSession {
   }
 
   private func milliseconds(left side: Player, at now: Tick) -> Int? {
+    if let clocksElsewhere { return clocksElsewhere(side) }
     guard let clockSeconds else { return nil }
     if game.end == GameEnd(outcome: .win(side.opponent), termination: .time) { return 0 }
     var left = clockSeconds * 1_000
@@ -323,14 +330,14 @@ extension GameSession {
 
   /// Hears a clock that runs low, and ends the game of one that ran out.
   private func watchClocks() {
-    guard clockSeconds != nil else { return }
+    guard clockSeconds != nil || clocksElsewhere != nil else { return }
     let left = game.isOver ? nil : milliseconds(left: game.turn, at: sound.now())
     let isLow = (left ?? .max) < GameSession.lowMilliseconds
     if isLow != isClockLow {
       isClockLow = isLow
       submit([.clockLow(isLow)])
     }
-    guard let left, left <= 0, (try? game.lose(game.turn, by: .time)) != nil else { return }
+    guard clockSeconds != nil, let left, left <= 0, (try? game.lose(game.turn, by: .time)) != nil else { return }
     stopThinking()
     finish()
     isClockLow = false

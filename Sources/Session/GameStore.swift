@@ -31,11 +31,12 @@ public struct GameStore {
 
   private var marker: String { "\(folder)/unfinished" }
 
-  /// Saves a game under a name, and remembers whether it is the one to take up again. Returns whether it was written.
+  /// Saves a game under a name, and remembers whether it is the one to take up again (one that others keep is not).
+  /// Returns whether it was written.
   @discardableResult
-  public func save(_ record: Record, as name: String) -> Bool {
+  public func save(_ record: Record, as name: String, isResumable: Bool = true) -> Bool {
     guard write(path(of: name), Array(record.text.utf8)) else { return false }
-    return write(marker, record.game.isOver ? [] : Array("\(name)\n".utf8))
+    return write(marker, record.game.isOver || !isResumable ? [] : Array("\(name)\n".utf8))
   }
 
   /// Forgets which game was not finished; its file stays.

@@ -7,6 +7,8 @@ public enum Participant: Sendable {
   case human(name: String)
   /// A built-in opponent, with the seed its choices come from beside the game's own.
   case opponent(any Opponent)
+  /// Somebody elsewhere, whose moves the program brings (`GameSession.receive`).
+  case remote(name: String)
 
   /// Whether a person at this machine plays the side.
   public var isHuman: Bool {
@@ -14,10 +16,16 @@ public enum Participant: Sendable {
     return false
   }
 
+  /// Whether somebody elsewhere plays the side.
+  public var isRemote: Bool {
+    if case .remote = self { return true }
+    return false
+  }
+
   /// The name the record gives the player.
   public var name: String {
     switch self {
-    case .human(let name): name
+    case .human(let name), .remote(let name): name
     case .opponent(let opponent): opponent.name
     }
   }
@@ -38,6 +46,9 @@ public struct Participants: Sendable {
 
   /// Who plays a side.
   public subscript(player: Player) -> Participant { player == .x ? x : o }
+
+  /// Whether the game is played, or watched, over a connection.
+  public var areRemote: Bool { x.isRemote || o.isRemote }
 
   /// The same players on the other sides.
   public var swapped: Participants { Participants(x: o, o: x) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Composer
 import Glibc
+import MatchProtocol
 import Screen
 import Session
 
@@ -34,6 +35,22 @@ struct Alina: ParsableCommand {
 
   @Option(help: ArgumentHelp("The piano: modal, grand, or a SoundFont.", valueName: "piano"))
   var piano: String?
+
+  @Option(help: ArgumentHelp("Play on a match server (port 4664 unless given).", valueName: "host[:port]"))
+  var connect: String?
+
+  @Option(help: ArgumentHelp("With --connect: enter a friend's room by its code.", valueName: "code"))
+  var room: String?
+
+  @Option(
+    help: ArgumentHelp("With --connect: watch a match by its id; a private one needs --room too.", valueName: "id"))
+  var watch: String?
+
+  @Flag(help: "With --connect: use TLS even to this machine.")
+  var tls = false
+
+  @Flag(help: "With --connect: use no TLS even to another machine.")
+  var plain = false
 
   @Flag(name: .customLong("speak-lines"), help: "Print a line for a screen reader whenever something changes.")
   var speakLines = false
@@ -89,6 +106,22 @@ struct Alina: ParsableCommand {
       throw ValidationError("--scene \(scene): allowed are \(names)")
     }
     if let gameFile, access(gameFile, R_OK) != 0 { throw ValidationError("\(gameFile): no such file can be read") }
+    if let connect, ServerAddress(connect) == nil {
+      throw ValidationError("--connect \(connect): write HOST or HOST:PORT, the port 1 to 65535")
+    }
+    if connect == nil, let named = [room.map { _ in "--room" }, watch.map { _ in "--watch" }].compactMap({ $0 }).first {
+      throw ValidationError("\(named) needs --connect HOST[:PORT]")
+    }
+    if connect == nil, tls || plain {
+      throw ValidationError("\(tls ? "--tls" : "--plain") needs --connect HOST[:PORT]")
+    }
+    if tls && plain { throw ValidationError("--tls and --plain exclude each other") }
+    if let room, canonicalCode(room) == nil {
+      throw ValidationError("--room \(room): a code has \(Limits.code) letters and digits")
+    }
+    if let watch, MatchID(rawValue: watch) == nil {
+      throw ValidationError("--watch \(watch): a match's id has 1 to 32 letters, digits and hyphens")
+    }
     if !(64...8_192).contains(buffer) { throw ValidationError("--buffer \(buffer): allowed are 64 to 8192 frames") }
     if let size, Alina.parse(size: size) == nil {
       throw ValidationError("--size \(size): write WIDTHxHEIGHT, 320x480 to 7680x4320")

@@ -1,4 +1,5 @@
 import Glibc
+import MatchClient
 import SDLPlatform
 import ScoreModel
 import Screen
@@ -25,6 +26,8 @@ final class App: PlatformGame {
     var speaksLines = false
     /// What the command line says about settings, for this run alone.
     var overrides = Overrides()
+    /// How connections to match servers are protected.
+    var security = MatchClient.Configuration.Security.automatic
     /// Told the frame of each move a local person makes, for the latency log.
     var onMove: ((_ frame: Int64) -> Void)?
   }
@@ -38,6 +41,8 @@ final class App: PlatformGame {
   var listenPause: Double?
   /// How many interludes there were.
   var interludeCount: UInt32 = 0
+  /// The connection to a match server, once there is one.
+  var connection: Connection?
   /// The record under review, whose music a replay plays.
   var replayRecord: Record?
   /// What became of pieces being kept, from the workers.
@@ -46,7 +51,7 @@ final class App: PlatformGame {
   var hasGrand = false
   private var previewSince: Double?
   private var isScreenKept = false
-  private var isHidden = false
+  private(set) var isHidden = false
   private(set) var wantsToQuit = false
   let parts: Parts
   var setup: GameSetup
@@ -121,6 +126,7 @@ final class App: PlatformGame {
     endIfDone()
     carryOnInterlude()
     listenOn(at: now)
+    hearNetwork(at: now)
     endLongPreview(at: now)
     let plies = parts.session.game.moves.count
     parts.session.advance()
@@ -154,8 +160,11 @@ final class App: PlatformGame {
   /// Whether a picture is waiting to be written.
   var wantsPicture: Bool { !pendingShots.isEmpty }
 
-  /// Writes what must not be lost; call before the program ends.
-  func finish() { save() }
+  /// Writes what must not be lost and takes leave; call before the program ends.
+  func finish() {
+    save()
+    connection?.client.disconnect()
+  }
 
   /// A name for the files of a game that begins now: the local time, so that a folder of them reads as a diary.
   var gameName: String {
@@ -172,10 +181,13 @@ final class App: PlatformGame {
 
   func answer(_ intent: Intent) {
     let session = parts.session
+    if isRefusedInMatch(intent) {
+      show(notice: "You are in a match: finish or resign it first", at: parts.services.now())
+      return
+    }
     switch intent {
-    case .play(let square):
-      stopInterlude()
-      if session.play(square) == nil, let frame = session.game.moves.last?.frame { parts.onMove?(frame) }
+    case .play, .rematch, .resign, .offerDraw:
+      if session.clocksElsewhere == nil { answerPlay(intent) } else { answerNetwork(intent) }
     case .preview(let square):
       previewSince = square == nil ? nil : parts.services.now()
       session.preview(square)
@@ -185,11 +197,6 @@ final class App: PlatformGame {
       self.setup = setup
       savedGame = nil
       session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
-    case .rematch:
-      setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
-      savedGame = nil
-      session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
-    case .resign: session.resign(session.participants.loneHuman ?? session.game.turn)
     case .undo: session.undo()
     case .redo: session.redo()
     case .setMuted(let muted):
@@ -203,9 +210,41 @@ final class App: PlatformGame {
     case .quit: wantsToQuit = true
     case .saveGame, .listGames, .openGame, .copyGame, .pasteGame, .statistics: answerFiles(intent)
     case .replay, .playSign, .listen, .keepPiece, .reloadRules: answerMusic(intent)
-    case .connect, .quickMatch, .openRoom, .joinRoom, .watch, .disconnect, .offerDraw: break
+    case .connect, .quickMatch, .acceptBot, .openRoom, .joinRoom, .watch, .disconnect, .registerName, .declineDraw,
+      .claimWin, .abortMatch, .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent:
+      answerNetwork(intent)
     }
     showSession()
+  }
+
+  /// Answers what is done in a game of this machine.
+  private func answerPlay(_ intent: Intent) {
+    let session = parts.session
+    switch intent {
+    case .play(let square):
+      stopInterlude()
+      if session.play(square) == nil, let frame = session.game.moves.last?.frame { parts.onMove?(frame) }
+    case .rematch:
+      setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
+      savedGame = nil
+      session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
+    case .resign: session.resign(session.participants.loneHuman ?? session.game.turn)
+    case .offerDraw:
+      // Two people at one machine agree by word of mouth; an opponent of ours plays on.
+      if setup.x == .human, setup.o == .human {
+        session.end(with: GameEnd(outcome: .draw, termination: .agreement))
+      }
+    default: break
+    }
+  }
+
+  /// Whether something would take the board from a match that is running.
+  private func isRefusedInMatch(_ intent: Intent) -> Bool {
+    guard connection?.isPlaying == true else { return false }
+    switch intent {
+    case .newGame, .listen, .connect, .quickMatch, .joinRoom, .openRoom, .watch: return true
+    default: return false
+    }
   }
 
   private func playScript(at now: Double) {
@@ -270,6 +309,7 @@ final class App: PlatformGame {
       parts.services.inhibitScreenSaver(isTimed)
     }
     model.beads = beads
+    model.online = online
     model.canUndo = session.canUndo
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
     if model.bars != session.bars { model.bars = session.bars }
@@ -287,7 +327,7 @@ final class App: PlatformGame {
     guard !game.moves.isEmpty else { return }
     let name = savedGame?.name ?? gameName
     savedGame = (name, game)
-    store.save(parts.session.record, as: name)
+    store.save(parts.session.record, as: name, isResumable: !parts.session.participants.areRemote)
   }
 }
 

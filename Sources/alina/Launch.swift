@@ -123,6 +123,7 @@ struct Launch {
     if let damage { app.show(notice: damage, at: services.now()) }
     if isGated { app.endsWithScript(after: .zero, picture: nil) }
     showFirst(app)
+    connect(app)
     let icon = Icon.draw(size: 64)
     withExtendedLifetime(icon) { platform.setIcon(icon.bitmap) }
 
@@ -162,6 +163,17 @@ struct Launch {
   private func showFirst(_ app: App) {
     if let file = options.gameFile { app.open(path: file) }
     if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }
+  }
+
+  /// Looks for the server that the command line names, or the one whose match was cut short.
+  private func connect(_ app: App) {
+    if let address = options.connect.flatMap(ServerAddress.init) {
+      var wish = options.watch.map { Connection.Wish.watch(id: $0, code: options.room) }
+      if wish == nil { wish = options.room.map { .room(code: $0) } }
+      app.connect(to: address, wish: wish)
+    } else if mayResume, let address = ServerAddress(app.screen.settings.matchServer) {
+      app.connect(to: address)
+    }
   }
 
   /// The score rules asked for.
@@ -215,7 +227,8 @@ struct Launch {
       services: services, engine: engine, session: session, setup: setup,
       store: GameStore(
         folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile),
-      script: script, speaksLines: options.speakLines, overrides: overrides)
+      script: script, speaksLines: options.speakLines, overrides: overrides,
+      security: options.tls ? .tls : options.plain ? .plain : .automatic)
   }
 
   private func script() throws -> Script? {

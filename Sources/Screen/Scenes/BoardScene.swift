@@ -21,7 +21,12 @@ final class BoardScene: Scene {
     notice = NoticeView(stage: stage)
     super.init(stage: stage)
     for view in [board, status, players, staff] as [View] { add(view) }
-    for action in [Action.newGame, .rematch, .review, .keep, .undo, .redo, .hint, .mute, .contents] {
+    let actions: [Action] = [
+      .newGame, .rematch, .claimWin, .offerDraw, .declineDraw, .resign, .abortMatch, .talk, .review, .keep, .undo,
+      .redo,
+      .hint, .disconnect, .mute, .contents,
+    ]
+    for action in actions {
       let button = TextButton(stage: stage, title: "", action: action)
       buttons.append(button)
       add(button)
@@ -180,10 +185,12 @@ final class BoardScene: Scene {
     let before = buttons.map { $0.isHidden ? "" : $0.title }
     for button in buttons {
       switch button.action {
-      case .newGame: button.title = stage.text(.newGame)
+      case .newGame:
+        button.title = stage.text(.newGame)
+        button.isHidden = model.online != nil
       case .rematch:
-        button.title = stage.text(.rematch)
-        button.isHidden = !isOver
+        button.title = stage.text(model.online?.rematch == .theirs ? .acceptRematch : .rematch)
+        button.isHidden = !isOver || model.online.map { $0.you == nil || $0.rematch == .mine } ?? false
       case .review:
         button.title = stage.text(.review)
         button.isHidden = !isOver
@@ -192,24 +199,60 @@ final class BoardScene: Scene {
         button.isHidden = !isOver
       case .undo:
         button.title = stage.text(.undo)
-        button.isHidden = isOver
+        button.isHidden = isOver || model.online != nil
         button.isEnabled = model.canUndo && !model.game.moves.isEmpty
       case .redo:
         button.title = stage.text(.redo)
         button.isHidden = !model.canRedo
       case .hint:
         button.title = stage.text(.hint)
-        button.isHidden = isOver
+        button.isHidden = isOver || model.online != nil
         button.isEnabled = mayHelp
       case .mute:
         button.title = stage.text(model.isMuted ? .soundOff : .soundOn)
         button.isHidden = false
       case .contents: button.title = stage.text(.contents)
-      default: break
+      default: showOnline(button)
       }
       if isCompact, [.mute, .hint, .keep, .review, .redo].contains(button.action) { button.isHidden = true }
     }
     return before != buttons.map { $0.isHidden ? "" : $0.title }
+  }
+
+  /// The words that only a match over the network has.
+  private func showOnline(_ button: TextButton) {
+    let online = stage.model.online
+    let isLive = !stage.model.game.isOver && online?.you != nil
+    switch button.action {
+    case .claimWin:
+      button.title = stage.text(.claimWin)
+      button.isHidden = !isLive || online?.claimIn != 0
+    case .offerDraw:
+      button.title = stage.text(online?.draw == .theirs ? .acceptDraw : .offerDraw)
+      button.isHidden = !isLive || !(online?.draw == .theirs || online?.mayOfferDraw == true)
+    case .declineDraw:
+      button.title = stage.text(.declineDraw)
+      button.isHidden = !isLive || online?.draw != .theirs
+    case .resign:
+      button.title = stage.text(.resign)
+      button.isHidden = !isLive || online?.mayAbort == true
+    case .abortMatch:
+      button.title = stage.text(.abortMatch)
+      button.isHidden = !isLive || online?.mayAbort != true
+    case .talk:
+      let unread = stage.talk.unread
+      button.title = stage.text(.talk) + (unread > 0 ? " (\(unread))" : "")
+      button.isHidden = online?.you == nil
+    case .disconnect:
+      button.title = stage.text(.leaveMatch)
+      button.isHidden = online == nil || isLive
+    default: break
+    }
+  }
+
+  /// What is said beside the match changes the word that leads there.
+  override func contentChanged() {
+    if refreshButtons() { relay() }
   }
 
   override func nextChange(after now: Double) -> Double { staff.isHidden ? .infinity : staff.nextChange(after: now) }
@@ -252,6 +295,12 @@ final class BoardScene: Scene {
       staff.preview(square)
       return false
     case .activated(.rematch): return send(.intent(.rematch))
+    case .activated(.offerDraw): return send(.intent(.offerDraw))
+    case .activated(.declineDraw): return send(.intent(.declineDraw))
+    case .activated(.claimWin): return send(.intent(.claimWin))
+    case .activated(.abortMatch): return send(.intent(.abortMatch))
+    case .activated(.resign): return send(.intent(.resign))
+    case .activated(.disconnect): return send(.intent(.disconnect))
     case .activated(.undo): return send(.intent(.undo))
     case .activated(.redo): return send(.intent(.redo))
     case .activated(.keep): return send(.intent(.keepPiece))
@@ -322,24 +371,45 @@ extension Stage {
     }
   }
 
+  /// What a match over the network waits for, if for anything but a move.
+  private func onlineText() -> String? {
+    guard let online = model.online else { return nil }
+    if online.isOffline { return text(.reconnecting) }
+    if let seconds = online.claimIn, online.you != nil {
+      return seconds > 0 ? "\(text(.claimIn)) \(seconds) s" : text(.mayClaim)
+    }
+    if online.isAlone { return text(.connectionLost) }
+    if online.you == nil { return text(.watching) }
+    switch online.draw {
+    case .mine: return text(.drawOffered)
+    case .theirs: return text(.drawOfferedYou)
+    case .nobody: return nil
+    }
+  }
+
   /// The one line that says how the game stands, and why it ended so.
   func statusText() -> (main: String, detail: String) {
     let game = model.game
     guard let end = game.end else {
       let turn = game.turn
-      if model.isConnectionLost { return (text(turn == .x ? .xToMove : .oToMove), text(.connectionLost)) }
       if model.isThinking { return (text(turn == .x ? .thinkingX : .thinkingO), "") }
       let seat = turn == .x ? model.setup.x : model.setup.o
       let other = turn == .x ? model.setup.o : model.setup.x
+      if let online = onlineText() { return (text(turn == .x ? .xToMove : .oToMove), online) }
       return (text(turn == .x ? .xToMove : .oToMove), seat == .human && other != .human ? text(.yourMove) : "")
     }
-    let why: String
+    var why: String
     switch end.termination {
     case .resignation: why = text(.byResignation)
     case .time: why = text(.onTime)
     case .agreement: why = text(.byAgreement)
     case .forfeit: why = text(.byForfeit)
     case .normal, .abandoned: why = ""
+    }
+    if let online = model.online {
+      if let rating = online.rating { why += (why.isEmpty ? "" : " · ") + "\(rating.before) → \(rating.after)" }
+      if online.rematch == .mine { why += (why.isEmpty ? "" : " · ") + text(.rematchAsked) }
+      if online.rematch == .theirs { why += (why.isEmpty ? "" : " · ") + text(.rematchWanted) }
     }
     switch end.outcome {
     case .win(let winner):

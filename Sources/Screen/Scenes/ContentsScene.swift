@@ -20,8 +20,20 @@ final class ContentsScene: PageScene {
       (model.isMuted ? .soundOff : .soundOn, "M", .mute), (.easings, "", .easings), (.quit, "Ctrl Q", .quit),
     ]
     let isRunning = !model.game.isOver && !model.game.moves.isEmpty
-    if isRunning, model.setup.isRemote, let at = lines.firstIndex(where: { $0.0 == .resign }) {
-      lines.insert((.offerDraw, "", .offerDraw), at: at)
+    if isRunning, let at = lines.firstIndex(where: { $0.0 == .resign }) {
+      if let online = model.online {
+        if online.you == nil { lines.remove(at: at) }
+        if online.mayOfferDraw { lines.insert((.offerDraw, "", .offerDraw), at: at) }
+      } else if model.setup.x == .human, model.setup.o == .human {
+        lines.insert((.agreeDraw, "", .offerDraw), at: at)
+      }
+    }
+    if model.online?.you != nil, let at = lines.firstIndex(where: { $0.0 == .network }) {
+      lines.insert((.talk, "", .talk), at: at + 1)
+    }
+    // A match is not left for another game before it is over.
+    if model.online?.you != nil, !model.game.isOver {
+      lines.removeAll { [.newGame, .listen, .undo, .redo, .hint, .analysis].contains($0.0) }
     }
     column.set(
       lines.filter { isRunning || $0.0 != .resign }.map {

@@ -1,9 +1,15 @@
 /// The page of the network: find a server, then a partner.
 final class NetworkScene: PageScene {
-  private var address: FieldRow
-  private var code: FieldRow
+  private let address: FieldRow
+  private let name: FieldRow
+  private let code: FieldRow
+  private let clock: ChoiceRow
+  private let counts: ChoiceRow
   private var typedCode = ""
   private var typedAddress: String
+  private var typedName: String
+  /// The clocks offered; the server knows any from ten seconds to an hour.
+  private static let clocks = ["60+2", "180+2", "600+5", "none"]
 
   override var title: String { stage.text(.network) }
   override var initialFocus: View? { column.rows.first { $0.isFocusable && !$0.isHidden } ?? foot.first }
@@ -15,17 +21,34 @@ final class NetworkScene: PageScene {
       stage: stage, services: stage.services, caption: stage.text(.serverAddress), text: stage.settings.server,
       limit: 253
     ) { _ in scene?.connect() }
+    typedName = stage.settings.name
+    name = FieldRow(
+      stage: stage, services: stage.services, caption: stage.text(.yourName), text: stage.settings.name, limit: 20
+    ) { _ in scene?.connect() }
+    clock = ChoiceRow(
+      stage: stage, group: 0, caption: stage.text(.clock),
+      options: NetworkScene.clocks.map { NetworkScene.words(for: $0, stage) },
+      selected: NetworkScene.clocks.firstIndex(of: stage.settings.networkClock) ?? 0)
+    counts = ChoiceRow(
+      stage: stage, group: 1, caption: stage.text(.counts),
+      options: [stage.text(.countsNot), stage.text(.countsRated)],
+      selected: stage.settings.networkRated ? 1 : 0)
     code = FieldRow(
       stage: stage, services: stage.services, caption: stage.text(.roomCode), text: "", limit: 32
     ) { _ in scene?.join() }
     super.init(stage: stage)
     scene = self
     address.onEdit = { [weak self] in self?.typedAddress = $0 }
+    name.onEdit = { [weak self] in self?.typedName = $0 }
     code.onEdit = { [weak self] in self?.typedCode = $0 }
     code.gapAfter = 0.6
+    clock.gapAfter = 0.5
+    clock.onSelect = { stage.settings.networkClock = NetworkScene.clocks[$0] }
+    counts.onSelect = { stage.settings.networkRated = $0 == 1 }
     setFoot(
       [
-        (Phrase.connect, Action.connect), (.join, .join), (.disconnect, .disconnect), (.back, .back),
+        (Phrase.connect, Action.connect), (.registerName, .registerName), (.playBot, .acceptBot), (.join, .join),
+        (.disconnect, .disconnect), (.back, .back),
       ].map { TextButton(stage: stage, title: stage.text($0.0), action: $0.1) })
     fill()
   }
@@ -46,15 +69,26 @@ final class NetworkScene: PageScene {
       rows.append(row)
     }
     switch network.phase {
-    case .offline: rows += [line(.networkIntro), address]
+    case .offline: rows += [line(.networkIntro), address, name]
     case .connecting: rows.append(line(.connecting))
     case .lobby:
-      rows.append(line(.lobby))
+      if let you = network.you {
+        let rating = you.isGuest ? stage.text(.guest) : "\(you.rating)"
+        let row = TextRow(stage: stage, "\(stage.text(.lobby)) \(stage.text(.youAre)) \(you.name) (\(rating)).")
+        row.isItalic = true
+        rows.append(row)
+      }
+      rows.append(clock)
+      // Guests have no rating to play for.
+      if network.you?.isGuest == false, stage.settings.networkClock != "none" { rows.append(counts) }
+      rows.last?.gapAfter = 0.8
       rows.append(ContentsRow(stage: stage, title: stage.text(.quickMatch), key: "", action: .quickMatch))
       rows.append(ContentsRow(stage: stage, title: stage.text(.openRoom), key: "", action: .openRoom))
       rows.last?.gapAfter = 1
       rows.append(code)
-      if !network.matches.isEmpty {
+      if network.matches.isEmpty {
+        rows.append(line(.noMatches))
+      } else {
         rows.append(line(.matches))
         for (index, match) in network.matches.prefix(50).enumerated() {
           rows.append(
@@ -76,6 +110,9 @@ final class NetworkScene: PageScene {
       switch button.action {
       case .connect: button.isHidden = network.phase != .offline
       case .join: button.isHidden = network.phase != .lobby
+      case .registerName: button.isHidden = network.phase != .lobby || network.you?.isGuest != true
+      case .acceptBot:
+        if case .queued(let bots) = network.phase { button.isHidden = bots == 0 } else { button.isHidden = true }
       case .disconnect: button.isHidden = network.phase == .offline
       default: break
       }
@@ -93,7 +130,14 @@ final class NetworkScene: PageScene {
   private func connect() {
     guard !typedAddress.isEmpty else { return }
     stage.settings.server = typedAddress
+    stage.settings.name = typedName
     send(.intent(.connect(address: typedAddress)))
+  }
+
+  /// A clock in words.
+  private static func words(for clock: String, _ stage: Stage) -> String {
+    guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return stage.text(.noClock) }
+    return "\(seconds / 60) \(stage.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
   }
 
   private func join() {
@@ -106,7 +150,11 @@ final class NetworkScene: PageScene {
     case .activated(.connect): connect()
     case .activated(.join): join()
     case .activated(.disconnect): send(.intent(.disconnect))
+    case .activated(.choose): contentChanged()
     case .activated(.quickMatch): send(.intent(.quickMatch))
+    case .activated(.acceptBot): send(.intent(.acceptBot))
+    case .activated(.registerName):
+      send(.intent(.registerName(typedName.isEmpty ? stage.network.you?.name ?? "" : typedName)))
     case .activated(.openRoom): send(.intent(.openRoom))
     case .activated(.line(let index)):
       if stage.network.matches.indices.contains(index) { send(.intent(.watch(id: stage.network.matches[index].id))) }

@@ -61,6 +61,12 @@ public final class Settings: SettingsOwner {
   @Setting("name") public var name = ""
   /// The server's address, `HOST[:PORT]`.
   @Setting("server") public var server = ""
+  /// The clock of matches looked for on the network: `none`, or seconds and seconds a move as in `60+2`.
+  @Setting("network-clock") public var networkClock = "60+2"
+  /// Whether matches looked for on the network count for the rating.
+  @Setting("network-rated") public var networkRated = false
+  /// The server of a match that was not over when the program last ended; empty where there is none.
+  @Setting("match-server") public var matchServer = ""
   /// The opponent of the last game: `human`, `1`…`6`, `adaptive`, `menace`.
   @Setting("opponent") public var opponent = "3"
   /// The side of the last game: `x`, `o` or `none`.

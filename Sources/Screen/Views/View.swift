@@ -18,7 +18,9 @@ enum Message: Hashable {
 enum Action: Hashable {
   case newGame, rematch, undo, redo, mute, start, back, quit, toggleStrip, hint, analysis, resign, offerDraw
   case contents, network, games, statistics, help, settings, easings, review, keep, listen
-  case connect, quickMatch, openRoom, join, disconnect
+  case connect, quickMatch, openRoom, join, disconnect, acceptBot, registerName
+  case declineDraw, claimWin, abortMatch, talk, muteTalk, block, report
+  case emote(Emote)
   case save, copy, paste, playMusic, playAll
   /// An option of a group was chosen.
   case choose(group: Int, option: Int)

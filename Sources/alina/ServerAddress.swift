@@ -1,0 +1,35 @@
+import MatchClient
+
+/// Where a match server is, as people write it: `HOST`, `HOST:PORT`, `[::1]:PORT`.
+struct ServerAddress: Hashable, CustomStringConvertible {
+  static let standardPort = 4664
+
+  var host: String
+  var port: Int
+
+  /// Reads an address; nil where it is none.
+  init?(_ text: String) {
+    var rest = Substring(text)
+    if rest.first == "[" {
+      guard let end = rest.firstIndex(of: "]") else { return nil }
+      host = String(rest[rest.index(after: rest.startIndex)..<end])
+      rest = rest[rest.index(after: end)...]
+      guard rest.isEmpty || rest.first == ":" else { return nil }
+    } else {
+      // Two colons and no brackets: an IPv6 address without a port.
+      let isBare6 = rest.filter { $0 == ":" }.count > 1
+      let end = isBare6 ? rest.endIndex : rest.firstIndex(of: ":") ?? rest.endIndex
+      host = String(rest[..<end])
+      rest = rest[end...]
+    }
+    guard !host.isEmpty, host.allSatisfy({ $0.isASCII && !$0.isWhitespace && $0 != "/" }) else { return nil }
+    guard !rest.isEmpty else {
+      port = ServerAddress.standardPort
+      return
+    }
+    guard let number = Int(rest.dropFirst()), (1...65_535).contains(number) else { return nil }
+    port = number
+  }
+
+  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
