@@ -309,7 +309,7 @@ extension Phrase {
     .emoteGl: ("Good luck", "Viel Glück"),
     .emoteGg: ("Good game", "Gutes Spiel"),
     .emoteThx: ("Thanks", "Danke"),
-    .emoteWow: ("Oh!", "Oh!"),
+    .emoteWow: ("Oh!", "Ach!"),
     .emoteOops: ("Oops", "Hoppla"),
     .speakPlays: ("plays", "spielt"),
     .speakEmpty: ("empty", "leer"),

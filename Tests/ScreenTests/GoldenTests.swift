@@ -28,6 +28,10 @@ struct GoldenTests {
         $0.model = Samples.model([4, 0, 8, 2])
         $0.handle([.key(.function(3), [], isRepeat: false)], at: 1)
       },
+      Scene(name: "board-online") {
+        $0.model = Samples.online()
+        $0.talk.unread = 2
+      },
       Scene(name: "board-beads") {
         $0.model = Samples.model([4], setup: GameSetup(x: .human, o: .menace, clockSeconds: 180))
         $0.model.beads = [12, 1, 4, 2, 0, 2, 7, 0, 10]

@@ -21,7 +21,7 @@ struct LayoutTests {
     var clocks = Samples.model([4, 0, 8])
     clocks.clocks = .init(x: 61_000, o: 9_400)
     clocks.canRedo = true
-    return [clocks, Samples.model([4, 1, 0, 8, 6, 2, 3])]
+    return [clocks, Samples.model([4, 1, 0, 8, 6, 2, 3]), Samples.online()]
   }
 
   @Test(

@@ -40,7 +40,20 @@ enum Samples {
       results: [1, 0, 0, -1, 1, 1, 0, -1, -1, 0, 1, 1, 1, 0, 0, 1, -1, 0, 1, 1, 0, 0, 0, 1, 1])
     screen.network = NetworkModel(
       phase: .lobby, matches: [.init(id: "a", title: "Nora and Jan"), .init(id: "b", title: "Ida and a guest")])
+    screen.network.you = .init(name: "Vera", rating: 1_542, isGuest: false)
+    screen.talk.opponent = "Nora"
+    screen.talk.lines = [.init(name: "Nora", text: "Good luck"), .init(name: "Vera", text: "Thanks, and to you.")]
     return screen
+  }
+
+  /// A match over the network in which a draw is offered.
+  static func online() -> BoardModel {
+    var model = Samples.model([4, 0, 8], setup: GameSetup(x: .human, o: .remote(name: "Nora (1518)")))
+    model.clocks = .init(x: 58_000, o: 41_000)
+    var online = OnlineModel(you: .x)
+    online.draw = .theirs
+    model.online = online
+    return model
   }
 
   /// The shipped themes, found from this file.

@@ -214,7 +214,10 @@ final class BoardScene: Scene {
       case .contents: button.title = stage.text(.contents)
       default: showOnline(button)
       }
-      if isCompact, [.mute, .hint, .keep, .review, .redo].contains(button.action) { button.isHidden = true }
+      if isCompact, [.mute, .hint, .keep, .review, .redo, .resign, .talk].contains(button.action) {
+        button.isHidden = true
+      }
+      if isCompact, button.action == .offerDraw, model.online?.draw != .theirs { button.isHidden = true }
     }
     return before != buttons.map { $0.isHidden ? "" : $0.title }
   }

@@ -17,6 +17,8 @@ extension Emote {
 /// The page of what is said beside a match: lines, a field, small words to press.
 final class TalkScene: PageScene {
   private var field: FieldRow
+  private let words: WordsRow
+  private let rest: WordsRow
   private var typed = ""
 
   override var title: String { stage.text(.talk) }
@@ -25,11 +27,12 @@ final class TalkScene: PageScene {
   override init(stage: Stage) {
     weak var scene: TalkScene?
     field = TalkScene.emptyField(stage) { scene?.say() }
+    words = WordsRow(stage: stage, Emote.allCases.map { (stage.text($0.phrase), .emote($0)) })
+    rest = WordsRow(
+      stage: stage, [("", .muteTalk), ("", .block), (stage.text(.report), .report)])
     super.init(stage: stage)
     scene = self
-    let words = Emote.allCases.map { TextButton(stage: stage, title: stage.text($0.phrase), action: .emote($0)) }
-    let rest = [Action.muteTalk, .block, .report, .back].map { TextButton(stage: stage, title: "", action: $0) }
-    setFoot(words + rest)
+    setFoot([TextButton(stage: stage, title: stage.text(.back), action: .back)])
     column.isCentered = false
     fill()
   }
@@ -56,13 +59,11 @@ final class TalkScene: PageScene {
       rows.append(row)
     }
     rows.last?.gapAfter = 1
-    column.set(rows + [field])
-    for button in foot {
+    column.set(rows + [field, words, rest])
+    for button in rest.words {
       switch button.action {
       case .muteTalk: button.title = stage.text(talk.isMuted ? .unmuteTalk : .muteTalk)
       case .block: button.title = stage.text(talk.isBlocked ? .unblock : .block)
-      case .report: button.title = stage.text(.report)
-      case .back: button.title = stage.text(.back)
       default: break
       }
     }

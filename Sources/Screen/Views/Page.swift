@@ -158,7 +158,7 @@ class PageScene: Scene {
   }
 
   override func focusMoved(to view: View) {
-    if let row = view as? PageRow { column.reveal(row) }
+    if let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
   }
 
   override func receive(_ message: Message) -> Bool {

@@ -1,0 +1,17 @@
+/// Words to press among the rows of a page, in centred lines.
+final class WordsRow: PageRow {
+  let words: [TextButton]
+
+  init(stage: Stage, _ words: [(title: String, action: Action)]) {
+    self.words = words.map { TextButton(stage: stage, title: $0.title, action: $0.action) }
+    super.init(stage: stage)
+    for word in self.words { add(word) }
+  }
+
+  override func arrange(x: Double, y: Double, width: Double) -> Double {
+    let height = -TextButton.arrangeInRows(words, width: width, midX: x + width / 2, bottom: 0)
+    _ = TextButton.arrangeInRows(words, width: width, midX: x + width / 2, bottom: y + height)
+    frame = Rect(x, y, width, height)
+    return height
+  }
+}
