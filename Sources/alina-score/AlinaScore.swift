@@ -65,8 +65,8 @@ struct Simulate: ParsableCommand {
   func run() throws {
     let rules = try RuleLibrary.load(scoreRules).rules
     let play = SimulatedPlay(games: games, seed: seed, rules: rules)
-    try Output.whole(wav) { part in
-      try OfflineSound(play.events, end: play.end, rules: rules, piano: piano).write(to: part, format: .wav)
+    try WholeFile.write(wav) { part in
+      try OfflineSound(play.events, end: play.end).write(to: part, format: .wav, rules: rules, piano: piano)
     }
   }
 }

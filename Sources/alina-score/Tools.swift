@@ -102,7 +102,7 @@ struct Envelope: ParsableCommand {
       for index in stride(from: 0, to: envelope.left.count, by: step) {
         text += "\(Double(index) / Double(envelope.sampleRate)),\(envelope.left[index])\n"
       }
-      try Output.write(Array(text.utf8), to: output)
+      try WholeFile.write(Array(text.utf8), to: output)
     }
   }
 

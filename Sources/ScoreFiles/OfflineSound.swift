@@ -1,0 +1,44 @@
+import ScoreModel
+import Synth
+
+/// The window's engine without its clock: events in, samples to a file.
+public struct OfflineSound {
+  /// Seconds the last notes ring.
+  public static let tail = 8.0
+
+  private let events: [ScoreEvent]
+  private let end: Tick
+  /// Seconds to write, from the first sound.
+  public var range = 0.0...Double.greatestFiniteMagnitude
+
+  /// Prepares events, of which the last bar ends at `end`.
+  public init(_ events: [ScoreEvent], end: Tick) {
+    self.events = events
+    self.end = end
+  }
+
+  /// Renders with an engine whose patch and piano are set; `progress` is told the seconds done and all, and what it
+  /// throws ends the work.
+  public func write(
+    to path: String, format: AudioFile.Format, engine: Engine,
+    progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
+  ) throws {
+    var renderer = OfflineRenderer(events, engine: engine)
+    let end = min((self.end + .seconds(Self.tail)).seconds, range.upperBound)
+    guard end > range.lowerBound else {
+      throw ScoreFileError("--from \(range.lowerBound): the music ends at \(Int(end)) s")
+    }
+    let file = try AudioFile(path: path, format: format)
+    var frame: Int64 = 0
+    let first = Tick.seconds(range.lowerBound).rawValue
+    let last = Tick.seconds(end).rawValue
+    while frame < last {
+      // What comes before the range is rendered all the same: its notes ring on.
+      let run = Int(min(4_800, (frame < first ? first : last) - frame))
+      let samples = renderer.render(frames: run)
+      if frame >= first { try samples.withUnsafeBufferPointer { try file.write($0) } }
+      frame += Int64(run)
+      try progress(Double(frame) / 48_000, end)
+    }
+  }
+}
