@@ -60,6 +60,9 @@ struct Schedule: Sendable {
   private(set) var points: [Double]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
+  private var unmet: MeetingGraph
+  /// Swiss: rounds that can be played to the end whatever happens.
+  private var reserve: [MeetingGraph.Round] = []
   /// Knockout.
   private(set) var matches: [Match] = []
   private var survivors: [Int]
@@ -74,6 +77,7 @@ struct Schedule: Sendable {
     points = .init(repeating: 0, count: count)
     met = .init(repeating: [], count: count)
     survivors = Array(0..<count)
+    unmet = MeetingGraph(complete: count + count % 2)
   }
 
   /// The games known beforehand; `nil` where results decide how many there are.
@@ -147,27 +151,44 @@ struct Schedule: Sendable {
     }
   }
 
+  /// The next round of a Swiss tournament: from the top, each player meets the next it has not met.
+  ///
+  /// Nobody meets twice, and nobody has a second bye (a bye is meeting an absent player). Late in a tournament a round
+  /// can leave none for those after it; hence a way to the end is known before a round is played.
   private mutating func swissRound() -> [Pairing] {
-    var waiting = standings
-    if waiting.count % 2 == 1, let bye = waiting.last(where: { !byes.contains($0) }) {
-      waiting.removeAll { $0 == bye }
-      byes.insert(bye)
-      points[bye] += 1
-    }
-    // Earlier rounds can leave no way round a second meeting; then neighbours meet again.
-    return pairUp(waiting)
-      ?? stride(from: 0, to: waiting.count - 1, by: 2).map { Pairing(a: waiting[$0], b: waiting[$0 + 1]) }
-  }
-
-  /// Pairs the best unpaired with the next best it has not met, going back where that leaves others without a pairing.
-  private func pairUp(_ waiting: [Int]) -> [Pairing]? {
-    guard let first = waiting.first else { return [] }
-    for partner in waiting.dropFirst() where !met[first].contains(partner) {
-      if let rest = pairUp(waiting.filter { $0 != first && $0 != partner }) {
-        return [Pairing(a: first, b: partner)] + rest
+    let absent = points.count % 2 == 1 ? [points.count] : []
+    let order = standings + absent
+    let left = configuration.rounds - wavesMade
+    if wavesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
+    var round = unmet.firstRound(in: order)
+    // While everyone has half the others before it there is always a round (Dirac 1952); past that one is looked for.
+    if configuration.rounds > order.count / 2 {
+      if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
+        reserve = rest
+      } else {
+        round = reserve.min { distance($0, order) < distance($1, order) }
+        reserve.removeAll { $0 == round }
       }
     }
-    return nil
+    guard let round else { preconditionFailure("no round \(wavesMade) of \(configuration.rounds)") }
+    unmet.remove(round)
+    if let absent = absent.first {
+      byes.insert(round[absent])
+      points[round[absent]] += 1
+    }
+    var pairings: [Pairing] = []
+    for (place, player) in order.enumerated() where player < points.count && round[player] < points.count {
+      if order[place...].contains(round[player]) { pairings.append(Pairing(a: player, b: round[player])) }
+    }
+    return pairings
+  }
+
+  /// How far apart in the standings those are who meet in a round; squared, so that one far pair weighs more than some
+  /// near ones.
+  private func distance(_ round: MeetingGraph.Round, _ order: [Int]) -> Int {
+    var place = order
+    for (index, player) in order.enumerated() { place[player] = index }
+    return round.indices.reduce(0) { $0 + (place[$1] - place[round[$1]]) * (place[$1] - place[round[$1]]) }
   }
 
   private mutating func knockoutRound() -> [Pairing] {
