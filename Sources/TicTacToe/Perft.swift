@@ -28,7 +28,12 @@ public struct Perft: Sendable, Hashable {
       counts.withUnsafeMutableBufferPointer { buffer in
         guard depth > 0, let base = buffer.baseAddress else { return }
         let (me, other) = isX ? (start.x, start.o) : (start.o, start.x)
-        perft(UInt(me.rawValue), UInt(other.rawValue), wins: isX ? base + 10 : base + 20, 0, depth, base)
+        completing.withUnsafeBufferPointer { table in
+          guard let table = table.baseAddress else { return }
+          perft(
+            UInt(me.rawValue), UInt(other.rawValue), side: isX ? 10 : 20, empty: 9 - start.ply, depth: depth, base + 1,
+            table)
+        }
       }
     }
     nodes = Array(counts[0...depth])
@@ -38,51 +43,45 @@ public struct Perft: Sendable, Hashable {
   }
 }
 
-/// Counts what follows a live position at `level`; `me` is to move and wins at `wins`.
+/// By a side's cells, the cells that complete a line for it.
+private let completing: [UInt16] = (0..<512).map { cells in
+  (0..<9).reduce(0) { $0 | (Line.hasLine(SquareSet(rawValue: UInt16(cells | 1 << $1))) ? 1 << UInt16($1) : 0) }
+}
+
+/// Counts what follows a live position with `empty` cells to at most `depth` more plies; `me` is to move.
 ///
-/// `counts` holds, by level, nodes from 0, X's wins from 10, O's from 20, draws from 30.
+/// `counts` is the list of the next ply: nodes at 0, the mover's wins at `side`, the other's at 30 − `side`, draws at 30.
+/// Winning moves are counted without being made, and so are the moves on the last two cells.
 private func perft(
-  _ me: UInt, _ other: UInt, wins: UnsafeMutablePointer<Int>, _ level: Int, _ depth: Int,
-  _ counts: UnsafeMutablePointer<Int>
+  _ me: UInt, _ other: UInt, side: Int, empty: Int, depth: Int, _ counts: UnsafeMutablePointer<Int>,
+  _ completing: UnsafePointer<UInt16>
 ) {
-  var rest = ~(me | other) & 0x1FF
-  let count = rest.nonzeroBitCount
-  let next = level &+ 1
-  // The other side's wins are the other of the two lists.
-  let otherWins = counts + (30 &- (wins - counts))
-  if count == 2, next < depth {
-    // Two empty cells: both orders at once, without a branch.
-    let a = rest & (0 &- rest)
-    let b = rest ^ a
-    let (winA, winB) = (line(me | a), line(me | b))
-    let (lastA, lastB) = (line(other | b) & ~winA, line(other | a) & ~winB)
-    counts[next] &+= 2
-    wins[next] &+= winA &+ winB
-    counts[next &+ 1] &+= 2 &- winA &- winB
-    otherWins[next &+ 1] &+= lastA &+ lastB
-    counts[31 &+ next] &+= 2 &- winA &- winB &- lastA &- lastB
+  let rest = ~(me | other) & 0x1FF
+  let won = UInt(completing[Int(bitPattern: me)]) & rest
+  var on = rest ^ won
+  if empty == 2 {
+    let many = oneOrTwo(on)
+    counts[0] &+= 2
+    counts[side] &+= 2 &- many
+    guard depth > 1 else { return }
+    // A move that does not win leaves the other cell.
+    let lost = oneOrTwo(UInt(completing[Int(bitPattern: other)]) & (many == 1 ? rest ^ on : on))
+    counts[1] &+= many
+    counts[31 &- side] &+= lost
+    counts[31] &+= many &- lost
     return
   }
-  counts[next] &+= count
-  while rest != 0 {
-    let bit = rest & (0 &- rest)
-    rest ^= bit
-    if line(me | bit) != 0 {
-      wins[next] &+= 1
-    } else if count == 1 {
-      counts[30 &+ next] &+= 1
-    } else if next < depth {
-      perft(other, me | bit, wins: otherWins, next, depth, counts)
-    }
+  counts[0] &+= empty
+  counts[side] &+= won.nonzeroBitCount
+  if empty == 1 { counts[30] &+= on == 0 ? 0 : 1 }
+  guard depth > 1 else { return }
+  while on != 0 {
+    let bit = on & (0 &- on)
+    on ^= bit
+    perft(other, me | bit, side: 30 &- side, empty: empty &- 1, depth: depth &- 1, counts + 1, completing)
   }
 }
 
-/// 1 if a mask holds a line, else 0, by arithmetic (see `Line.hasLine`).
+/// The number of cells in a mask of at most two.
 @inline(__always)
-private func line(_ m: UInt) -> Int {
-  let rows = m & m &>> 1 & m &>> 2 & 0b001_001_001
-  let columns = m & m &>> 3 & m &>> 6 & 0b111
-  let falling = m & m &>> 4 & m &>> 8 & 1
-  let rising = m &>> 2 & m &>> 4 & m &>> 6 & 1
-  return rows | columns | falling | rising != 0 ? 1 : 0
-}
+private func oneOrTwo(_ mask: UInt) -> Int { (mask != 0 ? 1 : 0) &+ (mask & (mask &- 1) != 0 ? 1 : 0) }

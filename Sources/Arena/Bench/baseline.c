@@ -1,18 +1,27 @@
 // The baseline of `alina-arena bench`: the same work as the Swift beside it, in plain C, compiled and run by the bench.
 //   baseline random GAMES | mcts SIMULATIONS | perft REPEATS | solve REPEATS    prints nanoseconds and a signature
-//   baseline engine                                                             a trivial UCI engine
+//   baseline threads GAMES    prints the nanoseconds of GAMES on one thread and of as many on each of two
+//   baseline engine           a trivial UCI engine
+//   baseline floor GAMES      games of two such engines over plain pipes on one processor: no rules, no guards, no clock
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-// Processor time: what other programs do meanwhile is not our work.
-static double now(void) {
+static double clock_time(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
+
+// Processor time: what other programs do meanwhile is not our work.
+static double now(void) { return clock_time(CLOCK_THREAD_CPUTIME_ID); }
+static double wall(void) { return clock_time(CLOCK_MONOTONIC); }
 
 static uint64_t mix(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -197,37 +206,44 @@ static uint64_t mcts(uint64_t seed, long simulations) {
 // Perft ----------------------------------------------------------------------------------------------------------
 
 static uint64_t visited[10], x_wins[10], o_wins[10], draws[10];
+// By a side's cells, the cells that complete a line for it.
+static uint16_t completing[512];
+
+// The number of cells in a mask of at most two.
+static unsigned one_or_two(unsigned m) { return (m != 0) + ((m & (m - 1)) != 0); }
 
 static void visit(unsigned me, unsigned other, int level) {
-  unsigned rest = ~(me | other) & 0x1FF;
-  uint64_t *wins = level % 2 == 0 ? x_wins : o_wins;
+  unsigned rest = ~(me | other) & 0x1FF, won = completing[me] & rest, on = rest ^ won;
+  uint64_t *wins = level % 2 == 0 ? x_wins : o_wins, *other_wins = level % 2 == 0 ? o_wins : x_wins;
   if (level == 7) {
-    // Two cells are left: both orders at once.
-    unsigned a = rest & -rest, b = rest ^ a;
-    int wa = has_line(other | a), wb = has_line(other | b);
+    // Two cells are left: a move that does not win leaves the other cell; counted, not made.
+    unsigned many = one_or_two(on), lost = one_or_two(completing[other] & (many == 1 ? rest ^ on : on));
     visited[8] += 2;
-    o_wins[8] += (uint64_t)(wa + wb);
-    int la = has_line(me | b), lb = has_line(me | a);
-    visited[9] += (uint64_t)(2 - wa - wb);
-    x_wins[9] += (uint64_t)((la & !wa) + (lb & !wb));
-    draws[9] += (uint64_t)((!la & !wa) + (!lb & !wb));
+    wins[8] += 2 - many;
+    visited[9] += many;
+    other_wins[9] += lost;
+    draws[9] += many - lost;
     return;
   }
-  visited[level + 1] += (uint64_t)__builtin_popcount(rest);
-  while (rest) {
-    unsigned bit = rest & -rest;
-    rest ^= bit;
-    if (has_line(me | bit))
-      wins[level + 1]++;
-    else if (level == 6)
-      visit(me | bit, other, 7);
-    else
-      visit(other, me | bit, level + 1);
+  visited[level + 1] += (uint64_t)(9 - level);
+  wins[level + 1] += (uint64_t)__builtin_popcount(won);
+  while (on) {
+    unsigned bit = on & -on;
+    on ^= bit;
+    visit(other, me | bit, level + 1);
   }
 }
 
 static uint64_t perft(void) {
   memset(visited, 0, sizeof visited);
+  memset(x_wins, 0, sizeof x_wins);
+  memset(o_wins, 0, sizeof o_wins);
+  memset(draws, 0, sizeof draws);
+  for (unsigned m = 0; m < 512; m++) {
+    completing[m] = 0;
+    for (int c = 0; c < 9; c++)
+      if (has_line(m | 1u << c)) completing[m] |= (uint16_t)(1u << c);
+  }
   visited[0] = 1;
   visit(0, 0, 0);
   uint64_t total = 0;
@@ -239,7 +255,7 @@ static uint64_t perft(void) {
 
 static int8_t table[19683];
 
-static uint64_t solve(void) {
+static void solve(void) {
   uint8_t line[512];
   uint16_t combinations[10][126], masks[512];
   int32_t keys[512];
@@ -285,6 +301,9 @@ static uint64_t solve(void) {
       table[key] = (int8_t)(least == 0 ? 0 : least < 0 ? -least - 1 : 1 - least);
     }
   }
+}
+
+static uint64_t solved(void) {
   uint64_t sum = 0;
   for (int i = 0; i < 19683; i++) sum = sum * 31 + (uint8_t)table[i];
   return sum;
@@ -316,13 +335,113 @@ static int engine(void) {
   return 0;
 }
 
+// Two of them over pipes -----------------------------------------------------------------------------------------
+
+typedef struct {
+  int in, out;
+} peer;
+
+static peer start(char *path) {
+  int to[2], from[2];
+  if (pipe(to) || pipe(from)) exit(3);
+  if (fork() == 0) {
+    dup2(to[0], 0), dup2(from[1], 1);
+    for (int d = 3; d < 32; d++) close(d);
+    execl(path, path, "engine", (char *)NULL);
+    _exit(4);
+  }
+  close(to[0]), close(from[1]);
+  return (peer){to[1], from[0]};
+}
+
+static void say(peer p, const char *text, size_t count) {
+  if (write(p.in, text, count) != (ssize_t)count) exit(5);
+}
+
+// Reads until a line's end and returns what came, with a zero behind it.
+static const char *hear(peer p) {
+  static char text[4096];
+  size_t have = 0;
+  do {
+    ssize_t count = read(p.out, text + have, sizeof text - 1 - have);
+    if (count <= 0) exit(6);
+    have += (size_t)count;
+  } while (text[have - 1] != '\n');
+  text[have] = 0;
+  return text;
+}
+
+static void play_floor(char *path, long games) {
+  // All three on one processor, as the arena keeps engines that answer at once.
+  unsigned core = 0;
+  unsigned long mask[16] = {0};
+  syscall(SYS_getcpu, &core, NULL, NULL);
+  mask[core / 64 % 16] = 1ul << core % 64;
+  syscall(SYS_sched_setaffinity, 0, sizeof mask, mask);
+  peer peers[2] = {start(path), start(path)};
+  for (int i = 0; i < 2; i++) say(peers[i], "uci\nisready\n", 12);
+  for (int i = 0; i < 2; i++)
+    while (!strstr(hear(peers[i]), "readyok")) {}
+  long x = 0, o = 0;
+  double begun = wall();
+  for (long g = 0; g < games; g++) {
+    char text[256] = "position startpos";
+    size_t count = strlen(text);
+    unsigned sides[2] = {0, 0};
+    for (int i = 0; i < 2; i++) say(peers[i], "ucinewgame\nisready\n", 19);
+    for (int i = 0; i < 2; i++) hear(peers[i]);
+    for (int ply = 0; ply < 9; ply++) {
+      peer p = peers[(ply + g) % 2];
+      memcpy(text + count, "\ngo movetime 1000\n", 18);
+      say(p, text, count + 18);
+      const char *move = hear(p) + 9;
+      if (ply == 0) memcpy(text + count, " moves", 6), count += 6;
+      text[count++] = ' ', text[count++] = move[0], text[count++] = move[1];
+      sides[ply % 2] |= 1u << (('3' - move[1]) * 3 + (move[0] - 'a'));
+      if (has_line(sides[ply % 2])) {
+        ply % 2 ? o++ : x++;
+        break;
+      }
+    }
+  }
+  printf("%.0f X %ld, O %ld\n", wall() - begun, x, o);
+  for (int i = 0; i < 2; i++) close(peers[i].in), close(peers[i].out);
+  while (wait(NULL) > 0) {}
+}
+
+// Threads --------------------------------------------------------------------------------------------------------
+
+static uint64_t thread_games;
+
+static void *play_thread(void *sum) {
+  *(uint64_t *)sum = random_games(1, thread_games);
+  return NULL;
+}
+
+static double threads(int count) {
+  pthread_t all[2];
+  uint64_t sums[2];
+  double begun = wall();
+  for (int i = 0; i < count; i++) pthread_create(all + i, NULL, play_thread, sums + i);
+  for (int i = 0; i < count; i++) pthread_join(all[i], NULL);
+  return wall() - begun;
+}
+
 int main(int count, char **words) {
   if (count > 1 && !strcmp(words[1], "engine")) return engine();
   if (count < 3) return 2;
   long amount = atol(words[2]);
   uint64_t signature = 0;
   double begun = now(), best_time = 1e300;
-  if (!strcmp(words[1], "random")) {
+  if (!strcmp(words[1], "floor")) {
+    play_floor(words[0], amount);
+    return 0;
+  } else if (!strcmp(words[1], "threads")) {
+    thread_games = (uint64_t)amount;
+    double one = threads(1);
+    printf("%.0f %.0f\n", one, threads(2));
+    return 0;
+  } else if (!strcmp(words[1], "random")) {
     signature = random_games(1, (uint64_t)amount);
     best_time = now() - begun;
   } else if (!strcmp(words[1], "mcts")) {
@@ -333,10 +452,11 @@ int main(int count, char **words) {
     int is_perft = !strcmp(words[1], "perft");
     for (long i = 0; i < amount; i++) {
       begun = now();
-      signature = is_perft ? perft() : solve();
+      if (is_perft) signature = perft(); else solve();
       double time = now() - begun;
       if (time < best_time) best_time = time;
     }
+    if (!is_perft) signature = solved();
   }
   // Nanoseconds for all of it (of the best repeat), and what was computed.
   printf("%.0f %llu\n", best_time, (unsigned long long)signature);
