@@ -18,11 +18,15 @@ var targets: [Target] = [
   .target(name: "TicTacToe"),
   .target(name: "Opponents", dependencies: ["TicTacToe"], swiftSettings: hot),
   .target(
-    name: "Arena", dependencies: ["TicTacToe", "Opponents"], resources: [.embedInCode("Bench/baseline.c")],
+    name: "Arena", dependencies: ["TicTacToe", "Opponents", "CProcess"], resources: [.embedInCode("Bench/baseline.c")],
     swiftSettings: hot),
+  .systemLibrary(name: "CProcess"),
   .executableTarget(
     name: "alina-arena",
-    dependencies: ["Arena", "TicTacToe", "Opponents", "MatchProtocol", "MatchClient", argumentParser]),
+    dependencies: [
+      "Arena", "TicTacToe", "Opponents", "Composer", "ScoreFiles", "Synth", "MatchProtocol", "MatchClient",
+      argumentParser,
+    ]),
   .target(name: "ScoreModel"),
   .target(name: "Composer", dependencies: ["TicTacToe", "ScoreModel"], swiftSettings: hot),
   .target(name: "Synth", dependencies: ["ScoreModel"], swiftSettings: hot),

@@ -18,7 +18,7 @@ enum GameLine {
     if start != .start { append(",\"start\":\"\(start.notation)\"", &out) }
     append(",\"moves\":\"", &out)
     for ply in 0..<game.count {
-      out.append(contentsOf: names[Int(game.bits >> (4 * UInt64(ply)) & 15)])
+      out.append(contentsOf: names[game.cell(ply)])
     }
     switch game.outcome {
     case .win(.x): append("\",\"result\":\"1-0\"", &out)
@@ -173,7 +173,7 @@ final class GameFileWriter {
 
   /// Appends the footer: what is given, and the hash of all bytes before it.
   func finish(_ members: [JSON.Member]) throws(ArenaError) {
-    let line = JSON.object(members + [JSON.Member("sha256", .string(hash.hex))]).text
+    let line = JSON.object(members + [JSON.Member("sha256", .string(hash.digest.hex))]).text
     try write(Array((line + "\n").utf8))
   }
 }
@@ -199,9 +199,7 @@ struct GameFile {
 
   /// Reads a file line by line; a cut-off last line is left out, anything else that is not ours is refused by line.
   init(path: String) throws(ArenaError) {
-    guard let handle = FileHandle(forReadingAtPath: path) else {
-      throw ArenaError("\(path): \(String(cString: strerror(errno)))")
-    }
+    let handle = try openFile(path)
     defer { try? handle.close() }
     var rest: [UInt8] = []
     var number = 0
@@ -211,7 +209,7 @@ struct GameFile {
       var begin = 0
       while let end = rest[begin...].firstIndex(of: 0x0A) {
         number += 1
-        try take(rest[begin..<end], number: number, path: path)
+        if try take(rest[begin..<end], number: number, path: path) { hash.update(rest[begin...end]) }
         wholeBytes += end + 1 - begin
         begin = end + 1
       }
@@ -222,7 +220,8 @@ struct GameFile {
     truncatedBytes = rest.count
   }
 
-  private mutating func take(_ line: ArraySlice<UInt8>, number: Int, path: String) throws(ArenaError) {
+  /// Takes in a line without its end; whether it belongs to what the footer's hash is of.
+  private mutating func take(_ line: ArraySlice<UInt8>, number: Int, path: String) throws(ArenaError) -> Bool {
     if number == 1 {
       guard let text = String(validating: line, as: UTF8.self) else { throw ArenaError("\(path), line 1: not UTF-8") }
       header = text
@@ -235,14 +234,13 @@ struct GameFile {
       if let reason = content.reason { reasons[content.index] = reason }
     } else if footer == nil, let json = try? JSON(bytes: Array(line)), json["end"] == .bool(true) {
       footer = json
-      guard json["sha256"]?.string == hash.hex else {
+      guard json["sha256"]?.string == hash.digest.hex else {
         throw ArenaError("\(path), line \(number): the hash does not fit; the file was changed")
       }
-      return
+      return false
     } else {
       throw ArenaError("\(path), line \(number): this is no line of a file of games")
     }
-    hash.update(line)
-    hash.update(CollectionOfOne(0x0A))
+    return true
   }
 }

@@ -55,13 +55,21 @@ public enum MatchboxFile {
   }
 }
 
-/// Reads a file of at most `limit` bytes.
-func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
-  guard let handle = FileHandle(forReadingAtPath: path) else {
+/// Opens a file to be read; a folder is none.
+func openFile(_ path: String) throws(ArenaError) -> FileHandle {
+  var status = stat()
+  guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
     throw ArenaError("\(path): \(String(cString: strerror(errno)))")
   }
+  guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(path): is a folder") }
+  return handle
+}
+
+/// Reads a file of at most `limit` bytes.
+func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
+  let handle = try openFile(path)
   defer { try? handle.close() }
-  guard let data = try? handle.read(upToCount: limit + 1) else { return [] }
+  let data = (try? handle.read(upToCount: limit + 1)) ?? Data()
   guard data.count <= limit else { throw ArenaError("\(path) is longer than \(limit) bytes") }
   return Array(data)
 }

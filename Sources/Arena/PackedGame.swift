@@ -34,7 +34,10 @@ public struct PackedGame: Sendable, Hashable {
   /// The number of moves.
   public var count: Int { Int(bits >> 36 & 15) }
   /// The moves in order.
-  public var moves: [Square] { (0..<count).map { Square(Int(bits >> (4 * UInt64($0)) & 15)) } }
+  public var moves: [Square] { (0..<count).map { Square(cell($0)) } }
+  /// The cell of a move, 0–8.
+  @inline(__always)
+  func cell(_ ply: Int) -> Int { Int(bits >> (4 * UInt64(ply)) & 15) }
   /// The result.
   public var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
   /// What ended it.

@@ -46,6 +46,8 @@ public struct RunReport: Sendable {
   public internal(set) var byes: [Int] = []
   /// Matches of a knockout: round, players, pairs played, winner, whether seeds decided.
   public internal(set) var knockout: [(round: Int, a: Int, b: Int, pairs: Int, winner: Int?, bySeed: Bool)] = []
+  /// Games worth hearing, if they were asked for.
+  public var highlights: [Highlight] = []
   /// Seconds it took, without resumed games.
   public internal(set) var seconds = 0.0
 
@@ -67,6 +69,8 @@ public struct Run {
   public var threads: Int
   /// The file of games, if one is written.
   public var output: String?
+  /// Whether games worth hearing are picked on the way.
+  public var picksHighlights = false
   /// Called after each chunk with the games played and all games, if that is known.
   public var progress: ((_ done: Int, _ total: Int?) -> Void)?
   /// Asked ten times a second whether to stop.
@@ -84,9 +88,10 @@ public struct Run {
   }
 
   /// Continues the run of a file; `expecting` changes the configuration that was found as the arguments say, and what
-  /// then differs is refused by name.
+  /// then differs is refused by name. Files of players that are not given again are looked for by name and hash in
+  /// `folders`, the current one and the file's own.
   public init(
-    resuming path: String, threads: Int, guardExecutable: String,
+    resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
   ) throws(ArenaError) {
     let file = try GameFile(path: path)
@@ -98,12 +103,22 @@ public struct Run {
     }
     var wanted = written
     try change(&wanted)
+    let places = folders + [".", URL(filePath: path).deletingLastPathComponent().path]
+    let named = wanted.entrants
+    let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
+    for index in located {
+      wanted.entrants[index].spec = try wanted.entrants[index].spec.located(wanted.entrants[index].files, in: places)
+    }
     wanted = try Run.identified(wanted, guardExecutable)
-    let differences = wanted.differences(from: written)
+    // What was found by name and hash is what the header names, wherever it lies.
+    var compared = wanted
+    for index in located { compared.entrants[index].spec = named[index].spec }
+    let differences = compared.differences(from: written)
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    configuration = written
+    // The same in all but where files lie.
+    configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
     output = path
@@ -121,7 +136,8 @@ public struct Run {
   ) throws(ArenaError) -> RunConfiguration {
     var result = configuration
     for index in result.entrants.indices {
-      switch result.entrants[index].spec {
+      let spec = result.entrants[index].spec
+      switch spec {
       case .engine(let command):
         let client = EngineClient(
           EngineClient.Recipe(
@@ -129,24 +145,12 @@ public struct Run {
         defer { client.stop() }
         try client.start()
         result.entrants[index].id = client.id
-        if let file = Run.executable(command[0]), let bytes = try? readFile(file, limit: 1 << 30) {
-          result.entrants[index].sha256 = SHA256.hex(of: bytes)
-        }
-      case .menace(let file?):
-        let bytes = try readFile(file, limit: MatchboxFile.limit)
-        _ = try MatchboxFile.load(file)
-        result.entrants[index].sha256 = SHA256.hex(of: bytes)
+      case .menace(let file?): _ = try MatchboxFile.load(file)
       default: break
       }
+      result.entrants[index].files = try spec.fileHashes()
     }
     return result
-  }
-
-  /// The file behind a command's first word.
-  private static func executable(_ name: String) -> String? {
-    if name.contains("/") { return name }
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
   /// The learning player of a match after the run, by its number.
@@ -156,6 +160,7 @@ public struct Run {
   public mutating func play() throws(ArenaError) -> RunReport {
     let pool = try PlayerPool(configuration, guardExecutable: guardExecutable)
     var state = RunState(configuration, total: Schedule.totalGames(configuration))
+    if picksHighlights { state.highlights = Highlights() }
     let begun = monotonicMilliseconds()
     var writer: GameFileWriter?
     if let output {
@@ -209,6 +214,14 @@ public struct Run {
         throw ArenaError("the file holds \(recorded.games.count) games, its configuration only \(state.report.games)")
       }
       state.close(schedule)
+      state.report.highlights = try (state.highlights?.chosen ?? []).map { (chosen) throws(ArenaError) in
+        let game = chosen.candidate
+        return Highlight(
+          choices: chosen.choices.map(\.rawValue), game: game.index,
+          drama: Drama.shared.points(of: game.game, start: game.start),
+          record: try PGNExport.record(
+            game.index, game.game, seats: game.seats, reason: game.reason, start: game.start, configuration))
+      }
       try writer?.finish(state.footer)
     }
     if configuration.entrants.count == 2 {
@@ -254,6 +267,7 @@ public struct Run {
 struct RunState {
   var report: RunReport
   let total: Int?
+  var highlights: Highlights?
   private(set) var isDecided = false
   private(set) var doubledPoints: [Int] = []
   private var pairingIndex: [Int] = []
@@ -283,6 +297,13 @@ struct RunState {
     case .win(let side):
       doubled = (side == .x) != scheduled.isSwapped ? 2 : 0
       if side == .x { report.bySeat.wins += 1 } else { report.bySeat.losses += 1 }
+    }
+    if highlights != nil {
+      let pairing = wave.pairings[number]
+      let (x, o) = scheduled.isSwapped ? (pairing.b, pairing.a) : (pairing.a, pairing.b)
+      let opening = report.configuration.openings.opening(pair: scheduled.opening, seed: report.configuration.seed)
+      highlights?.consider(
+        index: scheduled.index, game, seats: UInt16(x * 64 + o), start: opening.start, reason: reason)
     }
     report.games += 1
     report.lengths[game.count] += 1

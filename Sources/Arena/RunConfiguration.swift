@@ -43,17 +43,22 @@ public struct RunConfiguration: Sendable, Hashable {
     public var spec: PlayerSpec
     /// What an engine calls itself.
     public var id: String?
-    /// The hash of an engine's program file or of a file of matchboxes.
-    public var sha256: String?
+    /// The files its name names: an engine's program and its arguments, a set of matchboxes.
+    public var files: [File] = []
+
+    /// A file that a word of the player's name stands for.
+    public struct File: Sendable, Hashable {
+      /// The number of the word, from 0.
+      public var word: Int
+      /// The hash of what is in it.
+      public var sha256: String
+    }
 
     /// Makes an entrant.
     public init(_ spec: PlayerSpec) { self.spec = spec }
 
     /// The name shown in tables and records.
-    public var displayName: String {
-      guard let id else { return spec.text }
-      return id
-    }
+    public var displayName: String { id ?? spec.portable.text }
   }
 
   /// Who meets whom.
@@ -128,9 +133,12 @@ public struct RunConfiguration: Sendable, Hashable {
         "players",
         .array(
           entrants.map { entrant in
-            var parts = [M("spec", .string(entrant.spec.text))]
+            var parts = [M("spec", .string(entrant.spec.portable.text))]
             if let id = entrant.id { parts.append(M("id", .string(id))) }
-            if let hash = entrant.sha256 { parts.append(M("sha256", .string(hash))) }
+            let files = entrant.files.map {
+              JSON.object([M("word", .integer(Int64($0.word))), M("sha256", .string($0.sha256))])
+            }
+            if !files.isEmpty { parts.append(M("files", .array(files))) }
             return .object(parts)
           })))
     switch openings {
@@ -139,7 +147,7 @@ public struct RunConfiguration: Sendable, Hashable {
     case .list(let list):
       let lines = list.map(\.text)
       members.append(M("openings", .array(lines.map { .string($0) })))
-      members.append(M("openingsHash", .string(SHA256.hex(of: lines.joined(separator: "\n").utf8))))
+      members.append(M("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex)))
     }
     if let sprt {
       members.append(
@@ -188,7 +196,10 @@ public struct RunConfiguration: Sendable, Hashable {
       guard let text = player["spec"]?.string else { throw missing("players") }
       var entrant = Entrant(try PlayerSpec(text))
       entrant.id = player["id"]?.string
-      entrant.sha256 = player["sha256"]?.string
+      for file in player["files"]?.array ?? [] {
+        guard let word = file["word"]?.integer, let hash = file["sha256"]?.string else { throw missing("players") }
+        entrant.files.append(Entrant.File(word: Int(word), sha256: hash))
+      }
       entrants.append(entrant)
     }
     if format == .swiss {
@@ -232,11 +243,16 @@ public struct RunConfiguration: Sendable, Hashable {
     compare("games", "\(games)", "\(other.games)")
     compare("rounds", "\(rounds)", "\(other.rounds)")
     compare("seed", "\(seed)", "\(other.seed)")
-    func list(_ entrants: [Entrant]) -> String { entrants.map(\.spec.text).joined(separator: ", ") }
+    func list(_ entrants: [Entrant]) -> String { entrants.map(\.spec.portable.text).joined(separator: ", ") }
+    func hashes(_ entrant: Entrant) -> String {
+      entrant.files.isEmpty ? "none" : entrant.files.map { String($0.sha256.prefix(12)) }.joined(separator: ", ")
+    }
     compare("players", list(entrants), list(other.entrants))
-    for (mine, theirs) in zip(entrants, other.entrants) where mine.spec == theirs.spec {
-      compare("the name of \(mine.spec.text)", mine.id ?? "-", theirs.id ?? "-")
-      compare("the file of \(mine.spec.text) (SHA-256)", mine.sha256 ?? "-", theirs.sha256 ?? "-")
+    for (mine, theirs) in zip(entrants, other.entrants) where mine.spec.portable == theirs.spec.portable {
+      compare("the name of \(mine.spec.portable.text)", mine.id ?? "-", theirs.id ?? "-")
+      if mine.files != theirs.files {
+        compare("the SHA-256 of \(mine.spec.portable.text)", hashes(mine), hashes(theirs))
+      }
     }
     if openings != other.openings { names.append("openings differ from the file's") }
     if sprt != other.sprt { names.append("sprt differs from the file's") }

@@ -36,11 +36,18 @@ public enum RunText {
     let played = report.games - report.resumedGames
     out += String(format: "; %.2f s", report.seconds)
     if report.seconds > 0, played > 0 { out += ", \(Int(Double(played) / report.seconds)) games/s" }
-    return out + "\n"
+    out += "\n"
+    for highlight in report.highlights where !highlight.files.isEmpty {
+      out +=
+        "game \(highlight.game) (\(highlight.choices.joined(separator: ", "))): \(highlight.record.resultToken), drama "
+        + "\(highlight.drama); \(highlight.files.joined(separator: " "))\n"
+    }
+    return out
   }
 
   private static func points(_ value: Double) -> String {
-    value == value.rounded() ? "\(Int(value))" : String(format: "%.1f", value)
+    value == value.rounded()
+      ? "\(Int(value))" : String(format: value * 10 == (value * 10).rounded() ? "%.1f" : "%.2f", value)
   }
 
   private static func matchText(
@@ -122,6 +129,13 @@ public enum RunText {
       return .object(members)
     }
     let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
+    let scores = report.highlights.map { highlight -> JSON in
+      .object([
+        M("choices", .array(highlight.choices.map { .string($0) })), M("game", integer(highlight.game)),
+        M("drama", integer(highlight.drama)), M("result", .string(highlight.record.resultToken)),
+        M("files", .array(highlight.files.map { .string($0) })),
+      ])
+    }
     return JSON.object([
       M("players", .array(configuration.entrants.map { .string($0.displayName) })),
       M("format", .string(configuration.format.rawValue)), M("ending", .string(report.ending.rawValue)),
@@ -156,7 +170,7 @@ public enum RunText {
               M("player", integer($0.player)), M("reason", .string($0.reason)), M("count", integer($0.count)),
             ])
           })),
-      M("seconds", .number(report.seconds)),
+      M("scores", .array(scores)), M("seconds", .number(report.seconds)),
     ]).text
   }
 

@@ -24,11 +24,15 @@ final class WaveRunner: @unchecked Sendable {
   private final class Lane {
     let pairings: [Int]
     let isSerial: Bool
+    /// Whether its games are handed over some at a time.
+    let isGathered: Bool
     var nextChunk: Int
     var isBusy = false
+    /// When its games were handed over last, in milliseconds.
+    var lastCall = 0.0
 
-    init(pairings: [Int], isSerial: Bool, nextChunk: Int) {
-      (self.pairings, self.isSerial, self.nextChunk) = (pairings, isSerial, nextChunk)
+    init(pairings: [Int], isSerial: Bool, isGathered: Bool, nextChunk: Int) {
+      (self.pairings, self.isSerial, self.isGathered, self.nextChunk) = (pairings, isSerial, isGathered, nextChunk)
     }
   }
 
@@ -38,6 +42,9 @@ final class WaveRunner: @unchecked Sendable {
     var games: [PackedGame]
     var reasons: [Int: String]
   }
+
+  /// Milliseconds for which the games of an engine may wait to be written.
+  private static let gathering = 5.0
 
   private let wave: Wave
   private let players: PlayerPool
@@ -82,7 +89,8 @@ final class WaveRunner: @unchecked Sendable {
     var groups: [[Int]] = [[]]
     func add(_ pairings: [Int], isSerial: Bool, group: Int) {
       groups[group].append(lanes.count)
-      lanes.append(Lane(pairings: pairings, isSerial: isSerial, nextChunk: firstChunk))
+      let isGathered = group > 0 && !isSerial
+      lanes.append(Lane(pairings: pairings, isSerial: isSerial, isGathered: isGathered, nextChunk: firstChunk))
     }
     if !kinds[0].isEmpty { add(kinds[0], isSerial: false, group: 0) }
     for lane in serial where !lane.hasEngine { add([lane.pairing], isSerial: true, group: 0) }
@@ -175,7 +183,12 @@ final class WaveRunner: @unchecked Sendable {
       }
       chunk.partsLeft -= 1
       lane.isBusy = false
-      condition.broadcast()
+      // Waking the thread that writes can take as long as a game of quick engines: it is called for some at a time.
+      let now = monotonicMilliseconds()
+      if !lane.isGathered || lane.nextChunk >= chunkCount || now - lane.lastCall >= WaveRunner.gathering {
+        lane.lastCall = now
+        condition.broadcast()
+      }
     }
     table.stop()
     running -= 1
@@ -201,6 +214,7 @@ final class WaveRunner: @unchecked Sendable {
           let opening = players.configuration.openings.opening(pair: game.opening, seed: players.configuration.seed)
           let (x, o) = game.isSwapped ? (seat.b, seat.a) : (seat.a, seat.b)
           result.append((offset, playGame(x: x, o: o, opening: opening, using: &generator)))
+          table.noteGame()
         }
       }
     }

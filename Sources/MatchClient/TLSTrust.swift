@@ -2,6 +2,7 @@ import MatchProtocol
 import NIOCore
 import NIOSSL
 import Synchronization
+import TicTacToe
 
 /// Whom to trust: whoever an authority vouches for; else whoever was there the first time, and nobody else after.
 final class TLSTrust: Sendable {

@@ -98,6 +98,7 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "A progress line: auto (on a terminal), never, always.") var progress = ProgressMode.auto
   @Flag(help: "Print the result as JSON.") var json = false
   @Option(help: "Save menace's boxes after a match.") var saveMenace: String?
+  @OptionGroup var score: ScoreOptions
 
   /// The number of threads, checked.
   func threadCount() throws(ArenaError) -> Int {
@@ -106,8 +107,29 @@ struct OutputOptions: ParsableArguments {
     return count
   }
 
-  /// Plays, shows and writes what was asked for.
-  func finish(_ run: inout Run, games: String?) throws {
+  /// Refuses before the first game what could not be written after the last.
+  func check(_ configuration: RunConfiguration) throws(ArenaError) {
+    if saveMenace != nil {
+      let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
+      guard configuration.format == .match, players.count == 1 else {
+        throw ArenaError("--save-menace needs a match in which exactly one player is menace")
+      }
+    }
+    for (option, path) in [("--pgn", pgn), ("--save-menace", saveMenace)] {
+      guard let path else { continue }
+      var isFolder: ObjCBool = false
+      let folder = URL(filePath: path).deletingLastPathComponent().path
+      guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
+        throw ArenaError("\(option) \(path): is a folder")
+      }
+      guard access(folder, W_OK | X_OK) == 0 else {
+        throw ArenaError("\(option) \(path) cannot be written: \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+
+  /// Plays, shows and writes what was asked for; `games` is the file of games, `isKept` if it is no temporary one.
+  func finish(_ run: inout Run, games: String?, isKept: Bool, scores: GameScores?) throws {
     signal(SIGINT, noteInterruption)
     signal(SIGTERM, noteInterruption)
     // Whoever started us may have left them blocked; masks are inherited.
@@ -116,26 +138,26 @@ struct OutputOptions: ParsableArguments {
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
     sigprocmask(SIG_UNBLOCK, &signals, nil)
-    run.isInterrupted = { interruption.load(ordering: .relaxed) }
+    let isInterrupted = { @Sendable in interruption.load(ordering: .relaxed) }
+    run.isInterrupted = isInterrupted
     let meter = ProgressMeter(mode: progress)
     run.progress = { meter.show($0, $1) }
-    let report = try run.play()
+    run.picksHighlights = scores != nil
+    var report = try run.play()
     meter.finish()
     if report.ending == .interrupted {
-      let hint = games.map { "; continue with: alina-arena resume \($0)" } ?? ""
+      let hint = isKept ? "; continue with: alina-arena resume \(games ?? "")" : ""
       FileHandle.standardError.write(Data("alina-arena: interrupted after \(report.games) games\(hint)\n".utf8))
       throw ExitCode(130)
     }
     if let pgn, let games { try PGNExport.write(games, to: pgn) }
-    if let saveMenace { try save(run, to: saveMenace) }
-    print(json ? RunText.json(report) : RunText.text(report), terminator: json ? "\n" : "")
-  }
-
-  private func save(_ run: Run, to path: String) throws {
-    guard let menace = run.trainedMenace else {
-      throw ArenaError("--save-menace needs a match in which exactly one player is menace")
+    if let saveMenace, let menace = run.trainedMenace { try MatchboxFile.save(menace, to: saveMenace) }
+    if let scores, try !scores.write(&report.highlights, threads: run.threads, isInterrupted: isInterrupted) {
+      let hint = isKept ? "; the games are complete: alina-arena resume \(games ?? "") --render \(scores.folder)" : ""
+      FileHandle.standardError.write(Data("alina-arena: interrupted while writing scores\(hint)\n".utf8))
+      throw ExitCode(130)
     }
-    try MatchboxFile.save(menace, to: path)
+    print(json ? RunText.json(report) : RunText.text(report), terminator: json ? "\n" : "")
   }
 }
 
@@ -154,15 +176,20 @@ struct RunCommand: ParsableCommand {
     configuration.seed = 1
     try game.apply(to: &configuration)
     try configuration.validate()
+    try output.check(configuration)
     if let out, !force, FileManager.default.fileExists(atPath: out) {
       throw ArenaError("\(out) exists; use 'resume \(out)' to continue it or --force to replace it")
     }
+    if let pgn = output.pgn, !force, FileManager.default.fileExists(atPath: pgn) {
+      throw ArenaError("\(pgn) exists; use --force to replace it")
+    }
+    let scores = try output.score.prepared()
     var run = try Run(configuration, threads: output.threadCount(), guardExecutable: ownExecutable)
     // PGN is made from the games' file; without one it passes through a temporary.
     let games = out ?? output.pgn.map { $0 + ".jsonl.part" }
     run.output = games
     defer { if out == nil, let games { unlink(games) } }
-    try output.finish(&run, games: games)
+    try output.finish(&run, games: games, isKept: out != nil, scores: scores)
   }
 }
 
@@ -173,19 +200,27 @@ struct ResumeCommand: ParsableCommand {
     abstract: "Continues a file of games that was interrupted; other options may only repeat what the file says.")
 
   @Argument(help: "The file.") var file: String
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp(
+      "A folder in which to look for programs and matchboxes, by name and hash; the current one and that of the file are "
+        + "looked in anyway.", valueName: "folder"))
+  var folders: [String] = []
   @OptionGroup var game: GameOptions
   @OptionGroup var output: OutputOptions
 
   func run() throws {
+    let scores = try output.score.prepared()
     var run = try Run(
-      resuming: file, threads: output.threadCount(), guardExecutable: ownExecutable
+      resuming: file, threads: output.threadCount(), guardExecutable: ownExecutable, folders: folders
     ) { (configuration) throws(ArenaError) in try game.apply(to: &configuration) }
+    try output.check(run.configuration)
     if run.truncatedBytes > 0 {
       FileHandle.standardError.write(
         Data("alina-arena: \(file): dropped \(run.truncatedBytes) bytes of a line that was cut off\n".utf8))
     }
     if run.isFinished { FileHandle.standardError.write(Data("alina-arena: \(file) is finished already\n".utf8)) }
-    try output.finish(&run, games: file)
+    try output.finish(&run, games: file, isKept: true, scores: scores)
   }
 }
 

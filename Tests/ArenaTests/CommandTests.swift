@@ -192,4 +192,136 @@ import TicTacToe
       #expect(try Support.run(["exact", "--x", "menace:\(boxes)", "--o", "random"]).code == 0)
     }
   }
+
+  @Test func `scores are the same files for any number of threads and after a resume`() throws {
+    try Support.withFolder { folder in
+      // Late beginnings: short music. The first game is none of the others.
+      let openings = "fen 1XO/XO1/1X1 o\nfen XOX/OOX/1X1 o\nfen XO1/OX1/3 x"
+      try openings.write(toFile: folder + "/openings", atomically: true, encoding: .utf8)
+      let players = [
+        "--x", "levels:2", "--o", "random", "--games", "60", "--seed", "3", "--openings", folder + "/openings",
+      ]
+      func files(_ name: String) throws -> [String: Data] {
+        var result: [String: Data] = [:]
+        for file in try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)") {
+          result[file] = FileManager.default.contents(atPath: "\(folder)/\(name)/\(file)")
+        }
+        return result
+      }
+      let one = try Support.run(
+        ["run"] + players + ["--threads", "1", "--render", folder + "/1", "--out", folder + "/games", "--json"])
+      #expect(one.code == 0 && one.err.isEmpty, "\(one)")
+      let report = try JSONSerialization.jsonObject(with: Data(one.out.utf8)) as! [String: Any]
+      let scores = report["scores"] as! [[String: Any]]
+      #expect(scores.flatMap { $0["choices"] as! [String] }.sorted() == ["dramatic", "first", "longest", "shortest"])
+      let first = try files("1")
+      // What the report lists is what is there.
+      #expect(Set(scores.flatMap { $0["files"] as! [String] }) == Set(first.keys.map { "\(folder)/1/\($0)" }))
+      for (name, data) in first {
+        let begins = ["pgn": "[Event ", "flac": "fLaC", "mid": "MThd", "musicxml": "<?xml", "svg": "<svg", "txt": ""]
+        let kind = String(name.split(separator: ".")[1])
+        #expect(data.count > 100 && data.starts(with: Data((begins[kind] ?? "none").utf8)), "\(name)")
+      }
+      let games = try GameFile(path: folder + "/games").games
+      for score in scores {
+        let names = score["choices"] as! [String]
+        let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
+        #expect(record.count == 1 && record[0].game.moves.map(\.square) == games[score["game"] as! Int].moves)
+      }
+      // Two threads; a file that was cut off; and what an earlier run left under a name without a game now goes.
+      let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
+      try whole.prefix(whole.count / 2).write(to: URL(filePath: folder + "/games"))
+      try FileManager.default.createDirectory(atPath: folder + "/2", withIntermediateDirectories: true)
+      for name in Highlight.names { try Data("old".utf8).write(to: URL(filePath: "\(folder)/2/\(name).svg")) }
+      let resumed = try Support.run(["resume", folder + "/games", "--threads", "2", "--render", folder + "/2"])
+      #expect(resumed.code == 0 && resumed.out.contains("/2/first.flac"))
+      #expect(try files("2") == first)
+    }
+  }
+
+  @Test func `a folder that cannot be written is refused before a game is played`() throws {
+    try Support.withFolder { folder in
+      try Data().write(to: URL(filePath: folder + "/file"))
+      for bad in ["/proc/alina", folder + "/file", folder + "/file/in"] {
+        let output = try Support.run(
+          ["run", "--x", "random", "--o", "random", "--games", "1000000000", "--render", bad, "--out", folder + "/out"])
+        #expect(output.code == 2 && output.err.contains("--render \(bad) cannot be written"), "\(output)")
+        #expect(output.err.split(separator: "\n").count == 1)
+      }
+      for (option, bad) in [("--pgn", "/proc/alina/x"), ("--pgn", folder), ("--save-menace", "/no/such/folder/x")] {
+        let output = try Support.run(
+          ["run", "--x", "menace", "--o", "random", "--games", "1000000000", option, bad, "--out", folder + "/out"])
+        #expect(output.code == 2 && output.err.contains("\(option) \(bad)"), "\(output)")
+      }
+      let rules = try Support.run(
+        ["run", "--x", "random", "--o", "random", "--render", folder + "/r", "--score-rules", "no-such-rules"])
+      #expect(rules.code == 2 && rules.err.contains("no-such-rules: no such rule file"), "\(rules)")
+      #expect(!FileManager.default.fileExists(atPath: folder + "/out"))
+    }
+  }
+
+  @Test func `a game of no moves has a score too`() throws {
+    try Support.withFolder { folder in
+      let output = try Support.run([
+        "run", "--x", "cmd:\(Support.misbehave) at-once", "--o", "random", "--games", "2", "--render", folder, "--json",
+      ])
+      #expect(output.code == 0, "\(output)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(names.sorted() == ["first.flac", "first.mid", "first.musicxml", "first.pgn", "first.svg", "first.txt"])
+    }
+  }
+
+  @Test func `headers and games hold no path, and a run goes on where its programs are now`() throws {
+    try Support.withFolder { folder in
+      for name in ["a", "b", "c"] {
+        try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+      }
+      let engine = try #require(FileManager.default.contents(atPath: Support.bot))
+      try engine.write(to: URL(filePath: folder + "/a/my-engine.py"))
+      #expect(
+        try Support.run(["run", "--x", "menace", "--o", "random", "--save-menace", folder + "/a/boxes"]).code == 0)
+      let command = "cmd:python3 \(folder)/a/my-engine.py --book=\(folder)/a/boxes"
+      let games = folder + "/c/games"
+      let arguments = ["--x", command, "--o", "menace:\(folder)/a/boxes", "--games", "10", "--movetime", "5000"]
+      #expect(try Support.run(["run"] + arguments + ["--out", games]).code == 0)
+      let whole = try #require(FileManager.default.contents(atPath: games))
+      let text = String(decoding: whole, as: UTF8.self)
+      #expect(!text.contains(folder) && !text.contains("/a/"), "\(text.prefix(600))")
+      #expect(text.contains(#""spec":"cmd:python3 …/my-engine.py --book=…/boxes""#))
+      #expect(text.contains(#""spec":"menace:…/boxes""#))
+      func cut() throws { try whole.prefix(whole.count * 2 / 3).write(to: URL(filePath: games)) }
+
+      // Not where it was, not here, not beside the file: which one is named, and what to do.
+      try cut()
+      try FileManager.default.moveItem(atPath: folder + "/a/my-engine.py", toPath: folder + "/b/my-engine.py")
+      let lost = try Support.run(["resume", games])
+      #expect(lost.code == 2 && lost.err.contains("no file 'my-engine.py' with SHA-256 "), "\(lost.err)")
+      #expect(lost.err.contains("--where FOLDER") && lost.err.split(separator: "\n").count == 1)
+      let found = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])
+      #expect(found.code == 0, "\(found)")
+      #expect(
+        FileManager.default.contents(atPath: games)?.prefix(text.prefix { $0 != "\n" }.utf8.count)
+          == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
+      #expect(try GameFile(path: games).games.count == 10)
+
+      // The players given again say where they are.
+      try cut()
+      let again = try Support.run([
+        "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",
+        "menace:\(folder)/a/boxes",
+      ])
+      #expect(again.code == 0, "\(again)")
+
+      // The same name with another content is another program.
+      try cut()
+      try (engine + Data("# changed\n".utf8)).write(to: URL(filePath: folder + "/b/my-engine.py"))
+      let changed = try Support.run(["resume", games, "--where", folder + "/a", "--where", folder + "/b"])
+      #expect(changed.code == 2 && changed.err.contains("my-engine.py"), "\(changed.err)")
+      let given = try Support.run([
+        "resume", games, "--x", "cmd:python3 \(folder)/b/my-engine.py --book=\(folder)/a/boxes", "--o",
+        "menace:\(folder)/a/boxes",
+      ])
+      #expect(given.code == 2 && given.err.contains("the SHA-256 of cmd:python3 …/my-engine.py"), "\(given.err)")
+    }
+  }
 }

@@ -153,11 +153,15 @@ import TicTacToe
     }
     var full = try Support.match("cmd:./my-bot 'a b' \"c'd\"", "random", games: 10)
     full.entrants[0].id = "Bot \"1\""
-    full.entrants[0].sha256 = "00"
+    full.entrants[0].files = [.init(word: 0, sha256: "00"), .init(word: 2, sha256: "ff")]
     full.sprt = try SPRT("elo0=-1.5,elo1=3,model=trinomial")
     full.time.clock = 1000
     full.date = "2026.11.21"
-    #expect(try RunConfiguration(headerLine: full.headerLine) == full)
+    // All but the folder, which is no part of it.
+    let read = try RunConfiguration(headerLine: full.headerLine)
+    #expect(read.differences(from: full).isEmpty && read.headerLine == full.headerLine)
+    full.entrants[0].spec = full.entrants[0].spec.portable
+    #expect(read == full)
     #expect(full.headerLine.contains("\"deterministic\":false"))
   }
 
@@ -220,6 +224,72 @@ import TicTacToe
   }
 }
 
+@Suite("Highlights") struct HighlightTests {
+  @Test func `the games chosen are the best ones, for any number of threads and after a resume`() throws {
+    try Support.withFolder { folder in
+      for (number, configuration) in try RunTests.varied().enumerated() {
+        let path = "\(folder)/\(number)"
+        func highlights(threads: Int) throws -> [Highlight] {
+          var run =
+            try FileManager.default.fileExists(atPath: path)
+            ? Run(resuming: path, threads: threads, guardExecutable: Support.arena)
+            : Run(configuration, threads: threads, guardExecutable: Support.arena)
+          run.output = path
+          run.picksHighlights = true
+          return try run.play().highlights
+        }
+        let fresh = try highlights(threads: 1)
+        // From the whole file, and from a part of it with other threads.
+        #expect(try highlights(threads: 2).map(\.record) == fresh.map(\.record))
+        let whole = try #require(FileManager.default.contents(atPath: path))
+        try whole.prefix(whole.count * 3 / 5).write(to: URL(filePath: path))
+        let resumed = try highlights(threads: 3)
+        #expect(resumed.map(\.record) == fresh.map(\.record) && resumed.map(\.choices) == fresh.map(\.choices))
+
+        let records = try PGNExport.records(of: path)
+        #expect(fresh.flatMap(\.choices).sorted() == ["dramatic", "first", "longest", "shortest"])
+        let drama = records.map { $0.1.game.facts.reduce(0) { $0 + Drama.points(of: $1) } }
+        let lengths = records.map { $0.1.game.moves.count }
+        let best = [
+          "first": 0, "shortest": lengths.firstIndex(of: lengths.min() ?? 0),
+          "longest": lengths.firstIndex(of: lengths.max() ?? 0), "dramatic": drama.firstIndex(of: drama.max() ?? 0),
+        ]
+        for highlight in fresh {
+          for choice in highlight.choices { #expect(best[choice] == highlight.game, "\(configuration.headerLine)") }
+          #expect(highlight.record == records[highlight.game].1 && highlight.drama == drama[highlight.game])
+        }
+      }
+    }
+  }
+
+  @Test func `the choice does not depend on the order in which games are looked at`() {
+    var generator = SplitMix64(seed: 4)
+    let games = (0..<500).map { _ -> PackedGame in
+      var (position, moves) = (Position.start, [Square]())
+      while position.outcome == nil {
+        let legal = Array(position.legalMoves)
+        moves.append(legal[generator.below(legal.count)])
+        position = position.playing(moves[moves.count - 1])
+      }
+      return PackedGame(
+        moves: moves, outcome: position.outcome ?? .draw, ending: generator.below(9) == 0 ? .forfeit : .normal)
+    }
+    func chosen(_ order: [Int]) -> [Int] {
+      var highlights = Highlights()
+      for index in order {
+        highlights.consider(index: index, games[index], seats: 1, start: .start, reason: nil)
+      }
+      return highlights.chosen.flatMap { chosen in chosen.choices.map { _ in chosen.candidate.index } }
+    }
+    let forward = chosen(Array(games.indices))
+    #expect(forward.count == 4 && forward[0] == 0)
+    #expect(forward.dropFirst().allSatisfy { games[$0].ending == .normal })
+    for _ in 0..<50 {
+      #expect(chosen(games.indices.map { (generator.next(), $0) }.sorted { $0.0 < $1.0 }.map(\.1)) == forward)
+    }
+  }
+}
+
 @Suite("Schedules") struct ScheduleTests {
   @Test func `everyone meets everyone with both seats equally often`() throws {
     try Support.withFolder { folder in
@@ -245,13 +315,105 @@ import TicTacToe
         var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
         let report = try run.play()
         #expect(report.games == count / 2 * rounds * 2)
-        // With as many rounds as opponents the last ones can be forced into a second meeting; not before.
-        if rounds <= count / 2 {
-          #expect(report.results.allSatisfy { $0.statistics.total.games == 2 }, "\(count) players, \(rounds) rounds")
-        }
-        #expect(report.byes.count == (count % 2 == 0 ? 0 : min(rounds, count)))
+        #expect(report.results.allSatisfy { $0.statistics.total.games == 2 }, "\(count) players, \(rounds) rounds")
+        #expect(report.byes.count == (count % 2 == 0 ? 0 : rounds))
+        #expect(report.standings.reduce(0) { $0 + $1.points } == Double(rounds * (count / 2 + count % 2)))
       }
     }
+  }
+
+  @Test func `nobody meets twice whatever the results are, to the last possible round and 64 players`() throws {
+    for count in Array(2...17) + [24, 31, 32, 63, 64] {
+      let most = count % 2 == 0 ? count - 1 : count
+      for rounds in Set([1, most / 2, most / 2 + 1, most - 1, most]) where (1...most).contains(rounds) {
+        for seed in 0..<(count > 20 ? 3 : 12) {
+          var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
+          var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
+          configuration.rounds = rounds
+          // The strong win, or all is chance, or all is drawn: three ways to crowd the standings.
+          func points(_ pairing: Pairing) -> Int {
+            seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
+          }
+          var (schedule, twin) = (Schedule(configuration), Schedule(configuration))
+          var (met, byes, played) = (Set<Set<Int>>(), Set<Int>(), 0)
+          while let wave = schedule.next() {
+            played += 1
+            #expect(
+              wave.pairings.count == count / 2 && Set(wave.pairings.flatMap { [$0.a, $0.b] }).count == count / 2 * 2)
+            for pairing in wave.pairings { #expect(met.insert([pairing.a, pairing.b]).inserted) }
+            #expect(schedule.byes.count == byes.count + count % 2 && schedule.byes.isSuperset(of: byes))
+            byes = schedule.byes
+            let doubled = wave.pairings.map(points)
+            #expect(twin.next()?.pairings == wave.pairings)
+            schedule.finish(wave, doubledPoints: doubled)
+            twin.finish(wave, doubledPoints: doubled)
+          }
+          #expect(played == rounds, "\(count) players, \(rounds) rounds, seed \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test func `neighbours in the standings meet if they have not, and the last without a bye has it`() throws {
+    var configuration = try Support.tournament(.init(repeating: "random", count: 7), .swiss, games: 2)
+    configuration.rounds = 3
+    var schedule = Schedule(configuration)
+    let opening = schedule.next()
+    let first = try #require(opening)
+    #expect(first.pairings == [Pairing(a: 0, b: 1), Pairing(a: 2, b: 3), Pairing(a: 4, b: 5)] && schedule.byes == [6])
+    // 0, 2 and 4 win; 6 has a point for its bye.
+    schedule.finish(first, doubledPoints: [4, 4, 4])
+    let following = schedule.next()
+    let second = try #require(following)
+    #expect(
+      second.pairings == [Pairing(a: 0, b: 2), Pairing(a: 4, b: 6), Pairing(a: 1, b: 3)] && schedule.byes == [5, 6])
+    // Buchholz: the sum of the opponents' points, byes counting nothing.
+    schedule.finish(second, doubledPoints: [4, 2, 2])
+    #expect(schedule.points == [2, 0.5, 1, 0.5, 1.5, 1, 1.5])
+    #expect(schedule.buchholz(0) == 1.5 && schedule.buchholz(5) == 1.5 && schedule.buchholz(6) == 1.5)
+  }
+
+  @Test func `a round is found exactly when there is one, and it is the first in order`() {
+    /// Tries everything.
+    func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
+      guard let player = order.first else { return [] }
+      for other in order.dropFirst() where graph.contains(player, other) {
+        if let rest = firstRound(graph, order.filter { $0 != player && $0 != other }) {
+          return [[player, other]] + rest
+        }
+      }
+      return nil
+    }
+    var generator = SplitMix64(seed: 9)
+    var found = 0
+    for _ in 0..<4000 {
+      let count = 2 * (1 + generator.below(5))
+      var graph = MeetingGraph(complete: count)
+      let rounds = MeetingGraph.allRounds(count)
+      // Pairs are taken out one by one, not by whole rounds: any graph comes up.
+      let keep = 1 + generator.below(9)
+      for a in 0..<count {
+        for b in a + 1..<count where generator.below(10) >= keep {
+          var single = Array(0..<count)
+          (single[a], single[b]) = (b, a)
+          graph.remove(single)
+        }
+      }
+      let order = (0..<count).map { (generator.next(), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+      let expected = firstRound(graph, order)
+      let round = graph.firstRound(in: order)
+      #expect((round == nil) == (expected == nil))
+      if let round, let expected {
+        found += 1
+        for pair in expected { #expect(round[pair[0]] == pair[1] && round[pair[1]] == pair[0]) }
+      }
+      var all = MeetingGraph(complete: count)
+      for round in rounds {
+        for (player, other) in round.enumerated() { #expect(all.contains(player, other)) }
+        all.remove(round)
+      }
+    }
+    #expect((500...3500).contains(found))
   }
 
   @Test func `a knockout ends with one winner, level matches after four pairs by order of entry`() throws {

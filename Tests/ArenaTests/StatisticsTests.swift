@@ -201,18 +201,3 @@ import Testing
     }
   }
 }
-
-@Suite("SHA-256") struct SHA256Tests {
-  @Test func `digests are those of the standard`() {
-    #expect(SHA256.hex(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-    #expect(SHA256.hex(of: Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-    let million = [UInt8](repeating: 0x61, count: 1_000_000)
-    let expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-    #expect(SHA256.hex(of: million) == expected)
-    for step in [1, 7, 63, 64, 65, 1000] {
-      var hash = SHA256()
-      for begin in stride(from: 0, to: 10_000, by: step) { hash.update(million[begin..<min(begin + step, 10_000)]) }
-      #expect(hash.hex == SHA256.hex(of: million[..<10_000]))
-    }
-  }
-}

@@ -25,12 +25,15 @@ final class EngineClient {
   static let failureLimit = 3
 
   private let recipe: Recipe
+  private var core: Int?
   private var process: EngineProcess?
   private(set) var id: String?
   private var notation = UCINotation.native
   private var advertisesSeed = false
   private var advertisesVariant = false
   private var failures = 0
+  /// What was wrong with the last handshake; the engine's path is no part of it.
+  private var refusal: String?
   /// What went wrong before the first move of this game.
   private var pendingLoss: EngineLoss?
   /// Until when `readyok` is awaited, while it is.
@@ -38,7 +41,15 @@ final class EngineClient {
   /// Milliseconds left on the clock in this game.
   private(set) var clock = 0.0
 
-  init(_ recipe: Recipe) { self.recipe = recipe }
+  /// The bytes sent for a move, and their end where there is no clock.
+  private var request: [UInt8] = []
+  private let plainGo: [UInt8]
+
+  init(_ recipe: Recipe) {
+    self.recipe = recipe
+    let nodes = recipe.time.nodes > 0 ? " nodes \(recipe.time.nodes)" : ""
+    plainGo = Array("\ngo movetime \(recipe.time.moveTime)\(nodes)\n".utf8)
+  }
 
   /// Starts the engine and completes the handshake.
   func start() throws(ArenaError) {
@@ -46,6 +57,7 @@ final class EngineClient {
     let deadline = monotonicMilliseconds() + EngineClient.handshakePatience
     func refuse(_ what: String) -> ArenaError {
       process.stop()
+      refusal = what
       return ArenaError("engine '\(recipe.command.joined(separator: " "))': \(what)", kind: .handshake)
     }
     guard process.write("uci\n", deadline: deadline) else { throw refuse("does not take 'uci'; \(process.ending())") }
@@ -76,6 +88,13 @@ final class EngineClient {
       throw refuse("no 'readyok' within \(Int(EngineClient.handshakePatience)) ms")
     }
     self.process = process
+    if let core { process.stay(on: core) }
+  }
+
+  /// Keeps the engine, now and after restarts, on the processor of the thread that plays it.
+  func stay(on core: Int) {
+    self.core = core
+    process?.stay(on: core)
   }
 
   private func ready(_ process: EngineProcess, _ deadline: Double) -> Bool {
@@ -101,7 +120,7 @@ final class EngineClient {
         failures = 0
       } catch {
         failures += 1
-        pendingLoss = EngineLoss(reason: "restart failed: \(error.description)", ending: .forfeit)
+        pendingLoss = EngineLoss(reason: "restart failed: \(refusal ?? error.description)", ending: .forfeit)
         return
       }
     }
@@ -122,17 +141,27 @@ final class EngineClient {
       readyDeadline = nil
       guard ready(process, deadline) else { return .failure(lose("not ready for a new game")) }
     }
-    var text = start == .start ? "position startpos" : "position fen \(notation.text(of: start))"
+    request.removeAll(keepingCapacity: true)
+    request +=
+      start == .start ? Array("position startpos".utf8) : Array("position fen \(notation.text(of: start))".utf8)
     if !moves.isEmpty {
-      text += " moves"
-      for square in moves { text += " " + notation.text(of: square) }
+      request += " moves".utf8
+      for square in moves {
+        request += notation == .native ? " ".utf8 : " P@".utf8
+        request += [0x61 + UInt8(square.index % 3), 0x33 - UInt8(square.index / 3)]
+      }
     }
-    text += "\n" + goCommand(position.turn, opponent)
+    request += goCommand(position.turn, opponent)
     let begun = monotonicMilliseconds()
     let deadline = begun + Double(recipe.time.patience(left: Int(clock)))
     process.resetCount()
-    guard process.write(text, deadline: deadline) else {
+    guard process.write(request, deadline: deadline) else {
       return .failure(lose("does not read its input"))
+    }
+    if let square = process.readPlainMove(deadline: deadline) {
+      clock += Double(recipe.time.increment) - (monotonicMilliseconds() - begun)
+      return position.legalMoves.contains(square)
+        ? .success(square) : .failure(lose("illegal move '\(notation.text(of: square))'"))
     }
     while true {
       guard process.bytesRead <= EngineClient.floodLimit else {
@@ -158,18 +187,15 @@ final class EngineClient {
     }
   }
 
-  private func goCommand(_ side: Player, _ opponent: EngineClient?) -> String {
+  private func goCommand(_ side: Player, _ opponent: EngineClient?) -> [UInt8] {
     let time = recipe.time
-    var text = "go"
-    if time.clock > 0 {
-      let (own, other) = (Int(max(1, clock)), Int(max(1, opponent?.clock ?? Double(time.clock))))
-      text += " wtime \(side == .x ? own : other) btime \(side == .x ? other : own)"
-      if time.increment > 0 { text += " winc \(time.increment) binc \(time.increment)" }
-    } else {
-      text += " movetime \(time.moveTime)"
-    }
+    if time.clock == 0 { return plainGo }
+    var text = "\ngo"
+    let (own, other) = (Int(max(1, clock)), Int(max(1, opponent?.clock ?? Double(time.clock))))
+    text += " wtime \(side == .x ? own : other) btime \(side == .x ? other : own)"
+    if time.increment > 0 { text += " winc \(time.increment) binc \(time.increment)" }
     if time.nodes > 0 { text += " nodes \(time.nodes)" }
-    return text + "\n"
+    return Array((text + "\n").utf8)
   }
 
   private func lose(_ reason: String, _ ending: PackedGame.Ending = .forfeit) -> EngineLoss {

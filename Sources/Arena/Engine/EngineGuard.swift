@@ -1,12 +1,25 @@
+import CProcess
 import Foundation
 
 /// The process between the arena and an engine (`alina-arena guard -- COMMAND…`): it outlives a killed arena just long
 /// enough to kill the engine and everything the engine started.
+///
+/// It adopts the orphans among its descendants (`PR_SET_CHILD_SUBREAPER`): whoever leaves the session, the process group
+/// and its parent is a child of the guard for that, and while the guard has children it is not done.
 public enum EngineGuard {
-  /// Starts the command with our standard input and output, tells the arena on descriptor 3 how it ended, and kills our
-  /// whole session when it ends or the arena closes the descriptor.
+  /// Milliseconds after which the guard gives up killing: what is left then waits in the kernel and dies there.
+  static let patience = 3000.0
+
+  private static let ending = NSLock()
+
+  /// Starts the command with our standard input and output, tells the arena on descriptor 3 how it ended, and kills all
+  /// it started when it ends or the arena closes the descriptor.
   public static func run(_ command: [String]) -> Never {
     signal(SIGPIPE, SIG_IGN)
+    guard alina_adopt_orphans() == 0 else {
+      report("cannot be guarded: \(String(cString: strerror(errno)))")
+      exit(127)
+    }
     _ = fcntl(3, F_SETFD, FD_CLOEXEC)
     var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
     arguments.append(nil)
@@ -28,16 +41,27 @@ public enum EngineGuard {
     let started = engine
     let watcher = Thread {
       var status: Int32 = 0
-      while waitpid(started, &status, 0) < 0 && errno == EINTR {}
+      // Adopted orphans end here too; only the engine's own end counts.
+      while true {
+        let ended = waitpid(-1, &status, 0)
+        if ended == started || (ended < 0 && errno != EINTR) { break }
+      }
       let signal = status & 0x7F
       report(signal == 0 ? "exited with code \(status >> 8 & 0xFF)" : "crashed with signal \(signal)")
-      killSession()
+      killAll()
     }
     watcher.start()
-    var byte: UInt8 = 0
+    // The arena sends nothing but a processor's number for the engine to stay on, in digits and a line's end.
+    var (byte, core) = (UInt8(0), 0)
     while true {
       let count = read(3, &byte, 1)
-      if count == 0 || (count < 0 && errno != EINTR) { killSession() }
+      if count == 0 || (count < 0 && errno != EINTR) { killAll() }
+      if count == 1, (0x30...0x39).contains(byte), core < 1024 {
+        core = core * 10 + Int(byte - 0x30)
+      } else if count == 1 {
+        _ = alina_stay_on(started, Int32(core))
+        core = 0
+      }
     }
   }
 
@@ -46,21 +70,78 @@ public enum EngineGuard {
     _ = write(3, bytes, bytes.count)
   }
 
-  /// Kills every process of our session, those that left the process group too, and ourselves.
-  private static func killSession() -> Never {
-    let own = getpid()
-    for _ in 0..<3 {
-      guard let directory = opendir("/proc") else { break }
-      while let entry = readdir(directory) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        guard let pid = pid_t(name), pid != own, getsid(pid) == own else { continue }
-        kill(pid, SIGKILL)
-      }
-      closedir(directory)
+  /// Kills every descendant, and again those that came meanwhile, until we have no children; then ends.
+  private static func killAll() -> Never {
+    // Never unlocked: whoever comes second waits for the end.
+    ending.lock()
+    let deadline = monotonicMilliseconds() + patience
+    while monotonicMilliseconds() < deadline {
+      var found: [pid_t] = []
+      stop(childrenOf: getpid(), &found)
+      for pid in found { kill(pid, SIGKILL) }
+      var ended: pid_t = 0
+      repeat {
+        var status: Int32 = 0
+        ended = waitpid(-1, &status, WNOHANG)
+      } while ended > 0
+      if ended < 0, errno == ECHILD { break }
+      usleep(200)
     }
-    kill(0, SIGKILL)
-    exit(1)
+    _exit(1)
+  }
+
+  /// Stops the children of a process and theirs; who is stopped starts no others while we look.
+  private static func stop(childrenOf parent: pid_t, _ found: inout [pid_t]) {
+    for child in children(of: parent) where !found.contains(child) {
+      kill(child, SIGSTOP)
+      found.append(child)
+      stop(childrenOf: child, &found)
+    }
+  }
+
+  /// The processes whose parent is `parent`: as the kernel lists them, or where it does not, found among all.
+  private static func children(of parent: pid_t) -> [pid_t] {
+    var result: [pid_t] = []
+    var isListed = false
+    for thread in numbers(in: "/proc/\(parent)/task") {
+      guard let text = contents("/proc/\(parent)/task/\(thread)/children") else { continue }
+      isListed = true
+      result += text.split(separator: " ").compactMap { pid_t($0) }
+    }
+    if isListed { return result }
+    return numbers(in: "/proc").filter { pid in
+      // PID (NAME) STATE PARENT …; the name may hold anything, brackets too.
+      guard let text = contents("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
+      return text[end...].split(separator: " ").dropFirst(2).first == "\(parent)"
+    }
+  }
+
+  private static func numbers(in folder: String) -> [pid_t] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var result: [pid_t] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if let number = pid_t(name) { result.append(number) }
+    }
+    return result
+  }
+
+  /// A small file of /proc, or `nil` where it is not there any more.
+  private static func contents(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    while true {
+      let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
+        let count = read(descriptor, space.baseAddress, 4096)
+        if count > 0 { bytes.append(contentsOf: space[..<count]) }
+        return count
+      }
+      guard count > 0 else { return count == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
+    }
   }
 }

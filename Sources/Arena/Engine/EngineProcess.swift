@@ -1,4 +1,5 @@
 import Foundation
+import TicTacToe
 
 /// Milliseconds that only go forward.
 func monotonicMilliseconds() -> Double {
@@ -10,7 +11,7 @@ func monotonicMilliseconds() -> Double {
 /// An engine's process behind its guard: pipes to talk through, and an end that reaches everything it started.
 ///
 /// The guard (`EngineGuard`) leads a session and process group of its own; when the socket to it closes, by us or because
-/// we were killed, it kills them all.
+/// we were killed, it kills all that the engine started, wherever that went.
 final class EngineProcess {
   /// What reading brought.
   enum Reading {
@@ -81,7 +82,7 @@ final class EngineProcess {
     guard code == 0 else {
       isOpen = false
       for descriptor in [toEngine.1, fromEngine.0, sockets.0] { close(descriptor) }
-      throw ArenaError("\(guardExecutable) cannot be started: \(String(cString: strerror(code)))")
+      throw ArenaError("the guard of engines cannot be started: \(String(cString: strerror(code)))")
     }
     for descriptor in [input, output] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
   }
@@ -94,43 +95,53 @@ final class EngineProcess {
 
   deinit { stop() }
 
-  /// Kills the engine and all it started, and waits until the guard is gone; half a second at most.
+  /// Kills the engine and all it started, and waits until the guard is gone, a little longer than its patience at most.
   func stop() {
     guard isOpen else { return }
     isOpen = false
-    for descriptor in [input, output, guardSocket] { close(descriptor) }
-    var status: Int32 = 0
-    for _ in 0..<100 {
-      if waitpid(pid, &status, WNOHANG) != 0 { return }
-      usleep(5000)
+    close(input)
+    close(output)
+    shutdown(guardSocket, Int32(SHUT_WR))
+    // What the guard may have said is passed over; its end closes the socket.
+    let deadline = monotonicMilliseconds() + EngineGuard.patience + 500
+    var isGone = false
+    while !isGone, wait(guardSocket, Int16(POLLIN), deadline) {
+      isGone = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
+        read(guardSocket, $0.baseAddress, 256) <= 0
+      }
     }
-    kill(-pid, SIGKILL)
-    waitpid(pid, &status, 0)
+    close(guardSocket)
+    if !isGone {
+      kill(-pid, SIGKILL)
+      kill(pid, SIGKILL)
+    }
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
   }
 
   /// Sends lines; `false` where the engine does not take them in time or is gone.
-  func write(_ text: String, deadline: Double) -> Bool {
-    var text = text
-    return text.withUTF8 { bytes in
-      var sent = 0
-      while sent < bytes.count {
-        let count = Glibc.write(input, bytes.baseAddress.map { $0 + sent }, bytes.count - sent)
-        if count > 0 {
-          sent += count
-        } else if count < 0, errno == EAGAIN {
-          guard wait(input, Int16(POLLOUT), deadline) else { return false }
-        } else if errno != EINTR {
-          return false
-        }
+  func write(_ text: String, deadline: Double) -> Bool { write(Array(text.utf8), deadline: deadline) }
+
+  /// Sends the bytes of lines; `false` where the engine does not take them in time or is gone.
+  func write(_ bytes: [UInt8], deadline: Double) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { Glibc.write(input, $0.baseAddress.map { $0 + sent }, bytes.count - sent) }
+      if count > 0 {
+        sent += count
+      } else if count < 0, errno == EAGAIN {
+        guard wait(input, Int16(POLLOUT), deadline) else { return false }
+      } else if errno != EINTR {
+        return false
       }
-      return true
     }
+    return true
   }
 
   /// The next line without its end.
   func readLine(deadline: Double) -> Reading {
     while true {
-      if let end = buffer[head...].firstIndex(of: 0x0A) {
+      if let end = lineEnd {
         let line = buffer[head..<end]
         head = end + 1
         if line.count > EngineProcess.lineLimit { return .overlong }
@@ -141,22 +152,61 @@ final class EngineProcess {
         return .line(text)
       }
       if buffer.count - head > EngineProcess.lineLimit { return .overlong }
-      if head > 0 {
-        buffer.removeSubrange(..<head)
-        head = 0
-      }
       guard wait(output, Int16(POLLIN), deadline) else { return .late }
-      let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
-        let count = read(output, space.baseAddress, 4096)
-        if count > 0 { buffer.append(contentsOf: space[..<count]) }
-        return count
-      }
-      if count > 0 {
-        bytesRead += count
-      } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-        return .closed
-      }
+      guard fill() else { return .closed }
     }
+  }
+
+  /// The cell of a line `bestmove CELL` or `bestmove P@CELL` that is the next and all there is to read, which is what
+  /// engines answer nearly always; `nil` leaves everything to `readLine`.
+  func readPlainMove(deadline: Double) -> Square? {
+    if head == buffer.count {
+      guard wait(output, Int16(POLLIN), deadline), fill() else { return nil }
+    }
+    guard let end = lineEnd, end == buffer.count - 1 else { return nil }
+    return buffer.withUnsafeBufferPointer { bytes in
+      let line = UnsafeBufferPointer(rebasing: bytes[head..<end])
+      guard line.count == 11 || line.count == 13, line.starts(with: "bestmove ".utf8),
+        line.count == 11 || (line[9] == UInt8(ascii: "P") && line[10] == UInt8(ascii: "@")),
+        let file = EngineProcess.place(line[line.count - 2], "a"),
+        let rank = EngineProcess.place(line[line.count - 1], "1")
+      else { return nil }
+      head = end + 1
+      return Square((2 - rank) * 3 + file)
+    }
+  }
+
+  private static func place(_ byte: UInt8, _ first: Unicode.Scalar) -> Int? {
+    let place = Int(byte) - Int(first.value)
+    return (0..<3).contains(place) ? place : nil
+  }
+
+  /// Where the line that begins at `head` ends, if it is all there.
+  private var lineEnd: Int? {
+    head < buffer.count ? buffer[head...].firstIndex(of: 0x0A) : nil
+  }
+
+  /// Reads what is there; `false` where the engine closed its output.
+  private func fill() -> Bool {
+    if head == buffer.count {
+      buffer.removeAll(keepingCapacity: true)
+    } else if head > 0 {
+      buffer.removeSubrange(..<head)
+    }
+    head = 0
+    let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
+      let count = read(output, space.baseAddress, 4096)
+      if count > 0 { buffer.append(contentsOf: space[..<count]) }
+      return count
+    }
+    if count > 0 { bytesRead += count }
+    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+  }
+
+  /// Keeps the engine's first thread on a processor.
+  func stay(on core: Int) {
+    let bytes = Array("\(core)\n".utf8)
+    _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
   /// Begins to count the bytes read anew.

@@ -23,10 +23,31 @@ if mode == "grandchildren":
     # Left behind unless the whole session is killed.
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     subprocess.Popen(["sleep", "987654"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, process_group=0)
+if mode == "escape":
+    # Out of the session and the group, and no parent any more.
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            os.execvp("sleep", ["sleep", "987653"])
+        os._exit(0)
+    os.wait()
+if mode == "comet":
+    # A process that is another one before it can be caught; it burns out after ten seconds.
+    if os.fork() == 0:
+        os.setsid()
+        os.closerange(0, 3)
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if os.fork():
+                os._exit(0)
+        os._exit(0)
 while True:
     line = sys.stdin.readline()
     if not line:
-        if mode == "grandchildren":
+        if mode in ("grandchildren", "escape", "comet"):
             time.sleep(1000)
         break
     words = line.split()
@@ -40,6 +61,8 @@ while True:
         moves = words[3:]
     elif words[:1] == ["go"]:
         turns += 1
+        if mode == "at-once":
+            say("bestmove z9")
         if turns == 2:
             if mode == "crash":
                 os.abort()

@@ -10,7 +10,7 @@ public struct AccountRecord: Sendable, Hashable {
   /// Whether the account is a guest's, which is forgotten when its token expires.
   public var guest: Bool
   /// SHA-256 of the token, `nil` once revoked.
-  public var token: SHA256.Digest?
+  package var token: SHA256.Digest?
   /// When the token expires, milliseconds since 1970.
   public var tokenExpires: Int64
   /// Strength.
@@ -35,7 +35,7 @@ public struct AccountRecord: Sendable, Hashable {
   public var blocked: [Int64] = []
 
   /// Makes an account.
-  public init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
+  package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
     (self.id, self.name, self.guest, self.token, self.tokenExpires) = (id, name, guest, token, tokenExpires)
   }
 }
@@ -47,14 +47,14 @@ public struct SessionRecord: Sendable, Hashable {
   /// Whose it is.
   public var account: Int64
   /// SHA-256 of the resume token.
-  public var resume: SHA256.Digest
+  package var resume: SHA256.Digest
   /// SHA-256 of the one before, valid until the first message on the new connection.
-  public var previous: SHA256.Digest?
+  package var previous: SHA256.Digest?
   /// When it is forgotten, milliseconds since 1970.
   public var expires: Int64
 
   /// Makes a session.
-  public init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest?, expires: Int64) {
+  package init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest?, expires: Int64) {
     (self.id, self.account, self.resume, self.previous, self.expires) = (id, account, resume, previous, expires)
   }
 }

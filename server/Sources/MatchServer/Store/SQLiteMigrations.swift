@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MatchProtocol
+import TicTacToe
 
 /// The schema and its history. A migration expands first; what it makes needless is removed in a later version, once
 /// no build that needs it is left. `min_reader` says which builds may still open the file.

@@ -4,6 +4,7 @@ import MatchProtocol
 import NIOSSL
 import SwiftASN1
 import Synchronization
+import TicTacToe
 import X509
 
 /// The server's certificates: read from files, or made once and kept; read again on request.
@@ -43,7 +44,7 @@ public final class ServerTLS: Sendable {
 
   private static func fingerprint(_ certificate: String) throws -> String {
     guard let leaf = try NIOSSLCertificate.fromPEMFile(certificate).first else { return "" }
-    return MatchProtocol.SHA256.hash(try leaf.toDERBytes()).hex
+    return TicTacToe.SHA256.hash(try leaf.toDERBytes()).hex
   }
 
   /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.

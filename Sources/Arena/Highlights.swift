@@ -1,0 +1,75 @@
+import TicTacToe
+
+/// The games of a run that are worth hearing, picked as they pass: one look at each, in any order, a few words of memory.
+///
+/// Of games that are as good the one with the lowest index is taken, so that the choice depends on nothing but the games.
+/// A game that ended by forfeit can only be the first.
+struct Highlights: Sendable {
+  /// Why a game is chosen.
+  enum Choice: String, Sendable, Hashable, CaseIterable {
+    case first, shortest, longest, dramatic
+  }
+
+  /// A game and how good it is.
+  struct Candidate: Sendable, Hashable {
+    var score: Int
+    var index: Int
+    var game: PackedGame
+    /// Who had X and O, as x · 64 + o.
+    var seats: UInt16
+    var start: Position
+    var reason: String?
+  }
+
+  /// The best so far, in the order of the choices.
+  private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
+
+  /// Looks at a game.
+  mutating func consider(
+    index: Int, _ game: PackedGame, seats: UInt16, start: Position, reason: String?
+  ) {
+    for (place, choice) in Choice.allCases.enumerated() where choice == .first || game.ending == .normal {
+      let score =
+        switch choice {
+        case .first: 0
+        case .shortest: -game.count
+        case .longest: game.count
+        case .dramatic: Drama.shared.points(of: game, start: start)
+        }
+      if let known = best[place], (known.score, -known.index) >= (score, -index) { continue }
+      best[place] = Candidate(
+        score: score, index: index, game: game, seats: seats, start: start, reason: reason)
+    }
+  }
+
+  /// What was chosen, in the order of the choices; a game chosen twice comes once, under all its names.
+  var chosen: [(choices: [Choice], candidate: Candidate)] {
+    var result: [(choices: [Choice], candidate: Candidate)] = []
+    for (choice, candidate) in zip(Choice.allCases, best) {
+      guard let candidate else { continue }
+      if let place = result.firstIndex(where: { $0.candidate.index == candidate.index }) {
+        result[place].choices.append(choice)
+      } else {
+        result.append(([choice], candidate))
+      }
+    }
+    return result
+  }
+}
+
+/// A game of a run that was chosen to be heard.
+public struct Highlight: Sendable {
+  /// The names it was chosen by: first, shortest, longest, dramatic.
+  public let choices: [String]
+  /// Its index in the run.
+  public let game: Int
+  /// What makes it dramatic, in points.
+  public let drama: Int
+  /// Its record.
+  public let record: Record
+  /// Where its score was written.
+  public var files: [String] = []
+
+  /// Every name a game can be chosen by.
+  public static let names = Highlights.Choice.allCases.map(\.rawValue)
+}
