@@ -212,10 +212,10 @@ final class EngineProcess {
   /// Begins to count the bytes read anew.
   func resetCount() { bytesRead = 0 }
 
-  /// How the engine ended, as its guard saw it; a tenth of a second's patience.
+  /// How the engine ended, as its guard saw it; half a second's patience.
   func ending() -> String {
     var text: [UInt8] = []
-    let deadline = monotonicMilliseconds() + 100
+    let deadline = monotonicMilliseconds() + 500
     while wait(guardSocket, Int16(POLLIN), deadline) {
       var byte: UInt8 = 0
       guard read(guardSocket, &byte, 1) == 1 else { break }
