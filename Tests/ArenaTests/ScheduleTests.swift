@@ -1,0 +1,173 @@
+import Foundation
+import Opponents
+import Testing
+import TicTacToe
+
+@testable import Arena
+
+@Suite("Schedules") struct ScheduleTests {
+  @Test func `everyone meets everyone with both seats equally often`() throws {
+    try Support.withFolder { folder in
+      let names = ["random", "perfect", "win_block", "trap", "levels:1"]
+      let report = try Support.play(try Support.tournament(names, .roundRobin, games: 6), to: folder + "/a").report
+      #expect(report.results.count == 10)
+      for result in report.results {
+        #expect(result.statistics.asX.games == 3 && result.statistics.asO.games == 3)
+        #expect(result.statistics.pentanomial.reduce(0, +) == 3)
+      }
+      #expect(report.standings.reduce(0) { $0 + $1.points } == 60)
+      let gauntlet = try Support.play(try Support.tournament(names, .gauntlet, games: 4), to: folder + "/g").report
+      #expect(gauntlet.results.count == 4 && gauntlet.results.allSatisfy { $0.a == 0 })
+    }
+  }
+
+  @Test func `nobody meets twice in a Swiss tournament, and everyone has at most one bye`() throws {
+    for count in 2...9 {
+      for rounds in 1...(count % 2 == 0 ? count - 1 : count) {
+        var configuration = try Support.tournament(
+          (0..<count).map { ["random", "perfect", "levels:3", "win_block"][$0 % 4] }, .swiss, games: 2)
+        configuration.rounds = rounds
+        var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
+        let report = try run.play()
+        #expect(report.games == count / 2 * rounds * 2)
+        #expect(report.results.allSatisfy { $0.statistics.total.games == 2 }, "\(count) players, \(rounds) rounds")
+        #expect(report.byes.count == (count % 2 == 0 ? 0 : rounds))
+        #expect(report.standings.reduce(0) { $0 + $1.points } == Double(rounds * (count / 2 + count % 2)))
+      }
+    }
+  }
+
+  @Test func `nobody meets twice whatever the results are, to the last possible round and 64 players`() throws {
+    for count in Array(2...17) + [24, 31, 32, 63, 64] {
+      let most = count % 2 == 0 ? count - 1 : count
+      for rounds in Set([1, most / 2, most / 2 + 1, most - 1, most]) where (1...most).contains(rounds) {
+        for seed in 0..<(count > 20 ? 3 : 12) {
+          var generator = SplitMix64(seed: UInt64(seed * 1000 + count))
+          var configuration = try Support.tournament(.init(repeating: "random", count: count), .swiss, games: 2)
+          configuration.rounds = rounds
+          // The strong win, or all is chance, or all is drawn: three ways to crowd the standings.
+          func points(_ pairing: Pairing) -> Int {
+            seed % 3 == 0 ? pairing.a < pairing.b ? 4 : 0 : seed % 3 == 1 ? generator.below(5) : 2
+          }
+          var (schedule, twin) = (Schedule(configuration), Schedule(configuration))
+          var (met, byes, played) = (Set<Set<Int>>(), Set<Int>(), 0)
+          while let wave = schedule.next() {
+            played += 1
+            #expect(
+              wave.pairings.count == count / 2 && Set(wave.pairings.flatMap { [$0.a, $0.b] }).count == count / 2 * 2)
+            for pairing in wave.pairings { #expect(met.insert([pairing.a, pairing.b]).inserted) }
+            #expect(schedule.byes.count == byes.count + count % 2 && schedule.byes.isSuperset(of: byes))
+            byes = schedule.byes
+            let doubled = wave.pairings.map(points)
+            #expect(twin.next()?.pairings == wave.pairings)
+            schedule.finish(wave, doubledPoints: doubled)
+            twin.finish(wave, doubledPoints: doubled)
+          }
+          #expect(played == rounds, "\(count) players, \(rounds) rounds, seed \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test func `neighbours in the standings meet if they have not, and the last without a bye has it`() throws {
+    var configuration = try Support.tournament(.init(repeating: "random", count: 7), .swiss, games: 2)
+    configuration.rounds = 3
+    var schedule = Schedule(configuration)
+    let opening = schedule.next()
+    let first = try #require(opening)
+    #expect(first.pairings == [Pairing(a: 0, b: 1), Pairing(a: 2, b: 3), Pairing(a: 4, b: 5)] && schedule.byes == [6])
+    // 0, 2 and 4 win; 6 has a point for its bye.
+    schedule.finish(first, doubledPoints: [4, 4, 4])
+    let following = schedule.next()
+    let second = try #require(following)
+    #expect(
+      second.pairings == [Pairing(a: 0, b: 2), Pairing(a: 4, b: 6), Pairing(a: 1, b: 3)] && schedule.byes == [5, 6])
+    // Buchholz: the sum of the opponents' points, byes counting nothing.
+    schedule.finish(second, doubledPoints: [4, 2, 2])
+    #expect(schedule.points == [2, 0.5, 1, 0.5, 1.5, 1, 1.5])
+    #expect(schedule.buchholz(0) == 1.5 && schedule.buchholz(5) == 1.5 && schedule.buchholz(6) == 1.5)
+  }
+
+  @Test func `a round is found exactly when there is one, and it is the first in order`() {
+    /// Tries everything.
+    func firstRound(_ graph: MeetingGraph, _ order: [Int]) -> [[Int]]? {
+      guard let player = order.first else { return [] }
+      for other in order.dropFirst() where graph.contains(player, other) {
+        if let rest = firstRound(graph, order.filter { $0 != player && $0 != other }) {
+          return [[player, other]] + rest
+        }
+      }
+      return nil
+    }
+    var generator = SplitMix64(seed: 9)
+    var found = 0
+    for _ in 0..<4000 {
+      let count = 2 * (1 + generator.below(5))
+      var graph = MeetingGraph(complete: count)
+      let rounds = MeetingGraph.allRounds(count)
+      // Pairs are taken out one by one, not by whole rounds: any graph comes up.
+      let keep = 1 + generator.below(9)
+      for a in 0..<count {
+        for b in a + 1..<count where generator.below(10) >= keep {
+          var single = Array(0..<count)
+          (single[a], single[b]) = (b, a)
+          graph.remove(single)
+        }
+      }
+      let order = (0..<count).map { (generator.next(), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+      let expected = firstRound(graph, order)
+      let round = graph.firstRound(in: order)
+      #expect((round == nil) == (expected == nil))
+      if let round, let expected {
+        found += 1
+        for pair in expected { #expect(round[pair[0]] == pair[1] && round[pair[1]] == pair[0]) }
+      }
+      var all = MeetingGraph(complete: count)
+      for round in rounds {
+        for (player, other) in round.enumerated() { #expect(all.contains(player, other)) }
+        all.remove(round)
+      }
+    }
+    #expect((500...3500).contains(found))
+  }
+
+  @Test func `a knockout ends with one winner, level matches after four pairs by order of entry`() throws {
+    for count in 2...9 {
+      var configuration = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 2)
+      var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
+      let report = try run.play()
+      // Perfect players only draw: every match goes its length, the first entrant wins.
+      #expect(report.knockout.count == count - 1)
+      #expect(report.knockout.allSatisfy { $0.pairs == 4 && $0.bySeed && $0.winner == min($0.a, $0.b) })
+      #expect(report.knockout.last?.winner == 0)
+      configuration = try Support.tournament(["random", "perfect", "random", "levels:2"], .knockout, games: 2)
+      run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
+      #expect(try run.play().knockout.count == 3)
+    }
+  }
+
+  @Test(arguments: [
+    "rand", "levels:0", "levels:7", "levels", "levels:x", "mcts:0", "mcts:999999999", "mcts", "menace:", "cmd:",
+    "cmd:'a",
+    "perfect:1", "", "adaptive:2", "cmd:a\\",
+  ])
+  func `a wrong player is refused`(name: String) {
+    #expect(throws: ArenaError.self) { try PlayerSpec(name) }
+  }
+
+  @Test func `players' names are read back as written`() throws {
+    for name in ["random", "levels:4", "mcts:100", "menace", "menace:/a b", "adaptive", "cmd:./a 'b c' d", "cmd:''"] {
+      let spec = try PlayerSpec(name)
+      #expect(try PlayerSpec(spec.text) == spec)
+    }
+    #expect(try PlayerSpec("cmd:./a \"b c\" d\\ e") == .engine(["./a", "b c", "d e"]))
+    #expect(try PlayerSpec(PlayerSpec.engine(["a'b", "\\", "\"", ""]).text) == .engine(["a'b", "\\", "\"", ""]))
+  }
+
+  @Test(arguments: [
+    ["a4"], ["b2 b2"], ["fen 4/3/3 x"], ["b2 a1 b1 a2 b3"], [], ["# only"], ["fen XXX/OO1/3 o"],
+  ])
+  func `wrong openings are refused`(lines: [String]) {
+    #expect(throws: ArenaError.self) { try Openings(lines: lines, name: "list") }
+  }
+}
