@@ -13,7 +13,7 @@ public final class AudioDevice {
   public struct Options: Sendable {
     /// Frames of one block, 64–8192; 1,024 by default, since a loaded machine of two cores already glitches at 512.
     public var bufferFrames = 1_024
-    /// The device by name; `nil` for the system's default.
+    /// The device by name; `nil` for the system's default, which also stands in for one that is not there.
     public var name: String?
     /// Plays to nobody: no device is looked for.
     public var isOff = false
@@ -51,6 +51,8 @@ public final class AudioDevice {
   private var wantsDevice = false
   private var nextTry = 0.0
   private var isRemoved = false
+  /// Whether the system's device stands in for the one that was named.
+  private var isStandIn = false
 
   /// Seconds between attempts to find a device again.
   private static let retryInterval = 4.0
@@ -93,9 +95,11 @@ public final class AudioDevice {
     if isRemoved && isOpen {
       isRemoved = false
       close()
-      state = .lost
       open()
-      if !isOpen { startClock() }
+      if !isOpen {
+        state = .lost
+        startClock()
+      }
       nextTry = now + AudioDevice.retryInterval
       return true
     }
@@ -115,7 +119,10 @@ public final class AudioDevice {
   public func use(device name: String?) {
     guard name != options.name else { return }
     options.name = name
-    guard wantsDevice else { return }
+    if wantsDevice { reopen() }
+  }
+
+  private func reopen() {
     close()
     stopClock()
     open()
@@ -125,11 +132,19 @@ public final class AudioDevice {
   /// Whether `poll` has something to look after.
   public var needsPolling: Bool { wantsDevice && (!isOpen || isRemoved) }
 
+  /// The names of the devices that can play, as SDL gives them; empty before `start` and where there is none.
+  public static var names: [String] {
+    (0..<max(0, SDL_GetNumAudioDevices(0))).compactMap { SDL_GetAudioDeviceName($0, 0).map { String(cString: $0) } }
+  }
+
   /// Takes note of SDL's word that an output device is gone; `poll` acts on it.
   func deviceRemoved() { isRemoved = isOpen }
 
-  /// A device appeared: try at once.
-  func deviceAdded() { if !isOpen { nextTry = 0 } }
+  /// A device appeared: try at once, where there was none or not the one that was named.
+  func deviceAdded() {
+    if !isOpen { nextTry = 0 }
+    if isStandIn, let name = options.name, AudioDevice.names.contains(name) { reopen() }
+  }
 
   /// Lets a gated device render up to a frame and waits until it has asked for more.
   public func allow(upTo frame: Tick) {
@@ -179,10 +194,20 @@ public final class AudioDevice {
       state = .none(reason: sdlError)
       return
     }
+    isStandIn = false
+    if open(name: options.name) { return }
+    if options.name != nil, open(name: nil) {
+      isStandIn = true
+      return
+    }
+    state = .none(reason: sdlError)
+    SDL_QuitSubSystem(SDL_INIT_AUDIO)
+  }
+
+  private func open(name: String?) -> Bool {
     // Ask for Float, accept another format only to see whether it is one we fill ourselves; never another rate.
     for (format, changes) in [(AUDIO_F32LSB, SDL_AUDIO_ALLOW_FORMAT_CHANGE), (AUDIO_S16LSB, 0)] {
-      let opened = Mix_OpenAudioDevice(
-        48_000, UInt16(format), 2, Int32(options.bufferFrames), options.name, Int32(changes))
+      let opened = Mix_OpenAudioDevice(48_000, UInt16(format), 2, Int32(options.bufferFrames), name, Int32(changes))
       guard opened == 0 else { continue }
       var frequency: Int32 = 0
       var granted: UInt16 = 0
@@ -193,12 +218,11 @@ public final class AudioDevice {
         isOpen = true
         Mix_HookMusic(alinaAudioHook, hook)
         state = .playing(driver: SDL_GetCurrentAudioDriver().map { String(cString: $0) } ?? "unknown")
-        return
+        return true
       }
       Mix_CloseAudio()
     }
-    state = .none(reason: sdlError)
-    SDL_QuitSubSystem(SDL_INIT_AUDIO)
+    return false
   }
 
   private func close() {

@@ -133,7 +133,7 @@ public enum MusicXML {
 
   /// Sharps less flats of the scale's spelling.
   private static func fifths(_ scale: Scale) -> Int {
-    (70..<77).reduce(0) { $0 + scale.spelling(of: scale.midi($1 - 35)).alteration }
+    scale.signature.reduce(0) { $0 + $1.alteration }
   }
 
   private static func tempo(_ bar: Bar) -> Int {

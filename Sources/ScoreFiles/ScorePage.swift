@@ -46,7 +46,7 @@ public struct ScorePage: Sendable {
 
   private func width(of pair: Pair) -> Double { pair.isLong ? 70 : 38 }
   private func width(of bar: Bar) -> Double { bar.sounding.reduce(26) { $0 + width(of: $1) } }
-  private var prelude: Double { 58 + 11 * Double(signature.count) }
+  private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
   /// Bars packed into lines.
   private func systems(_ bars: [Bar]) -> [[Bar]] {
@@ -127,7 +127,7 @@ public struct ScorePage: Sendable {
       .ellipse(
         x: x, y: y, rx: isLong ? 6.6 : 5.4, ry: isLong ? 4.0 : 3.8, turn: isLong ? 0 : -22, isFilled: !isLong,
         grey: grey))
-    if spelling.alteration != inSignature(spelling.letter) { accidental(x - 13, y, spelling.alteration) }
+    if spelling.alteration != scale.alterationInKey(of: spelling.letter) { accidental(x - 13, y, spelling.alteration) }
   }
 
   private mutating func ledger(_ x: Double, _ y: Double) {
@@ -143,23 +143,10 @@ public struct ScorePage: Sendable {
 
   // MARK: Key signature and clefs
 
-  /// Letters of the key signature in the order they are written.
-  private var signature: [(letter: Int, alteration: Int)] {
-    let sharps = [3, 0, 4, 1, 5, 2, 6]
-    let altered = (35..<42).map { scale.spelling(of: scale.midi($0)) }.filter { $0.alteration != 0 }
-    let order = altered.first.map { $0.alteration > 0 } ?? true ? sharps : sharps.reversed()
-    return order.compactMap { letter in altered.first { $0.letter == letter }.map { (letter, $0.alteration) } }
-  }
-
-  private func inSignature(_ letter: Int) -> Int { signature.first { $0.letter == letter }?.alteration ?? 0 }
-
   private mutating func drawSignature(_ x: Double, _ bottom: Double, isBass: Bool) {
-    for (index, sign) in signature.enumerated() {
-      // Places on a treble staff, as engravers put them; a bass staff has them two steps lower.
-      let sharp = [5, 6, 7, 8, 9, 3, 4]
-      let flat = [5, 6, 7, 1, 2, 3, 4]
-      let place = sign.alteration > 0 ? sharp[(sign.letter + 0) % 7] : flat[sign.letter % 7]
-      let y = bottom - Double(place - (isBass ? 2 : 0)) * step
+    for (index, sign) in scale.signature.enumerated() {
+      // A bass staff has the same letters two places lower.
+      let y = bottom - Double(sign.treblePlace - (isBass ? 2 : 0)) * step
       accidental(x + 11 * Double(index), y, sign.alteration)
     }
   }

@@ -124,3 +124,31 @@ public struct Scale: Sendable, Hashable {
     return Spelling(letter: letter, alteration: step - Spelling.naturals[letter], octave: midi / 12 - 1)
   }
 }
+
+// MARK: - Key signature
+
+extension Scale {
+  /// One accidental of a key signature.
+  public struct KeySign: Sendable, Hashable {
+    /// The letter it alters, 0 for C … 6 for B.
+    public let letter: Int
+    /// Semitones it adds: −1 flat, +1 sharp.
+    public let alteration: Int
+
+    /// Its place on a treble staff as engravers put it: 0 is the bottom line, 1 the space above.
+    public var treblePlace: Int { (alteration > 0 ? [5, 6, 7, 8, 9, 3, 4] : [5, 6, 7, 1, 2, 3, 4])[letter] }
+  }
+
+  /// The accidentals at the head of a staff, in the order they are written.
+  public var signature: [KeySign] {
+    let sharps = [3, 0, 4, 1, 5, 2, 6]
+    let altered = (35..<42).map { spelling(of: midi($0)) }.filter { $0.alteration != 0 }
+    let order = altered.first.map { $0.alteration > 0 } ?? true ? sharps : sharps.reversed()
+    return order.compactMap { letter in
+      altered.first { $0.letter == letter }.map { KeySign(letter: letter, alteration: $0.alteration) }
+    }
+  }
+
+  /// The accidental the signature gives a letter, in semitones; 0 for none.
+  public func alterationInKey(of letter: Int) -> Int { signature.first { $0.letter == letter }?.alteration ?? 0 }
+}

@@ -36,6 +36,32 @@ public struct GameSetup: Sendable, Hashable {
   }
 }
 
+/// What the score strip must know of the score rules.
+public struct Tonality: Sendable, Hashable {
+  /// The scale the score is spelled in; it gives the key signature.
+  public var scale: Scale
+  /// The pitches of the cells in reading order, as X and as O play them; nine each.
+  public var cells: [Player: [Pitch]]
+
+  /// Makes a tonality from the scale and both hands' cells, nine each, in reading order.
+  public init(scale: Scale, x: [Pitch], o: [Pitch]) {
+    precondition(x.count == 9 && o.count == 9, "\(x.count) and \(o.count) cells instead of 9")
+    self.scale = scale
+    cells = [.x: x, .o: o]
+  }
+
+  /// B minor on the cells of the standard score; O plays an octave lower.
+  public static let standard: Tonality = {
+    let cells = [86, 88, 90, 81, 83, 85, 74, 79, 78]
+    return Tonality(
+      scale: Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10]), x: cells.map { Pitch($0) },
+      o: cells.map { Pitch($0 - 12) })
+  }()
+
+  /// The pitch of a cell in a side's hand.
+  public func pitch(of square: Square, for player: Player) -> Pitch { cells[player]?[square.index] ?? Pitch(60) }
+}
+
 /// Everything the board scene shows, as a value; the executable fills it from the session.
 public struct BoardModel: Sendable, Hashable {
   /// The game as played so far.
@@ -50,6 +76,8 @@ public struct BoardModel: Sendable, Hashable {
   public var bars: [Bar] = []
   /// Where the sound is now, in score time.
   public var soundNow: Tick = .zero
+  /// The key of the score and the pitches of the cells.
+  public var tonality = Tonality.standard
   /// Whether the sound is muted.
   public var isMuted = false
   /// The time left on each side's clock in milliseconds, where clocks are used.
@@ -117,6 +145,10 @@ public enum Intent: Sendable, Hashable {
   case copyGame
   /// Open a game or position that came as text.
   case pasteGame(text: String)
+  /// The game on the board is wanted for review (`RootScreen.replay`).
+  case review
+  /// Go on from a position of the game under review, as a new game.
+  case playOn(Position)
   /// Statistics are wanted (`RootScreen.statistics`).
   case statistics
   /// Sound one sign of the music, for the help page.

@@ -35,15 +35,16 @@ extension Phrase {
     .undo: ("Undo", "Zurück"),
     .redo: ("Redo", "Wieder vor"),
     .hint: ("Hint", "Rat"),
-    .soundOn: ("Sound on", "Ton an"),
-    .soundOff: ("Sound off", "Ton aus"),
+    .mute: ("Mute", "Ton aus"),
+    .unmute: ("Unmute", "Ton an"),
     .start: ("Begin", "Beginnen"),
     .back: ("Back", "Zurück"),
     .contents: ("Contents", "Inhalt"),
+    .menu: ("Menu", "Menü"),
     .review: ("Review", "Nachlese"),
     .keep: ("Keep this piece", "Stück behalten"),
     .quit: ("Close the book", "Das Buch schließen"),
-    .listen: ("Listen", "Zuhören"),
+    .listen: ("Listen to it play alone", "Zuhören, wie es allein spielt"),
     .resign: ("Resign", "Aufgeben"),
     .offerDraw: ("Offer a draw", "Remis anbieten"),
     .acceptDraw: ("Accept the draw", "Remis annehmen"),
@@ -60,7 +61,7 @@ extension Phrase {
     .perfect: ("perfect", "vollkommen"),
     .adaptive: ("one like you", "jemand wie du"),
     .menace: ("matchboxes", "Zündholzschachteln"),
-    .against: ("Against", "Gegen"),
+    .against: ("Against: Pip is the easiest, Alina never loses", "Gegen: Pip ist am leichtesten, Alina verliert nie"),
     .youPlay: ("You play", "Du spielst"),
     .playX: ("X, first", "X, zuerst"),
     .playO: ("O, second", "O, danach"),
@@ -143,6 +144,11 @@ extension Phrase {
     .screenSize: ("Window", "Fenster"),
     .window: ("as it is", "wie es ist"),
     .fullScreen: ("full screen", "ganzer Schirm"),
+    .scoreRules: ("Music", "Musik"),
+    .scoreMorning: ("morning", "Morgen"),
+    .scoreNight: ("night", "Nacht"),
+    .device: ("Sound device", "Tongerät"),
+    .deviceStandard: ("as the system has it", "wie im System"),
     .helpIntro: (
       "The game composes. Each of your moves begins a bar; the melody above walks by step, and a second voice "
         + "answers it with the three notes of one chord, like a small bell. Nothing is recorded: the music is made of "
@@ -248,6 +254,8 @@ extension Phrase {
     .factAwakening: ("from here a win can no longer be prevented", "von hier ist ein Sieg nicht mehr zu verhindern"),
     .factBetter: ("better was", "besser war"),
     .noReplay: ("No game is open.", "Kein Spiel ist offen."),
+    .position: ("A position.", "Eine Stellung."),
+    .playOn: ("Go on from here", "Hier weiterspielen"),
     .pathField: ("Open the file", "Die Datei öffnen"),
     .noGames: (
       "No game has been saved yet. Every game you begin is kept here by itself.",
@@ -257,6 +265,27 @@ extension Phrase {
     .save: ("Save this game", "Dieses Spiel sichern"),
     .copy: ("Copy", "Kopieren"),
     .paste: ("Paste", "Einfügen"),
+    .youWon: ("you won", "du hast gewonnen"),
+    .hasWon: ("won", "hat gewonnen"),
+    .drawn: ("a draw", "unentschieden"),
+    .unfinished: ("not finished", "nicht beendet"),
+    .savedAs: ("Saved as", "Gesichert als"),
+    .saveFailed: ("The game could not be saved.", "Das Spiel konnte nicht gesichert werden."),
+    .keeping: ("The piece is being written down …", "Das Stück wird aufgeschrieben …"),
+    .keptIn: ("Sound, notes and a printed page are in", "Klang, Noten und eine gedruckte Seite liegen in"),
+    .pictureAs: ("Picture saved as", "Bild gesichert als"),
+    .pictureFailed: ("The picture could not be written:", "Das Bild konnte nicht geschrieben werden:"),
+    .copied: ("Copied.", "Kopiert."),
+    .clipboardEmpty: ("Nothing has been copied yet.", "Noch ist nichts kopiert."),
+    .soundBack: ("The sound is back.", "Der Ton ist wieder da."),
+    .soundNone: (
+      "No sound device was found: the music plays in silence.", "Kein Tongerät gefunden: Die Musik spielt in Stille."
+    ),
+    .soundLost: (
+      "The sound device is gone: the music plays on in silence.",
+      "Das Tongerät ist fort: Die Musik spielt still weiter."
+    ),
+    .rulesRead: ("Music:", "Musik:"),
     .noStatistics: (
       "Nothing to count yet. Finish a game and come back.",
       "Noch nichts zu zählen. Beende ein Spiel und komm wieder."

@@ -73,6 +73,8 @@ public struct PlatformServices: Sendable {
   public var writeFile: @Sendable (_ path: String, _ bytes: [UInt8]) -> Bool
   /// The names in a folder, in no order; empty where it cannot be read.
   public var listFolder: @Sendable (_ path: String) -> [String] = { _ in [] }
+  /// The names of the sound devices that can play; empty where there is none or it cannot be known.
+  public var soundDevices: @Sendable () -> [String] = { [] }
   /// Runs work on a worker pool; the work must not touch the screen.
   public var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 

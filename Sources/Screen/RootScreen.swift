@@ -38,6 +38,24 @@ public final class RootScreen {
     set { stage.opponents = newValue }
   }
 
+  /// The score rules that can be chosen, by name.
+  public var scoreRules: [String] {
+    get { stage.scoreRules }
+    set { stage.scoreRules = newValue }
+  }
+
+  /// The pianos that can be chosen, and the one that plays.
+  public var pianos: (all: [PianoKind], playing: PianoKind) {
+    get { (stage.pianos, stage.piano) }
+    set { (stage.pianos, stage.piano) = newValue }
+  }
+
+  /// What an opponent or person in a seat is called, in the player's language.
+  public func name(of seat: Seat) -> String { stage.name(of: seat) }
+
+  /// A line of the string table in the player's language.
+  public func text(_ phrase: Phrase) -> String { stage.text(phrase) }
+
   /// The saved games of the list, newest first.
   public var games: [GameEntry] {
     get { stage.games }
@@ -92,6 +110,8 @@ public final class RootScreen {
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
   private let chain: Root
+  /// Lies over whatever page is open.
+  private let notice: NoticeView
   /// When the settings file may be written next.
   private var nextSave = -Double.infinity
 
@@ -102,6 +122,7 @@ public final class RootScreen {
     stage = Stage(services: services)
     stage.themes = themes
     chain = Root(stage: stage)
+    notice = NoticeView(stage: stage)
     chain.owner = self
     applySettings()
     stage.settings.store.observe { [weak self] key in self?.settingChanged(key) }
@@ -161,6 +182,21 @@ public final class RootScreen {
 
   private var scene: Scene { pages[pages.count - 1].scene }
 
+  /// What can be pressed on the open page: where, in device pixels, and in the words a screen reader says. For tests.
+  public var controls: [(place: PixelRect, words: String)] {
+    // Before the first picture nobody knows how large the page is.
+    guard measuredFor != nil else { return [] }
+    var result: [(PixelRect, String)] = []
+    scene.visit { view in
+      guard view.isClickable else { return }
+      for (place, words) in view.places where view.parent?.childClip?.contains(place.center) ?? true {
+        let (x, y) = (Int(place.x), Int(place.y))
+        result.append((PixelRect(x: x, y: y, width: Int(place.width), height: Int(place.height)), words))
+      }
+    }
+    return result
+  }
+
   /// The first page.
   var boardScene: Scene { pages[0].scene }
 
@@ -184,6 +220,16 @@ public final class RootScreen {
   }
 
   private func open(_ name: SceneName) {
+    // What the page shows is asked for as it opens, however it is opened.
+    switch name {
+    case .games: onIntent(.listGames)
+    case .statistics: onIntent(.statistics)
+    case .review where stage.replay == nil: onIntent(.review)
+    default: break
+    }
+    // A page is in the book once; the board is always its first.
+    pages.removeAll { $0.name == name }
+    relink()
     let scene = make(name)
     pages.append((name, scene))
     chain.add(scene)
@@ -217,6 +263,8 @@ public final class RootScreen {
   private func turned(focus: View?) {
     setHovered(nil)
     captured = nil
+    notice.parent?.remove(notice)
+    scene.add(notice)
     for page in pages { page.scene.layout() }
     stage.moveFocus(to: focus)
     stage.staticIsStale = true
@@ -243,12 +291,15 @@ public final class RootScreen {
     guard pendingModel != stage.model else { return }
     let old = stage.model
     stage.model = pendingModel
+    // The key signature is drawn with the staff.
+    if pendingModel.tonality.scale != old.tonality.scale { stage.staticIsStale = true }
     var still = old
     still.soundNow = pendingModel.soundNow
     if still == pendingModel {
       for page in pages { page.scene.soundMoved() }
     } else {
       for page in pages { page.scene.modelChanged(from: old) }
+      if let text = stage.model.notice, text != old.notice { notice.show(text) }
       speakChange(from: old)
     }
   }
@@ -257,8 +308,8 @@ public final class RootScreen {
   private func speakChange(from old: BoardModel) {
     guard stage.onSpeak != nil else { return }
     let game = stage.model.game
-    if game.moves.count > old.game.moves.count, let move = game.moves.last {
-      stage.say("\(game.turn.opponent.letter) \(stage.text(.speakPlays)) \(move.square.name)")
+    for facts in game.facts.dropFirst(old.game.moves.count) {
+      stage.say("\(facts.mover.letter) \(stage.text(.speakPlays)) \(facts.square.name)")
     }
     if game != old.game || stage.model.isThinking != old.isThinking {
       let status = stage.statusText()
@@ -346,12 +397,20 @@ public final class RootScreen {
     case .function(11) where !isRepeat: stage.settings.fullScreen.toggle()
     case .function(12) where !isRepeat: onIntent(.screenshot)
     case .character("m") where !isRepeat: onIntent(.setMuted(!stage.model.isMuted))
-    case .character("+"), .character("="): stage.settings.volume += 0.05
-    case .character("-"): stage.settings.volume -= 0.05
+    case .character("+"), .character("="): changeVolume(by: 0.05)
+    case .character("-"): changeVolume(by: -0.05)
     case .down: cycleFocus(backwards: false)
     case .up: cycleFocus(backwards: true)
     default: break
     }
+  }
+
+  private func changeVolume(by step: Double) {
+    // Twentieths, so that steps do not add up to 0.7000000000000001 in the settings file.
+    stage.settings.volume = ((stage.settings.volume + step) * 20).rounded() / 20
+    let text = "\(stage.text(.volume)) \(Int((stage.settings.volume * 100).rounded())) %"
+    notice.show(text)
+    stage.say(text)
   }
 
   /// Walks from a view up the responder chain until someone takes it.
@@ -390,12 +449,8 @@ public final class RootScreen {
       case .easings: turn(to: .easings)
       case .network: turn(to: .network)
       case .talk: turn(to: .talk)
-      case .games:
-        onIntent(.listGames)
-        turn(to: .games)
-      case .statistics:
-        onIntent(.statistics)
-        turn(to: .statistics)
+      case .games: turn(to: .games)
+      case .statistics: turn(to: .statistics)
       case .quit: onIntent(.quit)
       case .hint, .analysis:
         show(.board)

@@ -46,6 +46,11 @@ final class Stage {
   /// What is said beside the match.
   var talk = TalkModel()
   var replay: ReplayModel?
+  /// The score rules that can be chosen, by name.
+  var scoreRules: [String] = []
+  /// The pianos that can be chosen, and the one that plays.
+  var pianos: [PianoKind] = [.modal]
+  var piano = PianoKind.modal
   /// The themes that can be chosen, by name.
   var themes = [Theme.light]
 

@@ -14,7 +14,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
   case xWins, oWins, youWin, youLose, draw, abandoned
   case byResignation, onTime, byAgreement, byForfeit
-  case newGame, rematch, undo, redo, hint, soundOn, soundOff, start, back, contents, review, keep, quit, listen
+  case newGame, rematch, undo, redo, hint, mute, unmute, start, back, contents, menu, review, keep, quit, listen
   case resign, offerDraw, acceptDraw, declineDraw, agreeDraw, claimWin, abortMatch, acceptRematch, leaveMatch
   case you, person, level, random, perfect, adaptive, menace
   case against, youPlay, playX, playO, clock, noClock, minutes
@@ -27,7 +27,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
   case strip, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
   case piano, pianoModal, pianoGrand, background, backgroundFull, backgroundDrone, backgroundSilent
-  case screenSize, window, fullScreen
+  case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help
   case helpIntro, helpSigns, helpKeys, helpKeysText, play
   case signCells, signOpening, signCalm, signThreat, signBothThreaten, signFork, signBlock, signMistake, signOnlyMove
@@ -37,9 +37,12 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Replay and review
   case replay, atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
-  case noReplay
+  case noReplay, position, playOn
   // Games
-  case pathField, noGames, open, save, copy, paste
+  case pathField, noGames, open, save, copy, paste, youWon, hasWon, drawn, unfinished
+  // Notices
+  case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
+  case soundBack, soundNone, soundLost, rulesRead
   // Statistics
   case noStatistics, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
   // Network

@@ -26,6 +26,8 @@ public final class GameSession {
   public private(set) var undone: [Square] = []
   /// Whether what time alone brings (echoes, the arch) is kept silent: while another piece sounds or nobody looks.
   public var isResting = false
+  /// Whether the two voices sound; without them the low tonic and the drone go on alone, as while nobody looks.
+  public var hasVoices = true
   /// The number of the running game in the session, from 0.
   public private(set) var gameNumber = 0
 
@@ -96,6 +98,8 @@ public final class GameSession {
     if let record {
       game = record.game
       resumed = record
+      // What ran before goes on from what is left.
+      clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
       generations = Array(repeating: nil, count: game.moves.count)
       // A second of silence stands for the time between two sittings.
       let last = max(record.game.moves.compactMap(\.frame).max() ?? 0, record.startFrame ?? 0)
@@ -187,7 +191,7 @@ public final class GameSession {
     watchClocks()
     let events = conductor.advance(to: max(now + sound.lead, lastHandled))
     // The score goes on in its own time while something else is heard; what it says meanwhile is lost, not late.
-    if !isResting { sound.post(events) }
+    if !isResting { post(events) }
   }
 
   /// Seconds until `advance` has something to do that cannot wait for its usual turn; `nil` when nothing is due.
@@ -297,8 +301,12 @@ public final class GameSession {
     }
     conductor = next
     lastHandled = moment
-    sound.post(events)
+    post(events)
     return events
+  }
+
+  private func post(_ events: [ScoreEvent]) {
+    sound.post(hasVoices ? events : events.filter { $0.voice == .bass || $0.kind != .note && $0.kind != .bell })
   }
 }
 

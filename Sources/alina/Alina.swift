@@ -85,6 +85,9 @@ struct Alina: ParsableCommand {
   @Option(name: .customLong("latency-log"), help: .hidden)
   var latencyLog: String?
 
+  @Option(name: .customLong("control-log"), help: .hidden)
+  var controlLog: String?
+
   @Flag(name: .customLong("bench-frames"), help: "Measure how long pictures take to draw, and leave.")
   var benchFrames = false
 

@@ -1,5 +1,4 @@
 import Composer
-import Glibc
 import ScoreFiles
 import ScoreModel
 import Screen
@@ -16,18 +15,22 @@ extension App {
     case .playSign(let sign): play(sign)
     case .listen: listen()
     case .keepPiece: keepPiece()
-    case .reloadRules: loadRules(parts.overrides.scoreRules ?? screen.settings.scoreRules)
+    case .review:
+      let record = dated(parts.session.record, as: savedGame?.name ?? gameName)
+      review(record, human: parts.session.participants.loneHuman)
+    case .playOn(let position): playOn(from: position)
+    case .reloadRules: loadRules(screen.settings.scoreRules)
     default: break
     }
   }
 
   // MARK: - Interludes
 
-  private func start(_ rendition: Rendition, from: Tick, to: Tick) {
+  private func start(_ events: [ScoreEvent], from: Tick, to: Tick) {
     stopInterlude()
     interludeCount += 1
     parts.session.isResting = true
-    interlude = Interlude(rendition.events, from: from, to: to, number: interludeCount, engine: parts.engine)
+    interlude = Interlude(events, from: from, to: to, number: interludeCount, engine: parts.engine)
     carryOnInterlude()
   }
 
@@ -51,31 +54,39 @@ extension App {
     screen.replay?.soundNow = interlude?.position(parts.engine)
   }
 
-  /// Plays the music of the game under review from the bar of a ply.
-  private func playReplay(from ply: Int) {
-    let record = screen.replay == nil ? parts.session.record : replayRecord ?? parts.session.record
-    let rendition = Rendition(of: record, rules: parts.session.rules)
-    if screen.replay == nil {
-      screen.replay = ReplayModel(game: record.game, title: App.title(of: record), bars: rendition.bars)
-    }
-    let bar = rendition.bars.first { $0.kind == .move && $0.ply >= ply } ?? rendition.bars.last
-    start(rendition, from: ply == 0 ? .zero : bar?.start ?? .zero, to: rendition.end)
+  /// Takes a game to the review page, with the music it had for the one local human.
+  func review(_ record: Record, human: Player?) {
+    stopInterlude()
+    let music = Rendition(of: record, rules: parts.session.rules, human: human)
+    kept = (record, music)
+    screen.replay = ReplayModel(game: record.game, title: title(of: record), bars: music.bars)
   }
 
-  /// Sounds one sign: the end of the shortest game that has it.
+  /// The game under review, while its page is open.
+  var reviewed: (record: Record, music: Rendition)? { screen.currentScene == .review ? kept : nil }
+
+  /// Plays the music of the game under review from the bar of a ply.
+  private func playReplay(from ply: Int) {
+    guard let music = reviewed?.music else { return }
+    let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last
+    start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end)
+  }
+
+  /// A new game from a position, with the players of the running one.
+  private func playOn(from position: Position) {
+    stopInterlude()
+    isListening = false
+    if ![setup.x, setup.o].contains(.human) { setup = GameSetup(x: .human, o: setup.o) }
+    setup.clockSeconds = nil
+    savedGame = nil
+    parts.session.newGame(participants(of: setup), from: position)
+    screen.show(.board)
+  }
+
+  /// Sounds one sign of the music.
   private func play(_ sign: MusicSign) {
-    guard let record = SignExample.record(of: sign) else { return }
-    let rendition = Rendition(of: record, rules: parts.session.rules)
-    let moves = rendition.bars.filter { $0.kind == .move }
-    let from: Tick
-    switch sign {
-    case .opening: from = .zero
-    case .win, .loss, .draw, .awakening, .echo, .undo: from = moves.last?.start ?? .zero
-    default: from = moves.dropLast().last?.start ?? moves.last?.start ?? .zero
-    }
-    let last = moves.last.map(Rendition.end(of:)) ?? rendition.end
-    let isEnding = [.win, .loss, .draw].contains(sign)
-    start(rendition, from: from, to: isEnding ? min(rendition.end, last + .seconds(20)) : last)
+    guard let example = SignExample(of: sign, rules: parts.session.rules) else { return }
+    start(example.events, from: example.from, to: example.to)
   }
 
   // MARK: - Listening
@@ -112,23 +123,19 @@ extension App {
 
   // MARK: - Keeping
 
-  /// Writes the game's piece as sound, MIDI, notation and page, on a worker.
+  /// Writes the piece of the game under review, or else of the one on the board, in every form, on a worker.
   private func keepPiece() {
-    let record = parts.session.record
+    let record = reviewed?.record ?? dated(parts.session.record, as: savedGame?.name ?? gameName)
     guard !record.game.moves.isEmpty else { return }
-    let folder = "\(parts.services.dataFolder())/pieces"
-    let name = savedGame?.name ?? gameName
-    let rules = parts.session.rules
-    let human = parts.session.participants.loneHuman
-    let outcome = keptPieces
-    show(notice: "Keeping the piece…", at: parts.services.now())
-    // The services make folders as they write; the exporters do not.
-    _ = parts.services.writeFile("\(folder)/\(name).pgn", Array(record.text.utf8))
-    let services = parts.services
-    services.inBackground {
-      let problem = PieceKeeper(record: record, rules: rules, human: human, services: services)
-        .write(to: "\(folder)/\(name)")
-      outcome.add(problem ?? "Kept as \(folder)/\(name).*")
-    }
+    let name = reviewed == nil ? savedGame?.name ?? gameName : gameName
+    let keeper = PieceKeeper(
+      record: record, rules: parts.session.rules,
+      human: reviewed == nil ? parts.session.participants.loneHuman : App.human(of: record), title: players(of: record),
+      grand: screen.pianos.playing == .grand ? parts.grandFont : nil, a4: screen.settings.a4,
+      writeFile: parts.services.writeFile)
+    let folder = "\(parts.services.dataFolder())/pieces/\(name)"
+    let (outcome, words) = (keptPieces, screen.text(.keptIn))
+    show(notice: screen.text(.keeping), at: parts.services.now())
+    parts.services.inBackground { outcome.add(keeper.write(to: folder) ?? "\(words) \(folder)") }
   }
 }

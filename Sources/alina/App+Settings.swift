@@ -2,21 +2,14 @@ import Composer
 import Glibc
 import Opponents
 import ScoreFiles
+import ScoreModel
 import Screen
 import Synth
-
-/// What the command line says about settings: for this run, never written to the settings file.
-struct Overrides {
-  var reply: Conductor.Reply?
-  var pace: Double?
-  var scoreRules: String?
-  var piano: PianoKind?
-}
 
 /// The player's settings, wherever they have an effect outside the screen.
 extension App {
   private static let settingKeys = [
-    "volume", "muted", "drone", "preview", "reply", "pace", "a4", "piano", "score-rules",
+    "volume", "muted", "drone", "preview", "reply", "pace", "a4", "piano", "score-rules", "device",
   ]
 
   /// Applies all settings, at the start.
@@ -25,7 +18,7 @@ extension App {
   /// Applies one setting at once.
   func applySetting(_ key: String) {
     let settings = screen.settings
-    let (engine, session, overrides) = (parts.engine, parts.session, parts.overrides)
+    let (engine, session) = (parts.engine, parts.session)
     switch key {
     case "volume": engine.setVolume(decibels: App.decibels(settings.volume, reference: 0.8) ?? -90)
     case "muted":
@@ -33,12 +26,11 @@ extension App {
       engine.setMuted(isMuted)
     case "drone": engine.setDroneLevel(decibels: App.decibels(settings.drone, reference: 0.7))
     case "preview": engine.setPreviewLevel(decibels: App.decibels(settings.preview, reference: 0.5))
-    case "reply":
-      session.reply = overrides.reply ?? (settings.reply == .musical ? .musical : .immediate)
-    case "pace": session.pace = overrides.pace ?? settings.pace
+    case "reply": session.reply = settings.reply == .musical ? .musical : .immediate
+    case "pace": session.pace = settings.pace
     case "a4": if settings.a4 != 440 || hasTuned { tune(settings.a4) }
     case "piano": choosePiano()
-    case "score-rules": if overrides.scoreRules == nil { loadRules(settings.scoreRules, isFirst: !hasOpened) }
+    case "score-rules": loadRules(settings.scoreRules, isFirst: !hasOpened)
     case "device": parts.setDevice(settings.device)
     default: break
     }
@@ -57,7 +49,8 @@ extension App {
   /// The grand where it is installed, unless the player or the command line wants the other one.
   private func choosePiano() {
     let stored = screen.settings.store.value("piano", as: PianoKind.self)
-    let wanted = parts.overrides.piano ?? stored ?? (parts.loadGrand == nil ? .modal : .grand)
+    let wanted = parts.loadGrand == nil ? .modal : stored ?? .grand
+    screen.pianos = (all: parts.loadGrand == nil ? [.modal] : PianoKind.allCases, playing: wanted)
     guard wanted == .grand, let load = parts.loadGrand else {
       parts.engine.setPiano(.modal)
       return
@@ -73,18 +66,22 @@ extension App {
   func applyBackground(hidden: Bool) {
     let background = screen.settings.background
     parts.engine.setHidden(hidden && background == .silent)
-    parts.session.isResting = interlude != nil || hidden && background == .drone
+    let hasVoices = !(hidden && background == .drone)
+    // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
+    if !hasVoices && parts.session.hasVoices { Interlude.cut(parts.engine) }
+    parts.session.hasVoices = hasVoices
   }
 
   /// Reads score rules; what is wrong with them is shown, and the last good ones go on.
   func loadRules(_ name: String, isFirst: Bool = false) {
-    // The standard rules are what the session was made with.
-    if isFirst && name == RuleLibrary.standard { return }
+    // What the session was made with.
+    if isFirst && name == parts.rulesName { return }
     do throws(ScoreFileError) {
       let loaded = try RuleLibrary.load(name)
       parts.session.rules = loaded.rules
       parts.engine.load(Patch(loaded.rules))
-      if !isFirst { show(notice: "Score rules: \(loaded.rules.name)", at: parts.services.now()) }
+      tonality = Tonality(loaded.rules)
+      if !isFirst { show(notice: "\(screen.text(.rulesRead)) \(loaded.rules.name)", at: parts.services.now()) }
     } catch {
       show(notice: error.description, at: parts.services.now())
     }
@@ -113,11 +110,20 @@ extension App {
 
   /// Fills the pages with what does not change.
   func fillPages() {
+    screen.scoreRules = RuleLibrary.names
     screen.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
     screen.levels = Level.all.map {
       LevelCard(
         number: $0.number, character: $0.character, manner: $0.manner,
         odds: $0.summary.split(separator: "\n").dropFirst().map(String.init))
     }
+  }
+}
+
+extension Tonality {
+  /// The key and the cells of score rules.
+  init(_ rules: ScoreRules) {
+    func hand(_ octaves: Int) -> [Pitch] { rules.cells.map { Pitch(min(max($0.midi + 12 * octaves, 0), 127)) } }
+    self.init(scale: rules.scale, x: hand(rules.x.octaves), o: hand(rules.o.octaves))
   }
 }

@@ -1,3 +1,4 @@
+import Composer
 import Glibc
 import MatchClient
 import SDLPlatform
@@ -25,9 +26,15 @@ final class App: PlatformGame {
     /// Whether a line for a screen reader goes to standard output whenever something changes.
     var speaksLines = false
     /// What the command line says about settings, for this run alone.
-    var overrides = Overrides()
+    var overrides: [(key: String, value: any SettingValue)] = []
     /// How connections to match servers are protected.
     var security = MatchClient.Configuration.Security.automatic
+    /// The score rules the session was made with.
+    var rulesName = ""
+    /// The SoundFont of the sampled grand.
+    var grandFont: String?
+    /// A file that says what page is open and where its controls are, for tests.
+    var controlLog: String?
     /// Told the frame of each move a local person makes, for the latency log.
     var onMove: ((_ frame: Int64) -> Void)?
   }
@@ -43,8 +50,10 @@ final class App: PlatformGame {
   var interludeCount: UInt32 = 0
   /// The connection to a match server, once there is one.
   var connection: Connection?
-  /// The record under review, whose music a replay plays.
-  var replayRecord: Record?
+  /// The game last taken to the review page, and its music.
+  var kept: (record: Record, music: Rendition)?
+  /// The key of the score rules in force, for the strip.
+  var tonality: Tonality
   /// What became of pieces being kept, from the workers.
   let keptPieces = Mailbox()
   var hasTuned = false
@@ -62,6 +71,7 @@ final class App: PlatformGame {
   var savedGame: (name: String, game: Game)?
   var pendingShots: [String] = []
   private var shotCount = 0
+  private var loggedControls = ""
   private var nextAdvance = 0.0
   private var resuming: Record?
   private var end: (frame: Tick, picture: String?)?
@@ -85,14 +95,24 @@ final class App: PlatformGame {
     script = parts.script
     resuming = unfinished?.record
     if let unfinished { savedGame = (unfinished.name, unfinished.record.game) }
+    tonality = Tonality(parts.session.rules)
     let themes = App.themes(parts.services)
     screen = RootScreen(services: parts.services, themes: themes.themes)
     screen.onIntent = { [unowned self] intent in answer(intent) }
-    if parts.speaksLines { screen.onSpeak = { print($0) } }
+    if parts.speaksLines {
+      screen.onSpeak = { line in
+        print(line)
+        // A screen reader at the other end of a pipe must hear it now.
+        fflush(nil)
+      }
+    }
+    for (key, value) in parts.overrides { screen.settings.store.setForThisRun(key, to: value) }
     fillPages()
     applySettings()
     screen.settings.store.observe { [unowned self] key in applySetting(key) }
     showSession()
+    let troubles = screen.settings.store.messages + themes.messages
+    if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n"), at: parts.services.now()) }
   }
 
   var windowTitle: String { "Alina" }
@@ -106,9 +126,9 @@ final class App: PlatformGame {
   /// Tells the player once what became of the sound.
   func audioChanged(to state: AudioDevice.State, at now: Double) {
     switch state {
-    case .playing: show(notice: "Sound is back", at: now)
-    case .none: show(notice: "No sound device: playing in silence", at: now)
-    case .lost: show(notice: "The sound device is gone: playing in silence", at: now)
+    case .playing: show(notice: screen.text(.soundBack), at: now)
+    case .none: show(notice: screen.text(.soundNone), at: now)
+    case .lost: show(notice: screen.text(.soundLost), at: now)
     case .off: break
     }
   }
@@ -120,8 +140,7 @@ final class App: PlatformGame {
       hasOpened = true
       parts.session.open(resuming: resuming)
     }
-    for event in input { notice(event) }
-    screen.handle(input, at: now)
+    take(input, at: now)
     playScript(at: now)
     endIfDone()
     carryOnInterlude()
@@ -137,6 +156,19 @@ final class App: PlatformGame {
     if let notice, now >= notice.until { self.notice = nil }
     showSession()
     save()
+    logControls()
+  }
+
+  /// Writes the open page's name, and a line `X Y WIDTH HEIGHT WORDS` for each control, whenever that changes.
+  private func logControls() {
+    guard let path = parts.controlLog else { return }
+    let lines = screen.controls.map { place, words in
+      "\(place.x) \(place.y) \(place.width) \(place.height) \(words)"
+    }
+    let text = ([screen.currentScene.rawValue] + lines).joined(separator: "\n")
+    guard text != loggedControls else { return }
+    loggedControls = text
+    _ = parts.services.writeFile(path, Array(text.utf8))
   }
 
   func nextFrame(after now: Double) -> Double {
@@ -149,9 +181,9 @@ final class App: PlatformGame {
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
     let damage = screen.draw(into: bitmap, isNew: isNew, at: now)
     for path in pendingShots {
-      guard !parts.services.writeFile(path, bitmap.png()) else { continue }
-      failedPictures.append(path)
-      show(notice: "could not write \(path)", at: now)
+      let isWritten = parts.services.writeFile(path, bitmap.png())
+      if !isWritten { failedPictures.append(path) }
+      show(notice: "\(screen.text(isWritten ? .pictureAs : .pictureFailed)) \(path)", at: now)
     }
     pendingShots = []
     return damage
@@ -196,6 +228,7 @@ final class App: PlatformGame {
       isListening = false
       self.setup = setup
       savedGame = nil
+      remember(setup)
       session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
     case .undo: session.undo()
     case .redo: session.redo()
@@ -205,11 +238,10 @@ final class App: PlatformGame {
       screen.settings.muted = muted
     case .screenshot:
       shotCount += 1
-      let name = savedGame?.name ?? "board"
-      pendingShots.append("\(parts.services.dataFolder())/pictures/\(name)-\(shotCount).png")
+      pendingShots.append("\(parts.services.dataFolder())/pictures/\(gameName)-\(shotCount).png")
     case .quit: wantsToQuit = true
     case .saveGame, .listGames, .openGame, .copyGame, .pasteGame, .statistics: answerFiles(intent)
-    case .replay, .playSign, .listen, .keepPiece, .reloadRules: answerMusic(intent)
+    case .review, .replay, .playOn, .playSign, .listen, .keepPiece, .reloadRules: answerMusic(intent)
     case .connect, .quickMatch, .acceptBot, .openRoom, .joinRoom, .watch, .disconnect, .registerName, .declineDraw,
       .claimWin, .abortMatch, .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent:
       answerNetwork(intent)
@@ -225,6 +257,7 @@ final class App: PlatformGame {
       stopInterlude()
       if session.play(square) == nil, let frame = session.game.moves.last?.frame { parts.onMove?(frame) }
     case .rematch:
+      stopInterlude()
       setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
       savedGame = nil
       session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
@@ -242,7 +275,7 @@ final class App: PlatformGame {
   private func isRefusedInMatch(_ intent: Intent) -> Bool {
     guard connection?.isPlaying == true else { return false }
     switch intent {
-    case .newGame, .listen, .connect, .quickMatch, .joinRoom, .openRoom, .watch: return true
+    case .newGame, .playOn, .listen, .connect, .quickMatch, .joinRoom, .openRoom, .watch: return true
     default: return false
     }
   }
@@ -251,8 +284,7 @@ final class App: PlatformGame {
     guard var script else { return }
     for action in script.take(upTo: parts.engine.framesBegun) {
       switch action {
-      case .input(let events):
-        screen.handle(events, at: now)
+      case .input(let events): take(events, at: now)
       case .play(let square): answer(.play(square))
       case .shot(let path): pendingShots.append(path)
       case .quit: wantsToQuit = true
@@ -261,15 +293,20 @@ final class App: PlatformGame {
     self.script = script
   }
 
-  /// What the program itself must know of an input.
-  private func notice(_ event: InputEvent) {
-    switch event {
-    case .visible(let visible):
+  /// Hands inputs to the screen, and keeps what the program itself must know of them.
+  private func take(_ input: [InputEvent], at now: Double) {
+    for case .visible(let visible) in input {
       isHidden = !visible
       applyBackground(hidden: isHidden)
-    case .dropped(let path): answerFiles(.openGame(path: path))
-    default: break
     }
+    screen.handle(input, at: now)
+  }
+
+  /// The next start offers the same again.
+  private func remember(_ setup: GameSetup) {
+    let other = setup.x == .human ? setup.o : setup.x
+    if let argument = other.argument { screen.settings.opponent = argument }
+    if setup.x != setup.o { screen.settings.side = setup.x == .human ? "x" : "o" }
   }
 
   /// A hand that rests on a cell has heard its pitch; a tone that never ended would be in the way of the music.
@@ -313,6 +350,7 @@ final class App: PlatformGame {
     model.canUndo = session.canUndo
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
     if model.bars != session.bars { model.bars = session.bars }
+    model.tonality = tonality
     model.soundNow = parts.engine.framesBegun
     model.isMuted = isMuted
     model.notice = notice?.text
@@ -327,7 +365,7 @@ final class App: PlatformGame {
     guard !game.moves.isEmpty else { return }
     let name = savedGame?.name ?? gameName
     savedGame = (name, game)
-    store.save(parts.session.record, as: name, isResumable: !parts.session.participants.areRemote)
+    store.save(dated(parts.session.record, as: name), as: name, isResumable: !parts.session.participants.areRemote)
   }
 }
 

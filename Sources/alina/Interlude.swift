@@ -55,6 +55,11 @@ struct Interlude {
   /// Lets go of what sounds and drops what was to come.
   func stop(_ engine: Engine) { engine.post(Interlude.silence(at: engine.framesBegun, generation: generation + 1)) }
 
+  /// Drops what the score has posted ahead and not played; what rings goes on.
+  static func cut(_ engine: Engine) {
+    engine.post([ScoreEvent(frame: engine.framesBegun, generation: firstGeneration, kind: .cut)])
+  }
+
   private static func silence(at now: Tick, generation: UInt32) -> [ScoreEvent] {
     [
       ScoreEvent(frame: now, generation: generation, kind: .cut),

@@ -78,7 +78,6 @@ struct Launch {
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
     if let size = options.size.flatMap(Alina.parse(size:)) { (window.width, window.height) = size }
-    window.isFullScreen = options.fullScreen
     if isGated { window.virtualNow = { clock.seconds } }
     let platform: SDLPlatform
     do throws(SDLPlatform.Failure) {
@@ -89,7 +88,6 @@ struct Launch {
 
     var sound = AudioDevice.Options()
     sound.bufferFrames = options.buffer
-    sound.name = options.device
     sound.isOff = options.noAudio
     sound.isGated = isGated
     sound.isLogging = options.latencyLog != nil
@@ -99,17 +97,22 @@ struct Launch {
     var services = platform.services
     // A gated run repeats exactly only if thinking takes no time of its own.
     if isGated { services.inBackground = { $0() } }
+    services.soundDevices = { AudioDevice.names }
     let session = makeSession(engine, rules, services, leadFrames: options.buffer * 2 + 480)
     var parts = parts(engine, session, services, script)
     parts.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     // Scripts repeat exactly, and the grand is there a second sooner or later.
-    if script == nil || options.piano != nil { parts.loadGrand = grandLoader(engine, services) }
+    if script == nil || options.piano != nil {
+      parts.loadGrand = grandLoader(engine, services)
+      parts.grandFont = grandFont
+    }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
     if let log {
       parts.onMove = { frame in log.note(moveAt: frame) }
     }
 
     let store = parts.store
+    parts.setup = setup(remembered: Settings(services: services))
     var damage: String?
     var unfinished: (name: String, record: Record)?
     if mayResume {
@@ -117,9 +120,11 @@ struct Launch {
     }
     if let record = unfinished?.record {
       parts.setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
+      parts.setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
     }
     let app = App(parts, resuming: unfinished)
     session.seat(app.participants(of: parts.setup))
+    if app.screen.settings.fullScreen { services.setFullScreen(true) }
     if let damage { app.show(notice: damage, at: services.now()) }
     if isGated { app.endsWithScript(after: .zero, picture: nil) }
     showFirst(app)
@@ -154,9 +159,12 @@ struct Launch {
     options.level == nil && options.side == nil && options.seed == nil && options.script == nil
   }
 
-  private var setup: GameSetup {
-    let opponent = options.level.flatMap(Seat.init(argument:)) ?? .level(3)
-    return options.side == "o" ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
+  /// Who plays at first: as the command line says, else as last time.
+  private func setup(remembered settings: Settings? = nil) -> GameSetup {
+    let last = settings.flatMap { Seat(argument: $0.opponent) } ?? .level(3)
+    let opponent = options.level.flatMap(Seat.init(argument:)) ?? last
+    let side = options.side ?? (options.level == nil ? settings?.side : nil)
+    return side == "o" ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
   }
 
   /// Turns to the page or the game that the command line names.
@@ -196,23 +204,33 @@ struct Launch {
       lead: Tick(rawValue: Int64(leadFrames)))
     let session = GameSession(
       seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)), rules: rules,
-      participants: setup.participants, sound: port, inBackground: services.inBackground)
+      participants: setup().participants, sound: port, inBackground: services.inBackground)
     return session
   }
 
-  private var overrides: Overrides {
-    Overrides(
-      reply: options.reply.flatMap(Conductor.Reply.init(rawValue:)), pace: options.pace,
-      scoreRules: options.scoreRules, piano: options.piano.map { PianoKind(rawValue: $0) ?? .grand })
+  private var overrides: [(key: String, value: any SettingValue)] {
+    var overrides: [(key: String, value: any SettingValue)] = []
+    if let reply = options.reply { overrides.append(("reply", reply)) }
+    if let pace = options.pace { overrides.append(("pace", pace)) }
+    if let rules = options.scoreRules { overrides.append(("score-rules", rules)) }
+    if let piano = options.piano { overrides.append(("piano", PianoKind(rawValue: piano) ?? .grand)) }
+    if let device = options.device { overrides.append(("device", device)) }
+    if options.fullScreen { overrides.append(("full-screen", true)) }
+    return overrides
+  }
+
+  /// The SoundFont of the grand: the one named, or the standard one where it is installed.
+  private var grandFont: String? {
+    let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
+    return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)
   }
 
   /// Brings the sampled grand: reading its font takes a second or two, in which the modal piano plays.
   private func grandLoader(_ engine: Engine, _ services: PlatformServices) -> (() -> Void)? {
-    let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
-    guard named != nil || SampledPiano.isAvailable else { return nil }
+    guard let font = grandFont else { return nil }
     return {
       services.inBackground {
-        guard let grand = try? SampledPiano(font: named ?? SampledPiano.standardFont) else { return }
+        guard let grand = try? SampledPiano(font: font) else { return }
         // The engine plays it to the end of the program.
         _ = Unmanaged.passRetained(grand)
         engine.attach(grand.instrument)
@@ -224,11 +242,12 @@ struct Launch {
     _ engine: Engine, _ session: GameSession, _ services: PlatformServices, _ script: Script?
   ) -> App.Parts {
     App.Parts(
-      services: services, engine: engine, session: session, setup: setup,
+      services: services, engine: engine, session: session, setup: setup(),
       store: GameStore(
         folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile),
       script: script, speaksLines: options.speakLines, overrides: overrides,
-      security: options.tls ? .tls : options.plain ? .plain : .automatic)
+      security: options.tls ? .tls : options.plain ? .plain : .automatic,
+      rulesName: options.scoreRules ?? RuleLibrary.standard, controlLog: options.controlLog)
   }
 
   private func script() throws -> Script? {

@@ -1,36 +1,60 @@
 import Composer
 import ScoreFiles
 import ScoreModel
+import SampledPiano
 import Screen
 import Synth
 import TicTacToe
 
-/// Writes one game's piece in every form: FLAC, Standard MIDI File, MusicXML and a titled page.
+/// Writes one game's piece in every form: FLAC, Standard MIDI File, MusicXML, a titled page, and the game itself.
 struct PieceKeeper: Sendable {
   let record: Record
   let rules: ScoreRules
   let human: Player?
-  let services: PlatformServices
+  /// What stands over the page.
+  let title: String
+  /// The SoundFont, where the sampled grand plays.
+  let grand: String?
+  /// The tuning in Hz.
+  let a4: Double
+  /// Writes a file whole, and the folder it lies in.
+  let writeFile: @Sendable (String, [UInt8]) -> Bool
 
-  /// Seconds after the last bar for everything to ring out.
-  private static let tail = Tick.seconds(8)
+  /// Pixels a point of the page: sharp on paper.
+  private static let zoom = 2.0
 
-  /// Writes `path` with each format's suffix; returns what went wrong, in one line.
-  func write(to path: String) -> String? {
-    let rendition = Rendition(of: record, rules: rules, human: human)
-    do throws(ScoreFileError) {
-      let file = try AudioFile(path: path + ".flac", format: .flac)
-      var renderer = OfflineRenderer(rendition.events, engine: Engine(patch: Patch(rules)))
-      var left = (rendition.end + PieceKeeper.tail).rawValue
-      while left > 0 {
-        let frames = min(Int(left), 48_000)
-        let samples = renderer.render(frames: frames)
-        try samples.withUnsafeBufferPointer { (buffer) throws(ScoreFileError) in try file.write(buffer) }
-        left -= Int64(frames)
+  /// Writes the files into a folder, which is made; returns what went wrong, in one line.
+  func write(to folder: String) -> String? {
+    let music = Rendition(of: record, rules: rules, human: human)
+    do {
+      // The notes first: they are there at once, the sound takes some seconds.
+      for (name, bytes) in [
+        ("game.pgn", Array(record.text.utf8)), ("piece.mid", MIDIFile.bytes(music, title: title)),
+        ("piece.musicxml", Array(MusicXML.text(music.bars, rules: rules, title: title).utf8)),
+      ] where !writeFile("\(folder)/\(name)", bytes) {
+        throw ScoreFileError("\(folder)/\(name): cannot be written")
       }
+      let page = ScorePage(music.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
+      try WholeFile.write("\(folder)/piece.png") { try page.writePNG(to: $0, zoom: PieceKeeper.zoom) }
+      try WholeFile.write("\(folder)/piece.flac") { try writeSound(of: music, to: $0) }
     } catch {
-      return error.description
+      return "\(error)"
     }
     return nil
+  }
+
+  /// The sound as it was heard: on the same piano, in the same tuning.
+  private func writeSound(of music: Rendition, to path: String) throws {
+    let engine = Engine(patch: Patch(rules))
+    if a4 != 440 { engine.setTuning(a4: a4) }
+    // The font must outlive the engine that plays it.
+    let sampled = try grand.map { try SampledPiano(font: $0) }
+    if let sampled {
+      engine.attach(sampled.instrument)
+      engine.setPiano(.grand)
+    }
+    try withExtendedLifetime(sampled) {
+      try OfflineSound(music.events, end: music.end).write(to: path, format: .flac, engine: engine)
+    }
   }
 }

@@ -17,6 +17,19 @@ extension Seat {
     }
   }
 
+  /// How `--level` spells it; `nil` for people elsewhere.
+  var argument: String? {
+    switch self {
+    case .random: "random"
+    case .perfect: "perfect"
+    case .adaptive: "adaptive"
+    case .menace: "menace"
+    case .human: "person"
+    case .level(let number): "\(number)"
+    case .remote: nil
+    }
+  }
+
   /// Reads the name a record gives a player; people have any name that no opponent bears.
   init(recordName: String?) {
     switch recordName {

@@ -7,6 +7,8 @@ final class Desk {
   let folder: URL
   private let process: Child
   private let errors: URL
+  private let output: URL
+  private let controls: URL
   private(set) var window = ""
 
   /// Whether there is a display to work on; `./test` brings one.
@@ -24,6 +26,8 @@ final class Desk {
   ) throws {
     self.folder = try folder ?? Desk.newFolder()
     errors = self.folder.appendingPathComponent("stderr-\(UUID().uuidString)")
+    output = self.folder.appendingPathComponent("stdout-\(UUID().uuidString)")
+    controls = self.folder.appendingPathComponent("controls-\(UUID().uuidString)")
     var variables = ProcessInfo.processInfo.environment
     variables["XDG_DATA_HOME"] = self.folder.appendingPathComponent("data").path
     variables["XDG_CONFIG_HOME"] = self.folder.appendingPathComponent("config").path
@@ -33,7 +37,8 @@ final class Desk {
     // Whatever the last test left the mouse on: no cell of the new window, or it would sound.
     try Desk.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
-      [Desk.program.path] + arguments, environment: variables.filter { !$0.value.isEmpty }, errors: errors)
+      [Desk.program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
+      environment: variables.filter { !$0.value.isEmpty }, output: output, errors: errors)
     if isAlone { return }
     window = try waitFor(seconds: 20, "a window") {
       let found = try? Desk.shell("xdotool", "search", "--onlyvisible", "--pid", "\(process.processIdentifier)")
@@ -75,7 +80,90 @@ final class Desk {
   /// The middle of a cell in reading order, in pixels of the window at 1280×720.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
 
+  /// Types what a script of xdotool says, line by line.
+  func run(script: String) throws {
+    let file = folder.appendingPathComponent("hands-\(UUID().uuidString)")
+    try Data(script.utf8).write(to: file)
+    try Desk.shell("xdotool", file.path)
+  }
+
+  /// Clicks on the control whose words begin so, once it is there; turns the wheel where it is out of sight.
+  func click(_ words: String) throws {
+    var looks = 0
+    let control = try waitFor(seconds: 10, "'\(words)' on the page \(page?.name ?? "?")") {
+      looks += 1
+      if looks % 40 == 0 { try Desk.shell("xdotool", "click", "5") }
+      return page?.controls.first { $0.words.hasPrefix(words) }
+    }
+    try Desk.shell("xdotool", "mousemove", "--window", window, "\(control.x)", "\(control.y)", "click", "1")
+  }
+
+  /// Presses a key until what the focus comes to is said to be so.
+  func walk(to words: String, by key: String = "Down") throws {
+    for _ in 0..<60 {
+      let count = spoken.count
+      try press(key)
+      let line = try? waitFor(seconds: 2, "the focus") { spoken.count > count ? spoken.last : nil }
+      if line?.hasPrefix(words) == true { return }
+    }
+    throw TookTooLong(description: "\(key) never came to '\(words)': \(spoken.suffix(20))")
+  }
+
+  // MARK: - Ears
+
+  /// The lines a screen reader was given so far.
+  var spoken: [String] {
+    ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// Waits until a line that begins so is spoken after the first `count` lines; returns how many there are then.
+  @discardableResult
+  func hear(_ words: String, after count: Int = 0, seconds: Double = 15) throws -> Int {
+    try waitFor(seconds: seconds, "'\(words)' to be said; last: \(spoken.suffix(3))") {
+      spoken.dropFirst(count).firstIndex { $0.hasPrefix(words) }.map { $0 + 1 }
+    }
+  }
+
   // MARK: - Eyes
+
+  /// The open page: its name, the middle of each control and the words for it.
+  struct Page {
+    let name: String
+    let controls: [(x: Int, y: Int, words: String)]
+  }
+
+  /// What the program says is on the screen.
+  var page: Page? {
+    guard let text = try? String(contentsOf: controls, encoding: .utf8) else { return nil }
+    let lines = text.split(separator: "\n")
+    return Page(
+      name: lines.first.map(String.init) ?? "",
+      controls: lines.dropFirst().compactMap { line in
+        let parts = line.split(separator: " ", maxSplits: 4)
+        let numbers = parts.prefix(4).compactMap { Int($0) }
+        guard numbers.count == 4, parts.count == 5 else { return nil }
+        return (numbers[0] + numbers[2] / 2, numbers[1] + numbers[3] / 2, String(parts[4]))
+      })
+  }
+
+  /// Waits until a page is open.
+  func wait(page name: String) throws {
+    try waitFor(seconds: 10, "the page \(name), not \(page?.name ?? "?"); \(complaints)") {
+      page?.name == name ? () : nil
+    }
+  }
+
+  /// The settings as they are kept, `key = value` by line.
+  var settings: String {
+    (try? String(contentsOf: folder.appendingPathComponent("config/alina/settings"), encoding: .utf8)) ?? ""
+  }
+
+  /// Waits until the settings file holds a line.
+  func wait(setting line: String) throws {
+    try waitFor(seconds: 10, "'\(line)' among the settings: \(settings)") {
+      settings.split(separator: "\n").contains { $0 == line } ? () : nil
+    }
+  }
 
   /// What is on the screen in the window's place: 8-bit RGB, 1280×720.
   struct Picture {
@@ -161,11 +249,11 @@ final class Desk {
 }
 
 /// Looks again and again until something is there; the interval only says how soon it is noticed.
-func waitFor<T>(seconds: Double, _ what: String, _ look: () throws -> T?) throws -> T {
+func waitFor<T>(seconds: Double, _ what: @autoclosure () -> String, _ look: () throws -> T?) throws -> T {
   let end = Date().addingTimeInterval(seconds)
   while Date() < end {
     if let found = try look() { return found }
     usleep(10_000)
   }
-  throw Desk.TookTooLong(description: "waited \(seconds) s for \(what)")
+  throw Desk.TookTooLong(description: "waited \(seconds) s for \(what())")
 }

@@ -76,31 +76,16 @@ struct SoundTests {
   @Test("A real PulseAudio server hears the game that is played")
   func pulseAudio() throws {
     let folder = try Desk.newFolder()
-    let run = folder.appendingPathComponent("run")
-    try FileManager.default.createDirectory(
-      at: run, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    var variables = ProcessInfo.processInfo.environment
-    variables["XDG_RUNTIME_DIR"] = run.path
-    variables["HOME"] = folder.path
-    variables["PULSE_SERVER"] = "unix:\(run.path)/p.sock"
-    let server = try Child(
-      [
-        "pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--realtime=no",
-        "--high-priority=no", "-L", "module-native-protocol-unix socket=\(run.path)/p.sock auth-anonymous=1",
-        "-L", "module-null-sink sink_name=nul rate=48000 channels=2 format=float32le",
-      ], environment: variables)
-    defer { server.kill() }
-    let socket = "\(run.path)/p.sock"
-    _ = try waitFor(seconds: 10, "PulseAudio") { FileManager.default.fileExists(atPath: socket) ? 1 : nil }
+    let server = try PulseServer(folder)
+    defer { server.stop() }
+    let variables = ProcessInfo.processInfo.environment.merging(server.environment) { $1 }
     let raw = folder.appendingPathComponent("monitor.raw")
     let recorder = try Child(
       ["parec", "-d", "nul.monitor", "--format=s16le", "--rate=48000", "--channels=2", "--latency-msec=20"],
       environment: variables, output: raw)
     let desk = try Desk(
       ["--seed", "6", "--level", "perfect", "--piano", "modal"],
-      environment: [
-        "SDL_AUDIODRIVER": "pulseaudio", "PULSE_SERVER": "unix:\(run.path)/p.sock", "XDG_RUNTIME_DIR": run.path,
-      ], folder: folder)
+      environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)
     try desk.park()
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }

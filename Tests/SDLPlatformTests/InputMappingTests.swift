@@ -75,3 +75,46 @@ import Testing
     #expect(mapping.inputs(for: event) == [.key(.tab, .shift, isRepeat: false)])
   }
 }
+
+/// A controller that SDL takes for a real one. Serial: SDL has one event queue a process.
+@Suite(.serialized) struct ControllerTests {
+  @Test("A controller that is plugged in walks over the board, marks, goes back, and may be pulled out")
+  func controller() throws {
+    SDL_SetHint(SDL_HINT_JOYSTICK_ALLOW_BACKGROUND_EVENTS, "1")
+    #expect(SDL_InitSubSystem(UInt32(SDL_INIT_GAMECONTROLLER)) == 0)
+    defer { SDL_QuitSubSystem(UInt32(SDL_INIT_GAMECONTROLLER)) }
+    let index = SDL_JoystickAttachVirtual(
+      SDL_JOYSTICK_TYPE_GAMECONTROLLER, Int32(SDL_CONTROLLER_AXIS_MAX.rawValue),
+      Int32(SDL_CONTROLLER_BUTTON_MAX.rawValue), 0)
+    #expect(index >= 0)
+    #expect(SDL_IsGameController(index) == SDL_TRUE)
+    let controller = try #require(SDL_GameControllerOpen(index))
+    defer { SDL_GameControllerClose(controller) }
+    let joystick = SDL_GameControllerGetJoystick(controller)
+    var mapping = InputMapping()
+    func inputs() -> [InputEvent] {
+      SDL_GameControllerUpdate()
+      var event = SDL_Event()
+      var result: [InputEvent] = []
+      while SDL_PollEvent(&event) != 0 { result += mapping.inputs(for: event) }
+      return result
+    }
+    func press(_ button: SDL_GameControllerButton) -> [InputEvent] {
+      SDL_JoystickSetVirtualButton(joystick, Int32(button.rawValue), 1)
+      let pressed = inputs()
+      SDL_JoystickSetVirtualButton(joystick, Int32(button.rawValue), 0)
+      return pressed + inputs()
+    }
+    _ = inputs()
+    #expect(press(SDL_CONTROLLER_BUTTON_A) == [.key(.enter, [], isRepeat: false)])
+    #expect(press(SDL_CONTROLLER_BUTTON_DPAD_LEFT) == [.key(.left, [], isRepeat: false)])
+    #expect(press(SDL_CONTROLLER_BUTTON_B) == [.key(.escape, [], isRepeat: false)])
+    #expect(press(SDL_CONTROLLER_BUTTON_RIGHTSHOULDER) == [.key(.tab, [], isRepeat: false)])
+    SDL_JoystickSetVirtualAxis(joystick, Int32(SDL_CONTROLLER_AXIS_LEFTY.rawValue), 30_000)
+    #expect(inputs() == [.key(.down, [], isRepeat: false)])
+    SDL_JoystickSetVirtualAxis(joystick, Int32(SDL_CONTROLLER_AXIS_LEFTY.rawValue), 0)
+    #expect(inputs() == [])
+    #expect(SDL_JoystickDetachVirtual(index) == 0)
+    #expect(inputs() == [])
+  }
+}

@@ -48,7 +48,7 @@ struct KeyboardTests {
 
   @Test("every page opens from the table of contents by keyboard, and Esc leads back to the board")
   func contents() {
-    let titles: [SceneName] = [.newGame, .network, .games, .statistics, .help, .settings, .easings]
+    let titles: [SceneName] = [.newGame, .network, .games, .statistics, .help, .settings]
     let screen = Samples.screen()
     _ = screen.png(width: 800, height: 600, at: 0)
     for name in titles {

@@ -27,6 +27,25 @@ final class MemoryFiles: @unchecked Sendable {
 
 @Suite("Settings")
 struct SettingsTests {
+  @Test("what the command line says holds for the run, is never written, and gives way to the player")
+  func forThisRun() {
+    let disk = MemoryFiles()
+    disk.text = "pace = 0.9\n"
+    let settings = Settings(services: disk.services)
+    settings.store.setForThisRun("pace", to: 1.2)
+    settings.store.setForThisRun("full-screen", to: true)
+    #expect(settings.pace == 1.2 && settings.fullScreen)
+    settings.volume = 0.4
+    settings.store.save()
+    #expect(disk.text == "pace = 0.9\nvolume = 0.4\n")
+    var told: [String] = []
+    settings.store.observe { told.append($0) }
+    settings.pace = 0.9
+    #expect(settings.pace == 0.9 && told == ["pace"])
+    settings.fullScreen = false
+    #expect(!settings.fullScreen && told == ["pace", "full-screen"])
+  }
+
   @Test("what is set is read back by the next start, every type of it")
   func roundTrip() {
     let disk = MemoryFiles()

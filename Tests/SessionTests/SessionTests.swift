@@ -57,6 +57,45 @@ private let person = Participant.human(name: "you")
     #expect(bench.posted.last?.contains { $0.kind == .note && $0.frame.rawValue == 123_456 } == true)
   }
 
+  @Test("While nobody looks only the low notes and the drone are posted, and the score goes on")
+  func withoutVoices() {
+    let bench = Bench()
+    let session = bench.session(x: person, o: person)
+    session.open()
+    bench.pass(session, seconds: 3)
+    session.hasVoices = false
+    bench.posted = []
+    #expect(session.play(Square(4)) == nil)
+    bench.pass(session, seconds: 30)
+    let notes = bench.posted.joined().filter { $0.kind == .note || $0.kind == .bell }
+    #expect(notes.allSatisfy { $0.voice == .bass })
+    #expect(session.bars.contains { $0.kind == .move })
+    session.hasVoices = true
+    bench.posted = []
+    #expect(session.play(Square(0)) == nil)
+    #expect(bench.posted.joined().contains { $0.kind == .note && $0.voice == .m })
+  }
+
+  @Test("A game with clocks that is taken up again has the time it had left")
+  func resumedClocks() throws {
+    let bench = Bench()
+    let first = bench.session(x: person, o: person)
+    first.open()
+    first.newGame(Participants(x: person, o: person), clockSeconds: 60)
+    for cell in [4, 0, 8] {
+      bench.pass(first, seconds: 5)
+      #expect(first.play(Square(cell)) == nil)
+    }
+    let left = try #require(first.milliseconds(left: .x))
+    #expect(left < 60_000)
+    let later = Bench()
+    let second = later.session(x: person, o: person)
+    second.open(resuming: first.record)
+    #expect(second.clockSeconds == 60)
+    #expect(second.milliseconds(left: .x) == left)
+    #expect(second.record.timeControl == "60+0")
+  }
+
   @Test("When a block begins while the bar is composed, the bar is composed again for the next one")
   func stamping() {
     let bench = Bench()

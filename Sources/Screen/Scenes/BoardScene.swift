@@ -7,7 +7,6 @@ final class BoardScene: Scene {
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
-  private let notice: NoticeView
   private var buttons: [TextButton] = []
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
   private var isCompact = false
@@ -18,7 +17,6 @@ final class BoardScene: Scene {
     staff = StaffView(stage: stage)
     status = StatusView(stage: stage)
     players = PlayersView(stage: stage)
-    notice = NoticeView(stage: stage)
     super.init(stage: stage)
     for view in [board, status, players, staff] as [View] { add(view) }
     let actions: [Action] = [
@@ -31,7 +29,6 @@ final class BoardScene: Scene {
       buttons.append(button)
       add(button)
     }
-    add(notice)
     refresh(animated: false)
   }
 
@@ -43,7 +40,6 @@ final class BoardScene: Scene {
   override func layout() {
     let m = stage.metrics
     frame = m.bounds
-    let em = m.em
     isCompact = false
     refreshButtons()
     // Where the words would take more than two rows, all but three move to the table of contents.
@@ -59,7 +55,6 @@ final class BoardScene: Scene {
     titlePlace = nil
     players.isHidden = false
     if m.isLandscape { layOutLandscape(footerTop) } else { layOutPortrait(footerTop) }
-    notice.frame = Rect(m.margin, m.margin * 0.4, m.bounds.width - 2 * m.margin, em * 2.6)
     super.layout()
   }
 
@@ -156,7 +151,6 @@ final class BoardScene: Scene {
     staff.showModel(animated: animated)
     players.showModel()
     showStatus(animated: animated)
-    if let text = model.notice { notice.show(text) }
     if refreshButtons() { relay() }
     if model.beads != nil || board.showsAnalysis { board.setNeedsDisplay() }
   }
@@ -182,6 +176,8 @@ final class BoardScene: Scene {
   private func refreshButtons() -> Bool {
     let model = stage.model
     let isOver = model.game.isOver
+    // Who only listens has nothing to take back, to ask or to play again.
+    let hasHuman = [model.setup.x, model.setup.o].contains(.human)
     let before = buttons.map { $0.isHidden ? "" : $0.title }
     for button in buttons {
       switch button.action {
@@ -190,7 +186,7 @@ final class BoardScene: Scene {
         button.isHidden = model.online != nil
       case .rematch:
         button.title = stage.text(model.online?.rematch == .theirs ? .acceptRematch : .rematch)
-        button.isHidden = !isOver || model.online.map { $0.you == nil || $0.rematch == .mine } ?? false
+        button.isHidden = !isOver || !hasHuman || model.online.map { $0.you == nil || $0.rematch == .mine } ?? false
       case .review:
         button.title = stage.text(.review)
         button.isHidden = !isOver
@@ -199,19 +195,19 @@ final class BoardScene: Scene {
         button.isHidden = !isOver
       case .undo:
         button.title = stage.text(.undo)
-        button.isHidden = isOver || model.online != nil
+        button.isHidden = isOver || !hasHuman || model.online != nil
         button.isEnabled = model.canUndo && !model.game.moves.isEmpty
       case .redo:
         button.title = stage.text(.redo)
         button.isHidden = !model.canRedo
       case .hint:
         button.title = stage.text(.hint)
-        button.isHidden = isOver || model.online != nil
+        button.isHidden = isOver || !hasHuman || model.online != nil
         button.isEnabled = mayHelp
       case .mute:
-        button.title = stage.text(model.isMuted ? .soundOff : .soundOn)
+        button.title = stage.text(model.isMuted ? .unmute : .mute)
         button.isHidden = false
-      case .contents: button.title = stage.text(.contents)
+      case .contents: button.title = stage.text(.menu)
       default: showOnline(button)
       }
       if isCompact, [.mute, .hint, .keep, .review, .redo, .resign, .talk].contains(button.action) {
@@ -331,8 +327,7 @@ final class BoardScene: Scene {
       case .character("s"): return send(.intent(.saveGame))
       case .character("c"): return send(.intent(.copyGame))
       case .character("v"):
-        guard let text = stage.services.clipboard() else { return true }
-        return send(.intent(.pasteGame(text: text)))
+        return send(.intent(.pasteGame(text: stage.services.clipboard() ?? "")))
       default: return false
       }
     }

@@ -17,7 +17,7 @@ final class ContentsScene: PageScene {
     lines += [
       (.network, "", .network), (.listen, "", .listen), (.games, "Ctrl O", .games),
       (.statistics, "", .statistics), (.help, "F1", .help), (.settings, "", .settings), (.resign, "", .resign),
-      (model.isMuted ? .soundOff : .soundOn, "M", .mute), (.easings, "", .easings), (.quit, "Ctrl Q", .quit),
+      (model.isMuted ? .unmute : .mute, "M", .mute), (.quit, "Ctrl Q", .quit),
     ]
     let isRunning = !model.game.isOver && !model.game.moves.isEmpty
     if isRunning, let at = lines.firstIndex(where: { $0.0 == .resign }) {

@@ -57,29 +57,25 @@ final class GamesScene: PageScene {
     case .activated(.save): return send(.intent(.saveGame))
     case .activated(.copy): return send(.intent(.copyGame))
     case .activated(.paste):
-      guard let text = stage.services.clipboard(), !text.isEmpty else { return true }
-      return send(.intent(.pasteGame(text: text)))
+      return send(.intent(.pasteGame(text: stage.services.clipboard() ?? "")))
     default: return super.receive(message)
     }
   }
 }
 
 /// A saved game: a small board, who played when, how it ended.
-final class GameRow: PageRow {
+final class GameRow: PressableRow {
   let entry: GameEntry
   private let index: Int
-  private let ink = Motion(0)
 
   init(stage: Stage, index: Int, entry: GameEntry) {
     self.entry = entry
     self.index = index
     super.init(stage: stage)
     gapAfter = 0.35
-    ink.onChange = { [weak self] in self?.setNeedsDisplay() }
   }
 
-  override var isFocusable: Bool { true }
-  override var isClickable: Bool { true }
+  override func press() { send(.activated(.line(index))) }
   override var spoken: String? { "\(entry.players), \(entry.date), \(entry.result)" }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
@@ -88,26 +84,11 @@ final class GameRow: PageRow {
     return height
   }
 
-  override func hover(_ isInside: Bool) {
-    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
-  }
-
-  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, frame.contains(point) { send(.activated(.line(index))) }
-    return true
-  }
-
-  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    guard key == .enter || key == .character(" ") else { return false }
-    return send(.activated(.line(index)))
-  }
-
   override func draw(_ canvas: Canvas) {
     let em = stage.metrics.em
     let theme = stage.theme
     canvas.miniBoard(entry.position, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
     let left = frame.x + em * 4.2
-    let focused = isFocused && stage.showsFocus
     canvas.saved {
       canvas.clip(Rect(left - em, frame.y, frame.maxX - left + em, frame.height))
       let name = stage.typeface.block(entry.players, TextStyle(em * 1.1))
@@ -115,12 +96,7 @@ final class GameRow: PageRow {
       canvas.text(
         "\(entry.date)   ·   \(entry.result)", TextStyle(em * 0.95, italic: true), stage.typeface, x: left,
         baseline: frame.y + em * 2.75, theme.faintInk)
-      let shown = focused ? 1 : ink.value
-      if shown > 0 {
-        canvas.underline(
-          from: Point(left - em * 0.1, frame.y + em * 1.72), width: (name.width + em * 0.2) * shown,
-          thickness: em * 0.08, focused ? theme.accent : theme.ink)
-      }
+      underline(canvas, x: left, y: frame.y + em * 1.72, width: name.width)
     }
   }
 }

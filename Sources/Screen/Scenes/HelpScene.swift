@@ -33,11 +33,10 @@ final class HelpScene: PageScene {
 }
 
 /// A sign of the music: its name, what it means; pressing it sounds it.
-final class SignRow: PageRow {
+final class SignRow: PressableRow {
   let sign: MusicSign
   private let title: String
   private let text: String
-  private let ink = Motion(0)
   private let struck = Motion(0)
 
   init(stage: Stage, sign: MusicSign, title: String, text: String) {
@@ -46,11 +45,9 @@ final class SignRow: PageRow {
     self.text = text
     super.init(stage: stage)
     gapAfter = 0.55
-    for motion in [ink, struck] { motion.onChange = { [weak self] in self?.setNeedsDisplay() } }
+    struck.onChange = { [weak self] in self?.setNeedsDisplay() }
   }
 
-  override var isFocusable: Bool { true }
-  override var isClickable: Bool { true }
   override var spoken: String? { "\(title). \(text)" }
 
   private var indent: Double { stage.metrics.em * 1.6 }
@@ -67,25 +64,10 @@ final class SignRow: PageRow {
     return height
   }
 
-  override func hover(_ isInside: Bool) {
-    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
-  }
-
-  private func play() {
+  override func press() {
     stage.animator.set(struck, to: 1)
     stage.animator.move(struck, to: 0, seconds: 1.6, .quadOut)
     send(.intent(.playSign(sign)))
-  }
-
-  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, frame.contains(point) { play() }
-    return true
-  }
-
-  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    guard key == .enter || key == .character(" ") else { return false }
-    play()
-    return true
   }
 
   override func draw(_ canvas: Canvas) {
@@ -100,12 +82,7 @@ final class SignRow: PageRow {
       struck.value > 0 ? theme.accent.faded(0.4 + 0.6 * struck.value) : focused ? theme.accent : theme.faintInk
     canvas.fill(glyph.scaled(em * 0.42, em * 0.42).moved(frame.x + em * 0.5, baseline - em * 0.32), color)
     canvas.draw(head, at: Point(frame.x + indent, baseline - head.baseline), theme.ink)
-    let shown = focused ? 1 : ink.value
-    if shown > 0 {
-      canvas.underline(
-        from: Point(frame.x + indent - em * 0.1, baseline + em * 0.28), width: (head.width + em * 0.2) * shown,
-        thickness: em * 0.08, focused ? theme.accent : theme.ink)
-    }
+    underline(canvas, x: frame.x + indent, y: baseline + em * 0.28, width: head.width)
     canvas.draw(body(frame.width), at: Point(frame.x + indent, frame.y + em * 1.55), theme.faintInk)
   }
 }

@@ -7,6 +7,8 @@ final class NewGameScene: PageScene {
   private let manner: TextRow
   private let side: ChoiceRow
   private let clock: ChoiceRow
+  private let rules: ChoiceRow
+  private let ruleNames: [String]
   private let begin: TextButton
   private static let minutes = [nil, 1, 3, 5]
 
@@ -25,16 +27,21 @@ final class NewGameScene: PageScene {
     manner = TextRow(stage: stage, "")
     side = ChoiceRow(
       stage: stage, group: 1, caption: stage.text(.youPlay), options: [stage.text(.playX), stage.text(.playO)],
-      selected: bothHuman || setup.x == .human ? 0 : 1)
+      selected: setup.o == .human && !bothHuman ? 1 : 0)
     clock = ChoiceRow(
       stage: stage, group: 2, caption: stage.text(.clock),
       options: NewGameScene.minutes.map { $0.map { "\($0) \(stage.text(.minutes))" } ?? stage.text(.noClock) },
       selected: NewGameScene.minutes.firstIndex { $0.map { $0 * 60 } == setup.clockSeconds } ?? 0)
+    let choices = stage.scoreRuleChoices
+    ruleNames = choices.map(\.0)
+    rules = ChoiceRow(
+      stage: stage, group: 3, caption: stage.text(.scoreRules), options: choices.map(\.1),
+      selected: ruleNames.firstIndex(of: stage.settings.scoreRules) ?? 0)
     begin = TextButton(stage: stage, title: stage.text(.start), action: .start)
     super.init(stage: stage)
     manner.isItalic = true
     opponent.gapAfter = 0.4
-    column.set([opponent, manner, side, clock])
+    column.set([opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
     begin.size = 1.2
     setFoot([begin, TextButton(stage: stage, title: stage.text(.back), action: .back)])
     refresh()
@@ -62,7 +69,9 @@ final class NewGameScene: PageScene {
 
   /// A line of odds in the reader's language: numbers stay, the five words around them change.
   private func translated(_ line: String) -> String {
-    [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
+    // A number and its sign stay on one line.
+    let line = line.replacing(" %", with: "\u{A0}%")
+    return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
       text.replacing(phrase.text(in: .english), with: stage.text(phrase))
     }
   }
@@ -77,6 +86,8 @@ final class NewGameScene: PageScene {
       let other = seats[opponent.selected]
       let seconds = NewGameScene.minutes[clock.selected].map { $0 * 60 }
       let playsX = side.isHidden || side.selected == 0
+      let name = ruleNames[rules.selected]
+      if name != stage.settings.scoreRules { stage.settings.scoreRules = name }
       send(
         .intent(
           .newGame(GameSetup(x: playsX ? .human : other, o: playsX ? other : .human, clockSeconds: seconds))))

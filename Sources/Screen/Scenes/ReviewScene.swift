@@ -36,13 +36,18 @@ final class ReviewScene: Scene {
       return (self.replay.bars, self.stage.replay?.soundNow ?? self.restingMoment)
     }
     comment.isFaint = false
+    comment.isLining = true
+    summary.isLining = true
     comment.size = 1.15
     summary.isItalic = true
     comment.gapAfter = 0.5
     notes.isCentered = false
     notes.set([comment, summary])
     for view in [board, scrubber, notes, staff] as [View] { add(view) }
-    for (phrase, action) in [(Phrase.playMusic, Action.playMusic), (.copy, .copy), (.back, .back)] {
+    let words: [(Phrase, Action)] = [
+      (.playMusic, .playMusic), (.playOn, .playOn), (.keep, .keep), (.copy, .copy), (.back, .back),
+    ]
+    for (phrase, action) in words {
       let button = TextButton(stage: stage, title: stage.text(phrase), action: action)
       foot.append(button)
       add(button)
@@ -74,13 +79,24 @@ final class ReviewScene: Scene {
     board.position = ply == 0 ? replay.game.start : facts[ply - 1].after
     board.last = ply == 0 ? nil : facts[ply - 1].square
     scrubber.ply = ply
-    comment.text = ply == 0 ? stage.text(.atStart) : sentence(facts[ply - 1])
+    foot[1].isEnabled = board.position.outcome == nil
+    comment.text = ply == 0 ? beginning() : sentence(facts[ply - 1])
     if notes.frame.width > 0 {
       notes.layout()
       notes.setNeedsDisplay()
     }
     staff.showModel(animated: true)
     staff.setNeedsDisplay()
+  }
+
+  /// What there is before the first move: the empty board, or a position and what it is worth.
+  private func beginning() -> String {
+    let start = replay.game.start
+    guard start != .start else { return stage.text(.atStart) }
+    guard start.outcome == nil else { return stage.text(.position) }
+    let worth = Solver.shared.evaluation(of: start)
+    let words = stage.words(for: worth.value, in: worth.distance)
+    return "\(stage.text(.position)) \(stage.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }
 
   /// What a move did, in words.
@@ -106,7 +122,7 @@ final class ReviewScene: Scene {
 
   /// How many moves of each side kept the value, and the first that did not.
   private func summaryText() -> String {
-    guard !facts.isEmpty else { return stage.text(.noReplay) }
+    guard !facts.isEmpty else { return replay.game.start == .start ? stage.text(.noReplay) : "" }
     let shares = Player.allCases.map { player in
       let own = facts.filter { $0.mover == player }
       let kept = own.filter { !$0.isMistake }.count
@@ -210,6 +226,8 @@ final class ReviewScene: Scene {
       refreshFoot()
       return true
     case .activated(.copy): return send(.intent(.copyGame))
+    case .activated(.keep): return send(.intent(.keepPiece))
+    case .activated(.playOn): return send(.intent(.playOn(board.position)))
     case .activated(.back): return send(.back)
     default: return false
     }
@@ -223,6 +241,8 @@ final class ReviewScene: Scene {
     case .end: seek(replay.game.moves.count)
     case .character(" ") where !(stage.focus is TextButton): return receive(.activated(.playMusic))
     case .character("c") where modifiers.contains(.control): return send(.intent(.copyGame))
+    case .character("v") where modifiers.contains(.control):
+      return send(.intent(.pasteGame(text: stage.services.clipboard() ?? "")))
     default: return false
     }
     return true

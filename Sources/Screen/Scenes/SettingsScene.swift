@@ -2,6 +2,8 @@
 final class SettingsScene: PageScene {
   override var title: String { stage.text(.settings) }
   override var initialFocus: View? { column.rows.first }
+  override var columnWidth: Double { 30 }
+  override var mayHaveTwoColumns: Bool { true }
 
   override init(stage: Stage) {
     super.init(stage: stage)
@@ -28,6 +30,11 @@ final class SettingsScene: PageScene {
       return row
     }
     let themeNames: [String: Phrase] = ["light": .themeLight, "dark": .themeDark, "contrast": .themeContrast]
+    let names = stage.services.soundDevices()
+    let isKnown = settings.device.isEmpty || names.contains(settings.device)
+    // A device that is unplugged stays chosen, so that it plays again when it is back.
+    let devices =
+      [("", stage.text(.deviceStandard))] + (names + (isKnown ? [] : [settings.device])).map { ($0, $0) }
     column.isCentered = false
     column.set([
       choice(.theme, stage.themes.map { ($0.name, themeNames[$0.name].map(stage.text) ?? $0.name) }, settings.theme) {
@@ -52,8 +59,10 @@ final class SettingsScene: PageScene {
       slider(.pace, settings.pace, 0.7...1.3, 0.05, { "\(Int(($0 * 100).rounded())) %" }) { settings.pace = $0 },
       slider(.tuning, settings.a4, 415...466, 1, { "\(Int($0)) Hz" }) { settings.a4 = $0 },
       choice(
-        .piano, [(PianoKind.modal, stage.text(.pianoModal)), (.grand, stage.text(.pianoGrand))], settings.piano
+        .piano, stage.pianos.map { ($0, stage.text($0 == .modal ? .pianoModal : .pianoGrand)) }, stage.piano
       ) { settings.piano = $0 },
+      choice(.scoreRules, stage.scoreRuleChoices, settings.scoreRules) { settings.scoreRules = $0 },
+      choice(.device, devices, settings.device) { settings.device = $0 },
       choice(
         .reply, [(Reply.musical, stage.text(.replyMusical)), (.immediate, stage.text(.replyImmediate))], settings.reply
       ) { settings.reply = $0 },
@@ -71,5 +80,16 @@ final class SettingsScene: PageScene {
   override func receive(_ message: Message) -> Bool {
     if case .activated(.choose) = message { return true }
     return super.receive(message)
+  }
+}
+
+extension Stage {
+  /// The score rules that can be chosen, as options; a file of the player's own is called by its name.
+  var scoreRuleChoices: [(String, String)] {
+    let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
+    let chosen = settings.scoreRules
+    return (scoreRules + (scoreRules.contains(chosen) ? [] : [chosen])).map { name in
+      (name, titles[name].map(text) ?? name.split(separator: "/").last.map(String.init) ?? name)
+    }
   }
 }

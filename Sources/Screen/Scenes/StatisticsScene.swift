@@ -1,7 +1,8 @@
 /// The page of results: by opponent, side, first cell and in order of time.
 final class StatisticsScene: PageScene {
   override var title: String { stage.text(.statistics) }
-  override var columnWidth: Double { 34 }
+  override var columnWidth: Double { 32 }
+  override var mayHaveTwoColumns: Bool { stage.statistics.results.count > 0 }
 
   override init(stage: Stage) {
     super.init(stage: stage)

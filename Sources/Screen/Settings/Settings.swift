@@ -67,9 +67,9 @@ public final class Settings: SettingsOwner {
   @Setting("network-rated") public var networkRated = false
   /// The server of a match that was not over when the program last ended; empty where there is none.
   @Setting("match-server") public var matchServer = ""
-  /// The opponent of the last game: `human`, `1`…`6`, `adaptive`, `menace`.
+  /// The opponent of the last game, as `--level` spells it.
   @Setting("opponent") public var opponent = "3"
-  /// The side of the last game: `x`, `o` or `none`.
+  /// The side of the last game: `x` or `o`.
   @Setting("side") public var side = "x"
 
   /// Opens the settings of a platform.

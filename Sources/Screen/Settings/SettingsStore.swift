@@ -21,6 +21,8 @@ public final class SettingsStore {
   private var observers: [Int: (_ key: String) -> Void] = [:]
   private var nextObserver = 0
   private var isDirty = false
+  /// What the command line says: holds for this run, until the player sets the key.
+  private var overrides: [String: String] = [:]
   /// What went wrong with the file so far, in words for the player.
   public private(set) var messages: [String] = []
 
@@ -75,6 +77,7 @@ public final class SettingsStore {
 
   /// The value of a key, or `nil` where it is not in the file or means nothing there.
   public func value<Value: SettingValue>(_ key: String, as type: Value.Type) -> Value? {
+    if let value = overrides[key].flatMap({ Value(settingText: $0) }) { return value }
     for (number, line) in lines.enumerated() {
       guard case .value(key, let text) = line else { continue }
       if let value = Value(settingText: text) { return value }
@@ -86,16 +89,21 @@ public final class SettingsStore {
     return nil
   }
 
+  /// Takes a value for this run alone, over what the file says; it is never written, and ends when the key is set.
+  public func setForThisRun(_ key: String, to value: some SettingValue) { overrides[key] = value.settingText }
+
   /// Sets a key and tells the observers, if that changes anything.
   public func set<Value: SettingValue>(_ key: String, to value: Value) {
     let line = Line.value(key: key, text: value.settingText)
+    let overridden = overrides.removeValue(forKey: key)
     if let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) {
-      guard lines[index] != line else { return }
+      guard lines[index] != line || overridden != nil else { return }
+      isDirty = isDirty || lines[index] != line
       lines[index] = line
     } else {
       lines.append(line)
+      isDirty = true
     }
-    isDirty = true
     for id in observers.keys.sorted() { observers[id]?(key) }
   }
 

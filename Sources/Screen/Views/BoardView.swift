@@ -114,12 +114,7 @@ final class BoardView: View {
       }
       if showsAnalysis {
         let worth = BoardView.worth(of: square, in: position)
-        let words: String =
-          switch worth.value {
-          case .win: "\(stage.text(.win)) \(worth.distance)"
-          case .draw: stage.text(.drawShort)
-          case .loss: "\(stage.text(.loss)) \(worth.distance)"
-          }
+        let words = stage.words(for: worth.value, in: worth.distance)
         // Filled, half, open: readable without colour.
         let at = Point(cell.midX, cell.y + cell.height * 0.15)
         let radius = size * 0.26
@@ -221,4 +216,15 @@ final class BoardView: View {
   }
 
   private func focus(_ square: Square) { stage.moveFocus(to: cells[square.index]) }
+}
+
+extension Stage {
+  /// A value for whoever is to move, and in how many plies it is reached.
+  func words(for value: Value, in plies: Int) -> String {
+    switch value {
+    case .win: "\(text(.win)) \(plies)"
+    case .draw: text(.drawShort)
+    case .loss: "\(text(.loss)) \(plies)"
+    }
+  }
 }

@@ -6,7 +6,7 @@ final class ChoiceRow: PageRow {
   private(set) var selected: Int
   /// Called with the answer the player chose.
   var onSelect: (Int) -> Void = { _ in }
-  private var places: [Rect] = []
+  private var boxes: [Rect] = []
   private var hovered: Int?
   private let mark = Motion(1)
 
@@ -22,6 +22,9 @@ final class ChoiceRow: PageRow {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(options[selected])" }
+  override var places: [(place: Rect, words: String)] {
+    zip(boxes, options).map { ($0, "\(caption): \($1)") }
+  }
   override var inkBounds: Rect { frame.insetBy(-stage.metrics.em * 0.5, -4) }
 
   private var style: TextStyle { TextStyle(stage.metrics.em * 1.12) }
@@ -30,7 +33,7 @@ final class ChoiceRow: PageRow {
     let em = stage.metrics.em
     let rowHeight = em * 2.1
     let captionHeight = em * 1.5
-    places = []
+    boxes = []
     var cx = x
     var cy = y + captionHeight
     for option in options {
@@ -39,7 +42,7 @@ final class ChoiceRow: PageRow {
         cx = x
         cy += rowHeight
       }
-      places.append(Rect(cx - em * 0.4, cy, w, rowHeight))
+      boxes.append(Rect(cx - em * 0.4, cy, w, rowHeight))
       cx += w + em * 0.5
     }
     let height = cy + rowHeight - y
@@ -58,7 +61,7 @@ final class ChoiceRow: PageRow {
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, let index = places.firstIndex(where: { $0.contains(point) }) { select(index) }
+    if case .up = phase, let index = boxes.firstIndex(where: { $0.contains(point) }) { select(index) }
     return true
   }
 
@@ -79,7 +82,7 @@ final class ChoiceRow: PageRow {
       caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em * 1.0,
       theme.faintInk)
     let focused = isFocused && stage.showsFocus
-    for (index, place) in places.enumerated() {
+    for (index, place) in boxes.enumerated() {
       let block = stage.typeface.block(options[index], style)
       let left = place.x + em * 0.4
       let top = place.midY - block.height / 2

@@ -40,15 +40,32 @@ final class ScrollView: View {
     place()
   }
 
-  /// The height of all visible rows at the current width.
+  /// Columns the rows stand in, if the page is broad enough for more than one.
+  var columns = 1
+  /// White between two columns, in em.
+  static let gutter = 4.0
+
+  /// Places all visible rows and takes their height.
   private func place() {
     let em = stage.metrics.em
-    var y = frame.y - offset.value + lead
-    for row in rows where !row.isHidden {
-      y += row.arrange(x: frame.x, y: y, width: frame.width)
-      y += row.gapAfter * em
+    let top = frame.y - offset.value + lead
+    let gap = columns > 1 ? ScrollView.gutter * em : 0
+    let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
+    let shown = rows.filter { !$0.isHidden }
+    let heights = shown.map { $0.arrange(x: frame.x, y: top, width: width) + $0.gapAfter * em }
+    let share = heights.reduce(0, +) / Double(columns)
+    var (x, y, tallest) = (frame.x, top, 0.0)
+    for (row, height) in zip(shown, heights) {
+      // A row goes to the next column where more than half of it would lie past this one's share.
+      if columns > 1, y - top + height / 2 > share, x + width < frame.maxX - 1 {
+        x += width + gap
+        y = top
+      }
+      _ = row.arrange(x: x, y: y, width: width)
+      y += height
+      tallest = max(tallest, y - top)
     }
-    contentHeight = y - (frame.y - offset.value + lead)
+    contentHeight = tallest
   }
 
   private var lead: Double {
@@ -121,6 +138,8 @@ class PageScene: Scene {
 
   /// The widest the column gets, in em.
   var columnWidth: Double { 31 }
+  /// Whether the rows may stand in two columns where the page has room for both.
+  var mayHaveTwoColumns: Bool { false }
 
   func setFoot(_ buttons: [TextButton]) {
     foot = buttons
@@ -134,7 +153,9 @@ class PageScene: Scene {
     headSize = min(em * 2.2, (m.bounds.width - 2 * m.margin) / 6.5)
     headBaseline = m.margin * 0.8 + headSize * 0.9
     let footTop = arrangeFoot()
-    let width = min(m.bounds.width - 2 * m.margin, em * columnWidth)
+    let pair = em * (2 * columnWidth + ScrollView.gutter)
+    column.columns = mayHaveTwoColumns && m.bounds.width - 2 * m.margin >= pair ? 2 : 1
+    let width = column.columns == 2 ? pair : min(m.bounds.width - 2 * m.margin, em * columnWidth)
     let top = headBaseline + headSize * 0.35 + em * 0.6
     column.frame = Rect((m.bounds.width - width) / 2, top, width, max(em, footTop - top - em * 0.4))
     column.layout()
@@ -180,6 +201,8 @@ final class TextRow: PageRow {
   }
   var isItalic = false
   var isFaint = true
+  /// Whether figures stand as high as capitals, as in names of cells: a1 is read as aı else.
+  var isLining = false
   var size = 1.0
   var alignment = TextAlignment.left
 
@@ -190,7 +213,7 @@ final class TextRow: PageRow {
 
   private func block(_ width: Double) -> Typeface.Block {
     stage.typeface.block(
-      text, TextStyle(stage.metrics.em * size, italic: isItalic), width: width, alignment: alignment)
+      text, TextStyle(stage.metrics.em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment)
   }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
@@ -205,12 +228,53 @@ final class TextRow: PageRow {
   }
 }
 
+/// A row that can be pressed: its title is underlined in ink as the pointer comes, in colour where the focus is.
+class PressableRow: PageRow {
+  let ink = Motion(0)
+
+  override init(stage: Stage) {
+    super.init(stage: stage)
+    ink.onChange = { [weak self] in self?.setNeedsDisplay() }
+  }
+
+  override var isFocusable: Bool { true }
+  override var isClickable: Bool { true }
+
+  /// What pressing does.
+  func press() {}
+
+  override func hover(_ isInside: Bool) {
+    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
+  }
+
+  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
+    if case .up = phase, frame.contains(point) { press() }
+    return true
+  }
+
+  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
+    guard key == .enter || key == .character(" ") else { return false }
+    press()
+    return true
+  }
+
+  /// Draws the line under a title of a width; `y` is the line's height on the page.
+  func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
+    let em = stage.metrics.em
+    let isMarked = isFocused && stage.showsFocus
+    let shown = isMarked ? 1 : ink.value
+    guard shown > 0 else { return }
+    canvas.underline(
+      from: Point(x - em * 0.1, y), width: (width + em * 0.2) * shown, thickness: em * 0.085,
+      isMarked ? stage.theme.accent : stage.theme.ink)
+  }
+}
+
 /// A line of a table of contents: a title, dots, a key.
-final class ContentsRow: PageRow {
+final class ContentsRow: PressableRow {
   let title: String
   let key: String
   let action: Action
-  private let ink = Motion(0)
 
   init(stage: Stage, title: String, key: String, action: Action) {
     self.title = title
@@ -218,31 +282,15 @@ final class ContentsRow: PageRow {
     self.action = action
     super.init(stage: stage)
     gapAfter = 0
-    ink.onChange = { [weak self] in self?.setNeedsDisplay() }
   }
 
-  override var isFocusable: Bool { true }
-  override var isClickable: Bool { true }
   override var spoken: String? { title }
+  override func press() { send(.activated(action)) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     let height = stage.metrics.em * 2.2
     frame = Rect(x, y, width, height)
     return height
-  }
-
-  override func hover(_ isInside: Bool) {
-    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
-  }
-
-  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, frame.contains(point) { send(.activated(action)) }
-    return true
-  }
-
-  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    guard key == .enter || key == .character(" ") else { return false }
-    return send(.activated(action))
   }
 
   override func draw(_ canvas: Canvas) {
@@ -259,13 +307,7 @@ final class ContentsRow: PageRow {
       canvas.fill(Rect(x, baseline - em * 0.08, em * 0.085, em * 0.085), theme.line)
       x -= pitch
     }
-    let focused = isFocused && stage.showsFocus
-    let shown = focused ? 1 : ink.value
-    if shown > 0 {
-      canvas.underline(
-        from: Point(frame.x - em * 0.1, baseline + em * 0.3), width: (block.width + em * 0.2) * shown,
-        thickness: em * 0.09, focused ? theme.accent : theme.ink)
-    }
+    underline(canvas, x: frame.x, y: baseline + em * 0.3, width: block.width)
   }
 }
 

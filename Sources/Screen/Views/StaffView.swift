@@ -48,23 +48,19 @@ final class StaffView: View {
   private var upperBottom: Double { (frame.y + space * 8.6).rounded() }
   private var lowerBottom: Double { upperBottom + space * 8 }
   /// Where bars begin: behind brace, clef and key.
-  private var musicLeft: Double { frame.x + space * 7.6 }
+  private var musicLeft: Double { frame.x + space * (5.6 + Double(scale.signature.count)) }
   private var musicWidth: Double { frame.maxX - musicLeft - space }
   private var lineWidth: Double { max(1, (space * 0.11).rounded()) }
 
-  /// Diatonic steps above C0, spelled in sharps.
-  private static func spell(_ pitch: Pitch) -> (step: Int, accidental: Accidental?) {
-    let letters = [0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 6]
-    let sharp: [Bool] = [false, true, false, true, false, false, true, false, true, false, true, false]
-    let pc = pitch.midi % 12
-    let step = (pitch.midi / 12 - 1) * 7 + letters[pc]
-    // The key of B minor has F♯ and C♯; what differs from it carries a sign.
-    let inKey = [0: true, 3: true][letters[pc]] ?? false
-    if sharp[pc] { return (step, inKey ? nil : .sharp) }
-    return (step, inKey ? .natural : nil)
-  }
+  /// The scale the music is spelled in; it gives the key signature too.
+  private var scale: Scale { stage.model.tonality.scale }
 
-  private enum Accidental { case sharp, natural }
+  /// Diatonic steps above C0 and the sign the pitch carries where the key does not give it: −1 flat, 0 natural, 1 sharp.
+  private func spell(_ pitch: Pitch) -> (step: Int, accidental: Int?) {
+    let spelling = scale.spelling(of: pitch.midi)
+    let step = spelling.octave * 7 + spelling.letter
+    return (step, spelling.alteration == scale.alterationInKey(of: spelling.letter) ? nil : spelling.alteration)
+  }
 
   /// The step of the bottom line of a treble staff: E4.
   private static let bottomStep = 30
@@ -171,8 +167,8 @@ final class StaffView: View {
         x += pair.isLong ? 4.4 : 2.9
       }
       var measure = Measure(bar: bar, x: left, width: x - left, columns: columns)
-      measure.shiftM = StaffView.shift(columns.compactMap { $0.pair.m?.pitch })
-      measure.shiftT = StaffView.shift(columns.compactMap { $0.pair.t?.pitch })
+      measure.shiftM = shift(columns.compactMap { $0.pair.m?.pitch })
+      measure.shiftT = shift(columns.compactMap { $0.pair.t?.pitch })
       if let before = measures.last?.bar, before.kind == .closing, bar.kind == .closing {
         measure.isFinal = bar.pairs.count > before.pairs.count
       }
@@ -181,7 +177,8 @@ final class StaffView: View {
   }
 
   /// An octave down (8va) for music high above the staff, up (8vb) for music far below it.
-  private static func shift(_ pitches: [Pitch]) -> Int {
+  private func shift(_ pitches: [Pitch]) -> Int {
+    let bottomStep = StaffView.bottomStep
     let steps = pitches.map { spell($0).step }
     guard let low = steps.min(), let high = steps.max() else { return 0 }
     if high > bottomStep + 12 { return high > bottomStep + 20 && low > bottomStep + 7 ? -14 : -7 }
@@ -203,11 +200,11 @@ final class StaffView: View {
         canvas.fill(
           polygon: stroke.placed(scale: space, at: Point(clefX, bottom - space)).outline(), theme.ink)
       }
-      // The key of B minor: F♯ on the top line, C♯ in the third space.
-      for (step, x) in [(38, 4.3), (35, 5.3)] {
+      for (index, sign) in scale.signature.enumerated() {
+        let glyph = sign.alteration > 0 ? Glyphs.sharp : Glyphs.flat
+        let y = y(step: StaffView.bottomStep + sign.treblePlace, bottom: bottom)
         canvas.fill(
-          Glyphs.sharp.scaled(space * 0.92, space * 0.92).moved(frame.x + space * x, y(step: step, bottom: bottom)),
-          theme.ink)
+          glyph.scaled(space * 0.92, space * 0.92).moved(frame.x + space * (4.3 + Double(index)), y), theme.ink)
       }
     }
     let top = upperBottom - 4 * space
@@ -267,7 +264,7 @@ final class StaffView: View {
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
       if column.pair.isAwakening {
         // Below the staff, and below the bell where that lies there too.
-        let bell = column.pair.t.map { StaffView.spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
+        let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
         let at = Point(x, max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2))
         for petal in Glyphs.petals {
           canvas.fill(petal.scaled(space * 1.0, space * 1.0).moved(at.x, at.y), theme.accent.faded(appear))
@@ -320,7 +317,7 @@ final class StaffView: View {
   private func drawBass(_ bass: [Note], x: Double, _ color: Color, _ canvas: Canvas) {
     var shown: Set<Int> = []
     for note in bass.sorted(by: { $0.pitch < $1.pitch }) where shown.insert(note.pitch.midi % 12).inserted {
-      let step = StaffView.spell(note.pitch).step
+      let step = spell(note.pitch).step
       // Written where it needs one to three ledger lines.
       let octaves = (StaffView.bottomStep - 2 - step) / 7
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
@@ -357,7 +354,7 @@ final class StaffView: View {
     _ pitch: Pitch, shift: Int, x: Double, bottom: Double, isLong: Bool, _ size: Double, _ color: Color,
     _ canvas: Canvas
   ) {
-    let (sounding, accidental) = StaffView.spell(pitch)
+    let (sounding, accidental) = spell(pitch)
     let step = sounding + shift
     let y = y(step: step, bottom: bottom)
     let glyph = isLong ? Glyphs.openHead : Glyphs.blackHead
@@ -379,7 +376,7 @@ final class StaffView: View {
       }
     }
     if let accidental {
-      let sign = accidental == .sharp ? Glyphs.sharp : Glyphs.natural
+      let sign = accidental > 0 ? Glyphs.sharp : accidental < 0 ? Glyphs.flat : Glyphs.natural
       canvas.fill(sign.scaled(space * 0.85 * size, space * 0.85 * size).moved(x - space * 1.5 * size, y), color)
     }
   }
@@ -389,18 +386,8 @@ final class StaffView: View {
     guard let previewed else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1
     let x = min(origin + (end + 1.7) * space, frame.maxX - space * 2)
-    let pitch = CellPitch.pitch(of: previewed, player: stage.model.game.turn)
-    let shift = StaffView.shift([pitch])
+    let pitch = stage.model.tonality.pitch(of: previewed, for: stage.model.game.turn)
+    let shift = shift([pitch])
     head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, stage.theme.ghost, canvas)
-  }
-}
-
-/// The pitches of the cells as the default score rules have them, for the ghost note.
-enum CellPitch {
-  private static let midi = [86, 88, 90, 81, 83, 85, 74, 79, 78]
-
-  /// X plays as written, O an octave lower.
-  static func pitch(of square: Square, player: Player) -> Pitch {
-    Pitch(midi[square.index] - (player == .o ? 12 : 0))
   }
 }

@@ -37,9 +37,9 @@ final class StatusView: View {
     let em = stage.metrics.em
     let theme = stage.theme
     func fitted(_ text: String, _ size: Double, italic: Bool, room: Double) -> Typeface.Block {
-      let block = stage.typeface.block(text, TextStyle(size, italic: italic))
+      let block = stage.typeface.block(text, TextStyle(size, italic: italic, lining: true))
       guard block.width > room else { return block }
-      return stage.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic))
+      return stage.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic, lining: true))
     }
     if isBeside {
       let block = fitted(main, em * 1.6, italic: false, room: frame.width)
@@ -53,13 +53,13 @@ final class StatusView: View {
     }
     let gap = em * 0.7
     var size = em * 1.5
-    var block = stage.typeface.block(main, TextStyle(size))
+    var block = stage.typeface.block(main, TextStyle(size, lining: true))
     var second = stage.typeface.block(detail, TextStyle(em * 1.05, italic: true))
     var width = block.width + (detail.isEmpty ? 0 : gap + second.width)
     if width > frame.width {
       let k = max(0.45, frame.width / width)
       size *= k
-      block = stage.typeface.block(main, TextStyle(size))
+      block = stage.typeface.block(main, TextStyle(size, lining: true))
       second = stage.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true))
       width = block.width + (detail.isEmpty ? 0 : gap * k + second.width)
     }
@@ -73,7 +73,7 @@ final class StatusView: View {
   }
 }
 
-/// A slip of paper with one line of notice that comes, stays a while and goes.
+/// A slip of paper with a notice that comes over whatever page is open, stays a while and goes.
 final class NoticeView: View {
   private var text = ""
   private let presence = Motion(0)
@@ -83,12 +83,12 @@ final class NoticeView: View {
     presence.onChange = { [weak self] in
       guard let self else { return }
       // At nothing the bounds are empty; what was there must go all the same.
-      stage.damage(frame.width > 0 ? slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach) : .zero)
+      stage.damage(slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach))
     }
   }
 
   override var inkBounds: Rect {
-    guard presence.value > 0, frame.width > 0 else { return .zero }
+    guard presence.value > 0 else { return .zero }
     return slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach)
   }
 
@@ -96,8 +96,9 @@ final class NoticeView: View {
   static let stay = 6.0
 
   func show(_ text: String) {
-    guard text != self.text || presence.value == 0 else { return }
+    if presence.value > 0 { setNeedsDisplay() }
     self.text = text
+    setNeedsDisplay()
     stage.animator.play(
       .sequence([
         .tween(presence, to: 1, seconds: 0.3, .cubicOut), .pause(seconds: NoticeView.stay),
@@ -119,21 +120,27 @@ final class NoticeView: View {
     canvas.draw(block, at: Point(slip.x + em, slip.y + em * 0.6), theme.ink.faded(presence.value))
   }
 
+  /// Where it may lie: at the head of the page.
+  private var room: Rect {
+    let m = stage.metrics
+    return Rect(m.margin, m.margin * 0.4, m.bounds.width - 2 * m.margin, m.em * 2.6)
+  }
+
   /// The shadow falls no further than the apron.
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
     let em = stage.metrics.em
     let style = TextStyle(em, italic: true)
-    let width = min(stage.typeface.block(text, style).width + 4, frame.width - 2 * em)
+    let width = min(stage.typeface.block(text, style).width + 4, room.width - 2 * em)
     return stage.typeface.block(text, style, width: max(em, width), alignment: .center)
   }
 
   private var slipFrame: Rect {
     let em = stage.metrics.em
     let single = stage.typeface.block(text, TextStyle(em, italic: true)).width + 4
-    let width = (min(single, frame.width - 2 * em) + 2 * em).rounded()
-    return Rect((frame.midX - width / 2).rounded(), frame.y.rounded(), width, (block.height + em * 1.2).rounded())
+    let width = (min(single, room.width - 2 * em) + 2 * em).rounded()
+    return Rect((room.midX - width / 2).rounded(), room.y.rounded(), width, (block.height + em * 1.2).rounded())
   }
 }
 

@@ -21,7 +21,7 @@ enum Action: Hashable {
   case connect, quickMatch, openRoom, join, disconnect, acceptBot, registerName
   case declineDraw, claimWin, abortMatch, talk, muteTalk, block, report
   case emote(Emote)
-  case save, copy, paste, playMusic, playAll
+  case save, copy, paste, playMusic, playAll, playOn
   /// An option of a group was chosen.
   case choose(group: Int, option: Int)
   /// A line of a list was chosen.
@@ -60,6 +60,12 @@ class View {
     children.append(child)
   }
 
+  final func remove(_ child: View) {
+    guard let at = children.firstIndex(where: { $0 === child }) else { return }
+    children.remove(at: at)
+    child.parent = nil
+  }
+
   final func removeChildren() {
     for child in children { child.parent = nil }
     children = []
@@ -90,6 +96,8 @@ class View {
   var showsHand: Bool { isClickable }
   /// What a screen reader says of the view, if it is a control.
   var spoken: String? { nil }
+  /// Where the view can be pressed and what each place means, in words; a control is one place.
+  var places: [(place: Rect, words: String)] { spoken.map { [(frame, $0)] } ?? [] }
   /// A pointer gesture that began here; returns whether the view took it.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
   /// The pointer came or went.

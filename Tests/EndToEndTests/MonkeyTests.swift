@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+import TicTacToe
+
+/// Random hands on the real program: short here, ten thousand inputs each with `ALINA_MONKEY=1`.
+@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+struct MonkeyTests {
+  private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"
+  private static let keepsake = "# a word of mine\nkeepsake = 42\n"
+
+  private static let keys =
+    [
+      "up", "down", "left", "right", "enter", "escape", "tab", "shift+tab", "home", "end", "pageup", "pagedown",
+      "space",
+    ]
+    + (1...12).map { "f\($0)" } + "123456789hjklmnrs+-".map { "\($0)" }
+    + ["ctrl+z", "ctrl+y", "ctrl+s", "ctrl+o", "ctrl+c", "ctrl+v", "backspace", "delete"]
+
+  /// A folder with settings of which one line is nobody's but ours.
+  private func newFolder() throws -> URL {
+    let folder = try Desk.newFolder()
+    let config = folder.appendingPathComponent("config/alina")
+    try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
+    try Data(MonkeyTests.keepsake.utf8).write(to: config.appendingPathComponent("settings"))
+    return folder
+  }
+
+  /// Nothing that is kept has come to harm.
+  private func check(_ desk: Desk) throws {
+    #expect(desk.complaints == "")
+    #expect(desk.settings.hasPrefix(MonkeyTests.keepsake), "\(desk.settings)")
+    for line in desk.settings.split(separator: "\n") {
+      #expect(line.hasPrefix("#") || line.split(separator: "=", maxSplits: 1).count == 2, "a setting '\(line)'")
+    }
+    for game in desk.games { _ = try Record(text: String(contentsOf: game, encoding: .utf8)) }
+    #expect(!desk.spoken.contains { $0.hasPrefix("settings") })
+  }
+
+  @Test("Random scripted inputs never crash it, never lose a setting, and never click in the sound")
+  func script() throws {
+    let folder = try newFolder()
+    var generator = SplitMix64(seed: 20_261_121)
+    func random(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }
+    var worst = (click: 0.0, place: "")
+    for part in 0..<(MonkeyTests.isLong ? 20 : 3) {
+      var frame = 48_000
+      var lines: [String] = []
+      for _ in 0..<500 {
+        frame += random(2_880)
+        let (x, y) = (random(520) - 20, random(840) - 20)
+        switch random(10) {
+        case 0, 1: lines.append("\(frame) move \(x) \(y)")
+        case 2, 3: lines.append("\(frame) click \(x) \(y)")
+        case 4: lines.append("\(frame) touch \(x) \(y)")
+        case 5: lines.append("\(frame) scroll \(random(9) - 4)")
+        case 6: lines.append("\(frame) text äx \(random(100))")
+        case 7 where random(8) == 0: lines.append("\(frame) \(["hide", "show", "focus off", "focus on"][random(4)])")
+        default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
+        }
+      }
+      // Seen or not, it ends.
+      lines += ["\(frame + 1) show", "\(frame + 24_000) quit"]
+      let script = folder.appendingPathComponent("script-\(part)")
+      let raw = folder.appendingPathComponent("sound-\(part).raw")
+      try Data(lines.joined(separator: "\n").utf8).write(to: script)
+      let desk = try Desk(
+        ["--script", script.path, "--seed", "\(part)", "--size", "480x800", "--piano", "modal"],
+        environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
+        folder: folder, isAlone: true)
+      #expect(try desk.waitForExit(seconds: 120) == 0, "part \(part)")
+      try check(desk)
+      let heard = try Sound(rawFloat: raw)
+      #expect(heard.peak < 0.99, "clipped in part \(part)")
+      for line in lines {
+        let at = line.prefix { $0.isNumber }
+        let click = heard.click(at: Int(at) ?? 0)
+        if click > worst.click { worst = (click, "part \(part), \(line)") }
+      }
+      try FileManager.default.removeItem(at: raw)
+    }
+    #expect(worst.click < 6, "\(worst.click) dB at \(worst.place)")
+    print("scripted monkey: worst click measure \(worst.click) dB at \(worst.place)")
+  }
+
+  @Test("Random keys and clicks of a real keyboard and mouse never crash it and never lose a setting")
+  func hands() throws {
+    let folder = try newFolder()
+    var generator = SplitMix64(seed: 4)
+    func random(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }
+    let names = [
+      "enter": "Return", "up": "Up", "down": "Down", "left": "Left", "right": "Right", "escape": "Escape",
+      "tab": "Tab", "shift+tab": "shift+Tab", "home": "Home", "end": "End", "pageup": "Prior", "pagedown": "Next",
+      "+": "plus", "-": "minus", "backspace": "BackSpace", "delete": "Delete",
+    ]
+    var desk = try Desk(["--size", "480x800"], folder: folder)
+    for _ in 0..<(MonkeyTests.isLong ? 50 : 3) {
+      var script = ""
+      for _ in 0..<200 {
+        switch random(8) {
+        case 0, 1: script += "mousemove --window \(desk.window) \(random(480)) \(random(800)) click 1\n"
+        case 2: script += "click \(4 + random(2))\n"
+        default:
+          let key = MonkeyTests.keys[random(MonkeyTests.keys.count)]
+          script += "key --delay 0 \(names[key] ?? (key.hasPrefix("f") ? key.uppercased() : key))\n"
+        }
+        script += "sleep 0.003\n"
+      }
+      // A program that was asked to leave takes xdotool's window with it.
+      try? desk.run(script: script)
+      guard !desk.isRunning else { continue }
+      #expect(try desk.waitForExit() == 0)
+      try check(desk)
+      desk = try Desk(["--size", "480x800"], folder: folder)
+    }
+    let status = try desk.quit()
+    #expect(status == 0)
+    try check(desk)
+  }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import Testing
+import TicTacToe
+
+/// Every page of the real program: by mouse at five sizes, by keyboard alone, by ear alone.
+@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+struct PagesTests {
+  /// The lines of the menu that open a page, and the page's name.
+  private static let lines = [
+    ("New game", "new-game"), ("Play over the network", "network"), ("Saved games", "games"),
+    ("Statistics", "statistics"), ("What you are hearing", "help"), ("Settings", "settings"),
+  ]
+
+  @Test(
+    "Every page opens and closes by mouse, from 320×480 to 3840×2160",
+    arguments: [(320, 480), (480, 800), (1_280, 720), (2_560, 1_440), (3_840, 2_160)])
+  func mouse(_ width: Int, _ height: Int) throws {
+    let desk = try Desk(["--size", "\(width)x\(height)", "--level", "1", "--reply", "immediate"])
+    let geometry = try Desk.shell("xdotool", "getwindowgeometry", "--shell", desk.window)
+    #expect(geometry.contains("WIDTH=\(width)\n") && geometry.contains("HEIGHT=\(height)"))
+    try desk.click("b2")
+    _ = try waitFor(seconds: 10, "two moves") { desk.spoken.filter { $0.contains(" plays ") }.count >= 2 ? true : nil }
+    for (line, page) in PagesTests.lines {
+      try desk.click("Menu")
+      try desk.wait(page: "contents")
+      try desk.click(line)
+      try desk.wait(page: page)
+      try desk.click("Back")
+      try desk.wait(page: "board")
+    }
+    try desk.click("Menu")
+    try desk.click("Resign")
+    try desk.wait(page: "board")
+    // Small windows have the review in the menu.
+    if desk.page?.controls.contains(where: { $0.words == "Review" }) != true { try desk.click("Menu") }
+    try desk.click("Review")
+    try desk.wait(page: "review")
+    try desk.click("Play from here")
+    try desk.click("Stop")
+    try desk.click("Back")
+    try desk.wait(page: "board")
+    #expect(try desk.quit() == 0)
+    #expect(desk.complaints == "")
+  }
+
+  @Test("Every page opens by keyboard alone, and a game is set up, reviewed and found again with it")
+  func keyboard() throws {
+    let desk = try Desk(["--level", "1", "--reply", "immediate"])
+    try desk.park()
+    for (line, page) in PagesTests.lines {
+      try desk.press("Escape")
+      try desk.wait(page: "contents")
+      if line != "New game" { try desk.walk(to: line) }
+      try desk.press("Return")
+      try desk.wait(page: page)
+      try desk.press("Escape")
+      try desk.wait(page: "board")
+    }
+    // A person, one left of Pip, whom the command line named; five minutes each.
+    try desk.press("n")
+    try desk.wait(page: "new-game")
+    try desk.walk(to: "Against", by: "Tab")
+    try desk.press("Left")
+    try desk.walk(to: "Time", by: "Tab")
+    try desk.press("Right", "Right", "Right")
+    try desk.walk(to: "Begin", by: "Tab")
+    try desk.press("Return")
+    try desk.wait(page: "board")
+    try desk.wait(setting: "opponent = person")
+    for digit in ["5", "1", "7", "3", "2"] {
+      let count = desk.spoken.count
+      try desk.press(digit)
+      _ = try waitFor(seconds: 5, "the move") {
+        desk.spoken.dropFirst(count).contains { $0.contains(" plays ") } ? true : nil
+      }
+    }
+    try desk.press("Escape")
+    try desk.walk(to: "Resign")
+    try desk.press("Return")
+    try desk.wait(page: "board")
+    try desk.press("Escape")
+    try desk.walk(to: "Review")
+    try desk.press("Return")
+    try desk.wait(page: "review")
+    let count = desk.spoken.count
+    try desk.press("Home")
+    try desk.hear("The empty board", after: count)
+    try desk.press("Right")
+    try desk.hear("1. X b2", after: count)
+    try desk.press("ctrl+c", "Escape")
+    try desk.wait(page: "board")
+    // What was copied opens again, and so does the file.
+    try desk.press("ctrl+v")
+    try desk.wait(page: "review")
+    try desk.press("Escape", "ctrl+o")
+    try desk.wait(page: "games")
+    try desk.press("Return")
+    try desk.wait(page: "review")
+    #expect(try desk.quit() == 0)
+    let record = try Record(text: String(contentsOf: try #require(desk.games.last), encoding: .utf8))
+    #expect(record.timeControl == "300+0")
+    #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .resignation))
+    #expect(desk.complaints == "")
+  }
+
+  @Test("A game is played to its end by ear alone: what is said is all that is known")
+  func ear() throws {
+    let desk = try Desk(["--level", "random", "--reply", "immediate", "--seed", "8"])
+    try desk.park()
+    let endings = ["You win", "You lose", "A draw"]
+    var steps = 0
+    while !desk.spoken.contains(where: { line in endings.contains { line.hasPrefix($0) } }) {
+      #expect(steps < 100, "the game does not end: \(desk.spoken.suffix(30))")
+      guard steps < 100 else { return }
+      // Two to the right and one down come to all nine cells.
+      let before = desk.spoken.count
+      try desk.press(["Right", "Right", "Down"][steps % 3])
+      steps += 1
+      let cell = try waitFor(seconds: 5, "the cell to be said") {
+        desk.spoken.dropFirst(before).first { $0.dropFirst(2).hasPrefix(", ") }
+      }
+      guard cell.hasSuffix("empty") else { continue }
+      let played = desk.spoken.count
+      try desk.press("Return")
+      try desk.hear("X plays \(cell.prefix(2))", after: played)
+      _ = try waitFor(seconds: 10, "the turn to come back") {
+        desk.spoken.dropFirst(played).contains { line in
+          line.hasPrefix("X to move") || endings.contains { line.hasPrefix($0) }
+        } ? true : nil
+      }
+    }
+    #expect(try desk.quit() == 0)
+  }
+
+  @Test("Settings hold at once, are kept through kill -9, and speak German when told to")
+  func settings() throws {
+    let folder = try Desk.newFolder()
+    let first = try Desk(["--scene", "settings"], folder: folder)
+    try first.click("Paper: night")
+    try first.wait(setting: "theme = dark")
+    let dark = try waitFor(seconds: 5, "dark paper") { () -> Desk.Picture? in
+      let picture = try first.picture()
+      return picture.bytes[0] < 80 ? picture : nil
+    }
+    #expect(dark.bytes[0] < 80)
+    try first.click("Motion: reduced")
+    try first.wait(setting: "reduced-motion = yes")
+    try first.click("While the window is hidden: the drone")
+    try first.wait(setting: "background = drone")
+    try first.click("Language: Deutsch")
+    try first.wait(setting: "language = de")
+    try first.click("Schriftgröße: 150 %")
+    try first.wait(setting: "text-scale = 1.5")
+    try first.killHard()
+    let second = try Desk(["--scene", "settings"], folder: folder)
+    try second.hear("Einstellungen")
+    #expect(try second.picture().bytes[0] < 80)
+    #expect(second.page?.controls.contains { $0.words.hasPrefix("Papier: Nacht") } == true)
+    #expect(try second.quit() == 0)
+  }
+
+  @Test("A settings file that is none is set aside with a word, and the program goes on with defaults")
+  func damagedSettings() throws {
+    let folder = try Desk.newFolder()
+    let config = folder.appendingPathComponent("config/alina")
+    try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
+    let damaged = Data([0x74, 0x68, 0xFF, 0x00, 0x0A, 0x3D])
+    try damaged.write(to: config.appendingPathComponent("settings"))
+    let desk = try Desk([], folder: folder)
+    try desk.hear("settings: the file was damaged")
+    #expect(try Data(contentsOf: config.appendingPathComponent("settings.broken")) == damaged)
+    #expect(try desk.quit() == 0)
+    #expect(desk.settings.hasPrefix("# Settings of Alina"))
+  }
+
+  @Test("A window that is resized lays its page out anew, and the board is played where it is now")
+  func resize() throws {
+    let desk = try Desk(["--level", "person"])
+    let before = try waitFor(seconds: 5, "the board") { desk.page?.controls.first { $0.words.hasPrefix("c3") } }
+    try Desk.shell("xdotool", "windowsize", desk.window, "480", "800")
+    let after = try waitFor(seconds: 5, "another layout") {
+      desk.page?.controls.first { $0.words.hasPrefix("c3") && $0.x != before.x }
+    }
+    #expect(after.x < 480)
+    try desk.click("c3")
+    try desk.hear("X plays c3")
+    #expect(try desk.quit() == 0)
+  }
+
+  @Test("A finger marks the cell it lifts from, and a dropped file opens for review")
+  func touch() throws {
+    let folder = try Desk.newFolder()
+    let file = folder.appendingPathComponent("dropped.pgn")
+    try Data("[White \"Ida\"]\n[Black \"Jan\"]\n\n1. b2 a1 2. c3 *\n".utf8).write(to: file)
+    let script = folder.appendingPathComponent("script")
+    let (x, y) = Desk.center(of: 4)
+    try Data("2s touch \(x) \(y)\n4s drop \(file.path)\n6s key left\n8s quit\n".utf8).write(to: script)
+    let desk = try Desk(
+      ["--script", script.path, "--level", "person"],
+      environment: [
+        "SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": folder.appendingPathComponent("raw").path,
+        "SDL_DISKAUDIODELAY": "0",
+      ], folder: folder, isAlone: true)
+    #expect(try desk.waitForExit(seconds: 60) == 0)
+    try desk.hear("X plays b2", seconds: 1)
+    let opened = try desk.hear("Review", seconds: 1)
+    try desk.hear("2. O a1", after: opened, seconds: 1)
+    let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
+    #expect(record.game.moves.map(\.square.name) == ["b2"])
+  }
+
+  @Test("Keep this piece writes sound, MIDI, notation, a page and the game")
+  func keep() throws {
+    let desk = try Desk(["--level", "person", "--piano", "modal"])
+    for cell in ["a1", "a2", "b2", "b1", "c3"] { try desk.click(cell) }
+    try desk.hear("X wins")
+    try desk.click("Keep this piece")
+    try desk.hear("Sound, notes and a printed page are in", seconds: 60)
+    let pieces = desk.folder.appendingPathComponent("data/alina/pieces")
+    let names = try FileManager.default.contentsOfDirectory(atPath: pieces.path)
+    let folder = pieces.appendingPathComponent(try #require(names.first))
+    let beginnings = [
+      "game.pgn": "[Event", "piece.mid": "MThd", "piece.musicxml": "<?xml", "piece.png": "\u{89}PNG",
+      "piece.flac": "fLaC",
+    ]
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == Set(beginnings.keys))
+    for (name, beginning) in beginnings {
+      let data = try Data(contentsOf: folder.appendingPathComponent(name))
+      #expect(data.starts(with: beginning.unicodeScalars.map { UInt8($0.value) }), "\(name)")
+      #expect(data.count > 300)
+    }
+    let seconds = try Desk.shell(
+      "ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0",
+      folder.appendingPathComponent("piece.flac").path)
+    #expect((Double(seconds) ?? 0) > 20)
+    #expect(try desk.quit() == 0)
+  }
+
+  @Test("Listen plays games without end, and gives the board back to whoever begins one")
+  func listen() throws {
+    let desk = try Desk([])
+    try desk.click("Menu")
+    try desk.click("Listen")
+    try desk.wait(page: "board")
+    // Both sides move in musical time, by themselves.
+    for mark in ["X", "O", "X"] { try desk.hear("\(mark) plays", after: desk.spoken.count, seconds: 30) }
+    try desk.click("New game")
+    try desk.click("Begin")
+    try desk.hear("X to move, your move")
+    #expect(desk.games.isEmpty)
+    #expect(try desk.quit() == 0)
+  }
+}
