@@ -1,3 +1,5 @@
+// Past 500 lines in one file: pages, input and drawing work on the same private state.
+
 import TicTacToe
 
 /// The pages of the window, by name.

@@ -42,7 +42,7 @@ struct MonkeyTests {
     var generator = SplitMix64(seed: 20_261_121)
     func random(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }
     var worst = (click: 0.0, place: "")
-    for part in 0..<(MonkeyTests.isLong ? 20 : 3) {
+    for part in 0..<(MonkeyTests.isLong ? 20 : 1) {
       var frame = 48_000
       var lines: [String] = []
       for _ in 0..<500 {
@@ -93,7 +93,7 @@ struct MonkeyTests {
       "+": "plus", "-": "minus", "backspace": "BackSpace", "delete": "Delete",
     ]
     var desk = try Desk(["--size", "480x800"], folder: folder)
-    for _ in 0..<(MonkeyTests.isLong ? 50 : 3) {
+    for _ in 0..<(MonkeyTests.isLong ? 50 : 2) {
       var script = ""
       for _ in 0..<200 {
         switch random(8) {

@@ -1,0 +1,82 @@
+/// A row that can be pressed: its title is underlined in ink as the pointer comes, in colour where the focus is.
+class PressableRow: PageRow {
+  let ink = Motion(0)
+
+  override init(stage: Stage) {
+    super.init(stage: stage)
+    ink.onChange = { [weak self] in self?.setNeedsDisplay() }
+  }
+
+  override var isFocusable: Bool { true }
+  override var isClickable: Bool { true }
+
+  /// What pressing does.
+  func press() {}
+
+  override func hover(_ isInside: Bool) {
+    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
+  }
+
+  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
+    if case .up = phase, frame.contains(point) { press() }
+    return true
+  }
+
+  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
+    guard key == .enter || key == .character(" ") else { return false }
+    press()
+    return true
+  }
+
+  /// Draws the line under a title of a width; `y` is the line's height on the page.
+  func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
+    let em = stage.metrics.em
+    let isMarked = isFocused && stage.showsFocus
+    let shown = isMarked ? 1 : ink.value
+    guard shown > 0 else { return }
+    canvas.underline(
+      from: Point(x - em * 0.1, y), width: (width + em * 0.2) * shown, thickness: em * 0.085,
+      isMarked ? stage.theme.accent : stage.theme.ink)
+  }
+}
+
+/// A line of a table of contents: a title, dots, a key.
+final class ContentsRow: PressableRow {
+  let title: String
+  let key: String
+  let action: Action
+
+  init(stage: Stage, title: String, key: String, action: Action) {
+    self.title = title
+    self.key = key
+    self.action = action
+    super.init(stage: stage)
+    gapAfter = 0
+  }
+
+  override var spoken: String? { title }
+  override func press() { send(.activated(action)) }
+
+  override func arrange(x: Double, y: Double, width: Double) -> Double {
+    let height = stage.metrics.em * 2.2
+    frame = Rect(x, y, width, height)
+    return height
+  }
+
+  override func draw(_ canvas: Canvas) {
+    let em = stage.metrics.em
+    let theme = stage.theme
+    let block = stage.typeface.block(title, TextStyle(em * 1.15))
+    let tail = stage.typeface.block(key, TextStyle(em * 0.95, italic: true))
+    let baseline = frame.midY + em * 0.36
+    canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink)
+    canvas.draw(tail, at: Point(frame.maxX - tail.width, baseline - tail.baseline), theme.faintInk)
+    let pitch = em * 0.62
+    var x = frame.maxX - tail.width - em * 0.7
+    while x > frame.x + block.width + em * 0.5 {
+      canvas.fill(Rect(x, baseline - em * 0.08, em * 0.085, em * 0.085), theme.line)
+      x -= pitch
+    }
+    underline(canvas, x: frame.x, y: baseline + em * 0.3, width: block.width)
+  }
+}
