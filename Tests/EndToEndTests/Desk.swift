@@ -214,10 +214,10 @@ final class Desk {
   // MARK: - Ends
 
   /// Ctrl-Q; returns the exit status.
-  func quit() throws -> Int32 {
+  func quit(seconds: Double = 20) throws -> Int32 {
     try takeFocus()
     try press("ctrl+q")
-    return try waitForExit()
+    return try waitForExit(seconds: seconds)
   }
 
   func waitForExit(seconds: Double = 20) throws -> Int32 {

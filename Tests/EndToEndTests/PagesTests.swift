@@ -154,8 +154,10 @@ struct PagesTests {
     try first.killHard()
     let second = try Desk(["--scene", "settings"], folder: folder)
     try second.hear("Einstellungen")
+    _ = try waitFor(seconds: 10, "the page in German") {
+      second.page?.controls.contains { $0.words.hasPrefix("Papier: Nacht") } == true ? true : nil
+    }
     #expect(try second.picture().bytes[0] < 80)
-    #expect(second.page?.controls.contains { $0.words.hasPrefix("Papier: Nacht") } == true)
     #expect(try second.quit() == 0)
   }
 
