@@ -10,15 +10,19 @@ final class ClientFolder: Sendable {
 
   private let folder: String
   private let server: String
+  private let isExposed: Bool
   private let lock = Mutex(())
   /// The open lock file, -1 where another program of this user holds it: one session is one connection, and two windows
   /// that shared it would throw each other out in turn. The second one is a guest of its own, and keeps nothing.
   private let sessionLock: Int32
 
-  init(_ folder: String, host: String, port: Int) {
-    self.folder = folder
+  /// Makes the view of one server; over a connection that others can read the tokens are a file of their own.
+  init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
+    (self.folder, self.isExposed) = (folder, isExposed)
     server = "\(host):\(port)"
-    let name = String(server.map { $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" ? $0 : "_" })
+    let name =
+      String(server.map { $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" ? $0 : "_" })
+      + (isExposed ? ".plain" : "")
     credentialsFile = "\(folder)/servers/\(name).json"
     ClientFolder.makeFolder(of: credentialsFile)
     let file = open("\(folder)/servers/\(name).lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

@@ -23,6 +23,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var retryTask: Scheduled<Void>?
   private var heartbeat: RepeatedTask?
   private var heard: Int64 = 0
+  private var hasHeard = false
   private var lastProblem = ""
   private var random = SystemRandomNumberGenerator()
   /// Set once, before anything runs.
@@ -31,10 +32,12 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   init(_ configuration: MatchClient.Configuration, loop: any EventLoop) {
     self.configuration = configuration
     self.loop = loop
-    folder = configuration.folder.map { ClientFolder($0, host: configuration.host, port: configuration.port) }
     var identity = configuration.identity
-    // Tokens of accounts are for protected connections only.
+    // Tokens of accounts are for protected connections only; what a plain one brings is kept apart from them.
     let mayUseToken = configuration.usesTLS || configuration.isLoopback
+    folder = configuration.folder.map {
+      ClientFolder($0, host: configuration.host, port: configuration.port, isExposed: !mayUseToken)
+    }
     if let saved = folder?.credentials {
       if mayUseToken, identity.token == nil { identity.token = saved.token }
       if identity.resume == nil, identity.token == nil || identity.token == saved.token {
@@ -104,7 +107,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   // MARK: connecting
 
-  private func dial(pinning: Bool = false) {
+  private func dial(pinning asked: Bool = false) {
+    // Who was pinned is held to that, even if an authority should vouch for somebody else by now.
+    let pinning = asked || folder?.pin != nil
     attempt += 1
     let attempt = attempt
     tell([.status(.connecting)])
@@ -149,6 +154,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     self.channel = channel
     framer = LineFramer(limit: Limits.lineOut)
     heard = ClientRunner.now
+    hasHeard = false
     carryOut(model.connected())
     heartbeat?.cancel()
     heartbeat = loop.scheduleRepeatedTask(initialDelay: .seconds(5), delay: .seconds(5)) { _ in self.beat() }
@@ -172,6 +178,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     buffer.withUnsafeReadableBytes { raw in
       framer.feed(raw) { piece in
         guard case .line(let line) = piece else { return true }
+        hasHeard = true
         carryOut(model.receive(line, now: ClientRunner.now))
         return channel != nil
       }
@@ -200,7 +207,11 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
         return failed(.tls("what answers does not speak TLS"))
       }
     }
-    if lastProblem.isEmpty { lastProblem = "the connection was lost" }
+    if lastProblem.isEmpty {
+      lastProblem =
+        wasUp && !hasHeard && !tls
+        ? "the server closed without a word; if it speaks TLS, say --tls" : "the connection was lost"
+    }
     scheduleRetry()
   }
 

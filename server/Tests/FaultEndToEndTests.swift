@@ -32,17 +32,26 @@ final class ServerChild {
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
-  func start(_ arguments: [String] = [], environment: [String: String] = [:]) throws {
+  /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; `descriptors` limits
+  /// its open files.
+  func start(
+    _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
+    descriptors: Int? = nil
+  ) throws {
     let binary = try #require(Self.binary, "build alina-server first, or set ALINA_BIN")
     process = Process()
     let out = Pipe()
-    process.executableURL = URL(filePath: binary)
-    process.arguments =
-      [
-        "--listen", "127.0.0.1:\(port)", "--data", folder.path, "--no-page", "--no-admin", "--rate", "1000", "--burst",
-        "1000",
-      ]
-      + arguments
+    let usual =
+      ["--listen", "127.0.0.1:\(port)", "--data", folder.path, "--rate", "1000", "--burst", "1000"]
+      + (pages ? ["--page", "127.0.0.1:0", "--admin", "127.0.0.1:0"] : ["--no-page", "--no-admin"])
+    let command = (bare ? ["--no-page", "--no-admin"] : usual) + arguments
+    if let descriptors {
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", binary] + command
+    } else {
+      process.executableURL = URL(filePath: binary)
+      process.arguments = command
+    }
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardOutput = out
     let errors =
@@ -66,6 +75,26 @@ final class ServerChild {
       return
     }
     port = found
+  }
+
+  /// The port on which a page is served, from the log.
+  func port(of name: String) -> Int? {
+    for _ in 0..<100 {
+      if let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),
+        let start = line.range(of: "http://")
+      {
+        return line[start.upperBound...].split(separator: ":").last.flatMap { Int($0.prefix { $0.isNumber }) }
+      }
+      usleep(50_000)
+    }
+    return nil
+  }
+
+  /// Seconds of processor time it has used.
+  var processorSeconds: Double {
+    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+    let fields = (text.split(separator: ")").last ?? "").split(separator: " ").compactMap { Double($0) }
+    return fields.count > 12 ? (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
   }
 
   var logText: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }

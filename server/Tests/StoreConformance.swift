@@ -137,6 +137,24 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     #expect(try store.recover().accounts.map(\.name) == ["aNN", "ANNA"])
   }
 
+  @Test(arguments: StoreKind.allCases) func `the number of a forgotten account is still known as given`(
+    kind: StoreKind
+  ) throws {
+    let folder = TemporaryFolder()
+    let store = try kind.make(folder)
+    #expect(try store.recover().lastAccount == 0)
+    let accounts = [1, 5, 6, 7].map { StoreWrite.account(someAccount($0, "p\($0)")) }
+    try store.commit([
+      StoreTransaction(
+        number: 1, writes: accounts + [.match(MatchRecord(id: someID(1), x: 1, o: 5, opener: nil, created: 1))]),
+      StoreTransaction(
+        number: 2, writes: [.match(MatchRecord(id: someID(2), x: nil, o: nil, opener: 6, created: 1))]),
+    ])
+    #expect(try store.recover().lastAccount == 7)
+    try store.commit([StoreTransaction(number: 3, writes: [.deleteAccount(7), .deleteAccount(6), .deleteAccount(5)])])
+    #expect(try store.recover().lastAccount == 6)
+  }
+
   @Test(arguments: StoreKind.allCases) func `histories come latest first, page by page, and can be pruned`(
     kind: StoreKind
   ) throws {

@@ -23,6 +23,10 @@ public struct ServerSession: Sendable {
     public var botRate = 200
     /// Milliseconds from connecting to `hello`.
     public var helloWithin = 10_000
+    /// Milliseconds between two heartbeats.
+    public var heartbeat = Limits.heartbeat
+    /// Milliseconds of silence after which a peer is given up.
+    public var silence = Limits.silence
     /// Milliseconds of silence after which a person's connection (bare commands, no heartbeats) is given up.
     public var personSilence = 600_000
     /// Makes the defaults.
@@ -159,9 +163,9 @@ public struct ServerSession: Sendable {
         close(.timeout, "no hello within \(configuration.helloWithin / 1000) s", act)
       }
     case .open:
-      if now - heard >= Int64(isPerson ? configuration.personSilence : Limits.silence) {
+      if now - heard >= Int64(isPerson ? configuration.personSilence : configuration.silence) {
         close(.timeout, "nothing heard for \((now - heard) / 1000) s", act)
-      } else if !isPerson, now - pinged >= Int64(Limits.heartbeat) {
+      } else if !isPerson, now - pinged >= Int64(configuration.heartbeat) {
         pinged = now
         act(.send(ServerMessage.ping(now).bytes()))
       }

@@ -8,7 +8,7 @@ enum Layers {
   static let options: Set<String> = [
     "listen", "data", "admin", "page", "tls-cert", "tls-key", "threads", "max-connections", "max-per-address", "rate",
     "burst", "bot-rate", "logins-per-minute", "keep-days", "drain-seconds", "proxy-from", "log-format", "log-level",
-    "max-pending",
+    "max-pending", "max-wait", "code-tries",
   ]
 
   /// The arguments of `serve` and `check-config` with file and environment in front; those of other subcommands as

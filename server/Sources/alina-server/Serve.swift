@@ -45,8 +45,14 @@ struct ServeOptions: ParsableArguments {
   var botRate = 200
   @Option(help: ArgumentHelp("Logins a minute from one address.", valueName: "n"))
   var loginsPerMinute = 30
+  @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
+  var codeTries = 5
   @Option(help: ArgumentHelp("Writes waiting for the disk beyond which commands are refused as busy.", valueName: "n"))
   var maxPending = 4096
+  @Option(
+    help: ArgumentHelp(
+      "Milliseconds a write may wait for the disk beyond which commands are refused as busy.", valueName: "ms"))
+  var maxWait = 2000
   @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
   var keepDays: Int?
   @Option(help: ArgumentHelp("Seconds a stopping server may take to finish.", valueName: "seconds"))
@@ -90,7 +96,9 @@ struct ServeOptions: ParsableArguments {
     try Self.check("burst", burst, 1...1_000_000)
     try Self.check("bot-rate", botRate, 1...1_000_000)
     try Self.check("logins-per-minute", loginsPerMinute, 1...1_000_000)
+    try Self.check("code-tries", codeTries, 1...1_000_000)
     try Self.check("max-pending", maxPending, 1...10_000_000)
+    try Self.check("max-wait", maxWait, 1...600_000)
     try Self.check("drain-seconds", drainSeconds, 0...600)
     if let keepDays { try Self.check("keep-days", keepDays, 1...36_500) }
     var files = rlimit()
@@ -111,7 +119,9 @@ struct ServeOptions: ParsableArguments {
     }
     result.lobby.rate = [rate, burst]
     result.lobby.loginsPerMinute = loginsPerMinute
+    result.lobby.codeTriesPerMinute = codeTries
     result.lobby.maxPending = maxPending
+    result.lobby.maxWait = maxWait
     result.threads = threads
     result.weakSync = weakSync
     result.keepDays = keepDays

@@ -126,10 +126,9 @@ extension Lobby {
   // MARK: recovery
 
   mutating func restore(_ recovery: Recovery) {
-    for account in recovery.accounts {
-      store(account)
-      nextAccount = max(nextAccount, account.id + 1)
-    }
+    for account in recovery.accounts { store(account) }
+    // Not the highest that is there: logs name those that are forgotten, and theirs must stay theirs.
+    nextAccount = recovery.lastAccount + 1
     for record in recovery.sessions {
       sessions[record.id] = Session(record: record)
       resumes[record.resume] = record.id

@@ -126,6 +126,9 @@ public struct Lobby: Sendable {
   /// Whether every transaction handed out is durable and nothing is held back.
   public var isSettled: Bool { issued == durable && heldFrom == held.count }
 
+  /// Whether a transaction and all before it are durable.
+  func isDurable(_ number: UInt64) -> Bool { number <= durable }
+
   /// The number of the last transaction handed out.
   public var lastIssued: UInt64 { issued }
 

@@ -55,6 +55,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// What a server starts from.
 public struct Recovery: Sendable {
+  /// The highest account number in use, be it only by a match of an account that is forgotten; 0 if none.
+  public var lastAccount: Int64 = 0
   /// Every account.
   public var accounts: [AccountRecord] = []
   /// Every session.

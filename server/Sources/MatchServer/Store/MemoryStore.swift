@@ -87,6 +87,8 @@ public final class MemoryStore: MatchStore {
     content.withLock { content in
       var recovery = Recovery()
       recovery.accounts = content.accounts.values.sorted { $0.id < $1.id }
+      let seats = content.matches.values.flatMap { [$0.record.x, $0.record.o, $0.record.opener] }
+      recovery.lastAccount = max(content.accounts.keys.max() ?? 0, seats.compactMap { $0 }.max() ?? 0)
       recovery.sessions = content.sessions.values.sorted { $0.id < $1.id }
       recovery.matches = content.matches.values.filter { $0.record.ended == nil }.sorted { $0.record.id < $1.record.id }
       return recovery

@@ -135,6 +135,13 @@ public final class SQLiteStore: MatchStore {
       try pool.read { db in
         var recovery = Recovery()
         recovery.accounts = try AccountRow.all(db)
+        recovery.lastAccount =
+          try Int64.fetchOne(
+            db,
+            sql: """
+              SELECT max(coalesce((SELECT max(id) FROM account), 0), coalesce((SELECT max(x) FROM match), 0),
+                coalesce((SELECT max(o) FROM match), 0), coalesce((SELECT max(opener) FROM match), 0))
+              """) ?? 0
         recovery.sessions = try Row.fetchAll(db, sql: "SELECT * FROM session ORDER BY id").compactMap { row in
           guard let resume = SHA256.Digest(bytes: row["resume"] as Data) else { return nil }
           let previous = (row["previous"] as Data?).flatMap { SHA256.Digest(bytes: $0) }

@@ -22,6 +22,8 @@ public struct ListenerConfiguration: Sendable {
   public var maxPerAddress = 64
   /// Networks whose connections begin with a PROXY header, as `10.0.0.0/8`.
   public var proxies: [AddressRange] = []
+  /// Bytes the kernel may keep for a reader that falls behind; `nil` leaves that to the kernel.
+  var sendBuffer: Int?
   /// Seconds a stopping server may take.
   public var drainSeconds = 5
 
@@ -89,7 +91,7 @@ public final class GameListener: Service {
   public func run() async throws {
     let sweeps = Dictionary(
       uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), ConnectionSweep(loop: $0)) })
-    let channel = try await ServerBootstrap(group: group)
+    var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // The default of 4 starves new connections for seconds while others are busy.
@@ -99,7 +101,10 @@ public final class GameListener: Service {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.prepare(channel, sweeps) }
       }
-      .bind(host: configuration.host, port: configuration.port).get()
+    if let size = configuration.sendBuffer {
+      bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
+    }
+    let channel = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
     host.start()
     let port = channel.localAddress?.port ?? configuration.port
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
@@ -128,31 +133,16 @@ public final class GameListener: Service {
       channel.remoteAddress.map { address in configuration.proxies.contains { $0.contains(address) } } ?? false
     let id = open.withLock { open -> UInt64? in
       guard open.all < configuration.maxConnections else { return nil }
-      if let key, !isProxy {
-        guard open.by[key, default: 0] < configuration.maxPerAddress else { return nil }
-        open.by[key, default: 0] += 1
-      }
+      if let key, !isProxy { guard count(key, in: &open) else { return nil } }
       open.all += 1
       open.made += 1
       return open.made
     }
     guard let id else {
-      // Over TLS there is no saying why; closing is all that costs us nothing.
-      if configuration.tls == nil {
-        let bye = ServerMessage.bye(.full, "too many connections; come back later", retry: 10_000).bytes()
-        channel.writeAndFlush(ByteBuffer(bytes: bye)).whenComplete { _ in channel.close(promise: nil) }
-      } else {
-        channel.close(promise: nil)
-      }
-      return
+      return turnAway(channel)
     }
-    channel.closeFuture.whenComplete { _ in
-      self.open.withLock { open in
-        open.all -= 1
-        guard let key, !isProxy, let count = open.by[key] else { return }
-        open.by[key] = count > 1 ? count - 1 : nil
-      }
-    }
+    channel.closeFuture.whenComplete { _ in self.open.withLock { $0.all -= 1 } }
+    if let key, !isProxy { discount(key, when: channel) }
     let handler = SessionHandler(
       id: id, host: host, sweep: sweep, configuration: configuration.session, loop: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
@@ -162,12 +152,39 @@ public final class GameListener: Service {
     }
     if isProxy {
       try pipeline.addHandler(
-        ProxyProtocolHandler { address, context in
+        ProxyProtocolHandler(within: .milliseconds(Int64(configuration.session.helloWithin))) { address, context in
           handler.proxied = address
+          if let key = address.flatMap(PeerAddress.key) {
+            guard self.open.withLock({ self.count(key, in: &$0) }) else { return self.turnAway(context.channel) }
+            self.discount(key, when: context.channel)
+          }
           do { try addRest() } catch { context.close(promise: nil) }
         })
     } else {
       try addRest()
     }
+  }
+
+  /// Counts a connection of an address; `false` if it has as many as it may.
+  private func count(_ key: String, in open: inout (all: Int, by: [String: Int], made: UInt64)) -> Bool {
+    guard open.by[key, default: 0] < configuration.maxPerAddress else { return false }
+    open.by[key, default: 0] += 1
+    return true
+  }
+
+  private func discount(_ key: String, when channel: any Channel) {
+    channel.closeFuture.whenComplete { _ in
+      self.open.withLock { open in
+        guard let count = open.by[key] else { return }
+        open.by[key] = count > 1 ? count - 1 : nil
+      }
+    }
+  }
+
+  /// Says why, where that is possible: over TLS closing is all that costs us nothing.
+  private func turnAway(_ channel: any Channel) {
+    guard configuration.tls == nil else { return channel.close(promise: nil) }
+    let bye = ServerMessage.bye(.full, "too many connections; come back later", retry: 10_000).bytes()
+    channel.writeAndFlush(ByteBuffer(bytes: bye)).whenComplete { _ in channel.close(promise: nil) }
   }
 }

@@ -10,6 +10,10 @@ import Synchronization
 /// All state but `isReady` belongs to that loop; calls marked so may only be made there. Commits run on a thread of
 /// their own, so that a slow disk never delays a line that needs none.
 public final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`, which each call checks
+  private enum Readiness {
+    case starting, ready, draining
+  }
+
   /// What the host needs of a connection; all calls may come from any thread.
   protocol Peer: AnyObject {
     /// Queues a line; `flush` follows.
@@ -41,7 +45,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var generation = 0
   private var quiet: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
-  private let ready = Mutex(false)
+  private let ready = Mutex(Readiness.starting)
   private let metrics = HostMetrics()
   /// In-memory stores commit where they are called: there is nothing to wait for.
   private let isInstant: Bool
@@ -61,13 +65,13 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// Begins: carries out what recovery wants.
   func start() {
     loop.execute {
-      self.ready.withLock { $0 = true }
+      self.ready.withLock { $0 = .ready }
       self.reduce(.tick)
     }
   }
 
   /// Whether commands can be taken: the store works and is not overwhelmed. May be called from any thread.
-  public var isReady: Bool { ready.withLock { $0 } }
+  public var isReady: Bool { ready.withLock { $0 == .ready } }
 
   /// Calls back with every public match that changes, on the lobby's loop.
   func onPublish(_ body: @escaping @Sendable (MatchState) -> Void) { loop.execute { self.published = body } }
@@ -76,7 +80,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   func connected(_ id: ConnectionID, _ peer: any Peer, address: String?) {
     loop.preconditionInEventLoop()
-    guard isReady else { return peer.end(.restart, "the server is recovering; come back", retry: 1000) }
+    guard ready.withLock({ $0 != .starting }) else {
+      return peer.end(.restart, "the server is recovering; come back", retry: 1000)
+    }
     peers[id] = peer
     reduce(.connected(id, address: address))
   }
@@ -86,7 +92,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     guard let peer = peers[id] else { return }
     for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip), thenFlush: false) }
     flushPeers()
-    if lobby.isSettled { peer.resumeReading() } else { heldBack.append((lobby.lastIssued, peer)) }
+    if lobby.isDurable(lobby.lastIssued) { peer.resumeReading() } else { heldBack.append((lobby.lastIssued, peer)) }
   }
 
   func disconnected(_ id: ConnectionID, clean: Bool) {
@@ -115,6 +121,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// Tells everybody that the server stops, and returns when everything decided is stored and sent.
   func drain(retry: Int) async throws {
     try await loop.flatSubmit {
+      self.ready.withLock { $0 = .draining }
       self.reduce(.drain(retry: retry))
       let promise = self.loop.makePromise(of: Void.self)
       self.quiet.append(promise)
@@ -247,9 +254,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   }
 
   private func releaseReaders() {
-    guard lobby.isSettled || heldBack.count > 256 else { return }
-    let ready = heldBack
-    heldBack = []
+    // In the order of their commands: whoever's are durable reads on, whatever the others still wait for.
+    let ready = heldBack.prefix { lobby.isDurable($0.after) }
+    heldBack.removeFirst(ready.count)
     for (_, peer) in ready { peer.resumeReading() }
   }
 
@@ -272,7 +279,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// the store is opened anew and read, and the clients come back and send again what was not answered.
   private func failed(_ error: StoreError) {
     logger.critical("a commit failed; starting over from the store", metadata: ["error": "\(error)"])
-    ready.withLock { $0 = false }
+    // A server that is stopping stays so: what it could not store, nobody was told.
+    ready.withLock { $0 = $0 == .draining ? .draining : .starting }
     generation += 1
     isCommitting = false
     waiting = []
@@ -298,7 +306,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
           switch result {
           case .success(let recovery):
             self.lobby = Lobby(self.configuration, recovery: recovery, random: .system, now: .current)
-            self.ready.withLock { $0 = true }
+            self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
             self.logger.notice("started over", metadata: ["matches": "\(recovery.matches.count)"])
             self.reduce(.tick)
           case .failure(let error):

@@ -1,4 +1,5 @@
-/// The page's three files. Names come from players, so the script only ever sets `textContent`.
+/// The page's three files. Names come from players, so the script only ever sets `textContent`, and markup is made of
+/// elements it creates itself.
 enum PageAssets {
   static let html = """
     <!doctype html>
@@ -13,23 +14,36 @@ enum PageAssets {
     <body>
     <header><h1>Alina</h1><p id="status" role="status">connecting…</p></header>
     <main id="boards" aria-label="live boards"></main>
-    <section><h2>Strongest players</h2><ol id="top"></ol></section>
+    <section id="best" hidden><h2>Strongest players</h2><ol id="top"></ol></section>
     <noscript>This page needs its script to show live boards.</noscript>
     </body>
     </html>
     """
 
   static let style = """
-    :root { color-scheme: light dark; --paper: #f7f2e7; --ink: #22201c; --faint: #c9c0ad; --x: #8a3b12; --o: #1f4e79; }
-    @media (prefers-color-scheme: dark) { :root { --paper: #1d1b18; --ink: #efe8d8; --faint: #57503f; --x: #f0a070; --o: #8fc1ee; } }
-    body { margin: 0 auto; max-width: 70rem; padding: 1rem; background: var(--paper); color: var(--ink); font: 1rem/1.5 Georgia, serif; }
-    header { display: flex; align-items: baseline; gap: 1rem; flex-wrap: wrap; }
-    main { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1.5rem; }
-    article.over { opacity: .6; }
-    .grid { display: grid; grid-template-columns: repeat(3, 1fr); aspect-ratio: 1; gap: 2px; background: var(--faint); }
-    .grid span { background: var(--paper); display: grid; place-items: center; font-size: 2rem; }
-    .x { color: var(--x); } .o { color: var(--o); }
-    h3 { font-size: 1rem; margin: 0 0 .3rem; overflow-wrap: anywhere; } p { margin: .2rem 0; }
+    :root { color-scheme: light dark; --paper: #f7f2e7; --card: #fdfaf3; --ink: #22201c; --soft: #7d7466; --line: #cfc5b1; --x: #8a3b12; --o: #1f4e79; }
+    @media (prefers-color-scheme: dark) {
+      :root { --paper: #1d1b18; --card: #26231f; --ink: #efe8d8; --soft: #a0968a; --line: #4d4639; --x: #f0a070; --o: #8fc1ee; }
+    }
+    body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.5rem; background: var(--paper); color: var(--ink); font: 1.05rem/1.45 "EB Garamond", Georgia, serif; }
+    header { display: flex; align-items: baseline; gap: 1.2rem; flex-wrap: wrap; border-bottom: 1px solid var(--line); margin-bottom: 1.6rem; }
+    h1 { font-size: 2.4rem; font-weight: 400; letter-spacing: .04em; margin: 0 0 .4rem; }
+    h2 { font-size: 1.25rem; font-weight: 400; font-style: italic; margin: 2.2rem 0 .4rem; }
+    #status { color: var(--soft); font-style: italic; margin: 0; }
+    main { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1.6rem; }
+    article { background: var(--card); border: 1px solid var(--line); border-radius: 4px; padding: .9rem 1rem .8rem; transition: opacity 2s; }
+    article.over { opacity: .55; }
+    article p { margin: 0; display: flex; justify-content: space-between; gap: .6rem; }
+    .name { overflow-wrap: anywhere; } .name::before { display: inline-block; width: 1.3em; }
+    .sx .name::before { content: "×"; color: var(--x); } .so .name::before { content: "○"; color: var(--o); }
+    .turn .name { text-decoration: underline; text-underline-offset: .25em; text-decoration-thickness: 1px; }
+    .rating, .note { color: var(--soft); font-variant-numeric: oldstyle-nums; }
+    .note { font-style: italic; font-size: .95rem; }
+    svg { display: block; width: 100%; margin: .7rem 0; fill: none; stroke-linecap: round; }
+    svg .grid { stroke: var(--line); stroke-width: 1; } svg .x { stroke: var(--x); stroke-width: 3; } svg .o { stroke: var(--o); stroke-width: 3; }
+    svg .last { stroke-width: 4.5; } svg .strike { stroke: var(--ink); stroke-width: 2; opacity: .7; }
+    ol { columns: 16rem; margin: 0; } li { break-inside: avoid; }
+    @media (prefers-reduced-motion: reduce) { article { transition: none; } }
     """
 
   static let script = """
@@ -37,27 +51,69 @@ enum PageAssets {
     const boards = document.getElementById('boards'), status = document.getElementById('status');
     const cards = new Map();
     const make = (tag, cls) => { const e = document.createElement(tag); if (cls) e.className = cls; return e; };
+    const draw = (parent, tag, cls, attributes) => {
+      const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+      if (cls) e.setAttribute('class', cls);
+      for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+      parent.append(e);
+      return e;
+    };
+    const lines = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
+    const centre = i => [16 + 32 * (i % 3), 16 + 32 * Math.floor(i / 3)];
+    function seat(side) {
+      const p = make('p', side), name = make('span', 'name'), rating = make('span', 'rating');
+      p.append(name, rating);
+      return { p, name, rating };
+    }
     function card(m) {
-      const a = make('article'), t = make('h3'), g = make('div', 'grid'), p = make('p'), cells = [];
+      const a = make('article'), x = seat('sx'), o = seat('so'), note = make('p', 'note'), text = make('span');
       a.dataset.m = m;
-      g.setAttribute('role', 'img');
-      for (let i = 0; i < 9; i++) { const s = make('span'); g.append(s); cells.push(s); }
-      a.append(t, g, p); boards.append(a);
-      return { a, t, g, p, cells };
+      const g = draw(a, 'svg', '', { viewBox: '0 0 96 96', role: 'img' });
+      for (const at of [32, 64]) {
+        draw(g, 'path', 'grid', { d: `M${at} 3V93` });
+        draw(g, 'path', 'grid', { d: `M3 ${at}H93` });
+      }
+      note.append(text);
+      a.prepend(x.p, o.p);
+      a.append(note);
+      boards.append(a);
+      return { a, x, o, g, text, shown: '.........', marks: [] };
     }
     function show(b) {
       let c = cards.get(b.m);
-      if (!c) { if (b.result) return; c = card(b.m); cards.set(b.m, c); }
-      c.t.textContent = `${b.x ?? '?'} (${b.rx ?? ''}) – ${b.o ?? '?'} (${b.ro ?? ''})`;
-      [...b.board].forEach((v, i) => { c.cells[i].textContent = v === '.' ? '' : v === 'x' ? '×' : '○'; c.cells[i].className = v === '.' ? '' : v; });
+      if (!c) { if (b.result || cards.size >= 24) return; c = card(b.m); cards.set(b.m, c); }
+      for (const side of ['x', 'o']) {
+        c[side].name.textContent = b[side] ?? '?';
+        c[side].rating.textContent = b['r' + side] ?? '';
+        c[side].p.classList.toggle('turn', !b.result && b.turn === side);
+      }
+      for (const mark of c.marks) mark.classList.remove('last');
+      [...b.board].forEach((v, i) => {
+        if (v === '.' || c.shown[i] === v) return;
+        const [x, y] = centre(i);
+        c.marks[i] = v === 'x'
+          ? draw(c.g, 'path', 'x', { d: `M${x - 8} ${y - 8}L${x + 8} ${y + 8}M${x + 8} ${y - 8}L${x - 8} ${y + 8}` })
+          : draw(c.g, 'circle', 'o', { cx: x, cy: y, r: 9 });
+      });
+      c.shown = b.board;
+      c.marks[b.last]?.classList.add('last');
       c.g.setAttribute('aria-label', 'board ' + b.board);
-      c.p.textContent = b.result
-        ? (b.result === 'draw' ? 'draw' : b.result === 'none' ? 'aborted' : (b.result === 'x' ? b.x : b.o) + ' wins') + ', ' + b.reason
-        : (b.turn === 'x' ? '×' : '○') + ' to move · ' + b.clock + (b.rated ? ' · rated' : '');
-      if (b.result) { c.a.classList.add('over'); setTimeout(() => { c.a.remove(); cards.delete(b.m); count(); }, 8000); }
+      const clock = b.clock === 'none' ? 'untimed' : b.clock;
+      c.text.textContent = b.result
+        ? (b.result === 'draw' ? 'draw' : b.result === 'none' ? 'aborted' : b[b.result] + ' wins') + ' · ' + b.reason
+        : (b.last === undefined ? 'begins' : 'move ' + (b.board.replaceAll('.', '').length + 1)) + ' · ' + clock + (b.rated ? ' · rated' : '');
+      if (b.result && !c.a.classList.contains('over')) {
+        const won = lines.find(l => l.every(i => b.board[i] !== '.' && b.board[i] === b.board[l[0]]));
+        if (won) draw(c.g, 'path', 'strike', { d: `M${centre(won[0])}L${centre(won[2])}` });
+        c.a.classList.add('over');
+        setTimeout(() => { c.a.remove(); cards.delete(b.m); count(); }, 8000);
+      }
       count();
     }
-    function count() { status.textContent = cards.size ? `${cards.size} live` : 'no public match is being played'; }
+    function count() {
+      const live = [...cards.values()].filter(c => !c.a.classList.contains('over')).length;
+      status.textContent = live === 0 ? 'no public match is being played' : live === 1 ? 'one live board' : `${live} live boards`;
+    }
     const feed = new EventSource('/boards');
     feed.onopen = () => { for (const c of cards.values()) c.a.remove(); cards.clear(); count(); };
     feed.onmessage = e => show(JSON.parse(e.data));
@@ -65,6 +121,7 @@ enum PageAssets {
     fetch('/top.json').then(r => r.json()).then(rows => {
       const top = document.getElementById('top');
       for (const r of rows) { const li = make('li'); li.textContent = `${r.name} – ${r.rating}`; top.append(li); }
+      document.getElementById('best').hidden = rows.length === 0;
     });
     """
 }

@@ -22,7 +22,7 @@ public struct PeoplePage: Sendable {
     self.host = host
     let feed = BoardFeed(limit: PeoplePage.mostWatchers)
     self.feed = feed
-    host.onPublish { feed.publish(PeoplePage.json($0)) }
+    host.onPublish { if feed.count > 0 { feed.publish(PeoplePage.json($0)) } }
     // A watcher that has left is only noticed by writing to him.
     host.loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in feed.publish("") }
   }
@@ -92,6 +92,7 @@ public struct PeoplePage: Sendable {
     out.field("rx", match.players?.x.rating)
     out.field("ro", match.players?.o.rating)
     out.field("turn", match.turn.wire)
+    out.field("last", match.moves.last.map(\.index))
     out.field("clock", match.terms.clockText)
     out.field("rated", match.terms.rated)
     if let end = match.end {
@@ -170,7 +171,9 @@ public struct AdminPage: Sendable {
         metrics.text(gauges: gauges + open, counters: counters.map { (name: $0.0, value: $0.1) }),
         "text/plain; version=0.0.4")
     }
-    router.post("/players/:name/:order") { _, context -> Response in
+    router.post("/players/:name/:order") { request, context -> Response in
+      // A page in an administrator's browser can post here too, and then says where it comes from.
+      guard request.headers[.origin] == nil else { throw HTTPError(.forbidden, message: "not for pages") }
       let name = context.parameters.get("name") ?? ""
       guard let order = context.parameters.get("order").flatMap(Administration.init(rawValue:)) else {
         let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")

@@ -12,9 +12,21 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
 
   private var held = ByteBuffer()
   private let found: (SocketAddress?, ChannelHandlerContext) -> Void
+  private let within: TimeAmount
+  private var timeout: Scheduled<Void>?
 
-  /// Makes a handler that says which address was found, `nil` for the proxy's own checks.
-  init(_ found: @escaping (SocketAddress?, ChannelHandlerContext) -> Void) { self.found = found }
+  /// Makes a handler that says which address was found, `nil` for the proxy's own checks, and closes a connection that
+  /// does not bring its header within a time.
+  init(within: TimeAmount, _ found: @escaping (SocketAddress?, ChannelHandlerContext) -> Void) {
+    (self.within, self.found) = (within, found)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let channel = context.channel
+    timeout = context.eventLoop.scheduleTask(in: within) { channel.close(promise: nil) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var buffer = unwrapInboundIn(data)

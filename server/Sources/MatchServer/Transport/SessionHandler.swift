@@ -100,7 +100,16 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     if let (code, text) = ending {
       saidBye = code == .bye
       end(code, text, retry: nil)
+    } else if isOverfull(context) {
+      drop()
     }
+  }
+
+  /// Whether more waits for a reader than may.
+  private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
+    guard !context.channel.isWritable else { return false }
+    let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+    return (waiting ?? 0) > SessionHandler.mostWaiting
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
@@ -134,9 +143,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
         case .spectator(let m):
           if !self.missed.contains(m) { self.missed.append(m) }
           return
-        case .essential:
-          let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
-          if (waiting ?? 0) > SessionHandler.mostWaiting { return self.drop() }
+        case .essential: if self.isOverfull(context) { return self.drop() }
         }
       }
       context.write(self.wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)

@@ -1,0 +1,90 @@
+import MatchProtocol
+import NIOCore
+import TicTacToe
+
+/// Fetches the log of every game played, one at a time on each connection, and holds it against what was seen.
+final class Export: @unchecked Sendable {  // confined to the one event loop of the load
+  private let players: Players
+  private let links: [Link]
+  private var next = 0
+  private var open = 0
+  private var states: [MatchState?]
+  private var mids: [[Int: Int]]
+  private var done: EventLoopPromise<Void>?
+  /// What is wrong.
+  private(set) var faults: [String] = []
+
+  init(_ players: Players, _ links: [Link]) {
+    (self.players, self.links) = (players, links)
+    states = players.games.map { MatchID(rawValue: $0).map { MatchState(id: $0) } }
+    mids = .init(repeating: [:], count: states.count)
+  }
+
+  func start(_ loop: any EventLoop) -> EventLoopFuture<Void> {
+    let promise = loop.makePromise(of: Void.self)
+    done = promise
+    for link in links {
+      open += 1
+      var game = -1
+      link.onLine = { [self] line in
+        if line.has(#"{"t":"event""#) {
+          fold(line, game)
+        } else if line.has(#"{"t":"page""#) {
+          finish(line, game)
+          game = ask(link)
+        } else if line.has(#"{"t":"ping""#) {
+          link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
+        } else if line.has(#"{"t":"err""#) {
+          faults.append("export refused: \(String(decoding: line, as: UTF8.self))")
+          game = ask(link)
+        }
+      }
+      game = ask(link)
+    }
+    return promise.futureResult
+  }
+
+  private func ask(_ link: Link) -> Int {
+    guard next < states.count else {
+      open -= 1
+      if open == 0 { done?.succeed() }
+      return -1
+    }
+    defer { next += 1 }
+    link.send("{\"t\":\"export\",\"id\":\"x\",\"m\":\"\(players.games[next])\"}\n")
+    return next
+  }
+
+  private func fold(_ line: UnsafeRawBufferPointer, _ game: Int) {
+    guard game >= 0, let message = try? ServerLine(line), case .event(let m, let seq, let hash, let body) = message.message,
+      m.rawValue == players.games[game]
+    else { return }
+    do throws(ProtocolError) {
+      let event = try MatchEvent(body: body)
+      try states[game]?.append(event, body: body)
+      if let state = states[game], state.seq != seq || state.hash.short != hash {
+        faults.append("\(m): seq \(seq) is not what its hash says")
+      }
+      if let mid = event.mid, mid.hasPrefix("p"), let ply = Int(mid.dropFirst()) {
+        if mids[game].updateValue(seq, forKey: ply) != nil { faults.append("\(m): move \(ply) twice") }
+      }
+    } catch { faults.append("\(m) seq \(seq): \(error.message)") }
+  }
+
+  private func finish(_ line: UnsafeRawBufferPointer, _ game: Int) {
+    guard game >= 0, let state = states[game] else { return }
+    let shown = players.shown[game]
+    if !shown.isEmpty, state.phase != .over { faults.append("\(state.id): its end was shown and is not there") }
+    if line.after("\"hash\":\"", from: 0).map({ line.word(at: $0) }) != state.hash.digest.hex {
+      faults.append("\(state.id): the page's hash is not that of the log")
+    }
+    states[game] = nil
+  }
+
+  /// Compares every acknowledgement with the place of its move.
+  func compareAnswers() {
+    for answer in players.answers where mids[answer.game][answer.ply] != answer.seq {
+      faults.append("\(players.games[answer.game]): acknowledged move \(answer.ply) at \(answer.seq) is lost or moved")
+    }
+  }
+}

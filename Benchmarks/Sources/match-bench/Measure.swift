@@ -1,0 +1,244 @@
+import Foundation
+import MatchProtocol
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// One row of the table.
+struct Row {
+  var name: String
+  var value: String
+  var ratio = ""
+  var goal = ""
+}
+
+/// The measurements. Server and load share the machine: one event loop each.
+struct Measure {
+  let options: Options
+  let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  var rows: [Row] = []
+  var faults: [String] = []
+  /// Lines a second of the echo, and of the lobby in memory.
+  var echo = 0.0
+  var memory = 0.0
+  private static let open = ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--rate", "1000000", "--burst", "1000000",
+    "--log-level", "error"]
+
+  init(_ options: Options) { self.options = options }
+
+  /// Starts the server under test.
+  private func server(_ arguments: [String]) -> Child { Child(options.server, Measure.open + arguments) }
+
+  mutating func run() throws {
+    if options.wants("echo") { try echoLines() }
+    if options.wants("redis") { redis() }
+    if options.wants("memory") { try play("moves, in-memory store", ["--memory"], goal: "lines ≥ 70 % of echo") }
+    if options.wants("durable") {
+      let folder = try Measure.folder()
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      try play("moves, SQLite with group commit", ["--data", folder], goal: "moves ≥ 60 % of in-memory")
+    }
+    if options.wants("latency") { try latency() }
+    if options.wants("idle") { try idle("idle connections, plain", tls: false, goal: "≤ 10 KiB") }
+    if options.wants("idle-tls") { try idle("idle connections, TLS", tls: true, goal: "≤ 50 KiB") }
+  }
+
+  private static func folder() throws -> String {
+    let path = NSTemporaryDirectory() + "match-bench-\(ProcessInfo.processInfo.processIdentifier)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return path
+  }
+
+  private mutating func add(_ row: Row) {
+    rows.append(row)
+    complain("\(row.name): \(row.value) \(row.ratio)")
+  }
+
+  /// As many connections as in the other measurements, one line under way on each.
+  private mutating func echoLines() throws {
+    let child = Child(CommandLine.arguments[0], ["echo"])
+    let loop = group.next()
+    let line = Array(String(repeating: "x", count: 74).utf8) + [0x0A]
+    let links = try Link.open(options.matches * 2, port: child.port, on: loop) { _, link in
+      link.onLine = { _ in link.send(line) }
+    }
+    try loop.submit { for link in links { link.send(line) } }.wait()
+    let (lines, cpu) = try count(child) { links.reduce(0) { $0 + $1.lines } }
+    echo = lines
+    try loop.submit { for link in links { link.close() } }.wait()
+    add(
+      Row(
+        name: "bare NIO line echo", value: "\(thousands(lines)) lines/s in + out", ratio: "1.00 (\(micro(cpu, lines)) CPU a line)"))
+  }
+
+  /// What `count` counts, a second, and the processor seconds the server took for a second; after two of warming up.
+  private func count(_ child: Child, _ count: @escaping @Sendable () -> Int) throws -> (each: Double, cpu: Double) {
+    let loop = group.next()
+    Thread.sleep(forTimeInterval: 2)
+    let before = try loop.submit { count() }.wait()
+    let cpu = child.processorSeconds
+    let began = steadyNanoseconds()
+    Thread.sleep(forTimeInterval: Double(options.seconds))
+    let after = try loop.submit { count() }.wait()
+    let seconds = Double(steadyNanoseconds() - began) / 1e9
+    return (Double(after - before) / seconds, (child.processorSeconds - cpu) / seconds)
+  }
+
+  private mutating func play(_ name: String, _ arguments: [String], goal: String) throws {
+    let child = server(arguments)
+    let loop = group.next()
+    let players = Players(loop)
+    try players.join(options.matches, port: child.port)
+    Thread.sleep(forTimeInterval: 2)
+    let firstMoves = try loop.submit { players.moves }.wait()
+    let firstLines = try loop.submit { players.lines }.wait()
+    let cpu = child.processorSeconds
+    let began = steadyNanoseconds()
+    Thread.sleep(forTimeInterval: Double(options.seconds))
+    let (allMoves, allLines) = try loop.submit { (players.moves, players.lines) }.wait()
+    let seconds = Double(steadyNanoseconds() - began) / 1e9
+    let used = (child.processorSeconds - cpu) / seconds
+    let moves = Double(allMoves - firstMoves) / seconds
+    let lines = Double(allLines - firstLines) / seconds
+    try loop.submit { players.stop() }.wait()
+    Thread.sleep(forTimeInterval: 1)
+    try verify(players, name)
+    if memory == 0 { memory = moves }
+    let ratio =
+      echo > 0
+      ? "lines \(ratio(lines / echo)), moves \(ratio(moves / (echo / 2))) of echo; moves \(ratio(moves / memory)) of in-memory" : ""
+    add(
+      Row(
+        name: name, value: "\(thousands(moves)) moves/s, \(thousands(lines)) lines/s (\(micro(used, moves)) CPU a move)",
+        ratio: ratio, goal: goal))
+  }
+
+  private mutating func verify(_ players: Players, _ name: String) throws {
+    let wrong = try players.check()
+    let (games, answers, refusals) = try group.next().submit {
+      (players.games.count, players.answers.count, players.refusals)
+    }.wait()
+    faults += wrong.map { "\(name): \($0)" } + refusals.map { "\(name): refused \($0)" }
+    add(
+      Row(
+        name: "  history of that run", value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
+  }
+
+  /// Two thousand matches, each a move a second.
+  private mutating func latency() throws {
+    let child = server(["--memory"])
+    let loop = group.next()
+    let players = Players(loop, pace: 1_000_000_000)
+    try players.join(2000, port: child.port)
+    Thread.sleep(forTimeInterval: 4)
+    try loop.submit { players.clearLatency() }.wait()
+    Thread.sleep(forTimeInterval: Double(max(options.seconds, 20)))
+    let (count, at) = try loop.submit {
+      (players.latency.totalCount, [50.0, 99, 99.9].map { Double(players.latency.valueAtPercentile($0)) / 1e6 })
+    }.wait()
+    try loop.submit { players.stop() }.wait()
+    Thread.sleep(forTimeInterval: 2)
+    add(
+      Row(
+        name: "move to opponent, 2,000 matches at 1 move/s",
+        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms, p99.9 \(fixed(at[2])) ms (\(count) moves)", goal: "p99 ≤ 10 ms"))
+    try verify(players, "latency")
+  }
+
+  /// Memory of connections that said hello and answered two heartbeats.
+  private mutating func idle(_ name: String, tls: Bool, goal: String) throws {
+    let folder = try Measure.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let child = server(
+      ["--memory", "--max-connections", "19900", "--data", folder] + (tls ? ["--tls-self-signed"] : []))
+    var context: NIOSSLContext?
+    if tls {
+      var configuration = TLSConfiguration.makeClientConfiguration()
+      configuration.certificateVerification = .none
+      context = try NIOSSLContext(configuration: configuration)
+    }
+    let loop = group.next()
+    let welcomed = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)
+    let pings = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)
+    let lost = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)
+    let before = child.resident
+    let links = try Link.open(options.idle, port: child.port, tls: context, on: loop) { _, link in
+      link.onEnd = { lost.value += 1 }
+      link.onLine = { line in
+        if line.has(#"{"t":"hello""#) {
+          link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"}\n")
+        } else if line.has(#"{"t":"welcome""#) {
+          welcomed.value += 1
+        } else if line.has(#"{"t":"ping""#) {
+          pings.value += 1
+          link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
+        }
+      }
+    }
+    let count = options.idle
+    for _ in 0..<900 {
+      if try loop.submit({ pings.value >= 2 * count }).wait() { break }
+      Thread.sleep(forTimeInterval: 0.1)
+    }
+    let after = child.resident
+    let (there, gone) = try loop.submit { (welcomed.value, lost.value) }.wait()
+    try loop.submit { for link in links { link.close() } }.wait()
+    if there != count || gone != 0 { faults.append("\(name): \(there) of \(count) welcomed, \(gone) lost") }
+    add(
+      Row(
+        name: name, value: "\(there): \(fixed(Double(after - before) / Double(count))) KiB each", goal: goal))
+  }
+
+  /// What redis-server answers to redis-benchmark, where both are installed: a well-known server's number on this machine.
+  private mutating func redis() {
+    guard let port = Measure.freePort(), Measure.shell("command -v redis-server && command -v redis-benchmark") != nil else {
+      return add(Row(name: "redis PING", value: "skipped: redis-server or redis-benchmark is not installed"))
+    }
+    let server = Process()
+    server.executableURL = URL(filePath: "/usr/bin/env")
+    server.arguments = ["redis-server", "--bind", "127.0.0.1", "--port", "\(port)", "--save", "", "--daemonize", "no"]
+    server.standardOutput = FileHandle.nullDevice
+    guard (try? server.run()) != nil else { return }
+    defer {
+      server.terminate()
+      server.waitUntilExit()
+    }
+    Thread.sleep(forTimeInterval: 0.5)
+    let text = Measure.shell(
+      "redis-benchmark -h 127.0.0.1 -p \(port) -t ping_mbulk -c \(options.matches * 2) -n 600000 --csv") ?? ""
+    let fields = text.split(separator: "\n").last?.split(separator: ",").map { $0.trimmingCharacters(in: ["\""]) } ?? []
+    guard fields.count > 1, let each = Double(fields[1]) else {
+      return add(Row(name: "redis PING", value: "skipped: redis-benchmark said \(text)"))
+    }
+    add(
+      Row(
+        name: "redis-server PING, by redis-benchmark", value: "\(thousands(each * 2)) lines/s in + out",
+        ratio: echo > 0 ? "\(ratio(each * 2 / echo)) of echo" : ""))
+  }
+
+  private static func freePort() -> Int? {
+    let channel = try? ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).wait()
+    defer { try? channel?.close().wait() }
+    return channel?.localAddress?.port
+  }
+
+  private static func shell(_ command: String) -> String? {
+    let process = Process()
+    let out = Pipe()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", command]
+    process.standardOutput = out
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    let data = out.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+  }
+
+  // MARK: numbers for people
+
+  private func fixed(_ value: Double) -> String { String(format: "%.1f", value) }
+  private func ratio(_ value: Double) -> String { String(format: "%.2f", value) }
+  private func thousands(_ value: Double) -> String { String(format: "%.1fk", value / 1000) }
+  private func micro(_ cpu: Double, _ each: Double) -> String { String(format: "%.1f µs", cpu * 1e6 / max(each, 1)) }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Writes a line to standard error.
+func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench: \(text)\n".utf8)) }
+
+/// What a run is asked for.
+struct Options {
+  static let help = """
+    match-bench SERVER [--seconds N] [--matches N] [--idle N] [--only NAME,…]
+
+    Measures SERVER, an alina-server binary, over loopback with its real protocol, and prints a table with ratios to a bare
+    NIO line echo driven by the same client. Every log that was played is fetched back and checked afterwards.
+
+      --seconds N   seconds of each throughput measurement (default 10)
+      --matches N   matches at once in the throughput measurements (default 500)
+      --idle N      idle connections whose memory is measured (default 19000)
+      --only NAMES  of: echo, redis, memory, durable, latency, idle, idle-tls (default all)
+    """
+
+  var server = ""
+  var seconds = 10
+  var matches = 500
+  var idle = 19_000
+  var only: Set<String> = []
+
+  init(_ arguments: [String]) {
+    var rest = arguments[...]
+    func fail(_ text: String) -> Never {
+      complain("\(text)")
+      exit(2)
+    }
+    while let word = rest.popFirst() {
+      func number(_ range: ClosedRange<Int>) -> Int {
+        guard let value = rest.popFirst().flatMap({ Int($0) }), range.contains(value) else {
+          fail("\(word) takes \(range.lowerBound)–\(range.upperBound)")
+        }
+        return value
+      }
+      switch word {
+      case "--help", "-h":
+        print(Options.help)
+        exit(0)
+      case "--seconds": seconds = number(1...60)
+      case "--matches": matches = number(1...9000)
+      case "--idle": idle = number(1...19_000)
+      case "--only": only = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
+      case _ where word.hasPrefix("-"): fail("there is no option \(word); --help tells what there is")
+      default: server = word
+      }
+    }
+    guard !server.isEmpty else { fail("which server? --help tells how") }
+    guard access(server, X_OK) == 0 else { fail("\(server) is no program") }
+  }
+
+  func wants(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Histogram
+import MatchProtocol
+import NIOCore
+import TicTacToe
+
+/// Many matches at once, each played to a draw, then again with sides swapped, as fast as the server answers or at a
+/// given pace; remembers what was acknowledged and shown, to be compared with the logs afterwards.
+final class Players: @unchecked Sendable {  // confined to the one event loop of the load
+  /// A game drawn in nine moves.
+  private static let cells = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"]
+
+  /// An `ok` that came: which game, which of its moves, at which place of the log.
+  struct Answer {
+    let game: Int
+    let ply: Int
+    let seq: Int
+  }
+
+  private final class Seat {
+    var game = -1
+    var side = 0
+    var ply = 0
+  }
+
+  private let loop: any EventLoop
+  private var seats: [Seat] = []
+  private var links: [Link] = []
+  private var numbers: [String: Int] = [:]
+  /// The names of the games, in the order in which they began.
+  private(set) var games: [String] = []
+  /// The hash shown with the last event of each game.
+  private(set) var shown: [String] = []
+  /// What was acknowledged.
+  private(set) var answers: [Answer] = []
+  /// Moves seen by the opponent.
+  private(set) var moves = 0
+  /// Answers that were no `ok`.
+  private(set) var refusals: [String] = []
+  /// Nanoseconds from the instant a move was due to its arrival at the opponent; only at a pace.
+  private(set) var latency = Histogram<UInt32>(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+  /// When the move that is on its way was due, for each game.
+  private var due: [UInt64] = []
+  private let pace: UInt64?
+  private var isOver = false
+
+  /// Makes players; with a pace in nanoseconds each match moves once in that time.
+  init(_ loop: any EventLoop, pace: UInt64? = nil) { (self.loop, self.pace) = (loop, pace) }
+
+  /// Lines in and out so far.
+  var lines: Int { links.reduce(0) { $0 + $1.lines } }
+
+  /// Connects and seeks; the server pairs neighbours.
+  func join(_ matches: Int, port: Int) throws {
+    try loop.submit { for _ in 0..<(matches * 2) { self.seats.append(Seat()) } }.wait()
+    let links = try Link.open(matches * 2, port: port, on: loop) { i, link in
+      link.onLine = { self.take($0, i, link) }
+    }
+    try loop.submit { self.links = links }.wait()
+  }
+
+  func clearLatency() { latency.reset() }
+
+  /// Lets running games stand and begins none.
+  func stop() { isOver = true }
+
+  private func take(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {
+    if line.has(#"{"t":"event","m":""#) { return event(line, i, link) }
+    let seat = seats[i]
+    if line.has(#"{"t":"ok","re":"m"#) {
+      guard let seq = line.after(#""seq":"#, from: 17) else { return }
+      answers.append(Answer(game: seat.game, ply: line.number(at: 17), seq: line.number(at: seq)))
+    } else if line.has(#"{"t":"paired","m":""#) {
+      let name = line.word(at: 19)
+      seat.side = line.has(#"","side":"x"#, at: 19 + name.utf8.count) ? 0 : 1
+      seat.ply = 0
+      seat.game = numbers[name] ?? begin(name)
+    } else if line.has(#"{"t":"ping""#) {
+      link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
+    } else if line.has(#"{"t":"hello""#) {
+      link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"}\n")
+    } else if line.has(#"{"t":"welcome""#) {
+      link.send("{\"t\":\"seek\",\"clock\":\"3600+0\",\"rated\":false,\"key\":\"k\"}\n")
+    } else if line.has(#"{"t":"err""#) || line.has(#"{"t":"bye""#) {
+      refusals.append(String(decoding: line, as: UTF8.self))
+    }
+  }
+
+  private func begin(_ name: String) -> Int {
+    numbers[name] = games.count
+    games.append(name)
+    shown.append("")
+    due.append(0)
+    return games.count - 1
+  }
+
+  private func event(_ line: UnsafeRawBufferPointer, _ i: Int, _ link: Link) {
+    guard let body = line.after(#""body":{"k":""#, from: 40) else { return }
+    let seat = seats[i]
+    if line.has("move", at: body) {
+      seat.ply += 1
+      guard seat.ply & 1 == seat.side else { return }
+      moves += 1
+      if pace != nil { latency.record(steadyNanoseconds() - due[seat.game]) }
+      if seat.ply < 9 { move(i, link) }
+    } else if line.has("start", at: body) {
+      if seat.side == 0 { move(i, link) }
+    } else if line.has("end", at: body) {
+      if let hash = line.after(#""hash":""#, from: 30) { shown[seat.game] = line.word(at: hash) }
+      guard !isOver else { return }
+      link.send("{\"t\":\"rematch\",\"m\":\"\(games[seat.game])\",\"mid\":\"again\"}\n")
+    }
+  }
+
+  private func move(_ i: Int, _ link: Link) {
+    let seat = seats[i]
+    let line =
+      "{\"t\":\"move\",\"id\":\"m\(seat.ply)\",\"m\":\"\(games[seat.game])\",\"ply\":\(seat.ply),\"cell\":\""
+      + "\(Players.cells[seat.ply])\",\"mid\":\"p\(seat.ply)\"}\n"
+    guard let pace else { return link.send(line) }
+    // Due a fixed time after the move before was due, whenever that one arrived: a late server is not waited for.
+    let now = steadyNanoseconds()
+    let before = due[seat.game]
+    let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)
+    due[seat.game] = at
+    loop.scheduleTask(in: .nanoseconds(Int64(at - now))) { link.send(line) }
+  }
+
+  // MARK: afterwards
+
+  /// Fetches the log of every game, folds it and compares; what is wrong is returned.
+  func check() throws -> [String] {
+    let work = Export(self, links)
+    try loop.flatSubmit { work.start(self.loop) }.wait()
+    return try loop.submit {
+      work.compareAnswers()
+      return work.faults
+    }.wait()
+  }
+}
+
+/// Nanoseconds of a steady clock.
+func steadyNanoseconds() -> UInt64 {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+}

@@ -1,0 +1,97 @@
+import Foundation
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// Programs that know the server from its documentation or its command line only.
+@Suite(.serialized) struct ExamplesEndToEndTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private func start(_ program: String, _ arguments: [String]) throws -> (Process, Pipe) {
+    let process = Process()
+    let out = Pipe()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.standardOutput = out
+    try process.run()
+    return (process, out)
+  }
+
+  private func finish(_ child: (Process, Pipe)) -> (code: Int32, lines: [String]) {
+    let text = String(decoding: child.1.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    child.0.waitUntilExit()
+    return (child.0.terminationStatus, text.split(separator: "\n").map(String.init))
+  }
+
+  @Test func `the bot in Python, written from the page on the protocol alone, plays whole games`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let script = Self.root.appending(path: "examples/bot.py").path
+    let bots = try (1...2).map { i in
+      try start("/usr/bin/env", ["python3", script, "127.0.0.1:\(server.port)", "--games", "3", "--name", "bot\(i)"])
+    }
+    for result in bots.map(finish) {
+      #expect(result.code == 0)
+      // Both play perfectly.
+      #expect(result.lines.count == 3 && result.lines.allSatisfy { $0.hasSuffix("result draw normal") }, "\(result.lines)")
+    }
+    server.process.terminate()
+    server.process.waitUntilExit()
+    var checker = HistoryChecker()
+    let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
+    #expect(try store.matchIDs().count == 3)
+    try checker.check(store)
+    #expect(checker.faults == [])
+  }
+
+  @Test func `the arena's players play on a server, several games at once`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let arena = URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(path: "alina-arena").path
+    let bots = try [("perfect", "1"), ("random", "2")].map { player, seed in
+      try start(
+        arena,
+        [
+          "bot", "--connect", "127.0.0.1:\(server.port)", "--player", player, "--seed", seed, "--games", "8",
+          "--concurrency", "4", "--name", player,
+        ])
+    }
+    let results = bots.map(finish)
+    for result in results { #expect(result.code == 0 && result.lines.count == 8, "\(result)") }
+    #expect(!results[0].lines.contains { $0.contains(" lost ") }, "a perfect player does not lose: \(results[0].lines)")
+    server.kill9()
+  }
+
+  @Test func `two people with nothing but a line of text each play a game`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(["--rate", "20", "--burst", "40"])
+    let (ann, bob) = (try RawPeer(server.port), try RawPeer(server.port))
+    for (peer, name) in [(ann, "Ann"), (bob, "Bob")] {
+      try peer.wait("type hello, then help")
+      peer.type("hello \(name)\r")
+      #expect(try peer.wait("welcome").contains("guest-\(name)"))
+      peer.type("seek 60+2")
+    }
+    let side = RawPeer.field("side", try ann.wait(#""t":"paired""#))
+    let (x, o) = side == "x" ? (ann, bob) : (bob, ann)
+    for (ply, cell) in ["b2", "a1", "b3", "a3", "b1"].enumerated() {
+      (ply % 2 == 0 ? x : o).type("move \(cell)")
+      for peer in [x, o] { try peer.wait(#""cell":"\#(cell)""#) }
+    }
+    for peer in [x, o] { try peer.wait(#""result":"x","reason":"normal""#) }
+    o.type("rematch")
+    x.type("rematch")
+    for peer in [x, o] { try peer.wait(#""prev":"#) }
+    x.type("abort")
+    try o.wait(#""reason":"aborted""#)
+    x.type("bye")
+    try x.wait(#""t":"bye","code":"bye""#)
+    server.kill9()
+  }
+}

@@ -1,0 +1,90 @@
+import MatchProtocol
+import NIOCore
+import NIOPosix
+import TicTacToe
+
+/// A TCP proxy of a bad network: it delays, cuts what passes into small pieces, stands still and breaks connections.
+final class FlakyProxy: @unchecked Sendable {  // state is confined to its one event loop
+  struct Weather {
+    /// Most milliseconds a piece is held back.
+    var delay = 40
+    /// One piece in so many ends its connection, after standing still for up to a second.
+    var lossOneIn = 150
+  }
+
+  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let weather: Weather
+  private var random: SplitMix64
+  private var channel: (any Channel)?
+  private(set) var broken = 0
+
+  init(to port: Int, seed: UInt64, _ weather: Weather = .init()) async throws {
+    self.weather = weather
+    random = SplitMix64(seed: seed)
+    channel = try await ServerBootstrap(group: group)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { near in
+        ClientBootstrap(group: near.eventLoop).channelOption(.autoRead, value: false)
+          .connect(host: "127.0.0.1", port: port)
+          .flatMap { far in
+            near.eventLoop.makeCompletedFuture {
+              try near.pipeline.syncOperations.addHandler(FlakyPipe(self, to: far))
+              try far.pipeline.syncOperations.addHandler(FlakyPipe(self, to: near))
+              far.setOption(.autoRead, value: true).whenComplete { _ in }
+              near.setOption(.autoRead, value: true).whenComplete { _ in }
+            }
+          }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+  }
+
+  var port: Int { channel?.localAddress?.port ?? 0 }
+
+  func stop() async throws {
+    try await channel?.close()
+    try await group.shutdownGracefully()
+  }
+
+  /// How long a piece is held back, how much of a chunk it is, and whether it is lost with its connection.
+  fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
+    let isLost = random.below(weather.lossOneIn) == 0
+    if isLost { broken += 1 }
+    let piece = random.below(3) == 0 ? 1 + random.below(count) : count
+    return (isLost ? random.below(1000) : random.below(weather.delay + 1), piece, isLost)
+  }
+}
+
+/// One direction of one connection.
+private final class FlakyPipe: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  private let proxy: FlakyProxy
+  private let other: any Channel
+  private var last = NIODeadline.now()
+  private var isLost = false
+
+  init(_ proxy: FlakyProxy, to other: any Channel) { (self.proxy, self.other) = (proxy, other) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var buffer = unwrapInboundIn(data)
+    let near = context.channel
+    while buffer.readableBytes > 0, !isLost {
+      let fate = proxy.fate(of: buffer.readableBytes)
+      last = max(last, .now() + .milliseconds(Int64(fate.delay)))
+      if fate.isLost {
+        isLost = true
+        context.eventLoop.scheduleTask(deadline: last) { [other] in
+          near.close(promise: nil)
+          other.close(promise: nil)
+        }
+      } else if let piece = buffer.readSlice(length: fate.piece) {
+        context.eventLoop.scheduleTask(deadline: last) { [other] in other.writeAndFlush(piece, promise: nil) }
+      }
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    context.eventLoop.scheduleTask(deadline: last) { [other] in other.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

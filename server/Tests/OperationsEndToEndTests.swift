@@ -1,0 +1,236 @@
+import Foundation
+import MatchClient
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// The server as its operators have it: signals, limits of the machine, proxies in front, metrics, settings, backups.
+@Suite(.serialized) struct OperationsEndToEndTests {
+  /// Runs the program to its end and returns what it printed.
+  private func run(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) throws -> (code: Int32, out: String, errors: String) {
+    let process = Process()
+    let (out, errors) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: try #require(ServerChild.binary))
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    (process.standardOutput, process.standardError) = (out, errors)
+    try process.run()
+    let text = out.fileHandleForReading.readDataToEndOfFile()
+    let wrong = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: wrong, as: UTF8.self))
+  }
+
+  @Test func `SIGTERM in the middle of a match: drain, bye, exit 0, and the match goes on after the restart`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let (x, o, m, resume) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    server.process.terminate()
+    for peer in [x, o] {
+      try peer.wait(#""t":"drain""#)
+      try peer.wait(#""t":"bye","code":"restart""#)
+    }
+    server.process.waitUntilExit()
+    #expect(server.process.terminationStatus == 0)
+    try server.start()
+    let (x2, o2) = (try RawPeer(server.port), try RawPeer(server.port))
+    try x2.hello(#""resume":"\#(resume[0])""#)
+    try o2.hello(#""resume":"\#(resume[1])""#)
+    #expect(try o2.wait(#""t":"state""#).contains(#""moves":["b2"]"#))
+    o2.move(m, 1, "a1")
+    try x2.wait(#""ply":1"#)
+    x2.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
+    try o2.wait(#""result":"o","reason":"resign""#)
+    server.process.terminate()
+    server.process.waitUntilExit()
+    #expect(server.process.terminationStatus == 0)
+  }
+
+  @Test func `out of descriptors: the cap turns the rest away, nothing spins, and those inside play on`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(descriptors: 100)
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    var others: [RawPeer] = []
+    for _ in 0..<120 { others.append(try RawPeer(server.port)) }
+    let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
+    #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
+    let before = server.processorSeconds
+    usleep(700_000)
+    #expect(server.processorSeconds - before < 0.35, "an accept loop at its limit must not spin")
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    others = []
+    usleep(300_000)
+    try RawPeer(server.port).hello()
+    server.kill9()
+  }
+
+  @Test func `PROXY headers of a trusted network name the client, whom the limits then count; others' are no protocol`()
+    async throws
+  {
+    let server = try await TestServer {
+      $0.proxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+      $0.maxPerAddress = 2
+      $0.session.helloWithin = 1000
+    }
+    let v2: [UInt8] =
+      [0x0D, 0x0A, 0x0D, 0x0A, 0, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x21, 0, 36]
+      + [0x20, 0x01, 0x0D, 0xB8, 0, 7] + [UInt8](repeating: 0, count: 10) + [UInt8](repeating: 9, count: 16)
+      + [0x12, 0x34, 0x12, 0x38]
+    let headers: [[UInt8]] = [
+      Array("PROXY TCP4 203.0.113.7 127.0.0.1 4242 4664\r\n".utf8), v2,
+      Array("PROXY TCP4 203.0.113.7 127.0.0.1 4243 4664\r\n".utf8), Array("PROXY UNKNOWN\r\n".utf8),
+    ]
+    var peers: [RawPeer] = []
+    for (i, header) in headers.enumerated() {
+      let peer = try RawPeer(server.port)
+      peer.send(header, pieces: i == 2 ? 1 : .max)
+      try peer.hello()
+      peers.append(peer)
+    }
+    let addresses = try await server.host.inspect { $0.connections.values.compactMap(\.address) }
+    #expect(addresses.sorted() == ["203.0.113.7", "203.0.113.7", "20:1:d:b8:0:7:0:0"].sorted())
+    let third = try RawPeer(server.port)
+    third.send(headers[0])
+    try third.wait(#""code":"full""#)
+    peers[0].hangUp()
+    _ = peers[0].rest()
+    let again = try RawPeer(server.port)
+    again.send(headers[0])
+    try again.hello()
+    for bytes in [Array("{\"t\":\"hello\",\"v\":[1]}\n".utf8), Array("PROXY TCP4 nonsense\r\n".utf8), []] {
+      let peer = try RawPeer(server.port)
+      peer.send(bytes)
+      #expect(peer.rest(pause: 3) == [])
+      #expect(peer.isAtEnd, "no header, a wrong one, or none in time")
+    }
+    try await server.stop()
+    // Without a trusted network the header is a line like any other.
+    let plain = try await TestServer()
+    let peer = try RawPeer(plain.port)
+    peer.send(headers[0])
+    try peer.wait("unknown message type")
+    try await plain.stop()
+  }
+
+  @Test func `metrics, health and orders are served to administrators, and to no page`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(pages: true)
+    let port = try #require(server.port(of: "admin"))
+    func ask(_ path: String, post: Bool = false, origin: String? = nil) throws -> (Int, String) {
+      let headers = origin.map { ["Origin: \($0)"] } ?? []
+      let answer = try RawPeer(port).http(path, method: post ? "POST" : "GET", headers: headers)
+      return (answer.status, answer.body)
+    }
+    #expect(try ask("healthz") == (200, "alive\n"))
+    #expect(try ask("readyz") == (200, "ready\n"))
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    let metrics = try ask("metrics").1
+    for line in ["alina_moves_total 1", "alina_matches_started_total 1", "alina_connections 2", "alina_commit_seconds_count"] {
+      #expect(metrics.contains(line), "\(line)")
+    }
+    o.type("me")
+    let me = try o.wait(#""of":"me""#).components(separatedBy: #""name":""#)
+    let name = try #require(me.last?.prefix { $0 != "\"" })
+    #expect(try ask("players/\(name)/ban", post: true, origin: "http://evil.example").0 == 403)
+    #expect(try ask("players/\(name)/praise", post: true).0 == 400)
+    #expect(try ask("players/\(name)/mute", post: true).0 == 200)
+    o.type("say hello")
+    try o.wait(#""code":"muted""#)
+    #expect(try ask("players/\(name)/ban", post: true).0 == 200)
+    try o.wait(#""t":"bye","code":"banned""#)
+    server.kill9()
+  }
+
+  @Test func `settings come from flags before environment before file, and a wrong one is one line`() throws {
+    let folder = TemporaryFolder()
+    let file = folder.path + "/config"
+    try "# ours\nrate = 7\nburst = 9\nmemory = true\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let server = ServerChild(folder)
+    try server.start(
+      ["--config", file, "--listen", "127.0.0.1:0"], environment: ["ALINA_BURST": "11"], bare: true)
+    let peer = try RawPeer(server.port)
+    #expect(try peer.hello().contains(#""limits":[7,11]"#))
+    server.kill9()
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was asked for")
+    let checked = try run(["check-config", "--config", file])
+    #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
+    try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let wrong: [([String], [String: String], String)] = [
+      (["check-config", "--config", file], [:], "line 2: there is no setting rats"),
+      (["check-config", "--config", "/nowhere"], [:], "cannot read /nowhere"),
+      (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY: memory is true or false"),
+      (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
+      (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
+      (["check-config", "--rate", "0"], [:], "--rate is 1–"), (["check-config", "--tls-cert", "x"], [:], "--tls-key"),
+      (["check-config", "--tls-cert", "/no.crt", "--tls-key", "/no.key"], [:], "/no.crt"),
+      (["check-config", "--proxy-from", "10.0.0.0/99"], [:], "10.0.0.0/99"),
+      (["--listen", "256.1.2.3:1", "--insecure", "--memory", "--no-page", "--no-admin"], [:], "256.1.2.3"),
+      (["--frobnicate"], [:], "frobnicate"),
+    ]
+    for (arguments, environment, text) in wrong {
+      let result = try run(arguments, environment: environment)
+      #expect(result.code != 0 && result.out.isEmpty, "\(arguments)")
+      #expect(result.errors.contains(text) && result.errors.hasPrefix("alina-server: "), "\(result.errors)")
+      #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+    #expect(try run(["check-config", "--listen", "0.0.0.0:4664", "--insecure"]).code == 0)
+  }
+
+  @Test func `help names each flag with its unit and its default`() throws {
+    let help = try run(["--help"]).out + (try run(["serve", "--help"]).out)
+    for flag in [
+      "--listen <host:port>", "--data <dir>", "--admin <host:port>", "--max-wait <ms>", "--drain-seconds <seconds>",
+      "--keep-days <days>", "(default: 127.0.0.1:4664)", "(default: 2000)", "(default: never)",
+      "(default: $XDG_DATA_HOME/alina)", "SIGHUP", "listening HOST:PORT", "ALINA_LISTEN",
+    ] { #expect(help.contains(flag), "\(flag)") }
+  }
+
+  @Test func `backup while serving, restore, export, import and forget on the files of a real server`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.type(#"{"t":"register","name":"Ann"}"#)
+    try x.wait(#""t":"token""#)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    let data = ["--data", folder.path]
+    #expect(try run(["backup"] + data + [folder.path + "/copy"]).code == 0)
+    #expect(try run(["backup"] + data + [folder.path + "/copy"]).errors.contains("exists"))
+    o.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
+    try x.wait(#""k":"end""#)
+    for command in [["restore", folder.path + "/copy"], ["export", folder.path + "/x"], ["forget", "Ann"]] {
+      let result = try run([command[0]] + data + [command[1]])
+      #expect(result.code == 1 && result.errors.contains("another server"), "\(command): \(result)")
+    }
+    // Only `restore` looks at the file before the lock; nothing of a refused export may be left to be taken for one.
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/x"))
+    server.process.terminate()
+    server.process.waitUntilExit()
+    let exported = try run(["export"] + data + [folder.path + "/x"])
+    #expect(exported.code == 0 && exported.errors.hasPrefix("exported 1 accounts, 1 matches, "))
+    let other = TemporaryFolder()
+    #expect(try run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix("imported 1 accounts, 1 matches, "))
+    #expect(try run(["export", "--data", other.path, "-"]).out == String(contentsOfFile: folder.path + "/x", encoding: .utf8))
+    #expect(try run(["import", "--data", other.path, folder.path + "/x"]).errors.contains("not empty"))
+    #expect(try run(["forget"] + data + ["ann"]).out == "forgot Ann\n")
+    #expect(try run(["forget"] + data + ["ann"]).errors.contains("no player ann"))
+    #expect(try run(["restore"] + data + [folder.path + "/copy"]).out.contains("restored"))
+    let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
+    let id = try #require(MatchID(rawValue: m))
+    #expect(try store.match(id)?.record.ended == nil, "as it was when the backup was made")
+    #expect(try store.recover().accounts.contains { $0.name == "Ann" })
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import MatchProtocol
+import Testing
+
+/// A TCP connection as a hostile, broken or simple peer has it: bytes out, lines in, every wait bounded.
+final class RawPeer {
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+  private(set) var isAtEnd = false
+
+  /// Connects to a port of this machine; a small `receiveBuffer` makes a reader that is slow as soon as it pauses.
+  init(_ port: Int, receiveBuffer: Int32? = nil) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    if var size = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var one: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard descriptor >= 0, result == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends bytes as they are, in pieces of a given size; `false` if the other end is gone.
+  @discardableResult func send(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = rest.prefix(pieces)
+      let sent = piece.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard sent > 0 else { return false }
+      rest = rest.dropFirst(sent)
+    }
+    return true
+  }
+
+  /// Sends a line.
+  @discardableResult func type(_ line: String, pieces: Int = .max) -> Bool { send(Array((line + "\n").utf8), pieces: pieces) }
+
+  /// Ends our side of the connection, or aborts it.
+  func hangUp(reset: Bool = false) {
+    if reset {
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+    }
+    shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  /// The next line, without its end; `nil` once the connection has ended or after so many seconds.
+  func line(within seconds: Double = 10) -> String? {
+    let end = Date().addingTimeInterval(seconds)
+    while true {
+      if let at = received.firstIndex(of: 0x0A) {
+        defer { received.removeFirst(at + 1) }
+        return String(decoding: received[..<at], as: UTF8.self)
+      }
+      var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let left = end.timeIntervalSinceNow
+      guard !isAtEnd, left > 0, poll(&wait, 1, Int32(left * 1000) + 1) > 0 else { return nil }
+      var chunk = [UInt8](repeating: 0, count: 16_384)
+      let count = recv(descriptor, &chunk, chunk.count, 0)
+      if count <= 0 { isAtEnd = true } else { received += chunk[..<count] }
+    }
+  }
+
+  /// Reads on until a line contains a text, answering heartbeats on the way; fails the test if none comes.
+  @discardableResult func wait(
+    _ text: String, within seconds: Double = 10, location: SourceLocation = #_sourceLocation
+  ) throws -> String {
+    let end = Date().addingTimeInterval(seconds)
+    var seen: [String] = []
+    while let line = line(within: max(0, end.timeIntervalSinceNow)) {
+      if line.contains(#""t":"ping""#) { type(line.replacing("ping", with: "pong")) }
+      if line.contains(text) { return line }
+      seen.append(line)
+    }
+    Issue.record("waited for \(text); saw \(seen.suffix(8)), at the end \(isAtEnd)", sourceLocation: location)
+    throw CancellationError()
+  }
+
+  /// Every line until the other end closes or nothing has come for so many seconds.
+  func rest(pause seconds: Double = 1) -> [String] {
+    var lines: [String] = []
+    while let line = line(within: seconds) { lines.append(line) }
+    return lines
+  }
+
+  /// Says hello as a program and returns the `welcome`.
+  @discardableResult func hello(_ more: String = "", location: SourceLocation = #_sourceLocation) throws -> String {
+    type(#"{"t":"hello","v":[1],"client":"raw"\#(more.isEmpty ? "" : "," + more)}"#)
+    return try wait(#""t":"welcome""#, location: location)
+  }
+
+  /// Asks for a page, and reads what comes until the other end closes.
+  func http(
+    _ path: String, method: String = "GET", headers: [String] = []
+  ) throws -> (status: Int, head: String, body: String) {
+    let lines = ["\(method) /\(path) HTTP/1.1", "Host: localhost", "Connection: close", "Content-Length: 0"] + headers
+    send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+    var text = ""
+    while let line = line() { text += line + "\n" }
+    text += String(decoding: received, as: UTF8.self)
+    let parts = text.components(separatedBy: "\r\n\r\n")
+    let status = parts[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    return (try #require(status), parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
+  }
+
+  /// A field of a line, if it is a string or a number.
+  static func field(_ name: String, _ line: String) -> String? {
+    guard let value = try? JSONParser.parse(Array(line.utf8)).object?[name] else { return nil }
+    return value.string ?? value.int.map(String.init)
+  }
+
+  /// Two peers in a live match, X first.
+  static func pair(
+    _ port: Int, receiveBuffer: Int32? = nil
+  ) throws -> (x: RawPeer, o: RawPeer, m: String, resume: [String]) {
+    let one = try RawPeer(port, receiveBuffer: receiveBuffer), other = try RawPeer(port, receiveBuffer: receiveBuffer)
+    let resume = try [one.hello(), other.hello()].map { try #require(field("resume", $0)) }
+    for peer in [one, other] { peer.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#) }
+    let paired = try one.wait(#""t":"paired""#)
+    for peer in [one, other] { try peer.wait(#""k":"start""#) }
+    let m = try #require(field("m", paired))
+    return field("side", paired) == "x" ? (one, other, m, resume) : (other, one, m, resume.reversed())
+  }
+
+  /// Marks a cell and waits for both to see it.
+  func move(_ m: String, _ ply: Int, _ cell: String, mid: String? = nil) {
+    type(#"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"\#(mid ?? "p\(ply)")"}"#)
+  }
+}

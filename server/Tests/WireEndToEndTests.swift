@@ -1,0 +1,235 @@
+import Foundation
+import MatchClient
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// What slow, silent, hostile and broken peers do over real sockets, and that it costs the others nothing.
+@Suite(.serialized) struct WireEndToEndTests {
+  @Test func `a whole game arrives one byte at a time`() async throws {
+    let server = try await TestServer()
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    for (ply, cell) in ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"].enumerated() {
+      let line = #"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"p\#(ply)"}"#
+      (ply % 2 == 0 ? x : o).type(line, pieces: 1)
+      for peer in [x, o] { try peer.wait(#""ply":\#(ply),"cell":"\#(cell)""#) }
+    }
+    for peer in [x, o] { try peer.wait(#""result":"draw","reason":"normal""#) }
+    try await server.stop()
+  }
+
+  @Test func `lines too long, not UTF-8 or not JSON are refused, and the third ends the connection`() async throws {
+    let server = try await TestServer()
+    let wrong: [[UInt8]] = [
+      Array(repeating: UInt8(ascii: "x"), count: 5000), [0x7B, 0xFF, 0xFE, 0x7D], Array("{\"t\":".utf8),
+      Array(#"{"t":"hello","v":[1],"caps":[[[[["deep"]]]]]}"#.utf8), Array(repeating: UInt8(ascii: "{"), count: 4000),
+      Array(#"{"t":"me","t":"top"}"#.utf8), [UInt8(ascii: "h"), 0xC3, 0x28],
+    ]
+    for bytes in wrong {
+      let peer = try RawPeer(server.port)
+      try peer.hello()
+      peer.send(bytes + [0x0A])
+      try peer.wait(#""code":"bad_request""#)
+      peer.type("me")
+      try peer.wait(#""t":"page","of":"me""#)
+      for _ in 0..<2 { peer.send(bytes + [0x0A]) }
+      try peer.wait(#""t":"bye","code":"malformed""#)
+      _ = peer.rest()
+      #expect(peer.isAtEnd)
+    }
+    // A line that never ends holds no more than a line's memory, and is told so once.
+    let endless = try RawPeer(server.port)
+    try endless.hello()
+    for _ in 0..<64 { endless.send(Array(repeating: UInt8(ascii: "y"), count: 16_384)) }
+    try endless.wait(#""code":"bad_request""#)
+    endless.send([0x0A])
+    endless.type("me")
+    try endless.wait(#""t":"page","of":"me""#)
+    try await server.stop()
+  }
+
+  @Test func `a flood is slowed, then ended, and the others do not notice`() async throws {
+    let server = try await TestServer()
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    let flooder = try RawPeer(server.port)
+    try flooder.hello()
+    flooder.send(Array(String(repeating: "me\n", count: 5000).utf8))
+    let began = Date()
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#, within: 1)
+    #expect(Date().timeIntervalSince(began) < 1)
+    let lines = flooder.rest()
+    #expect(flooder.isAtEnd)
+    #expect(lines.filter { $0.contains(#""of":"me""#) }.count <= 41)
+    #expect(lines.filter { $0.contains(#""code":"rate""#) }.count == 100)
+    #expect(lines.last?.contains(#""t":"bye","code":"flood""#) == true)
+    try await server.stop()
+  }
+
+  @Test func `a replayed session changes nothing, and a mid used for something else is refused`() async throws {
+    let server = try await TestServer()
+    let (x, o, m, resume) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    let answer = try x.wait(#""t":"ok""#)
+    for _ in 0..<3 {
+      x.move(m, 0, "b2")
+      #expect(try x.wait(#""t":"ok""#) == answer)
+    }
+    x.move(m, 0, "a1")
+    try x.wait(#""code":"mid_reused""#)
+    x.move(m, 0, "a1", mid: "other")
+    try x.wait(#""code":"stale_ply""#)
+    // Another connection of the same session plays back all of it.
+    let again = try RawPeer(server.port)
+    try again.hello(#""resume":"\#(resume[0])""#)
+    again.move(m, 0, "b2")
+    #expect(try again.wait(#""t":"ok""#) == answer)
+    // Somebody else does so too, with the same mid.
+    let thief = try RawPeer(server.port)
+    try thief.hello()
+    thief.move(m, 0, "b2")
+    try thief.wait(#""code":"forbidden""#)
+    o.move(m, 1, "a1")
+    try o.wait(#""t":"ok","re":"r1","m":"\#(m)","#)
+    let moves = try await server.host.inspect { lobby in lobby.matches.values.map(\.state.moves.count) }
+    #expect(moves == [2])
+    try await server.stop()
+  }
+
+  @Test func `a session that connects again has the first connection ended within a second`() async throws {
+    let server = try await TestServer()
+    let first = try RawPeer(server.port)
+    let resume = try #require(RawPeer.field("resume", try first.hello()))
+    let second = try RawPeer(server.port)
+    let began = Date()
+    try second.hello(#""resume":"\#(resume)""#)
+    try first.wait(#""t":"bye","code":"replaced""#)
+    _ = first.rest()
+    #expect(first.isAtEnd && Date().timeIntervalSince(began) < 1)
+    second.type("me")
+    try second.wait(#""of":"me""#)
+    try await server.stop()
+  }
+
+  @Test func `half-open peers are given up, their opponent is told, and resuming brings them back`() async throws {
+    let server = try await TestServer {
+      $0.session.heartbeat = 300
+      $0.session.silence = 1500
+      $0.session.helloWithin = 700
+    }
+    let mute = try RawPeer(server.port)
+    let (x, o, m, resume) = try RawPeer.pair(server.port)
+    // O answers nothing any more, as if its cable had been pulled; X keeps answering inside `wait`.
+    let gone = try x.wait(#""t":"gone","m":"\#(m)","side":"o""#)
+    #expect(RawPeer.field("in_ms", gone) == "40000")
+    try mute.wait(#""code":"timeout","msg":"no hello"#)
+    let back = try RawPeer(server.port)
+    try back.hello(#""resume":"\#(resume[1])""#)
+    try back.wait(#""t":"state","m":"\#(m)""#)
+    try x.wait(#""k":"back""#)
+    #expect(o.rest().last?.contains(#""code":"timeout""#) == true)
+    try await server.stop()
+  }
+
+  @Test func `a reader that takes nothing is dropped, costs the others nothing, and is repaired by resuming`()
+    async throws
+  {
+    let server = try await TestServer {
+      $0.sendBuffer = 8192
+      ($0.session.rate, $0.session.burst) = (1_000_000, 1_000_000)
+    }
+    let (x, o, m, resume) = try RawPeer.pair(server.port, receiveBuffer: 4096)
+    let open = try await server.host.inspect { $0.connections.count }
+    for _ in 0..<1500 { guard o.type("help") else { break } }
+    let end = Date().addingTimeInterval(10)
+    while try await server.host.inspect({ $0.connections.count }) == open, Date() < end {}
+    #expect(try await server.host.inspect { $0.connections.count } == open - 1, "it was dropped")
+    try x.wait(#""k":"gone""#)
+    x.move(m, 0, "b2")
+    try x.wait(#""t":"ok""#, within: 1)
+    let back = try RawPeer(server.port)
+    try back.hello(#""resume":"\#(resume[1])""#)
+    #expect(try back.wait(#""t":"state""#).contains(#""moves":["b2"]"#))
+    try await server.stop()
+  }
+
+  @Test func `a slow reader misses chat but no event, and a slow spectator gets the newest state`() async throws {
+    let server = try await TestServer {
+      $0.sendBuffer = 8192
+      ($0.session.rate, $0.session.burst) = (1_000_000, 1_000_000)
+    }
+    let (x, o, m, _) = try RawPeer.pair(server.port, receiveBuffer: 4096)
+    let watcher = try RawPeer(server.port, receiveBuffer: 4096)
+    try watcher.hello()
+    watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
+    try watcher.wait(#""t":"state""#)
+    // More than the kernel takes and 64 KiB, less than 256 KiB: `help` has some 600 bytes.
+    for peer in [o, watcher] { for _ in 0..<240 { peer.type("help") } }
+    for peer in [o, watcher] { peer.type(#"{"t":"ping","id":"mark","ts":1}"#) }
+    try await Task.sleep(for: .milliseconds(300))
+    for i in 0..<5 { x.type(#"{"t":"say","id":"s","m":"\#(m)","text":"line \#(i)"}"#) }
+    x.move(m, 0, "b2")
+    try x.wait(#""t":"ok","re":"r0""#)
+    o.move(m, 1, "a1")
+    try x.wait(#""ply":1"#)
+    x.move(m, 2, "c3")
+    try x.wait(#""t":"ok","re":"r2""#)
+    let toPlayer = o.rest()
+    #expect(toPlayer.filter { $0.contains(#""t":"help""#) }.count == 240)
+    #expect(toPlayer.filter { $0.contains(#""t":"chat""#) }.isEmpty, "chat is dropped")
+    for ply in 0..<3 { #expect(toPlayer.contains { $0.contains(#""k":"move""#) && $0.contains(#""ply":\#(ply)"#) }) }
+    let toWatcher = watcher.rest()
+    #expect(!toWatcher.contains { $0.contains(#""k":"move""#) })
+    #expect(toWatcher.last { $0.contains(#""t":"state""#) }?.contains(#""moves":["b2","a1","c3"]"#) == true)
+    // It is current again: what comes now comes as an event.
+    o.move(m, 3, "a3")
+    try watcher.wait(#""ply":3"#)
+    try await server.stop()
+  }
+
+  @Test func `a thousand connections that come, say nonsense and break leave nothing behind`() async throws {
+    let server = try await TestServer()
+    var random = SplitMix64(seed: 8)
+    for i in 0..<1000 {
+      let peer = try RawPeer(server.port)
+      switch i % 4 {
+      case 0: break
+      case 1: peer.send((0..<random.below(200)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+      case 2: peer.type(#"{"t":"hello","v":[1]}"#)
+      default: peer.type("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+      }
+      peer.hangUp(reset: i % 3 == 0)
+    }
+    let end = Date().addingTimeInterval(10)
+    while try await server.host.inspect({ $0.connections.count }) > 0, Date() < end {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    let left = try await server.host.inspect { ($0.connections.count, $0.tickets.count, $0.matches.count) }
+    #expect(left == (0, 0, 0))
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    try await server.stop()
+  }
+
+  @Test func `through a network that delays, cuts up and breaks connections every game goes on and every log holds`()
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.path + "/m.sqlite")
+    let server = try await TestServer(store: store) { ($0.session.rate, $0.session.burst) = (1000, 1000) }
+    let proxy = try await FlakyProxy(to: server.port, seed: 5)
+    let crowd = Crowd()
+    crowd.join(8, port: proxy.port)
+    try await crowd.play(milliseconds: 60_000) { crowd.games >= 60 && proxy.broken >= 15 }
+    #expect(crowd.games >= 60 && proxy.broken >= 15, "\(crowd.games) ends seen, \(proxy.broken) connections broken")
+    crowd.leave()
+    try await server.stop()
+    try await proxy.stop()
+    try crowd.checker.check(store)
+    #expect(crowd.checker.faults == [])
+    print("bad network: \(proxy.broken) connections broken, \(crowd.moves) moves and \(crowd.games) ends seen")
+  }
+}
