@@ -37,7 +37,8 @@ import TicTacToe
     for result in bots.map(finish) {
       #expect(result.code == 0)
       // Both play perfectly.
-      #expect(result.lines.count == 3 && result.lines.allSatisfy { $0.hasSuffix("result draw normal") }, "\(result.lines)")
+      #expect(
+        result.lines.count == 3 && result.lines.allSatisfy { $0.hasSuffix("result draw normal") }, "\(result.lines)")
     }
     server.process.terminate()
     server.process.waitUntilExit()
@@ -52,7 +53,9 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    let arena = URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(path: "alina-arena").path
+    let arena = URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(
+      path: "alina-arena"
+    ).path
     let bots = try [("perfect", "1"), ("random", "2")].map { player, seed in
       try start(
         arena,

@@ -220,6 +220,31 @@ extension SteppedLobby {
     _ = back
   }
 
+  @Test func `clock jumps: the wall clock set by days, forward or back, moves no flag, grace, code or clock`() throws {
+    for jump in [-3, 3] as [Int64] {
+      var world = try SteppedLobby()
+      let (x, o, m) = world.pair(#""clock":"10+0","rated":false"#)
+      world.type(x, "create none")
+      let code = try #require(world.field("code", of: x, in: "room"))
+      world.move(x, m, 0, "b2")
+      world.move(o, m, 1, "a1")
+      world.wait(3_000)
+      world.wallAhead += jump * 86_400_000
+      world.move(x, m, 2, "a3")
+      #expect(try world.state(m).clocks == Sides(x: 7_000, o: 10_000))
+      world.wait(4_000)
+      world.wallAhead -= 2 * jump * 86_400_000
+      world.drop(x)
+      #expect(world.heardAny(o, #""in_ms":40000"#))
+      world.wait(5_900)
+      #expect(try world.state(m).phase == .live)
+      world.wait(200)
+      #expect(try world.state(m).end?.reason == .time && world.state(m).end?.outcome == .win(.x))
+      world.type(o, "join \(code)")
+      #expect(world.heardAny(o, #""t":"paired""#), "the room's ten minutes are steady ones")
+    }
+  }
+
   @Test func `no first move within thirty seconds, or a wish before both have moved, aborts`() throws {
     var world = try SteppedLobby()
     let (x, _, m) = world.pair()

@@ -12,7 +12,9 @@ import TicTacToe
     let server = ServerChild(folder)
     try server.start(pages: true)
     let port = try #require(server.port(of: "page"))
-    for (path, type) in [("", "text/html"), ("page.js", "text/javascript"), ("page.css", "text/css"), ("top.json", "application/json")] {
+    for (path, type) in [
+      ("", "text/html"), ("page.js", "text/javascript"), ("page.css", "text/css"), ("top.json", "application/json"),
+    ] {
       let answer = try RawPeer(port).http(path)
       #expect(answer.status == 200 && answer.head.lowercased().contains("content-type: \(type)"))
       let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'"

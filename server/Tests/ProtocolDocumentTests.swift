@@ -12,6 +12,8 @@ struct SteppedLobby {
   var said: [(connection: Int, line: String)] = []
   var closed: [Int: ByeCode] = [:]
   var now: Int64 = 1_000_000
+  /// What the wall clock is ahead of the steady one.
+  var wallAhead: Int64 = 1_699_999_000_000
   let store: MemoryStore
 
   init(_ configuration: LobbyConfiguration = .init(), store: MemoryStore = MemoryStore(), seed: UInt64 = 1) throws {
@@ -25,7 +27,7 @@ struct SteppedLobby {
   mutating func step(_ input: LobbyInput) {
     var inputs = [input]
     while !inputs.isEmpty {
-      let effects = lobby.reduce(inputs.removeFirst(), now: Moment(steady: now, wall: 1_699_999_000_000 + now))
+      let effects = lobby.reduce(inputs.removeFirst(), now: Moment(steady: now, wall: wallAhead + now))
       for effect in effects {
         switch effect {
         case .send(let id, let line, _): said.append((Int(id), String(decoding: line.dropLast(), as: UTF8.self)))

@@ -43,7 +43,9 @@ final class RawPeer {
   }
 
   /// Sends a line.
-  @discardableResult func type(_ line: String, pieces: Int = .max) -> Bool { send(Array((line + "\n").utf8), pieces: pieces) }
+  @discardableResult func type(_ line: String, pieces: Int = .max) -> Bool {
+    send(Array((line + "\n").utf8), pieces: pieces)
+  }
 
   /// Ends our side of the connection, or aborts it.
   func hangUp(reset: Bool = false) {

@@ -56,7 +56,8 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   }
 
   private func fold(_ line: UnsafeRawBufferPointer, _ game: Int) {
-    guard game >= 0, let message = try? ServerLine(line), case .event(let m, let seq, let hash, let body) = message.message,
+    guard game >= 0, let message = try? ServerLine(line),
+      case .event(let m, let seq, let hash, let body) = message.message,
       m.rawValue == players.games[game]
     else { return }
     do throws(ProtocolError) {

@@ -21,8 +21,10 @@ struct Measure {
   /// Lines a second of the echo, and of the lobby in memory.
   var echo = 0.0
   var memory = 0.0
-  private static let open = ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--rate", "1000000", "--burst", "1000000",
-    "--log-level", "error"]
+  private static let open = [
+    "--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--rate", "1000000", "--burst", "1000000",
+    "--log-level", "error",
+  ]
 
   init(_ options: Options) { self.options = options }
 
@@ -68,7 +70,8 @@ struct Measure {
     try loop.submit { for link in links { link.close() } }.wait()
     add(
       Row(
-        name: "bare NIO line echo", value: "\(thousands(lines)) lines/s in + out", ratio: "1.00 (\(micro(cpu, lines)) CPU a line)"))
+        name: "bare NIO line echo", value: "\(thousands(lines)) lines/s in + out",
+        ratio: "1.00 (\(micro(cpu, lines)) CPU a line)"))
   }
 
   /// What `count` counts, a second, and the processor seconds the server took for a second; after two of warming up.
@@ -106,10 +109,12 @@ struct Measure {
     if memory == 0 { memory = moves }
     let ratio =
       echo > 0
-      ? "lines \(ratio(lines / echo)), moves \(ratio(moves / (echo / 2))) of echo; moves \(ratio(moves / memory)) of in-memory" : ""
+      ? "lines \(ratio(lines / echo)), moves \(ratio(moves / (echo / 2))) of echo; moves \(ratio(moves / memory)) of in-memory"
+      : ""
     add(
       Row(
-        name: name, value: "\(thousands(moves)) moves/s, \(thousands(lines)) lines/s (\(micro(used, moves)) CPU a move)",
+        name: name,
+        value: "\(thousands(moves)) moves/s, \(thousands(lines)) lines/s (\(micro(used, moves)) CPU a move)",
         ratio: ratio, goal: goal))
   }
 
@@ -121,7 +126,8 @@ struct Measure {
     faults += wrong.map { "\(name): \($0)" } + refusals.map { "\(name): refused \($0)" }
     add(
       Row(
-        name: "  history of that run", value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
+        name: "  history of that run",
+        value: "\(games) logs folded, \(answers) acknowledged moves found, \(wrong.count) faults"))
   }
 
   /// Two thousand matches, each a move a second.
@@ -141,7 +147,8 @@ struct Measure {
     add(
       Row(
         name: "move to opponent, 2,000 matches at 1 move/s",
-        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms, p99.9 \(fixed(at[2])) ms (\(count) moves)", goal: "p99 ≤ 10 ms"))
+        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms, p99.9 \(fixed(at[2])) ms (\(count) moves)",
+        goal: "p99 ≤ 10 ms"))
     try verify(players, "latency")
   }
 
@@ -191,7 +198,8 @@ struct Measure {
 
   /// What redis-server answers to redis-benchmark, where both are installed: a well-known server's number on this machine.
   private mutating func redis() {
-    guard let port = Measure.freePort(), Measure.shell("command -v redis-server && command -v redis-benchmark") != nil else {
+    guard let port = Measure.freePort(), Measure.shell("command -v redis-server && command -v redis-benchmark") != nil
+    else {
       return add(Row(name: "redis PING", value: "skipped: redis-server or redis-benchmark is not installed"))
     }
     let server = Process()
@@ -204,8 +212,9 @@ struct Measure {
       server.waitUntilExit()
     }
     Thread.sleep(forTimeInterval: 0.5)
-    let text = Measure.shell(
-      "redis-benchmark -h 127.0.0.1 -p \(port) -t ping_mbulk -c \(options.matches * 2) -n 600000 --csv") ?? ""
+    let text =
+      Measure.shell(
+        "redis-benchmark -h 127.0.0.1 -p \(port) -t ping_mbulk -c \(options.matches * 2) -n 600000 --csv") ?? ""
     let fields = text.split(separator: "\n").last?.split(separator: ",").map { $0.trimmingCharacters(in: ["\""]) } ?? []
     guard fields.count > 1, let each = Double(fields[1]) else {
       return add(Row(name: "redis PING", value: "skipped: redis-benchmark said \(text)"))
@@ -217,7 +226,8 @@ struct Measure {
   }
 
   private static func freePort() -> Int? {
-    let channel = try? ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).wait()
+    let channel = try? ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0)
+      .wait()
     defer { try? channel?.close().wait() }
     return channel?.localAddress?.port
   }

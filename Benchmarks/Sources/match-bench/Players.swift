@@ -38,7 +38,8 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// Answers that were no `ok`.
   private(set) var refusals: [String] = []
   /// Nanoseconds from the instant a move was due to its arrival at the opponent; only at a pace.
-  private(set) var latency = Histogram<UInt32>(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+  private(set) var latency = Histogram<UInt32>(
+    highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
   /// When the move that is on its way was due, for each game.
   private var due: [UInt64] = []
   private let pace: UInt64?

@@ -20,5 +20,11 @@ public struct LogHash: Sendable, Hashable {
   }
 
   /// What goes over the wire: the first 32 hexadecimal digits.
-  public var short: String { String(digest.hex.prefix(32)) }
+  public var short: String {
+    let bytes = digest.bytes
+    return String(unsafeUninitializedCapacity: 32) { out in
+      for i in 0..<16 { (out[2 * i], out[2 * i + 1]) = (hexDigit(bytes[i] >> 4), hexDigit(bytes[i] & 15)) }
+      return 32
+    }
+  }
 }

@@ -120,7 +120,7 @@ extension Lobby {
   mutating func follow(_ m: MatchID, _ account: AccountRecord, _ session: String) {
     guard let side = matches[m]?.side(of: account.id) else { return }
     if matches[m]?.followers[side].contains(session) == false { matches[m]?.followers[side].append(session) }
-    updatePresence(m, clean: false)
+    if matches[m]?.state.away[side] == true { updatePresence(m, clean: false) }
   }
 
   // MARK: recovery

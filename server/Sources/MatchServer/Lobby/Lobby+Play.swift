@@ -24,7 +24,8 @@ extension Lobby {
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
     if let session = connections[id]?.session { follow(m, account, session) }
-    guard var current = matches[m] else { return }
+    // Taken out, so that changing it copies neither its log nor its answers; it is back before anything else looks.
+    guard var current = matches.removeValue(forKey: m) else { return }
     let command = Command(
       side: side, mid: mid ?? "srv-\(current.state.seq + 1)", id: id, re: line.id, at: at)
     var draft = Draft()

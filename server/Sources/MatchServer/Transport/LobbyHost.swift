@@ -91,6 +91,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     loop.preconditionInEventLoop()
     guard let peer = peers[id] else { return }
     for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip), thenFlush: false) }
+    guard peers[id] != nil else { return }
     flushPeers()
     if lobby.isDurable(lobby.lastIssued) { peer.resumeReading() } else { heldBack.append((lobby.lastIssued, peer)) }
   }
@@ -140,8 +141,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   // MARK: reduce and carry out
 
   private func reduce(_ input: LobbyInput, thenFlush: Bool = true) {
-    let effects = lobby.reduce(input, now: .current)
-    for effect in effects { carryOut(effect) }
+    for effect in lobby.reduce(input, now: .current) { carryOut(effect) }
+    if isInstant { commitAtOnce() }
     setTimer()
     if thenFlush { flushPeers() }
     if !quiet.isEmpty { reportQuiet() }
@@ -205,26 +206,23 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   /// Commits what is waiting once the current turn of the loop is over, so that everything decided in it shares a sync.
   private func scheduleCommit() {
-    guard !isCommitting, !isFlushScheduled else { return }
-    if isInstant {
-      let batch = waiting
-      waiting = []
-      do throws(StoreError) { try store.commit(batch) } catch { return failed(error) }
-      // Not from within `reduce`, whose effects are still being carried out.
-      isFlushScheduled = true
-      loop.execute {
-        self.isFlushScheduled = false
-        if let last = batch.last { self.reduce(.durable(last.number)) }
-        self.releaseReaders()
-        if !self.waiting.isEmpty { self.scheduleCommit() }
-      }
-      return
-    }
+    guard !isCommitting, !isFlushScheduled, !isInstant else { return }
     isFlushScheduled = true
     loop.execute {
       self.isFlushScheduled = false
       self.commitWaiting()
     }
+  }
+
+  /// For a store in memory there is nothing to wait for, and nothing to gain from waiting.
+  private func commitAtOnce() {
+    while let last = waiting.last {
+      let batch = waiting
+      waiting = []
+      do throws(StoreError) { try store.commit(batch) } catch { return failed(error) }
+      for effect in lobby.reduce(.durable(last.number), now: .current) { carryOut(effect) }
+    }
+    releaseReaders()
   }
 
   private func commitWaiting() {

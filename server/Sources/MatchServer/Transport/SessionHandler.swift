@@ -23,6 +23,10 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   private var session: ServerSession
   private var context: ChannelHandlerContext?
   private var loop: any EventLoop
+  /// Commands given to the lobby are not durable yet.
+  private var isPending = false
+  /// Commands that came meanwhile; with the first of them reading stops, so that they stay few.
+  private var stash: [(line: ClientLine, at: Int64)] = []
   private var isHeldBack = false
   private var wantsRead = false
   private var isEnding = false
@@ -68,6 +72,9 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
 
   func channelInactive(context: ChannelHandlerContext) {
     sweep.remove(self)
+    // What was said before the end still counts.
+    if !stash.isEmpty { handOver(stash) }
+    stash = []
     let clean = saidBye, host = host, id = id
     host.run { host.disconnected(id, clean: clean) }
     context.fireChannelInactive()
@@ -93,9 +100,12 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
       }
     }
     if !lines.isEmpty {
-      isHeldBack = true
-      let host = host, id = id, roundTrip = session.roundTrip, batch = lines
-      host.run { host.receive(id, batch, roundTrip: roundTrip) }
+      if isPending {
+        stash += lines
+        isHeldBack = true
+      } else {
+        handOver(lines)
+      }
     }
     if let (code, text) = ending {
       saidBye = code == .bye
@@ -103,6 +113,12 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     } else if isOverfull(context) {
       drop()
     }
+  }
+
+  private func handOver(_ lines: [(line: ClientLine, at: Int64)]) {
+    isPending = true
+    let host = host, id = id, roundTrip = session.roundTrip
+    host.run { host.receive(id, lines, roundTrip: roundTrip) }
   }
 
   /// Whether more waits for a reader than may.
@@ -117,14 +133,20 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     context.fireChannelReadComplete()
   }
 
-  /// Holds back reading while commands of this connection wait to become durable.
+  /// Holds back reading while commands of this connection wait behind others that are not durable yet.
   func read(context: ChannelHandlerContext) {
     if isHeldBack && !isEnding { wantsRead = true } else { context.read() }
   }
 
   func resumeReading() {
     onLoop {
-      guard self.isHeldBack else { return }
+      self.isPending = false
+      if !self.stash.isEmpty {
+        let lines = self.stash
+        self.stash = []
+        self.handOver(lines)
+      }
+      guard self.isHeldBack, !self.isPending else { return }
       self.isHeldBack = false
       guard self.wantsRead else { return }
       self.wantsRead = false
