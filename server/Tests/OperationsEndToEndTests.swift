@@ -191,12 +191,12 @@ import TicTacToe
   }
 
   @Test func `help names each flag with its unit and its default`() throws {
-    let text = try run(["--help"]).out + (try run(["serve", "--help"]).out)
+    let text = try run(["--help"]).out
     let help = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     for flag in [
       "--listen <host:port>", "--data <dir>", "--admin <host:port>", "--max-wait <ms>", "--drain-seconds <seconds>",
-      "--keep-days <days>", "(default: 127.0.0.1:4664)", "(default: 2000)", "(default: never)",
-      "(default: $XDG_DATA_HOME/alina)", "SIGHUP", "listening HOST:PORT", "ALINA_LISTEN",
+      "--keep-days <days>", "backup", "check-config", "(default: 127.0.0.1:4664)", "(default: 2000)", "(default: never)",
+      "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
     ] { #expect(help.contains(flag), "\(flag)") }
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MatchServer
 
 /// `alina-server`: serves matches, and looks after what it keeps.
@@ -14,8 +15,18 @@ struct AlinaServer: AsyncParsableCommand {
     subcommands: [Serve.self, CheckConfig.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self],
     defaultSubcommand: Serve.self)
 
+  /// The help of the program with that of serving, which needs no subcommand to be named.
+  private static var wholeHelp: String {
+    let serving = Serve.helpMessage()
+    let options = serving.range(of: "OPTIONS:").map { serving[$0.lowerBound...] } ?? ""
+    return helpMessage() + "\n\nSERVE (the default) " + options
+  }
+
   /// Parses arguments after laying those of file and environment under them; errors are one line, exit 2.
   static func main() async {
+    if CommandLine.arguments.count == 2, ["--help", "-h", "help"].contains(CommandLine.arguments[1]) {
+      return print(wholeHelp)
+    }
     do {
       let arguments = try Layers.arguments(CommandLine.arguments.dropFirst())
       var command = try parseAsRoot(arguments)
