@@ -10,7 +10,6 @@ final class ClientFolder: Sendable {
 
   private let folder: String
   private let server: String
-  private let isExposed: Bool
   private let lock = Mutex(())
   /// The open lock file, -1 where another program of this user holds it: one session is one connection, and two windows
   /// that shared it would throw each other out in turn. The second one is a guest of its own, and keeps nothing.
@@ -18,7 +17,7 @@ final class ClientFolder: Sendable {
 
   /// Makes the view of one server; over a connection that others can read the tokens are a file of their own.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
-    (self.folder, self.isExposed) = (folder, isExposed)
+    self.folder = folder
     server = "\(host):\(port)"
     let name =
       String(server.map { $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" ? $0 : "_" })

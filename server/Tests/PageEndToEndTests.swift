@@ -13,7 +13,8 @@ import TicTacToe
     try server.start(pages: true)
     let port = try #require(server.port(of: "page"))
     for (path, type) in [
-      ("", "text/html"), ("page.js", "text/javascript"), ("page.css", "text/css"), ("top.json", "application/json"),
+      ("", "text/html"), ("page.js", "text/javascript"), ("now.js", "text/javascript"), ("page.css", "text/css"),
+      ("top.json", "application/json"),
     ] {
       let answer = try RawPeer(port).http(path)
       #expect(answer.status == 200 && answer.head.lowercased().contains("content-type: \(type)"))
@@ -77,6 +78,9 @@ import TicTacToe
     process.standardOutput = out
     process.standardError = FileHandle.nullDevice
     try process.run()
+    let timeout = DispatchWorkItem { process.terminate() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: timeout)
+    defer { timeout.cancel() }
     let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return text
@@ -95,7 +99,7 @@ import TicTacToe
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "c1")
     try o2.wait(#""ply":0"#)
-    guard let page = try chromium(["--virtual-time-budget=3000", "--dump-dom", "http://127.0.0.1:\(port)/"]) else {
+    guard let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/"]) else {
       return server.kill9()
     }
     #expect(page.contains("2 live boards"))
@@ -105,7 +109,7 @@ import TicTacToe
     #expect(page.components(separatedBy: #"class="x"#).count - 1 == 3, "three crosses")
     #expect(page.contains("move 5 · 60+2"))
     if let picture = ProcessInfo.processInfo.environment["PAGE_PICTURE"] {
-      _ = try chromium(["--virtual-time-budget=3000", "--screenshot=\(picture)", "http://127.0.0.1:\(port)/"])
+      _ = try chromium(["--screenshot=\(picture)", "http://127.0.0.1:\(port)/"])
     }
     server.kill9()
   }

@@ -9,6 +9,7 @@ enum PageAssets {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Alina – live boards</title>
     <link rel="stylesheet" href="/page.css">
+    <script src="/now.js" defer></script>
     <script src="/page.js" defer></script>
     </head>
     <body>
@@ -114,6 +115,8 @@ enum PageAssets {
       const live = [...cards.values()].filter(c => !c.a.classList.contains('over')).length;
       status.textContent = live === 0 ? 'no public match is being played' : live === 1 ? 'one live board' : `${live} live boards`;
     }
+    for (const b of now) show(b);
+    count();
     const feed = new EventSource('/boards');
     feed.onopen = () => { for (const c of cards.values()) c.a.remove(); cards.clear(); count(); };
     feed.onmessage = e => show(JSON.parse(e.data));

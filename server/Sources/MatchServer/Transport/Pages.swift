@@ -34,6 +34,11 @@ public struct PeoplePage: Sendable {
     let router = Router()
     router.get("/") { _, _ in Self.text(PageAssets.html, "text/html; charset=utf-8") }
     router.get("/page.js") { _, _ in Self.text(PageAssets.script, "text/javascript; charset=utf-8") }
+    // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/boards`.
+    router.get("/now.js") { _, _ in
+      let now = try await host.inspect { lobby in lobby.publicMatches(limit: Self.boards).map(Self.json) }
+      return Self.text("const now = [\(now.joined(separator: ","))];\n", "text/javascript; charset=utf-8")
+    }
     router.get("/page.css") { _, _ in Self.text(PageAssets.style, "text/css; charset=utf-8") }
     router.get("/top.json") { _, _ in
       let rows = try await host.inspect { lobby in lobby.leaders(limit: 20) }
