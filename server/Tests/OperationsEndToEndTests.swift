@@ -195,8 +195,8 @@ import TicTacToe
     let help = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     for flag in [
       "--listen <host:port>", "--data <dir>", "--admin <host:port>", "--max-wait <ms>", "--drain-seconds <seconds>",
-      "--keep-days <days>", "backup", "check-config", "(default: 127.0.0.1:4664)", "(default: 2000)", "(default: never)",
-      "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
+      "--keep-days <days>", "backup", "restore", "(default: 127.0.0.1:4664)", "(default: 2000)",
+      "(default: never)", "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
     ] { #expect(help.contains(flag), "\(flag)") }
   }
 
