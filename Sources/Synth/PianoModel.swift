@@ -15,8 +15,16 @@ struct PianoModel {
   private static let afterglow: [(Double, Double)] = [(47, 0), (59, 2.5), (71, 5.5), (83, 7), (107, 5)]
   /// The slowest decay in dB/s: the oracle's loops hold some partials for ever, strings do not.
   private static let slowest: [(Double, Double)] = [(23, 1.7), (35, 1.8), (59, 2.1), (71, 2.6), (83, 4.5), (107, 6)]
-  /// The fastest decay of a partial in dB/s: faster ones are hammer, and left to the noise.
-  private static let fastest = 150.0
+  /// The fastest early decay of the first partial in dB/s, what each further one may add, and the most: what the fit
+  /// finds faster is hammer, and left to the noise.
+  private static let fastest = 36.0
+  private static let fastestStep = 8.0
+  private static let fastestOfAll = 150.0
+  /// Mean power of the first 0.2 s at velocity 50, in dBFS: the sampled notes differ by up to 7 dB from their neighbours.
+  private static let evenness: [(Double, Double)] = [
+    (21, -40.5), (35, -40), (47, -39.5), (53, -38), (59, -36.2), (71, -33.6), (77, -33), (83, -34.2), (90, -36.5),
+    (95, -40.5), (102, -46), (108, -50),
+  ]
   /// T60 under the damper in seconds: 150 ms in the middle, faster at the top, none above F♯6 (90).
   private static let dampers: [(Double, Double)] = [(21, 0.42), (47, 0.24), (60, 0.15), (83, 0.09), (90, 0.07)]
   /// The longest rise of a note in ms: softness must not become lateness.
@@ -46,6 +54,7 @@ struct PianoModel {
       append(row, n: Double(n), f0: f0, b: b, midi: Double(m), to: &note, &random)
     }
     appendNoise(t < 0.5 ? below : above, to: &note, &random)
+    even(&note, to: Self.interpolate(Double(m), Self.evenness))
     let rise = lerp(Double(below.head[1]), Double(above.head[1]), t) / 100
     note.attack = min(rise, Self.interpolate(Double(m), Self.slowestRise))
     note.damping = m > 90 ? nil : Self.interpolate(Double(m), Self.dampers)
@@ -77,7 +86,8 @@ struct PianoModel {
   ) {
     let f = n * f0 * (1 + b * n * n).squareRoot() * exp2(row[1] / 120_000)
     let slowest = Self.interpolate(midi, Self.slowest)
-    let early = max(min(row[3] / 10, Self.fastest) * Self.interpolate(midi, Self.singing), slowest)
+    let fastest = min(Self.fastest + Self.fastestStep * (n - 1), Self.fastestOfAll)
+    let early = max(min(row[3] / 10, fastest) * Self.interpolate(midi, Self.singing), slowest)
     let late = max(row[5] / 10, slowest)
     let start = random.uniform()
     let levels = { (level: Double) in SIMD3(level + row[6] / 10, level, level + row[7] / 10) }
@@ -90,6 +100,17 @@ struct PianoModel {
         frequency: f + 0.06 + 0.2 * random.uniform(),
         level: levels(row[4] / 10 + Self.interpolate(midi, Self.afterglow)),
         decay: min(late, early), side: row[10] / 10, phase: row[11] / 1_000, start: start))
+  }
+
+  /// Raises or lowers a whole note so that its first 0.2 s have a mean power of `level` dBFS.
+  private func even(_ note: inout ModalNote, to level: Double) {
+    // A partial of amplitude a that falls by d dB/s has a²/2 of power, less each second by a factor of 10^(d/10).
+    let power = note.modes.reduce(0) { sum, mode in
+      let fall = mode.decay * log(10) / 10 * 0.2
+      return sum + 0.5 * pow(10, mode.level.y / 10) * (1 - exp(-fall)) / fall
+    }
+    let change = level - 10 * log10(power)
+    for i in note.modes.indices { note.modes[i].level += change }
   }
 
   private func appendNoise(_ anchor: PianoFit.Anchor, to note: inout ModalNote, _ random: inout Noise) {

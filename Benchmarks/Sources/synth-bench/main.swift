@@ -174,6 +174,18 @@ case "torture":
     print("torture: \(piano.rawValue) piano, 10 s, no violation")
   }
   withExtendedLifetime(grand) {}
+case "scale":
+  // Every note from B1 to F♯7 at velocity 45, two seconds each, dry.
+  var patch = Patch.standard
+  patch.levels.reverbSend = -90
+  patch.sympathy.send = -90
+  patch.levels.master = 0
+  var out: [Float] = []
+  for midi in 35...102 {
+    var offline = OfflineRenderer([note(midi, 0, 45)], engine: Engine(patch: patch))
+    out += offline.render(frames: 2 * 48_000)
+  }
+  write(out, to: arguments.dropFirst().first ?? "scale.f32")
 default:
-  print("usage: synth-bench cost | block | stems | notes OUT.f32 | torture [violate]")
+  print("usage: synth-bench cost | block | stems | notes OUT.f32 | scale OUT.f32 | torture [violate]")
 }
