@@ -44,9 +44,11 @@ var targets: [Target] = [
   .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
   .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
   .testTarget(name: "ComposerTests", dependencies: ["Composer", "ScoreFiles"], exclude: ["Goldens"]),
-  .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"]),
+  .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"], exclude: ["Goldens"]),
   .target(name: "CMallocProbe", path: "Tests/CMallocProbe"),
-  .testTarget(name: "SynthTests", dependencies: ["Synth", "SampledPiano", "CMallocProbe"], swiftSettings: hot),
+  .testTarget(
+    name: "SynthTests", dependencies: ["Synth", "SampledPiano", "Composer", "ScoreFiles", "CMallocProbe"],
+    exclude: ["Goldens"], swiftSettings: hot),
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol"]),
 ]
@@ -116,7 +118,7 @@ let package = Package(
   name: "Alina",
   // For Benchmarks/, a package of its own.
   products: [
-    .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel"]),
+    .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"]),
     .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe"]),
   ],
   dependencies: [

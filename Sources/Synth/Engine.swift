@@ -34,7 +34,7 @@ public final class Engine: @unchecked Sendable {
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
 
   /// Makes a silent engine at a sample rate in Hz, mixed as `patch` says.
-  public init(sampleRate: Double = 48_000, patch: Patch = .standard) {
+  public init(sampleRate: Double = 48_000, patch: Patch) {
     self.sampleRate = sampleRate
     mixer = UnsafeMutablePointer<Mixer>.allocate(capacity: 1)
     mixer.initialize(to: Mixer(sampleRate: sampleRate, patch: patch))

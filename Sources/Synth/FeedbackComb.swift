@@ -64,8 +64,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   private var wet: Ramp
   private var leftLow: Float = 0
   private var rightLow: Float = 0
-  private var quiet = 0
-  private var peak: Float = 0
+  private var silence = SilenceWatch(memory: size, floor: 1e-12)
 
   /// Makes the node with its default settings, silent; `sampleRate` in Hz.
   public init(sampleRate: Double) {
@@ -113,8 +112,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     rightLine.fill(0)
     leftLow = 0
     rightLow = 0
-    peak = 0
-    quiet = Self.size
+    silence.rest()
   }
 
   /// Renders in place. Real-time safe: yes.
@@ -124,8 +122,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       let (run, starts) = place.next(block.frames - done)
       if starts { tick() }
       let part = block.part(done, run)
-      // What is silent stays silent, and costs nothing.
-      if quiet >= Self.size, isSilent(part) { skip(part) } else { sound(part) }
+      if silence.isResting, part.isSilent { skip(part) } else { sound(part) }
       done += run
     }
   }
@@ -136,21 +133,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     damping.tick()
     dry.tick()
     wet.tick()
-    if peak < 1e-12 {
-      if quiet < Self.size {
-        quiet += Grid.frames
-        if quiet >= Self.size { clear() }
-      }
-    } else {
-      quiet = 0
-    }
-    peak = 0
-  }
-
-  @inline(__always)
-  private func isSilent(_ part: StereoBlock) -> Bool {
-    for i in 0..<part.frames where part.left[i] != 0 || part.right[i] != 0 { return false }
-    return true
+    if silence.tick() { clear() }
   }
 
   private mutating func skip(_ part: StereoBlock) {
@@ -197,7 +180,7 @@ public struct FeedbackComb: ~Copyable, AudioNode {
       leftLine[at] = yl
       rightLine[at] = yr
       at = (at + 1) & mask
-      peak = max(peak, max(abs(yl), abs(yr)))
+      silence.note(max(abs(yl), abs(yr)))
       let outL = dryGain * xl + wetGain * leftLow
       let outR = dryGain * xr + wetGain * rightLow
       part.left[i] = Arithmetic.flushed(outL)

@@ -161,7 +161,7 @@ struct Mixer: ~Copyable {
     case .knock:
       piano[0]?.pointee.strike(
         note: ModalTables.knock, velocity: event.velocity == 0 ? 50 : Float(event.velocity), pan: Float(event.pan),
-        hold: 48_000, bus: 0)
+        hold: 48_000, bus: 0, gain: Arithmetic.amplitude(decibels: rack[0]?.pointee.patch.knock ?? 0))
     case .bell: strikeBell(event)
     case .chain:
       chain = Int(event.amount) <= Patch.maxChains ? Int(event.amount) : 0

@@ -62,8 +62,8 @@ struct ModalPiano: ~Copyable {
   /// The place of the pedal now, 0…1.
   var pedalNow: Float { pedal.value }
 
-  /// Strikes a note now; `pan` −100…100, `hold` frames until the key is let go, `bus` where it sounds.
-  mutating func strike(note: Int, velocity: Float, pan: Float, hold: Int, bus: Int) {
+  /// Strikes a note now; `pan` −100…100, `hold` frames until the key is let go, `bus` where it sounds, `gain` a factor.
+  mutating func strike(note: Int, velocity: Float, pan: Float, hold: Int, bus: Int, gain: Float = 1) {
     let slot = freeSlot(for: note)
     guard slot >= 0 else { return }
     var voice = Voice()
@@ -74,8 +74,8 @@ struct ModalPiano: ~Copyable {
     voice.bus = Int32(bus)
     voice.hold = Int32(clamping: max(hold, Grid.frames))
     // A balance, not a rotation: a note keeps its own width.
-    voice.left = min(1, 1 - pan / 100)
-    voice.right = min(1, 1 + pan / 100)
+    voice.left = min(1, 1 - pan / 100) * gain
+    voice.right = min(1, 1 + pan / 100) * gain
     voices[slot] = voice
     excite(slot, entry, velocity: velocity)
   }

@@ -65,6 +65,55 @@ struct GridPlace: BitwiseCopyable {
   }
 }
 
+/// Tells when a node with a memory has been silent so long that it may rest: what is silent then costs nothing.
+///
+/// Note each frame's loudest sample, ask at each grid frame.
+struct SilenceWatch: BitwiseCopyable {
+  /// Frames of silence after which the memory holds nothing any more.
+  private let memory: Int
+  /// What counts as silence, as an amplitude.
+  private let floor: Float
+  private var quiet: Int
+  private var peak: Float = 0
+
+  /// Watches a node, silent from its start, whose memory is `memory` frames.
+  init(memory: Int, floor: Float) {
+    self.memory = memory
+    self.floor = floor
+    quiet = memory
+  }
+
+  /// Whether the node holds nothing but silence.
+  var isResting: Bool { quiet >= memory }
+
+  /// Hears a sample of the node's memory or output.
+  @inline(__always)
+  mutating func note(_ level: Float) { peak = max(peak, level) }
+
+  /// Begins a grid cell; true when the node comes to rest, and may clear its memory.
+  mutating func tick() -> Bool {
+    let wasResting = isResting
+    quiet = peak < floor ? min(quiet + Grid.frames, memory) : 0
+    peak = 0
+    return isResting && !wasResting
+  }
+
+  /// The node's memory was cleared.
+  mutating func rest() {
+    quiet = memory
+    peak = 0
+  }
+}
+
+extension StereoBlock {
+  /// Whether every sample is 0.
+  @inline(__always)
+  var isSilent: Bool {
+    for i in 0..<frames where left[i] != 0 || right[i] != 0 { return false }
+    return true
+  }
+}
+
 /// Zeroes what must not leave a node, and tells whether anything had to be.
 @inline(__always)
 func purify(_ block: StereoBlock) -> Bool {

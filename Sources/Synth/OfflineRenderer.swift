@@ -9,7 +9,7 @@ public struct OfflineRenderer {
   private var frame: Int64 = 0
 
   /// Prepares a score: events in the order they were posted, cuts done as if each had come in time.
-  public init(_ events: [ScoreEvent], engine: Engine = Engine()) {
+  public init(_ events: [ScoreEvent], engine: Engine) {
     self.engine = engine
     self.events = Self.carryOutCuts(events).enumerated().sorted {
       ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)

@@ -1,6 +1,6 @@
-/// How the sound is wired and mixed: plain data, compiled from the rule file or taken from `standard`.
+/// How the sound is wired and mixed: plain data, compiled from the rule file, where its numbers are.
 ///
-/// Every number of the mix lives here. `Engine.load(_:)` turns a patch into nodes without a gap in the sound.
+/// `Engine.load(_:)` turns a patch into nodes without a gap in the sound.
 public struct Patch: Sendable, Hashable {
   /// Effect chains a patch may have; `ScoreEvent.chain` counts from 1, 0 is none.
   public static let maxChains = 7
@@ -57,23 +57,23 @@ public struct Patch: Sendable, Hashable {
   /// Levels of the mix, in dB.
   public struct Levels: Sendable, Hashable, BitwiseCopyable {
     /// Everything, before the volume.
-    public var master: Float = 13
+    public var master: Float = 0
     /// The modal piano.
     public var piano: Float = 0
     /// The sampled grand, so that both are equally loud.
-    public var grand: Float = 1.1
+    public var grand: Float = 0
     /// What the room hears.
-    public var reverbSend: Float = -7.5
+    public var reverbSend: Float = -90
     /// The sine bed of the drone at its full level, dBFS.
-    public var drone: Float = -37
+    public var drone: Float = -90
     /// The focus preview, dBFS.
-    public var preview: Float = -45
+    public var preview: Float = -90
     /// A bell at velocity 64, dBFS.
-    public var bell: Float = -24
+    public var bell: Float = -90
     /// The knock of a refused move, over its model.
     public var knock: Float = 0
 
-    /// The default mix.
+    /// The bare piano: nothing added, nothing raised. What is played is in the rule file.
     public init() {}
   }
 
@@ -88,12 +88,12 @@ public struct Patch: Sendable, Hashable {
   /// Fades of the focus preview.
   public var preview = ToneGenerator.Parameters.preview
   /// T60 of a bell in seconds, 0.2…20.
-  public var bellDecay: Float = 7
+  public var bellDecay: Float = 4
   /// The chains, from number 1; at most `maxChains`.
   public var chains: [Chain]
 
-  /// Makes a patch; chains past `maxChains` are dropped.
-  public init(sympathy: Sympathy, chains: [Chain]) {
+  /// Makes a patch with the bare piano's levels; chains past `maxChains` are dropped.
+  public init(sympathy: Sympathy = Sympathy(strings: [], send: -90), chains: [Chain] = []) {
     self.sympathy = sympathy
     self.chains = Array(chains.prefix(Self.maxChains))
   }
@@ -102,18 +102,4 @@ public struct Patch: Sendable, Hashable {
   public func chainNumber(_ name: String) -> UInt8? {
     chains.firstIndex { $0.name == name }.map { UInt8($0 + 1) }
   }
-
-  /// The patch for B minor: strings on B2 D3 F♯3 B3, and the chains *glint*, *echo*, *melt* and *shimmer* (1…4).
-  public static let standard = Patch(
-    sympathy: Sympathy(
-      strings: [388.76, 326.90, 259.46, 194.38].map { delay in
-        FeedbackComb.Parameters.string(frequency: 48_000 / delay, t60: 7.5, damping: 0.22)
-      },
-      send: -52),
-    chains: [
-      Chain(name: "glint", nodes: [.comb(.metallicRing)], level: -9),
-      Chain(name: "echo", nodes: [.comb(.lightDelay)], level: -6),
-      Chain(name: "melt", nodes: [.comb(.waxComb, melt: 412)], level: -6),
-      Chain(name: "shimmer", nodes: [.ringModulator(.shimmer)], level: -10),
-    ])
 }

@@ -54,8 +54,7 @@ public struct Reverb: ~Copyable, AudioNode {
   private var dry: Ramp
   private var wet: Ramp
   private var place = GridPlace()
-  private var quiet = 0
-  private var peak: Float = 0
+  private var silence = SilenceWatch(memory: 2 * predelaySize, floor: 1e-10)
 
   /// Makes the node with its default settings, silent; `sampleRate` in Hz.
   public init(sampleRate: Double) {
@@ -102,8 +101,7 @@ public struct Reverb: ~Copyable, AudioNode {
     allpasses.fill(0)
     before.fill(0)
     low = .zero
-    peak = 0
-    quiet = Self.predelaySize * 2
+    silence.rest()
   }
 
   /// Renders in place. Real-time safe: yes.
@@ -113,7 +111,7 @@ public struct Reverb: ~Copyable, AudioNode {
       let (run, starts) = place.next(block.frames - done)
       if starts { tick() }
       let part = block.part(done, run)
-      if quiet >= Self.predelaySize * 2, isSilent(part) { skip(part) } else { sound(part) }
+      if silence.isResting, part.isSilent { skip(part) } else { sound(part) }
       done += run
     }
   }
@@ -122,21 +120,7 @@ public struct Reverb: ~Copyable, AudioNode {
     for i in 0..<16 { low[i] = Arithmetic.flushed(low[i]) }
     dry.tick()
     wet.tick()
-    if peak < 1e-10 {
-      if quiet < Self.predelaySize * 2 {
-        quiet += Grid.frames
-        if quiet >= Self.predelaySize * 2 { clear() }
-      }
-    } else {
-      quiet = 0
-    }
-    peak = 0
-  }
-
-  @inline(__always)
-  private func isSilent(_ part: StereoBlock) -> Bool {
-    for i in 0..<part.frames where part.left[i] != 0 || part.right[i] != 0 { return false }
-    return true
+    if silence.tick() { clear() }
   }
 
   private mutating func skip(_ part: StereoBlock) {
@@ -162,7 +146,7 @@ public struct Reverb: ~Copyable, AudioNode {
       let (outL, outR) = circulate(l, r)
       let d = dry.next()
       let w = wet.next()
-      peak = max(peak, max(max(abs(xl), abs(xr)), max(abs(outL), abs(outR))))
+      silence.note(max(max(abs(xl), abs(xr)), max(abs(outL), abs(outR))))
       part.left[i] = Arithmetic.flushed(d * xl + w * outL)
       part.right[i] = Arithmetic.flushed(d * xr + w * outR)
       at += 1

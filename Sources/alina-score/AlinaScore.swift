@@ -30,7 +30,7 @@ struct Root: ParsableCommand {
     commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: "0.1.0",
     subcommands: [
       Render.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self, Tone.self, Envelope.self,
-      Devices.self,
+      Bench.self, Devices.self,
     ])
 }
 
@@ -42,7 +42,7 @@ struct Explain: ParsableCommand {
 
   func run() throws {
     let record = try source.record()
-    let rules = try source.rules().rules
+    let rules = try source.rules(for: record)
     let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side, explains: true)
     print(Explanation.text(rendition, record: record, rules: rules), terminator: "")
   }

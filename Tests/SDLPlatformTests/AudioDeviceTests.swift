@@ -18,7 +18,7 @@ import Testing
   @Test("A device pulls from the engine, and counts what its callback costs")
   func dummy() {
     setenv("SDL_AUDIODRIVER", "dummy", 1)
-    let engine = Engine()
+    let engine = Engine(patch: Patch())
     let device = AudioDevice(engine: engine, options: .init())
     device.start()
     #expect(device.state == .playing(driver: "dummy"))
@@ -34,7 +34,7 @@ import Testing
   func noDevice() {
     setenv("SDL_AUDIODRIVER", "no-such-driver", 1)
     defer { setenv("SDL_AUDIODRIVER", "dummy", 1) }
-    let engine = Engine()
+    let engine = Engine(patch: Patch())
     let device = AudioDevice(engine: engine, options: .init())
     device.start()
     guard case .none(let reason) = device.state else {
@@ -53,7 +53,7 @@ import Testing
   func reconnection() {
     setenv("SDL_AUDIODRIVER", "no-such-driver", 1)
     defer { setenv("SDL_AUDIODRIVER", "dummy", 1) }
-    let engine = Engine()
+    let engine = Engine(patch: Patch())
     let device = AudioDevice(engine: engine, options: .init())
     device.start()
     #expect(waitForFrames(engine, 2_048))
@@ -73,7 +73,7 @@ import Testing
     setenv("SDL_AUDIODRIVER", "dummy", 1)
     var options = AudioDevice.Options()
     options.isGated = true
-    let engine = Engine()
+    let engine = Engine(patch: Patch())
     let device = AudioDevice(engine: engine, options: options)
     device.start()
     usleep(100_000)
@@ -87,7 +87,7 @@ import Testing
   func off() {
     var options = AudioDevice.Options()
     options.isOff = true
-    let engine = Engine()
+    let engine = Engine(patch: Patch())
     let device = AudioDevice(engine: engine, options: options)
     device.start()
     #expect(device.state == .off)

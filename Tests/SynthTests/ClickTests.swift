@@ -26,10 +26,7 @@ struct ClickTests {
     for seed in 1...(Self.long ? 120 : 4) {
       let score = Scores.everything(seconds: 60, seed: UInt64(seed))
       let engine = Engine()
-      // Turned down, for this score strikes T as hard as M: what is heard is the events and not the limiter.
-      engine.setVolume(decibels: -8)
       let out = Scores.render(score, frames: 60 * 48_000, engine: engine) { 1_024 }
-      #expect(engine.counters.limited == 0)
       let moments = score.flatMap { [Int($0.frame.rawValue), Int($0.frame.rawValue) + Int($0.duration)] }
       let found = worst(out, moments)
       #expect(found.decibels < 6, "seed \(seed): \(found.decibels) dB at frame \(found.frame)")
@@ -41,10 +38,7 @@ struct ClickTests {
     let engine = Engine()
     var score: [ScoreEvent] = []
     for i in 0..<200 { score.append(Scores.note(40 + (i * 7) % 50, at: 24_000 + Int64(i) * 700, velocity: 45)) }
-    // Turned down, so that what is heard is the stealing and not the limiter.
-    engine.setVolume(decibels: -15)
     let out = Scores.render(score, frames: 220_000, engine: engine) { 480 }
-    #expect(engine.counters.limited == 0)
     #expect(engine.counters.steals > 50)
     let found = worst(out, score.map { Int($0.frame.rawValue) })
     #expect(found.decibels < 6, "\(found.decibels) dB at frame \(found.frame)")
@@ -95,7 +89,7 @@ struct ClickTests {
     #expect(found.decibels < 6, "\(found.decibels) dB at frame \(found.frame)")
   }
 
-  @Test("when nine moves fall within two seconds, again and again; the limiter keeps out of it")
+  @Test("when nine moves fall within two seconds, again and again")
   func hurry() {
     var random = Seeded(7)
     for round in 0..<(Self.long ? 1_000 : 12) {
@@ -106,15 +100,14 @@ struct ClickTests {
         let at = Int64(3_000 + move * 10_667)
         let m = [74, 76, 78, 79, 81, 83, 85, 86, 88, 90][random.next(10)] - (move % 2 == 0 ? 0 : 12)
         let pan: Int8 = move % 2 == 0 ? 20 : -20
-        // The touch the composer's density rule gives to such haste, as its note log has it.
-        score.append(Scores.note(m, at: at, velocity: UInt8(44 - 2 * move), pan: pan))
-        score.append(Scores.note(m - 5, at: at + Int64(move % 2) * 2_880, velocity: move == 0 ? 38 : 23, pan: pan))
+        // Struck as in calm, without the softness the composer gives to haste: the worst there can be.
+        score.append(Scores.note(m, at: at, velocity: 50, pan: pan))
+        score.append(Scores.note(m - 5, at: at + Int64(move % 2) * 2_880, velocity: 44, pan: pan))
       }
       let engine = Engine()
       let out = Scores.render(score, frames: 3 * 48_000, engine: engine) { 1_024 }
       let peak = out.reduce(Float(0)) { max($0, abs($1)) }
-      #expect(peak < 0.7, "round \(round): peak \(peak)")
-      #expect(engine.counters.limited == 0, "round \(round)")
+      #expect(peak < 0.892, "round \(round): peak \(peak)")
       let found = worst(out, score.map { Int($0.frame.rawValue) })
       #expect(found.decibels < 6, "round \(round): \(found.decibels) dB at frame \(found.frame)")
     }

@@ -281,17 +281,29 @@ struct ReverbTests {
 
 @Suite("The limiter and the dither")
 struct OutputTests {
-  @Test("the limiter holds peaks at its ceiling and touches nothing under it")
+  @Test("the limiter holds peaks at its ceiling, touches nothing under it, and begins and ends without a click")
   func limiter() {
     let bench = Bench<Limiter>()
     let soft = Signal.noise(9_600, amplitude: 0.7)
     #expect(bench.render(soft).0 == soft)
     #expect(bench.node.pointee.framesLimited == 0)
-    let loud = Signal.sine(440, 48_000, amplitude: 3)
-    let (l, _) = bench.render(loud)
-    #expect(l.allSatisfy { abs($0) <= 0.708 })
-    #expect(Signal.click(l, at: 24_000) < 6)
-    #expect(bench.node.pointee.framesLimited > 40_000)
+    for (amplitude, f) in [(1.0, 440.0), (1.5, 62), (3, 440), (3, 1_480)] {
+      bench.node.pointee.reset()
+      // A soft tone that becomes loud within 4 ms, as a struck string does, and sinks again.
+      let x = Signal.sine(f, 96_000, amplitude: 1).enumerated().map { i, s in
+        let rise = min(max(Double(i - 24_000) / 192, 0), 1)
+        let fall = exp(-max(Double(i - 30_000), 0) / 12_000)
+        return s * Float(0.3 + (amplitude - 0.3) * rise * rise * (3 - 2 * rise) * fall)
+      }
+      let (l, _) = bench.render(x)
+      #expect(l.allSatisfy { abs($0) <= 0.892 }, "never more than 2 dB over the ceiling")
+      #expect(l[24_960..<30_000].allSatisfy { abs($0) <= 0.725 }, "at the ceiling after 16 ms")
+      #expect(Array(l[..<24_000]) == Array(x[..<24_000]), "untouched before")
+      for frame in stride(from: 23_000, to: 90_000, by: 500) {
+        #expect(Signal.click(l, at: frame) < 6, "\(amplitude) at \(f) Hz, frame \(frame)")
+      }
+      #expect(bench.node.pointee.framesLimited > 1_000)
+    }
   }
 
   @Test("dither is triangular, without bias, and leaves no distortion above its own noise")

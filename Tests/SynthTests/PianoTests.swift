@@ -70,6 +70,30 @@ struct PianoTests {
     }
   }
 
+  @Test("is even: neighbouring semitones of the music's range differ little in level and in decay")
+  func evenness() {
+    for velocity: UInt8 in [30, 45, 58] {
+      var last: (level: Double, decay: Double)?
+      for midi in 50...95 {
+        let x = Self.note(midi, velocity, on: nil, seconds: 2)
+        func level(_ from: Double, _ to: Double) -> Double {
+          Signal.decibels(Signal.rms(x[2 * Int(from * 48_000)..<2 * Int(to * 48_000)]))
+        }
+        let now = (level: level(0, 0.2), decay: (level(0.1, 0.2) - level(0.9, 1)) / 0.8)
+        #expect(now.decay < 36, "MIDI \(midi) at velocity \(velocity) falls by \(now.decay) dB/s")
+        if let last {
+          #expect(
+            abs(now.level - last.level) < 2.5, "MIDI \(midi) at velocity \(velocity): \(now.level) after \(last.level) dB"
+          )
+          #expect(
+            abs(now.decay - last.decay) < 8,
+            "MIDI \(midi) at velocity \(velocity): \(now.decay) after \(last.decay) dB/s")
+        }
+        last = now
+      }
+    }
+  }
+
   @Test("is as wide as the grand, and whole in mono")
   func width() {
     for midi in Self.bees {

@@ -1,6 +1,26 @@
+import Composer
+import Foundation
+import ScoreFiles
 import ScoreModel
 
 @testable import Synth
+
+/// The folder of the shipped rule files.
+let assets = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Assets")
+  .standardized.path
+
+/// A shipped rule file by name.
+func shipped(_ name: String) -> ScoreRules { (try? RuleLibrary.load("\(assets)/\(name).yaml"))!.rules }
+
+extension Patch {
+  /// The mix of the standard score: strings on the triad, and the chains *glint*, *echo*, *melt* and *shimmer* (1…4).
+  static let standard = Patch(shipped("score"))
+}
+
+extension Engine {
+  /// An engine mixed as the standard score says.
+  convenience init() { self.init(patch: .standard) }
+}
 
 /// Small scores that the sound is tested with: in the style of the music, without its composer.
 enum Scores {

@@ -1,9 +1,13 @@
 // Costs and sounds of the synthesizer, for measuring and for looking at with other tools.
 import CRealtimeProbe
 import Glibc
+import ScoreFiles
 import SampledPiano
 import ScoreModel
 import Synth
+
+/// The mix of the standard score.
+let standard = Patch(try RuleLibrary.load().rules)
 
 func note(_ midi: Int, _ at: Int64, _ velocity: UInt8, hold: Int32 = 480_000, pan: Int8 = 0) -> ScoreEvent {
   ScoreEvent(
@@ -84,7 +88,7 @@ case "cost":
     var ratios: [Double] = []
     var shares: [Double] = []
     for round in 0..<5 {
-      var offline = OfflineRenderer(full(voices: voices))
+      var offline = OfflineRenderer(full(voices: voices), engine: Engine(patch: standard))
       var buffer = [Float](repeating: 0, count: 2 * 4_800)
       let t = seconds { for _ in 0..<100 { offline.fill(&buffer, frames: 4_800) } }
       var sum: Float = 0
@@ -98,7 +102,7 @@ case "cost":
 case "block":
   // The worst block, as the callback would feel it, in ms of CPU time; the budget is the block's own length.
   for size in [256, 512, 1_024] {
-    let engine = Engine()
+    let engine = Engine(patch: standard)
     engine.post(full(voices: 32))
     var buffer = [Float](repeating: 0, count: 2 * size)
     var times: [Double] = []
@@ -109,7 +113,7 @@ case "block":
   }
 case "notes":
   // Each B at velocities 30, 50 and 80, nine seconds each, dry but for the pedal.
-  var patch = Patch.standard
+  var patch = standard
   patch.levels.reverbSend = -90
   patch.sympathy.send = -90
   patch.levels.master = 0
@@ -124,7 +128,7 @@ case "notes":
 case "stems":
   // How much of ten seconds of pairs is room, and how much is strings that ring along, in dB under the dry sound.
   func take(_ change: (inout Patch) -> Void) -> [Float] {
-    var patch = Patch.standard
+    var patch = standard
     change(&patch)
     var events = [note(35, 0, 45), note(47, 0, 45)]
     for (i, m) in [83, 81, 79, 78, 76, 78, 74, 71].enumerated() {
@@ -153,13 +157,13 @@ case "torture":
   }
   let grand = SampledPiano.isAvailable ? try SampledPiano() : nil
   for piano in Engine.Piano.allCases where piano == .modal || grand != nil {
-    let engine = Engine()
+    let engine = Engine(patch: standard)
     if let grand { engine.attach(grand.instrument) }
     engine.setPiano(piano)
     engine.post(everything())
     var buffer = [Float](repeating: 0, count: 2 * 480)
     for block in 0..<1_000 {
-      if block == 300 { engine.load(.standard) }
+      if block == 300 { engine.load(standard) }
       if block == 400 { engine.setTuning(a4: 432) }
       if block == 500 { engine.setHidden(true) }
       if block == 560 { engine.setHidden(false) }
@@ -176,7 +180,7 @@ case "torture":
   withExtendedLifetime(grand) {}
 case "scale":
   // Every note from B1 to F♯7 at velocity 45, two seconds each, dry.
-  var patch = Patch.standard
+  var patch = standard
   patch.levels.reverbSend = -90
   patch.sympathy.send = -90
   patch.levels.master = 0
