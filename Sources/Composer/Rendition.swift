@@ -25,7 +25,7 @@ public struct Rendition: Sendable {
   public private(set) var end = Tick.zero
   private var conductor: Conductor
 
-  /// Plays a recorded game; `human` is the one local human's side, if there was exactly one.
+  /// Plays a recorded game; `human` is the one local human's side, the record's own if none is named.
   ///
   /// A later game of a session (its start frame is not 0) is heard from its own beginning.
   public init(
@@ -36,7 +36,9 @@ public struct Rendition: Sendable {
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0
     conductor = Conductor(seed: seed ?? record.seed ?? 1, rules: rules)
+    let human = human ?? record.human
     conductor.explains = explains
+    conductor.pace = record.pace ?? 1
     if opens {
       say(.opened(resuming: record.game.start != .start), at: .zero)
     } else {

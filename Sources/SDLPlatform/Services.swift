@@ -40,6 +40,7 @@ extension PlatformServices {
       readFile: { FileAccess.read($0) }, writeFile: { FileAccess.write($0, $1) },
       inBackground: { work in Task.detached(priority: .utility) { work() } })
     services.listFolder = { FileAccess.list($0) }
+    services.fileStamp = { FileAccess.stamp($0) }
     return services
   }
 }

@@ -1,5 +1,6 @@
 import Composer
 import Foundation
+import TicTacToe
 
 /// Where rule files are found, and how one is loaded.
 public enum RuleLibrary {
@@ -11,6 +12,13 @@ public enum RuleLibrary {
     public let path: String
     /// FNV-1a (64 bits) of its bytes, hexadecimal: what records keep beside the name.
     public let hash: String
+
+    /// What records name it by: a shipped file by its name, another by its file name; and its hash.
+    public var reference: Record.ScoreRules {
+      let file = URL(fileURLWithPath: path).lastPathComponent
+      let name = file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file
+      return Record.ScoreRules(name: RuleLibrary.path(of: name) == path ? name : file, hash: hash)
+    }
   }
 
   /// The rules a session begins with.
@@ -71,6 +79,13 @@ public enum RuleLibrary {
     } catch {
       throw ScoreFileError(error.errors.map { "\(path): \($0)" }.joined(separator: "\n"))
     }
+  }
+
+  /// The rules a record names, wherever they are: shipped, in the working directory, or in `folder`. `nil` where no
+  /// file of that name has that hash.
+  public static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
+    let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
+    return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }
   }
 
   static func hash(_ data: Data) -> String {

@@ -75,6 +75,8 @@ public struct PlatformServices: Sendable {
   public var listFolder: @Sendable (_ path: String) -> [String] = { _ in [] }
   /// The names of the sound devices that can play; empty where there is none or it cannot be known.
   public var soundDevices: @Sendable () -> [String] = { [] }
+  /// A number that changes whenever a file does; `nil` where there is none.
+  public var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
   /// Runs work on a worker pool; the work must not touch the screen.
   public var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 

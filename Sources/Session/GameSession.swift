@@ -71,6 +71,9 @@ public final class GameSession {
     set { conductor.rules = newValue }
   }
 
+  /// What records name the score rules by; set it with `rules`.
+  public var rulesReference: Record.ScoreRules?
+
   /// The bars of the session's score.
   public var bars: [Bar] { conductor.bars }
 
@@ -364,6 +367,9 @@ extension GameSession {
     record.endFrame = endFrame
     record.seed = conductor.gameSeed
     record.bars = conductor.choices
+    record.scoreRules = rulesReference
+    record.human = participants.loneHuman
+    record.pace = conductor.pace
     if let clockSeconds { record.timeControl = "\(clockSeconds)+0" }
     record[player: .x] = participants.x.name
     record[player: .o] = participants.o.name

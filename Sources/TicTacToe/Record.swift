@@ -196,6 +196,24 @@ extension Record {
     set { self[tag: "ScoreRules"] = newValue.map { "\($0.name) \($0.hash)" } }
   }
 
+  /// The one side that a person at the machine played, if there was exactly one (`Human "x"`): endings differ by it.
+  public var human: Player? {
+    get {
+      switch self[tag: "Human"] {
+      case "x": .x
+      case "o": .o
+      default: nil
+      }
+    }
+    set { self[tag: "Human"] = newValue.map { $0 == .x ? "x" : "o" } }
+  }
+
+  /// The pace the music was played at (`Pace "1.15"`), 0.7–1.3; `nil` for 1 and for what cannot be read.
+  public var pace: Double? {
+    get { self[tag: "Pace"].flatMap { Double($0) }.flatMap { (0.7...1.3).contains($0) ? $0 : nil } }
+    set { self[tag: "Pace"] = newValue.flatMap { $0 == 1 ? nil : "\($0)" } }
+  }
+
   /// The time control as PGN writes it: `300+3` seconds and increment, `-` for none.
   public var timeControl: String? {
     get { self[tag: "TimeControl"] }

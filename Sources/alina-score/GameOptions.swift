@@ -9,9 +9,10 @@ struct GameOptions: ParsableArguments {
   @Argument(help: "The game's record; - reads standard input.") var game: String
   @Option(name: .customLong("game"), help: ArgumentHelp("Which game of a file of many, from 1.", valueName: "n"))
   var number: Int?
-  @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
+  @Option(help: ArgumentHelp("A rule file by name or path; the record's own if not given.", valueName: "rules"))
+  var scoreRules: String?
   @Option(help: ArgumentHelp("The music's seed; the record's own if not given.", valueName: "n")) var seed: UInt64?
-  @Option(help: ArgumentHelp("The side of the one local human, if there was one.", valueName: "x|o"))
+  @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
 
   func validate() throws {
@@ -20,7 +21,16 @@ struct GameOptions: ParsableArguments {
 
   var side: Player? { human.map { $0 == "x" ? .x : .o } }
 
-  func rules() throws -> RuleLibrary.Loaded { try RuleLibrary.load(scoreRules) }
+  /// The rules asked for, else those the game was heard with; if they are not here, a line says so.
+  func rules(for record: Record) throws -> ScoreRules {
+    guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
+    let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path
+    if let found = RuleLibrary.load(recorded: heard, beside: folder) { return found.rules }
+    let near = try RuleLibrary.load(RuleLibrary.path(of: heard.name) == nil ? nil : heard.name)
+    let told = "heard with score rules \(heard.name) (\(heard.hash)), which are not here; taking \(near.path)"
+    FileHandle.standardError.write(Data("alina-score: \(told)\n".utf8))
+    return near.rules
+  }
 
   func record() throws -> Record {
     let records = try GameFile.records(game)

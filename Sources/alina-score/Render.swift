@@ -40,7 +40,7 @@ struct Render: ParsableCommand {
 
   func run() throws {
     let record = try source.record()
-    let rules = try source.rules().rules
+    let rules = try source.rules(for: record)
     let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side)
     let title = ScoreTitle.title(record)
     if text { print(TextScore.text(rendition.bars, scale: rules.scale), terminator: "") }

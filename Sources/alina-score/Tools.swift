@@ -8,9 +8,11 @@ import Synth
 struct Effects: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fx", abstract: "Send a sound through a chain of effect units.",
-    discussion:
-      "Units: comb:metallic-ring|light-delay|wax-comb, ringmod:bell|shimmer, matcher:breath|follow, reverb:church|room, gain:DB."
-  )
+    discussion: """
+      Units: comb:metallic-ring|light-delay|wax-comb, ringmod:bell|shimmer, matcher:breath|follow,
+      reverb:church|room, gain:DB. Values that differ from the preset follow it, as in
+      "comb:wax-comb delay=300 feedback=0.9"; the preset custom starts from plain values.
+      """)
 
   @Argument(help: "The sound to read.") var input: String
   @Option(help: ArgumentHelp("Units in order, such as \"comb:wax-comb, ringmod:bell\".", valueName: "units"))

@@ -74,11 +74,15 @@ extension App {
 
   /// Reads score rules; what is wrong with them is shown, and the last good ones go on.
   func loadRules(_ name: String, isFirst: Bool = false) {
-    // What the session was made with.
+    // What is written while it is read changes the stamp again, and is read again.
+    let path = RuleLibrary.path(of: name)
+    rulesWatch.watch(path, stamp: path.flatMap { parts.services.fileStamp($0) })
+    // What the session was made with needs no loading.
     if isFirst && name == parts.rulesName { return }
     do throws(ScoreFileError) {
       let loaded = try RuleLibrary.load(name)
       parts.session.rules = loaded.rules
+      parts.session.rulesReference = loaded.reference
       parts.engine.load(Patch(loaded.rules))
       tonality = Tonality(loaded.rules)
       if !isFirst { show(notice: "\(screen.text(.rulesRead)) \(loaded.rules.name)", at: parts.services.now()) }

@@ -56,6 +56,8 @@ final class App: PlatformGame {
   var tonality: Tonality
   /// What became of pieces being kept, from the workers.
   let keptPieces = Mailbox()
+  /// Looks after the rule file in force.
+  var rulesWatch = RulesWatch()
   var hasTuned = false
   var hasGrand = false
   private var previewSince: Double?
@@ -144,6 +146,7 @@ final class App: PlatformGame {
     playScript(at: now)
     endIfDone()
     carryOnInterlude()
+    if rulesWatch.wantsReading(at: now, stamp: parts.services.fileStamp) { answerMusic(.reloadRules) }
     listenOn(at: now)
     hearNetwork(at: now)
     endLongPreview(at: now)

@@ -50,7 +50,7 @@ struct Launch {
   private func runHeadless() throws {
     let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
     let rules = try rules()
-    let engine = Engine(patch: Patch(rules))
+    let engine = Engine(patch: Patch(rules.rules))
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
     defer { samples.deallocate() }
     let platform = HeadlessPlatform(width: size.0, height: size.1) { engine.render(into: samples, frames: $0) }
@@ -73,7 +73,7 @@ struct Launch {
     // What the command line names is looked at before a window flashes up.
     let script = try script()
     let rules = try rules()
-    let engine = Engine(patch: Patch(rules))
+    let engine = Engine(patch: Patch(rules.rules))
     let isGated = options.script != nil && !options.noAudio && environment("SDL_AUDIODRIVER") == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
@@ -185,16 +185,16 @@ struct Launch {
   }
 
   /// The score rules asked for.
-  private func rules() throws -> ScoreRules {
+  private func rules() throws -> RuleLibrary.Loaded {
     do throws(ScoreFileError) {
-      return try RuleLibrary.load(options.scoreRules).rules
+      return try RuleLibrary.load(options.scoreRules)
     } catch {
       throw Failure(description: error.description)
     }
   }
 
   private func makeSession(
-    _ engine: Engine, _ rules: ScoreRules, _ services: PlatformServices, leadFrames: Int
+    _ engine: Engine, _ rules: RuleLibrary.Loaded, _ services: PlatformServices, leadFrames: Int
   ) -> GameSession {
     let port = SoundPort(
       now: { engine.framesBegun }, post: { engine.post($0) },
@@ -203,8 +203,9 @@ struct Launch {
       },
       lead: Tick(rawValue: Int64(leadFrames)))
     let session = GameSession(
-      seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)), rules: rules,
+      seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)), rules: rules.rules,
       participants: setup().participants, sound: port, inBackground: services.inBackground)
+    session.rulesReference = rules.reference
     return session
   }
 

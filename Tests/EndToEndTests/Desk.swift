@@ -47,6 +47,13 @@ final class Desk {
     try takeFocus()
   }
 
+  /// Writes the player's settings before the program starts, in a folder of `newFolder`.
+  static func set(_ settings: String, in folder: URL) throws {
+    let config = folder.appendingPathComponent("config/alina")
+    try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
+    try Data(settings.utf8).write(to: config.appendingPathComponent("settings"))
+  }
+
   /// Without a window manager nobody else gives the window the keyboard.
   private func takeFocus() throws {
     try waitFor(seconds: 10, "the window to take the focus") {

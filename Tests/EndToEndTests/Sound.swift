@@ -29,9 +29,9 @@ struct Sound {
   }
 
   /// The whole music of a game as `alina-score render` makes it.
-  init(rendering record: Record, human: Player?, frames: Int) throws {
-    let rules = try RuleLibrary.load().rules
-    let rendition = Rendition(of: record, rules: rules, human: human)
+  init(rendering record: Record, rules: String? = nil, frames: Int) throws {
+    let rules = try RuleLibrary.load(rules).rules
+    let rendition = Rendition(of: record, rules: rules)
     var renderer = OfflineRenderer(rendition.events, engine: Engine(patch: Patch(rules)))
     samples = renderer.render(frames: frames)
   }
