@@ -68,7 +68,7 @@ extension Conductor {
     return [
       ScoreEvent(
         frame: moment, generation: newGeneration(), kind: .preview, pitch: pitch ?? rules.cells[4],
-        amount: pitch == nil ? 0 : UInt8(clamping: rules.gestures.preview))
+        amount: pitch == nil ? 0 : 127)
     ]
   }
 
@@ -105,12 +105,12 @@ extension Conductor {
 
   mutating func pulse(at moment: Tick) -> [ScoreEvent] {
     pulseAt = moment + .seconds(rules.gestures.pulse)
+    let shape = rules.gestures.pulseShape.map { $0 * rules.gestures.pulse }
     let generation = newGeneration()
     return [
-      bed(at: moment, level: rules.drone.level, seconds: rules.gestures.pulse * 0.2, generation: generation),
+      bed(at: moment, level: rules.drone.level, seconds: shape[0], generation: generation),
       bed(
-        at: moment + .seconds(rules.gestures.pulse * 0.4), level: rules.gestures.pulseLevel,
-        seconds: rules.gestures.pulse * 0.5, generation: generation),
+        at: moment + .seconds(shape[1]), level: rules.gestures.pulseLevel, seconds: shape[2], generation: generation),
     ]
   }
 

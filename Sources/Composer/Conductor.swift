@@ -158,7 +158,7 @@ public struct Conductor: Sendable {
     return Self.sorted(events)
   }
 
-  /// The first slot an opponent may answer on: at or after `ready`, two slots or more after the last downbeat.
+  /// The first slot an opponent may answer on: at or after `ready`, `gestures.reply` slots or more after the downbeat.
   ///
   /// Slots are the onsets of the bar as it is played, then one every short note through the long one and silence.
   public func replySlot(ready: Tick) -> Tick {
@@ -170,7 +170,7 @@ public struct Conductor: Sendable {
       n < shorts ? start + onsets[n] : start + long + Tick(rawValue: Int64(n - shorts) * step)
     }
     // No slot is longer than two short notes, so the search may begin that far before `ready`.
-    var n = max(2, Int((ready - start).rawValue / (2 * step)))
+    var n = max(rules.gestures.reply, Int((ready - start).rawValue / (2 * step)))
     while slot(n) < ready { n += 1 }
     return slot(n)
   }

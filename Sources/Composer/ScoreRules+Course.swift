@@ -165,17 +165,19 @@ extension ScoreRules {
     public var pulse: Double
     /// The bed's level between pulses, 0–127.
     public var pulseLevel: Int
-    /// Level of the focus preview, 0–127.
-    public var preview: Int
+    /// A pulse's swelling, the moment it begins to sink and its sinking, as shares of the pulse.
+    public var pulseShape: [Double]
     /// Velocity of the refusal's knock.
     public var knock: Int
     /// Seconds a note must sound to count as heard; a sign cut earlier is owed.
     public var heard: Double
+    /// Slots after a downbeat before which no opponent answers in musical time.
+    public var reply: Int
 
     /// Makes gestures.
     public init(
       undoShort: Double, undoVelocity: Int, hurry: Double, hurryT: Int, hurryFade: Int, hurryMost: Int, hurryPedal: Int,
-      pulse: Double, pulseLevel: Int, preview: Int, knock: Int, heard: Double
+      pulse: Double, pulseLevel: Int, pulseShape: [Double], knock: Int, heard: Double, reply: Int
     ) {
       self.undoShort = undoShort
       self.undoVelocity = undoVelocity
@@ -186,9 +188,10 @@ extension ScoreRules {
       self.hurryPedal = hurryPedal
       self.pulse = pulse
       self.pulseLevel = pulseLevel
-      self.preview = preview
+      self.pulseShape = pulseShape
       self.knock = knock
       self.heard = heard
+      self.reply = reply
     }
   }
 }

@@ -154,15 +154,16 @@ extension RuleReader {
   static func gestures(_ node: RuleNode?) -> ScoreRules.Gestures {
     let f = node?.fields([
       "undo-short", "undo-velocity", "hurry", "hurry-t", "hurry-fade", "hurry-most", "hurry-pedal", "pulse",
-      "pulse-level", "preview", "knock", "heard",
+      "pulse-level", "pulse-shape", "knock", "heard", "reply",
     ])
+    let shape = f?["pulse-shape"]?.elements(3...3, of: "shares of a pulse, 0–1").map { $0.double(0...1) } ?? []
     return ScoreRules.Gestures(
       undoShort: f?.double("undo-short", 0.05...3) ?? 1, undoVelocity: f?.int("undo-velocity", 10...100) ?? 50,
       hurry: f?.double("hurry", 0...5) ?? 0, hurryT: f?.int("hurry-t", 10...100) ?? 100,
       hurryFade: f?.int("hurry-fade", 0...15) ?? 0, hurryMost: f?.int("hurry-most", 0...6) ?? 0,
       hurryPedal: f?.int("hurry-pedal", 1...20) ?? 1, pulse: f?.double("pulse", 1...10) ?? 1,
-      pulseLevel: f?.int("pulse-level", 0...127) ?? 0, preview: f?.int("preview", 0...127) ?? 0,
-      knock: f?.int("knock", 0...127) ?? 0, heard: f?.double("heard", 0...2) ?? 0)
+      pulseLevel: f?.int("pulse-level", 0...127) ?? 0, pulseShape: shape.count == 3 ? shape : [0, 0, 0],
+      knock: f?.int("knock", 0...127) ?? 0, heard: f?.double("heard", 0...2) ?? 0, reply: f?.int("reply", 1...16) ?? 1)
   }
 
   static func performance(_ node: RuleNode?) -> ScoreRules.Performance {

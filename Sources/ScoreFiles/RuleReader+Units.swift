@@ -47,32 +47,50 @@ extension RuleReader {
     return ScoreRules.Unit(kind: name, preset: preset == "custom" ? nil : preset, values: values)
   }
 
-  /// Reads a chain as the command line has it: `comb:wax-comb, ringmod:bell`.
+  /// Reads a chain as the command line has it: `comb:wax-comb melt=412, ringmod:bell`.
   public static func chain(_ text: String) throws(ScoreFileError) -> ScoreRules.Chain {
     var units: [ScoreRules.Unit] = []
-    for part in text.split(separator: ",") {
-      let words = part.split(separator: ":", maxSplits: 1).map { $0.filter { $0 != " " } }
-      let name = words.first.map { $0 == "ringmod" ? "ring-modulator" : $0 } ?? ""
-      guard let kind = kinds.first(where: { $0.name == name }) else {
-        throw ScoreFileError(
-          "--chain: \"\(name)\" is no unit; allowed: \(kinds.map(\.name).joined(separator: " ")) (ringmod for ring-modulator)"
-        )
-      }
-      if words.count > 1, kind.name == "gain", let level = Double(words[1]), (-60...24).contains(level) {
-        units.append(ScoreRules.Unit(kind: name, preset: nil, values: ["decibels": level]))
-        continue
-      }
-      let preset = words.count > 1 ? words[1] : kind.presets.first
-      guard let preset, kind.presets.contains(preset) else {
-        let allowed = kind.name == "gain" ? "a level, -60…24 dB" : kind.presets.joined(separator: " ")
-        throw ScoreFileError("--chain: \(name) has no preset \"\(preset ?? "")\"; allowed: \(allowed)")
-      }
-      units.append(ScoreRules.Unit(kind: name, preset: preset, values: [:]))
-    }
+    for part in text.split(separator: ",") { units.append(try unit(String(part))) }
     guard (1...Patch.maxNodes).contains(units.count) else {
       throw ScoreFileError("--chain: 1–\(Patch.maxNodes) units, such as comb:wax-comb, ringmod:bell")
     }
     return ScoreRules.Chain(name: "fx", level: 0, units: units)
+  }
+}
+
+extension RuleReader {
+  /// Reads one unit of the command line: kind, preset or `custom`, then values that differ.
+  private static func unit(_ text: String) throws(ScoreFileError) -> ScoreRules.Unit {
+    let words = text.replacing(": ", with: ":").split(separator: " ").map(String.init)
+    let head = (words.first ?? "").split(separator: ":", maxSplits: 1).map(String.init)
+    let name = head.first.map { $0 == "ringmod" ? "ring-modulator" : $0 } ?? ""
+    guard let kind = kinds.first(where: { $0.name == name }) else {
+      throw ScoreFileError(
+        "--chain: \"\(name)\" is no unit; allowed: \(kinds.map(\.name).joined(separator: " ")) (ringmod for ring-modulator)"
+      )
+    }
+    if head.count > 1, words.count == 1, kind.name == "gain", let level = Double(head[1]), (-60...24).contains(level) {
+      return ScoreRules.Unit(kind: name, preset: nil, values: ["decibels": level])
+    }
+    let presets = kind.presets.isEmpty ? [] : kind.presets + ["custom"]
+    let preset = head.count > 1 ? head[1] : kind.presets.first
+    guard let preset, presets.contains(preset) else {
+      let allowed = kind.name == "gain" ? "a level, -60…24 dB" : presets.joined(separator: " ")
+      throw ScoreFileError("--chain: \(name) has no preset \"\(preset ?? "")\"; allowed: \(allowed)")
+    }
+    var values: [String: Double] = [:]
+    for word in words.dropFirst() {
+      let pair = word.split(separator: "=", maxSplits: 1).map(String.init)
+      guard pair.count == 2, let range = kind.values[pair[0]] else {
+        let keys = kind.values.keys.sorted().joined(separator: " ")
+        throw ScoreFileError("--chain: \(name) has no value \"\(word)\"; allowed, as NAME=NUMBER: \(keys)")
+      }
+      guard let value = Double(pair[1]), range.contains(value) else {
+        throw ScoreFileError("--chain: \(name) \(word): allowed are \(range.lowerBound) to \(range.upperBound)")
+      }
+      values[pair[0]] = value
+    }
+    return ScoreRules.Unit(kind: name, preset: preset == "custom" ? nil : preset, values: values)
   }
 }
 

@@ -23,8 +23,8 @@ public enum TextScore {
       for row in rows.indices {
         var cell = cells[row]
         if pair.isLong && row < 2 { cell += "–" }
-        if index == sounding && sounding < bar.pairs.count { cell = "(" + cell }
-        if index == bar.pairs.count - 1 && sounding < bar.pairs.count { cell += ")" }
+        if row < 2 && index == sounding && sounding < bar.pairs.count { cell = "(" + cell }
+        if row < 2 && index == bar.pairs.count - 1 && sounding < bar.pairs.count { cell += ")" }
         rows[row].cells.append(cell.padded(to: width))
       }
     }

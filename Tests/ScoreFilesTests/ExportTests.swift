@@ -10,8 +10,8 @@ import TicTacToe
 private func python(_ module: String, _ program: String, _ path: String) throws -> String? {
   func run(_ code: String) throws -> (Int32, String) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", code, path]
+    process.executableURL = URL(fileURLWithPath: ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3")
+    process.arguments = ["-c", code, path]
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = FileHandle.nullDevice

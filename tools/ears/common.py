@@ -1,0 +1,59 @@
+"""What the independent checks share: sound files in and out, the program under test, a tally of what held."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.io import wavfile
+
+RATE = 48_000
+
+
+def read(path):
+    """A sound file as floats, frames by two."""
+    rate, data = wavfile.read(path)
+    assert rate == RATE, f"{path}: {rate} Hz"
+    # 24-bit samples come as 32-bit integers, their low byte empty.
+    scale = {np.dtype("int16"): 2**15, np.dtype("int32"): 2**31}.get(data.dtype, 1)
+    return data.astype(np.float64) / scale
+
+
+def write(path, left, right=None):
+    """Writes a stereo sound as 32-bit floats, which loses nothing."""
+    right = left if right is None else right
+    wavfile.write(path, RATE, np.stack([left, right], 1).astype(np.float32))
+
+
+def run(*command):
+    """Runs a program to its end; what it prints, or one line of what went wrong."""
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"{Path(str(command[0])).name} {' '.join(map(str, command[1:3]))}: {result.stderr.strip()[-300:]}")
+    return result.stdout
+
+
+def decibels(x):
+    return 20 * np.log10(np.maximum(np.abs(x), 1e-30))
+
+
+def click(x, at):
+    """The click measure: the largest second difference within 50 ms over its 99.9 % level, in dB (floor -90 dBFS)."""
+    d = np.abs(np.diff(x[max(0, at - 2_402) : at + 2_400], 2, axis=0))
+    level = np.maximum(np.quantile(d, 0.999, axis=0), 10**-4.5)
+    return float(np.max(20 * np.log10(np.maximum(d.max(axis=0), 10**-4.5) / level)))
+
+
+class Tally:
+    """Prints a line for each measure; `done` ends the program with the verdict."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def expect(self, name, value, holds, wanted):
+        text = f"{value:.3f}" if isinstance(value, float) else str(value)
+        print(f"{'ok ' if holds else 'NO '} {name}: {text} ({wanted})")
+        self.failed += not holds
+
+    def done(self):
+        sys.exit(f"{self.failed} measures do not hold" if self.failed else 0)
