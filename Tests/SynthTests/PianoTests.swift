@@ -83,7 +83,8 @@ struct PianoTests {
         #expect(now.decay < 36, "MIDI \(midi) at velocity \(velocity) falls by \(now.decay) dB/s")
         if let last {
           #expect(
-            abs(now.level - last.level) < 2.5, "MIDI \(midi) at velocity \(velocity): \(now.level) after \(last.level) dB"
+            abs(now.level - last.level) < 2.5,
+            "MIDI \(midi) at velocity \(velocity): \(now.level) after \(last.level) dB"
           )
           #expect(
             abs(now.decay - last.decay) < 8,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Listens to rendered games, eyes shut: whose move was it, in which row, at which moment?
+"""Listens to rendered games, eyes shut: whose move was it, in which row?
 
 Run: python3 tools/ears/listen.py ALINA_SCORE [GAMES] [--piano grand]     (needs numpy and scipy)
 
-Plays seeded games through alina-score and names the mover and the row of every downbeat from the samples alone. All it
+Plays seeded games through alina-score and names the mover and the row of every downbeat from the samples alone.  All it
 is told is when moves were made and what is written down for every listener: how high the cells sound, and that O's hand
-plays an octave lower, to the left, its upper voice a moment after the lower. It then finds the moments by itself too.
+plays an octave lower, to the left, its upper voice a moment after the lower.
 """
 
 import re
@@ -59,6 +59,8 @@ def at_downbeat(x, moment):
         loudest = max(rolled, key=lambda p: level(late, p))
         return "O", O_CELLS[loudest - 12 if loudest - 12 in rolled else loudest]
     new = [p for p in X_CELLS if level(at_once, p) > 0.3 * at_once.max()]
+    # No T lies an octave under its M: what sounds an octave above a new note is its overtone.
+    new = [p for p in new if p - 12 not in new]
     if not new:
         return "?", -1
     tensions = [p for p in new if p % 12 not in TRIAD]
