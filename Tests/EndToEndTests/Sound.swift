@@ -29,9 +29,9 @@ struct Sound {
   }
 
   /// The whole music of a game as `alina-score render` makes it.
-  init(rendering record: Record, rules: String? = nil, frames: Int) throws {
+  init(rendering record: Record, human: Player? = nil, rules: String? = nil, frames: Int) throws {
     let rules = try RuleLibrary.load(rules).rules
-    let rendition = Rendition(of: record, rules: rules)
+    let rendition = Rendition(of: record, rules: rules, human: human)
     var renderer = OfflineRenderer(rendition.events, engine: Engine(patch: Patch(rules)))
     samples = renderer.render(frames: frames)
   }
