@@ -100,6 +100,13 @@ public struct OnlineModel: Sendable, Hashable {
 
   /// Makes the state of a match.
   public init(you: Player?) { self.you = you }
+
+  /// The same but for seconds that run down: what is worth saying aloud.
+  var withoutCountdown: OnlineModel {
+    var model = self
+    if claimIn != 0 { model.claimIn = nil }
+    return model
+  }
 }
 
 /// What is said beside a match.

@@ -313,7 +313,10 @@ public final class RootScreen {
     for facts in game.facts.dropFirst(old.game.moves.count) {
       stage.say("\(facts.mover.letter) \(stage.text(.speakPlays)) \(facts.square.name)")
     }
-    if game != old.game || stage.model.isThinking != old.isThinking {
+    let isNews =
+      game != old.game || stage.model.isThinking != old.isThinking
+      || stage.model.online?.withoutCountdown != old.online?.withoutCountdown
+    if isNews {
       let status = stage.statusText()
       stage.say(status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)")
     }

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+import TicTacToe
+
+/// Two real windows and a real server: the whole way from a click to the other side's picture and sound.
+@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+struct NetworkTests {
+  /// The match server as a program, on a free port.
+  private final class Server {
+    let address: String
+    private let process: Child
+    private let folder: URL
+
+    init(in folder: URL, at address: String = "127.0.0.1:0") throws {
+      self.folder = folder
+      let output = folder.appendingPathComponent("server-\(UUID().uuidString)")
+      let errors = folder.appendingPathComponent("server-errors")
+      process = try Child(
+        [
+          Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path, "serve",
+          "--listen", address, "--no-page", "--no-admin",
+          "--data", folder.appendingPathComponent("server").path,
+        ], environment: ProcessInfo.processInfo.environment, output: output, errors: errors)
+      self.address = try waitFor(
+        seconds: 20, "the server to listen; \((try? String(contentsOf: errors, encoding: .utf8)) ?? "")"
+      ) {
+        let said = try? String(contentsOf: output, encoding: .utf8)
+        return said?.split(separator: "\n").first { $0.hasPrefix("listening ") }.map { String($0.dropFirst(10)) }
+      }
+    }
+
+    func kill() { process.kill() }
+  }
+
+  /// What a window has saved of its newest game, if it is a match with so many moves.
+  private func record(_ desk: Desk, moves: Int) throws -> Record {
+    try waitFor(seconds: 20, "\(moves) moves in the file; \(desk.complaints)") {
+      guard let file = desk.games.last, let text = try? String(contentsOf: file, encoding: .utf8),
+        let record = try? Record(text: text), record.game.moves.count == moves
+      else { return nil }
+      return record
+    }
+  }
+
+  /// A window at its own half of the screen, on its way to a server or finding its match again by itself.
+  private func desk(_ server: Server?, place: Int, folder: URL, recording: URL? = nil) throws -> Desk {
+    var environment: [String: String] = [:]
+    if let recording { environment = ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": recording.path] }
+    let desk = try Desk(
+      (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"], environment: environment, folder: folder)
+    try Desk.shell("xdotool", "windowmove", desk.window, "\(place * 1_280)", "0")
+    return desk
+  }
+
+  @Test("Two windows play a match; one is killed and comes back by itself; both show, save and sound the same game")
+  func match() throws {
+    let folder = try Desk.newFolder()
+    let folders = try [Desk.newFolder(), Desk.newFolder()]
+    let server = try Server(in: folder)
+    defer { server.kill() }
+    var recordings = folders.map { $0.appendingPathComponent("sound.raw") }
+    var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], recording: recordings[$0]) }
+    for desk in desks {
+      try desk.wait(page: "network")
+      try desk.click("Play whoever comes")
+    }
+    for desk in desks { try desk.wait(page: "board") }
+
+    // Who has X is the server's choice: X's window says so.
+    let x = try waitFor(seconds: 10, "one to be told to move") {
+      desks.firstIndex { $0.spoken.contains { $0.contains("your move") } }
+    }
+    let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, the board fills
+    var game = Game()
+    for (ply, cell) in moves.enumerated() {
+      if ply == 3 {
+        // The one to move vanishes without a word; the other is told, and the next start finds the match by itself.
+        let mover = ply % 2 == 0 ? x : 1 - x
+        let heard = desks[1 - mover].spoken.count
+        try desks[mover].killHard()
+        try desks[1 - mover].hear("O to move, the other voice is away", after: heard)
+        recordings[mover] = folders[mover].appendingPathComponent("second.raw")
+        desks[mover] = try desk(nil, place: mover, folder: folders[mover], recording: recordings[mover])
+        try desks[mover].hear("O to move, your move")
+      }
+      let mover = ply % 2 == 0 ? x : 1 - x
+      try desks[mover].click(cell: cell)
+      try game.play(Square(cell))
+      for desk in desks {
+        #expect(try record(desk, moves: ply + 1).game.moves.map(\.square) == game.moves.map(\.square))
+      }
+    }
+    #expect(game.position.outcome == nil)
+    try desks[1 - x].click(cell: 7)
+    try desks[x].click(cell: 8)
+    for desk in desks {
+      let final = try record(desk, moves: 9)
+      #expect(final.game.end == GameEnd(outcome: .draw, termination: .normal))
+      try desk.park()
+      usleep(1_200_000)  // the last stroke is being drawn
+      let picture = try desk.picture()
+      #expect(Square.all.allSatisfy { picture.ink(cell: $0.index) > 0.02 })
+    }
+    for (index, desk) in desks.enumerated() {
+      let frames = try record(desk, moves: 9).game.moves.compactMap(\.frame)
+      #expect(try desk.quit() == 0)
+      #expect(desk.complaints == "")
+      // The killed window began a new recording; what each has heard since must be sound, and no click in it.
+      let heard = try Sound(rawFloat: recordings[index])
+      #expect(heard.level > -60 && heard.peak < 0.99)
+      for frame in frames.suffix(5) {
+        let click = heard.click(at: Int(frame))
+        #expect(click < 6, "a click of \(click) dB at frame \(frame)")
+      }
+    }
+  }
+
+  @Test("A server that dies is waited for: the board says so, and the match goes on when it is back")
+  func serverDies() throws {
+    let folder = try Desk.newFolder()
+    let folders = try [Desk.newFolder(), Desk.newFolder()]
+    let first = try Server(in: folder)
+    let desks = try (0..<2).map { try desk(first, place: $0, folder: folders[$0]) }
+    for desk in desks {
+      try desk.wait(page: "network")
+      try desk.click("Play whoever comes")
+    }
+    let x = try waitFor(seconds: 10, "one to be told to move") {
+      desks.firstIndex { $0.spoken.contains { $0.contains("your move") } }
+    }
+    try desks[x].click(cell: 4)
+    for desk in desks { _ = try record(desk, moves: 1) }
+    first.kill()
+    try desks[1 - x].hear("O to move, connection lost")
+    // A move made meanwhile shows at once, and is sent when the server is there again.
+    try desks[1 - x].click(cell: 0)
+    _ = try record(desks[1 - x], moves: 2)
+    let second = try Server(in: folder, at: first.address)
+    defer { second.kill() }
+    #expect(try record(desks[x], moves: 2).game.moves.map(\.square) == [Square(4), Square(0)])
+    for desk in desks { #expect(try desk.quit() == 0) }
+  }
+}
