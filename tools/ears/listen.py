@@ -43,6 +43,12 @@ def risen(before, after):
     return np.sqrt(np.maximum((after**2).sum(1) - (before**2).sum(1), 0))
 
 
+def to_the_right(before, after):
+    """By how many dB what was added is louder on the right."""
+    left, right = np.maximum(after**2 - before**2, 0).sum(0) + 1e-12
+    return 10 * np.log10(right / left)
+
+
 def at_downbeat(x, moment):
     """The mover and the row heard at a moment (in seconds)."""
     before, long_before = amplitudes(x, moment - 0.064, 0.06), amplitudes(x, moment - 0.254, 0.25)
@@ -54,7 +60,9 @@ def at_downbeat(x, moment):
 
     # Rolled: a pitch that was not there in the first 60 ms, and is after them, as loud as anything new.
     rolled = [p for p in O_CELLS if level(late, p) > 2 * level(at_once, p) and level(late, p) > 0.4 * late.max()]
-    if rolled and max(level(late, p) for p in rolled) > 0.45 * at_once.max():
+    # O sits on the left: a chord that leans to the right is X's, whatever its overtones do.
+    leans = to_the_right(long_before, after)
+    if rolled and leans < 1 and max(level(late, p) for p in rolled) > 0.45 * at_once.max():
         # A strong overtone looks like the note an octave above: the lower of two octaves is the one struck.
         loudest = max(rolled, key=lambda p: level(late, p))
         return "O", O_CELLS[loudest - 12 if loudest - 12 in rolled else loudest]
