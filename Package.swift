@@ -44,7 +44,7 @@ var targets: [Target] = [
   .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
   .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
   .testTarget(name: "ComposerTests", dependencies: ["Composer", "ScoreFiles"], exclude: ["Goldens"]),
-  .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"]),
+  .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"], exclude: ["Goldens"]),
   .target(name: "CMallocProbe", path: "Tests/CMallocProbe"),
   .testTarget(
     name: "SynthTests", dependencies: ["Synth", "SampledPiano", "Composer", "ScoreFiles", "CMallocProbe"],

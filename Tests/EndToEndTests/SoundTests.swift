@@ -67,7 +67,7 @@ struct SoundTests {
     let rendered = try Sound(rendering: final, frames: count)
     let error = Sound(zip(heard.samples, rendered.samples).map { $0 - $1 })
     let difference = rendered.level - error.level
-    #expect(difference > 18, "live and offline differ at \(difference) dB")
+    #expect(difference > 30, "live and offline differ at \(difference) dB")
     let (correlation, lag) = Sound.match(rendered.envelope, heard.envelope, lags: -10...10)
     #expect(correlation > 0.99 && lag == 0, "correlation \(correlation) at \(lag * 20) ms")
     print("real time against offline: \(difference) dB; envelope correlation \(correlation)")

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+import TicTacToe
+
+/// From a click to the first sample it changes, in the real window; `LATENCY=1` clicks a hundred times.
+@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+struct LatencyTests {
+  /// A draw: no line is completed before the last cell.
+  private static let clicks = [0, 1, 2, 4, 3, 5, 7, 6, 8]
+
+  @Test("Every click is sounded by the very next block: from it to the first changed sample in p50 and p99")
+  func clicks() throws {
+    let games = ProcessInfo.processInfo.environment["LATENCY"] == nil ? 1 : 12
+    var delays: [Double] = []
+    for game in 0..<games {
+      let folder = try Desk.newFolder()
+      let log = folder.appendingPathComponent("log")
+      let raw = folder.appendingPathComponent("sound.raw")
+      let desk = try Desk(
+        ["--seed", "\(game + 1)", "--level", "person", "--piano", "modal", "--latency-log", log.path],
+        environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path], folder: folder)
+      for cell in Self.clicks {
+        try desk.click(cell: cell)
+        usleep(750_000 + UInt32(cell) * 3_137)
+      }
+      #expect(try desk.quit() == 0)
+      let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
+      let moves = try String(contentsOf: log, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("move ") }
+        .map { $0.split(separator: " ").dropFirst().compactMap { Double($0) } }
+      #expect(moves.count == 9 && record.game.moves.count == 9)
+      for (line, move) in zip(moves, record.game.moves) {
+        // Input, frame of the downbeat, beginning of the block that renders it, first frame of that block.
+        let (input, frame, callback, block) = (line[0], line[1], line[2], line[3])
+        #expect(frame == Double(try #require(move.frame)))
+        #expect(frame >= block && frame < block + 1_024, "the downbeat lies in the block that was begun for it")
+        delays.append((callback - input) / 1e6 + (frame - block) / 48)
+      }
+    }
+    delays.sort()
+    func share(_ p: Double) -> String {
+      String(format: "%.1f", delays[min(Int(p * Double(delays.count)), delays.count - 1)])
+    }
+    print("click to first changed sample, \(delays.count) clicks: p50 \(share(0.5)) ms, p99 \(share(0.99)) ms")
+    print("(one block is 21.3 ms, one frame of the screen 16.7 ms)")
+    // In time however slow the machine: every downbeat was rendered after its click and not before.
+    #expect(delays.allSatisfy { $0 >= 0 })
+  }
+}
