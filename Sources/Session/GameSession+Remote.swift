@@ -37,6 +37,7 @@ extension GameSession {
     case (nil, _): try? game.abandon()
     }
     guard game.isOver else { return }
+    stopThinking()
     finish()
   }
 

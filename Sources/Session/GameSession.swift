@@ -145,9 +145,7 @@ public final class GameSession {
 
   /// Gives up for a side; nothing happens in a game that is over.
   public func resign(_ player: Player) {
-    guard (try? game.lose(player, by: .resignation)) != nil else { return }
-    stopThinking()
-    finish()
+    end(with: GameEnd(outcome: .win(player.opponent), termination: .resignation))
   }
 
   /// Takes back the last move of the local person, and the answer to it.
@@ -348,9 +346,8 @@ extension GameSession {
       isClockLow = isLow
       submit([.clockLow(isLow)])
     }
-    guard clockSeconds != nil, let left, left <= 0, (try? game.lose(game.turn, by: .time)) != nil else { return }
-    stopThinking()
-    finish()
+    guard clockSeconds != nil, let left, left <= 0 else { return }
+    end(with: GameEnd(outcome: .win(game.turn.opponent), termination: .time))
     isClockLow = false
     submit([.clockLow(false)])
   }

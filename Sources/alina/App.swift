@@ -343,7 +343,7 @@ final class App: PlatformGame {
     } else {
       model.clocks = nil
     }
-    let isTimed = session.clockSeconds != nil && !session.game.isOver
+    let isTimed = model.clocks != nil && !session.game.isOver
     if isTimed != isScreenKept {
       isScreenKept = isTimed
       parts.services.inhibitScreenSaver(isTimed)
