@@ -104,8 +104,8 @@ extension App {
     case .queued: connection.client.unseek()
     case .room: if let m = connection.match { connection.client.abort(m) }
     case .playing:
-      guard let m = connection.match, let view = connection.view else { break }
-      if view.you == nil { connection.client.unwatch(m) } else if view.state.phase != .over { break }
+      guard let m = connection.match, !connection.isPlaying else { break }
+      stopWatching()
       connection.client.forget(m)
       connection.match = nil
       endMatch()
@@ -118,6 +118,16 @@ extension App {
     guard !connection.isPlaying else { return }
     screen.network.phase = .lobby
     screen.show(.network)
+  }
+
+  /// Ends looking on at a match, whose next event would take the board back.
+  func stopWatching() {
+    guard let connection, let m = connection.match, connection.view?.you == nil, screen.network.phase == .playing else {
+      return
+    }
+    connection.client.unwatch(m)
+    connection.match = nil
+    screen.network.phase = .lobby
   }
 
   /// The board belongs to this machine again.

@@ -216,9 +216,12 @@ final class App: PlatformGame {
 
   func answer(_ intent: Intent) {
     let session = parts.session
-    if isRefusedInMatch(intent) {
-      show(notice: "You are in a match: finish or resign it first", at: parts.services.now())
-      return
+    if takesBoard(intent) {
+      guard connection?.isPlaying != true else {
+        show(notice: "You are in a match: finish or resign it first", at: parts.services.now())
+        return
+      }
+      stopWatching()
     }
     switch intent {
     case .play, .rematch, .resign, .offerDraw:
@@ -274,12 +277,11 @@ final class App: PlatformGame {
     }
   }
 
-  /// Whether something would take the board from a match that is running.
-  private func isRefusedInMatch(_ intent: Intent) -> Bool {
-    guard connection?.isPlaying == true else { return false }
+  /// Whether something puts another game on the board.
+  private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
-    case .newGame, .playOn, .listen, .connect, .quickMatch, .joinRoom, .openRoom, .watch: return true
-    default: return false
+    case .newGame, .playOn, .listen, .connect, .quickMatch, .joinRoom, .openRoom, .watch: true
+    default: false
     }
   }
 

@@ -130,14 +130,29 @@ struct NetworkTests {
     }
     try desks[x].click(cell: 4)
     for desk in desks { _ = try record(desk, moves: 1) }
-    first.kill()
-    try desks[1 - x].hear("O to move, connection lost")
-    // A move made meanwhile shows at once, and is sent when the server is there again.
+    // A third looks on, then begins a game of his own, which the match must leave alone.
+    let watcher = try desk(first, place: 2, folder: Desk.newFolder())
+    try watcher.wait(page: "network")
+    try watcher.click("guest-")
+    try watcher.hear("O to move, you are watching")
+    try watcher.press("n")
+    try watcher.wait(page: "new-game")
+    try watcher.click("Begin")
+    try watcher.wait(page: "board")
+    let alone = try watcher.hear("X to move, your move")
     try desks[1 - x].click(cell: 0)
-    _ = try record(desks[1 - x], moves: 2)
+    for desk in desks { _ = try record(desk, moves: 2) }
+    usleep(500_000)  // time in which the move would have brought the match back
+    #expect(try watcher.quit() == 0)
+    #expect(!watcher.spoken.dropFirst(alone).contains { $0.contains("watching") })
+    first.kill()
+    try desks[x].hear("X to move, connection lost")
+    // A move made meanwhile shows at once, and is sent when the server is there again.
+    try desks[x].click(cell: 8)
+    _ = try record(desks[x], moves: 3)
     let second = try Server(in: folder, at: first.address)
     defer { second.kill() }
-    #expect(try record(desks[x], moves: 2).game.moves.map(\.square) == [Square(4), Square(0)])
+    #expect(try record(desks[1 - x], moves: 3).game.moves.map(\.square) == [Square(4), Square(0), Square(8)])
     for desk in desks { #expect(try desk.quit() == 0) }
   }
 }
