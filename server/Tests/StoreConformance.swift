@@ -73,6 +73,28 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     #expect(try store.match(someID(9)) == nil)
   }
 
+  @Test(arguments: StoreKind.allCases) func `results add to an account that must be there`(kind: StoreKind) throws {
+    let folder = TemporaryFolder()
+    let store = try kind.make(folder)
+    var score = AccountScore(account: 1)
+    (score.won, score.drawn, score.lost, score.xBalance) = (1, 2, 3, -1)
+    try store.commit([
+      StoreTransaction(number: 1, writes: [.account(someAccount(1, "Ann")), .score(score), .score(score)])
+    ])
+    var account = someAccount(1, "Ann")
+    (account.won, account.drawn, account.lost, account.xBalance) = (2, 4, 6, -5)
+    #expect(try store.recover().accounts == [account])
+    score.rating = .init(value: 1600.5, deviation: 99, volatility: 0.05)
+    score.ratedAt = 77
+    try store.commit([StoreTransaction(number: 2, writes: [.score(score)])])
+    account.add(score)
+    #expect(try store.recover().accounts == [account])
+    #expect(account.rating.value == 1600.5 && account.ratedAt == 77)
+    #expect(throws: StoreError.self) {
+      try store.commit([StoreTransaction(number: 3, writes: [.score(AccountScore(account: 9))])])
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `an append that does not find the log it expects stores nothing of its batch`(
     kind: StoreKind

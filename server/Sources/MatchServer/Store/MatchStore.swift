@@ -4,6 +4,8 @@ import MatchProtocol
 public enum StoreWrite: Sendable, Hashable {
   /// Adds or replaces an account.
   case account(AccountRecord)
+  /// Adds results to an account that must be there.
+  case score(AccountScore)
   /// Forgets an account and its sessions; its name stays in the logs of its matches.
   case deleteAccount(Int64)
   /// Adds or replaces a session.

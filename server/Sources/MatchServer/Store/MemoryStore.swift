@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// May be called from any thread.
 public final class MemoryStore: MatchStore {
-  private struct Content {
+  struct Content {
     var accounts: [Int64: AccountRecord] = [:]
     var names: [String: Int64] = [:]
     var sessions: [String: SessionRecord] = [:]
@@ -31,7 +31,7 @@ public final class MemoryStore: MatchStore {
   }
 
   /// Looks a batch over before anything is changed, so that the common case copies nothing.
-  private static func check(_ batch: [StoreTransaction], _ content: Content) throws(StoreError) {
+  static func check(_ batch: [StoreTransaction], _ content: Content) throws(StoreError) {
     var counts: [MatchID: Int] = [:]
     var mids: Set<String> = []
     var names: [String: Int64] = [:]
@@ -53,21 +53,27 @@ public final class MemoryStore: MatchStore {
           guard !content.mids.contains(key), mids.insert(key).inserted else { throw .conflict("mid \(key) came twice") }
         }
         counts[m] = after + events.count
+      case .score(let score):
+        // An account that is made in the same batch is not there yet; whoever names one that is nowhere has a bug.
+        guard content.accounts[score.account] != nil || names.values.contains(score.account) else {
+          throw .conflict("there is no account \(score.account)")
+        }
       case .match, .session, .deleteSession, .deleteAccount: break
       }
     }
   }
 
-  private static func key(_ m: MatchID, _ event: StoredEvent) -> String? {
+  static func key(_ m: MatchID, _ event: StoredEvent) -> String? {
     event.mid.map { "\(m)/\(event.side?.wire ?? "-")/\($0)" }
   }
 
-  private static func apply(_ write: StoreWrite, _ content: inout Content) {
+  static func apply(_ write: StoreWrite, _ content: inout Content) {
     switch write {
     case .account(let account):
       if let old = content.accounts[account.id] { content.names[old.name.lowercased()] = nil }
       content.accounts[account.id] = account
       content.names[account.name.lowercased()] = account.id
+    case .score(let score): content.accounts[score.account]?.add(score)
     case .deleteAccount(let id):
       if let old = content.accounts.removeValue(forKey: id) { content.names[old.name.lowercased()] = nil }
       content.sessions = content.sessions.filter { $0.value.account != id }
@@ -83,50 +89,57 @@ public final class MemoryStore: MatchStore {
   }
 
   /// Everything but finished matches, in a fixed order.
-  public func recover() throws(StoreError) -> Recovery {
-    content.withLock { content in
-      var recovery = Recovery()
-      recovery.accounts = content.accounts.values.sorted { $0.id < $1.id }
-      let seats = content.matches.values.flatMap { [$0.record.x, $0.record.o, $0.record.opener] }
-      recovery.lastAccount = max(content.accounts.keys.max() ?? 0, seats.compactMap { $0 }.max() ?? 0)
-      recovery.sessions = content.sessions.values.sorted { $0.id < $1.id }
-      recovery.matches = content.matches.values.filter { $0.record.ended == nil }.sorted { $0.record.id < $1.record.id }
-      return recovery
-    }
-  }
+  public func recover() throws(StoreError) -> Recovery { content.withLock { $0.recovery } }
 
   /// One match; O(1).
   public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { content.withLock { $0.matches[id] } }
 
   /// Finished matches, latest first; O(matches).
   public func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    content.withLock { content in
-      let mine = content.matches.values.filter {
-        ($0.record.x == account || $0.record.o == account) && ($0.record.ended ?? .max) < before
-      }
-      return Array(
-        mine.sorted { ($0.record.ended ?? 0, $0.record.id.rawValue) > ($1.record.ended ?? 0, $1.record.id.rawValue) }
-          .prefix(limit))
-    }
+    content.withLock { $0.history(of: account, before: before, limit: limit) }
   }
 
   /// Every match id, in order.
   public func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }
 
   /// Drops old matches; O(matches).
-  public func prune(before: Int64) throws(StoreError) -> Int {
-    content.withLock { content in
-      let old = content.matches.filter { ($0.value.record.ended ?? .max) < before }
-      for (id, match) in old {
-        for event in match.events { if let key = MemoryStore.key(id, event) { content.mids.remove(key) } }
-        content.matches[id] = nil
-      }
-      return old.count
-    }
-  }
+  public func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
 
   /// Does nothing: memory has no other side.
   public func reopen() throws(StoreError) {}
   /// Does nothing.
   public func close() {}
+}
+
+extension MemoryStore.Content {
+  /// Everything but finished matches, in a fixed order.
+  var recovery: Recovery {
+    var recovery = Recovery()
+    recovery.accounts = accounts.values.sorted { $0.id < $1.id }
+    let seats = matches.values.flatMap { [$0.record.x, $0.record.o, $0.record.opener] }
+    recovery.lastAccount = max(accounts.keys.max() ?? 0, seats.compactMap { $0 }.max() ?? 0)
+    recovery.sessions = sessions.values.sorted { $0.id < $1.id }
+    recovery.matches = matches.values.filter { $0.record.ended == nil }.sorted { $0.record.id < $1.record.id }
+    return recovery
+  }
+
+  /// Finished matches of an account, latest first.
+  func history(of account: Int64, before: Int64, limit: Int) -> [StoredMatch] {
+    let mine = matches.values.filter {
+      ($0.record.x == account || $0.record.o == account) && ($0.record.ended ?? .max) < before
+    }
+    return Array(
+      mine.sorted { ($0.record.ended ?? 0, $0.record.id.rawValue) > ($1.record.ended ?? 0, $1.record.id.rawValue) }
+        .prefix(limit))
+  }
+
+  /// Drops matches that ended before a time; returns how many.
+  mutating func prune(before: Int64) -> Int {
+    let old = matches.filter { ($0.value.record.ended ?? .max) < before }
+    for (id, match) in old {
+      for event in match.events { if let key = MemoryStore.key(id, event) { mids.remove(key) } }
+      matches[id] = nil
+    }
+    return old.count
+  }
 }

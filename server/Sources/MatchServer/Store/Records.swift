@@ -40,6 +40,39 @@ public struct AccountRecord: Sendable, Hashable {
   }
 }
 
+/// A change of an account's results, as increments, so that writers do not overwrite one another.
+public struct AccountScore: Sendable, Hashable {
+  /// Whose.
+  public var account: Int64
+  /// Matches won more.
+  public var won = 0
+  /// Matches drawn more.
+  public var drawn = 0
+  /// Matches lost more.
+  public var lost = 0
+  /// Matches as X more, less matches as O more.
+  public var xBalance = 0
+  /// The new rating, if it changes.
+  public var rating: Glicko2.Rating?
+  /// When it changed, milliseconds since 1970; with `rating` only.
+  public var ratedAt: Int64?
+
+  /// Makes a change of nothing.
+  public init(account: Int64) { self.account = account }
+}
+
+extension AccountRecord {
+  /// Adds results.
+  mutating func add(_ score: AccountScore) {
+    won += score.won
+    drawn += score.drawn
+    lost += score.lost
+    xBalance += score.xBalance
+    if let rating = score.rating { self.rating = rating }
+    if let ratedAt = score.ratedAt { self.ratedAt = ratedAt }
+  }
+}
+
 /// What is kept of a session, so that it survives a restart.
 public struct SessionRecord: Sendable, Hashable {
   /// The public number.

@@ -74,6 +74,20 @@ enum AccountRow {
     ])
   }
 
+  static func add(_ score: AccountScore, _ db: Database) throws {
+    try db.cachedStatement(
+      sql: """
+        UPDATE account SET won = won + ?, drawn = drawn + ?, lost = lost + ?, x_balance = x_balance + ?,
+          rating = coalesce(?, rating), deviation = coalesce(?, deviation), volatility = coalesce(?, volatility),
+          rated_at = coalesce(?, rated_at) WHERE id = ?
+        """
+    ).execute(arguments: [
+      score.won, score.drawn, score.lost, score.xBalance, score.rating?.value, score.rating?.deviation,
+      score.rating?.volatility, score.ratedAt, score.account,
+    ])
+    guard db.changesCount == 1 else { throw StoreError.conflict("there is no account \(score.account)") }
+  }
+
   static func all(_ db: Database) throws -> [AccountRecord] {
     try Row.fetchAll(db, sql: "SELECT * FROM account ORDER BY id").map { row in
       var account = AccountRecord(

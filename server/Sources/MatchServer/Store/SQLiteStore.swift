@@ -88,6 +88,7 @@ public final class SQLiteStore: MatchStore {
   private static func apply(_ write: StoreWrite, _ db: Database) throws {
     switch write {
     case .account(let account): try AccountRow.put(account, db)
+    case .score(let score): try AccountRow.add(score, db)
     case .deleteAccount(let id):
       try db.cachedStatement(sql: "DELETE FROM session WHERE account = ?").execute(arguments: [id])
       try db.cachedStatement(sql: "DELETE FROM account WHERE id = ?").execute(arguments: [id])

@@ -1,0 +1,161 @@
+import MatchProtocol
+import Synchronization
+import TicTacToe
+
+/// What several nodes share, in the memory of one process: for tests and simulation. It keeps the rules of `ClusterStore`
+/// to the letter, on a clock it is given.
+///
+/// May be used from any thread.
+final class MemoryCluster: Sendable {
+  struct Node {
+    var record: NodeRecord
+    var leaseUntil: Int64
+  }
+
+  struct SessionPlace {
+    var generation: Int64
+    var epoch: Int64?
+  }
+
+  struct QueuedTicket {
+    var ticket: TicketRecord
+    var epoch: Int64
+    var since: Int64
+  }
+
+  struct UsedKey {
+    var m: MatchID
+    var isRoom: Bool
+    var at: Int64
+  }
+
+  struct State {
+    var content = MemoryStore.Content()
+    var nextEpoch: Int64 = 1
+    var nextAccount: Int64 = 1
+    var nodes: [Int64: Node] = [:]
+    /// The epoch of each match.
+    var epochs: [MatchID: Int64] = [:]
+    var places: [String: SessionPlace] = [:]
+    var tickets: [String: QueuedTicket] = [:]
+    /// The match in the rated slot of an account.
+    var slots: [Int64: MatchID] = [:]
+    var keys: [String: UsedKey] = [:]
+    var now: Int64 = 0
+
+    func isGood(_ epoch: Int64) -> Bool { nodes[epoch].map { $0.leaseUntil > now } ?? false }
+    func isLive(_ m: MatchID) -> Bool { content.matches[m].map { $0.record.ended == nil } ?? false }
+  }
+
+  private let state = Mutex(State())
+  private let clock: @Sendable () -> Int64
+  /// Whether writes are checked against the owner and the log. Only a test takes this out, to see that the checks notice.
+  let isFenced: Bool
+
+  /// Makes an empty cluster; `clock` is the database's, in milliseconds since 1970.
+  init(isFenced: Bool = true, clock: @escaping @Sendable () -> Int64) {
+    self.isFenced = isFenced
+    self.clock = clock
+  }
+
+  /// A new node's view of it.
+  func view() -> MemoryClusterView { MemoryClusterView(self) }
+
+  /// Reads or changes everything as one transaction.
+  func transact<T: Sendable>(_ body: (inout State) throws(StoreError) -> T) throws(StoreError) -> T {
+    let result: Result<T, StoreError> = state.withLock { state in
+      state.now = clock()
+      do throws(StoreError) { return .success(try body(&state)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}
+
+extension MemoryCluster.State {
+  /// Applies writes of an incarnation, all or none.
+  mutating func apply(_ batch: [StoreTransaction], epoch: Int64, isFenced: Bool) throws(StoreError) {
+    if isFenced {
+      for write in batch.lazy.flatMap(\.writes) {
+        switch write {
+        case .append(let m, _, _):
+          guard epochs[m] == nil || epochs[m] == epoch else { throw .conflict("match \(m) belongs to another node") }
+        case .match(let record):
+          guard epochs[record.id] == nil || epochs[record.id] == epoch else {
+            throw .conflict("match \(record.id) belongs to another node")
+          }
+        default: break
+        }
+      }
+      try MemoryStore.check(batch, content)
+    }
+    for write in batch.lazy.flatMap(\.writes) {
+      if case .match(let record) = write {
+        if epochs[record.id] == nil { epochs[record.id] = epoch }
+        if record.ended != nil {
+          for account in [record.x, record.o] {
+            if let account, slots[account] == record.id { slots[account] = nil }
+          }
+        }
+      }
+      if case .append(let m, let after, _) = write, !isFenced {
+        // Without a fence whoever writes last overwrites what was there.
+        let there = content.matches[m]?.events.count ?? 0
+        if there > after { content.matches[m]?.events.removeLast(there - after) }
+      }
+      MemoryStore.apply(write, &content)
+    }
+  }
+
+  /// The incarnation, if its lease is good.
+  func check(_ epoch: Int64) throws(StoreError) {
+    guard isGood(epoch) else { throw .conflict("the lease of incarnation \(epoch) has run out") }
+  }
+
+  func profile(_ id: Int64) -> Profile? {
+    guard let account = content.accounts[id] else { return nil }
+    let mine = content.matches.values.map(\.record).filter { $0.x == id || $0.o == id || $0.opener == id }
+    let live = mine.filter { $0.ended == nil }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }.map(\.id)
+    let last = mine.filter { ($0.ended ?? 0) > now - 60_000 && ($0.x == id || $0.o == id) }
+      .max { ($0.ended ?? 0, $0.id) < ($1.ended ?? 0, $1.id) }
+    return Profile(
+      account: account, live: live, last: last?.id,
+      blockedNames: account.blocked.prefix(50).compactMap { content.accounts[$0]?.name })
+  }
+
+  func place(_ m: MatchID) -> MatchPlace? {
+    guard let match = content.matches[m] else { return nil }
+    let owner = epochs[m].flatMap { isGood($0) ? $0 : nil }
+    return MatchPlace(m: m, owner: owner, endedAgo: match.record.ended.map { now - $0 })
+  }
+
+  func waiting(_ queued: MemoryCluster.QueuedTicket) -> TicketState.Waiting? {
+    let own = queued.ticket
+    guard let account = content.accounts[own.account] else { return nil }
+    func fresh(_ other: MemoryCluster.QueuedTicket) -> TicketRecord {
+      var ticket = other.ticket
+      ticket.waited = now - other.since
+      return ticket
+    }
+    func isPlaying(_ account: Int64) -> Bool { slots[account].map(isLive) ?? false }
+    let others = tickets.values.filter {
+      $0.ticket.id != own.id && isGood($0.epoch) && $0.ticket.seek.terms == own.seek.terms
+    }
+    var candidates: [Candidate] = []
+    for other in others where other.ticket.account != own.account {
+      guard let their = content.accounts[other.ticket.account] else { continue }
+      guard !account.blocked.contains(their.id), !their.blocked.contains(account.id) else { continue }
+      guard !(other.ticket.isBot && !own.seek.bots), !(own.isBot && !other.ticket.seek.bots) else { continue }
+      if own.seek.terms.rated, isPlaying(own.account) || isPlaying(their.id) { continue }
+      candidates.append(Candidate(ticket: fresh(other), epoch: other.epoch, account: their))
+    }
+    func distance(_ candidate: Candidate) -> Double { abs(candidate.account.rating.value - account.rating.value) }
+    candidates.sort {
+      (distance($0), -$0.ticket.waited, $0.ticket.id) < (distance($1), -$1.ticket.waited, $1.ticket.id)
+    }
+    return .init(
+      waited: now - queued.since, account: account, candidates: Array(candidates.prefix(16)),
+      bots: others.filter { $0.ticket.isBot }.count)
+  }
+
+  static func key(_ account: Int64, _ key: String) -> String { "\(account)/\(key)" }
+}

@@ -1,0 +1,314 @@
+import MatchProtocol
+import Synchronization
+import TicTacToe
+
+/// One node's view of a cluster in memory.
+final class MemoryClusterView: ClusterStore {
+  private let cluster: MemoryCluster
+  private let epoch = Mutex<Int64>(0)
+
+  init(_ cluster: MemoryCluster) { self.cluster = cluster }
+
+  private var mine: Int64 { epoch.withLock { $0 } }
+
+  // MARK: leases
+
+  func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64 {
+    let fresh = try cluster.transact { (state) throws(StoreError) in
+      for (epoch, other) in state.nodes where other.record.node.name == node.name && other.leaseUntil > state.now {
+        guard epoch == replacing else {
+          throw .unusable("a node named \(node.name) is running at \(other.record.node.peer); each needs its own name")
+        }
+      }
+      if let replacing { state.nodes[replacing]?.leaseUntil = state.now }
+      let epoch = state.nextEpoch
+      state.nextEpoch += 1
+      state.nodes[epoch] = .init(record: NodeRecord(epoch: epoch, node: node), leaseUntil: state.now + lease)
+      return epoch
+    }
+    epoch.withLock { $0 = fresh }
+    return fresh
+  }
+
+  func renew(lease: Int64) throws(StoreError) -> [NodeRecord]? {
+    let mine = mine
+    return try cluster.transact { state in
+      guard state.isGood(mine) else { return nil }
+      state.nodes[mine]?.leaseUntil = state.now + lease
+      return state.nodes.values.filter { $0.leaseUntil > state.now }.map(\.record).sorted { $0.epoch < $1.epoch }
+    }
+  }
+
+  func leave() throws(StoreError) {
+    let mine = mine
+    try cluster.transact { state in
+      state.nodes[mine]?.leaseUntil = state.now
+      state.tickets = state.tickets.filter { $0.value.epoch != mine }
+    }
+  }
+
+  func takeOver(limit: Int) throws(StoreError) -> [Adoption] {
+    let mine = mine
+    return try cluster.transact { state in
+      guard state.isGood(mine) else { return [] }
+      let lost = state.epochs.filter { state.isLive($0.key) && !state.isGood($0.value) }.keys.sorted().prefix(limit)
+      return lost.compactMap { m in
+        state.epochs[m] = mine
+        guard let match = state.content.matches[m] else { return nil }
+        let ids = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 })
+        return Adoption(match: match, accounts: ids.sorted().compactMap { state.content.accounts[$0] })
+      }
+    }
+  }
+
+  // MARK: players
+
+  func enter(_ entry: Entry) throws(StoreError) -> EntryResult {
+    let mine = mine
+    return try cluster.transact { (state) throws(StoreError) in
+      try state.check(mine)
+      var session: SessionRecord
+      let lives: Lifetimes
+      var before: Int64?
+      switch entry {
+      case .resume(let presented, let fresh, let given):
+        guard
+          let found = state.content.sessions.values.first(where: { $0.resume == presented || $0.previous == presented }
+          ),
+          found.expires > state.now
+        else { return .unknown }
+        session = found
+        (session.resume, session.previous, lives) = (fresh, presented, given)
+        before = state.places[found.id]?.epoch
+      case .token(let token, let id, let resume, let given):
+        guard
+          let account = state.content.accounts.values.first(where: { $0.token == token && $0.tokenExpires > state.now })
+        else { return .unknown }
+        session = SessionRecord(id: id, account: account.id, resume: resume, previous: nil, expires: 0)
+        lives = given
+      case .guest(let names, let token, let id, let resume, let given):
+        guard let name = names.first(where: { state.content.names[$0.lowercased()] == nil }) else { return .unknown }
+        let account = AccountRecord(
+          id: state.nextAccount, name: name, guest: true, token: token, tokenExpires: state.now + given.guest)
+        state.nextAccount += 1
+        MemoryStore.apply(.account(account), &state.content)
+        session = SessionRecord(id: id, account: account.id, resume: resume, previous: nil, expires: 0)
+        lives = given
+      }
+      guard let account = state.content.accounts[session.account], let profile = state.profile(account.id) else {
+        return .unknown
+      }
+      guard !account.banned else { return .banned }
+      session.expires = state.now + (account.guest ? lives.guest : lives.account)
+      MemoryStore.apply(.session(session), &state.content)
+      let generation = (state.places[session.id]?.generation ?? 0) + 1
+      state.places[session.id] = .init(generation: generation, epoch: mine)
+      return .entered(Entered(session: session, generation: generation, before: before, profile: profile))
+    }
+  }
+
+  func settle(session: String, generation: Int64) throws(StoreError) {
+    try cluster.transact { state in
+      guard state.places[session]?.generation == generation else { return }
+      state.content.sessions[session]?.previous = nil
+    }
+  }
+
+  func detach(session: String, generation: Int64) throws(StoreError) {
+    try cluster.transact { state in
+      guard state.places[session]?.generation == generation else { return }
+      state.places[session]?.epoch = nil
+      state.tickets = state.tickets.filter { $0.value.ticket.session != session }
+    }
+  }
+
+  func change(_ who: AccountReference, _ change: AccountChange) throws(StoreError) -> ChangeResult {
+    try cluster.transact { state in
+      let id: Int64? =
+        switch who {
+        case .id(let id): id
+        case .name(let name): state.content.names[name.lowercased()]
+        }
+      guard let id, var account = state.content.accounts[id] else { return .unknown }
+      var forgotten: [String] = []
+      switch change {
+      case .register(let name, let token, let lives):
+        guard account.guest else { return .forbidden }
+        if let holder = state.content.names[name.lowercased()], holder != id { return .nameTaken }
+        (account.name, account.guest, account.token) = (name, false, token)
+        account.tokenExpires = state.now + lives
+      case .token(let token, let lives):
+        guard !account.guest else { return .forbidden }
+        (account.token, account.tokenExpires) = (token, state.now + lives)
+      case .revoke(let keep):
+        guard !account.guest else { return .forbidden }
+        account.token = nil
+        forgotten = state.content.sessions.values.filter { $0.account == id && $0.id != keep }.map(\.id).sorted()
+        for session in forgotten { MemoryStore.apply(.deleteSession(session), &state.content) }
+      case .quiet(let on): account.quiet = on
+      case .block(let name, let on):
+        guard let other = state.content.names[name.lowercased()], other != id else { return .notFound }
+        account.blocked.removeAll { $0 == other }
+        if on { account.blocked.append(other) }
+        guard account.blocked.count <= 1000 else { return .full }
+      case .muted(let on): account.muted = on
+      case .banned(let on): account.banned = on
+      case .forget:
+        (account.name, account.guest, account.token) = ("deleted-\(id)", true, nil)
+        account.tokenExpires = state.now
+      }
+      MemoryStore.apply(.account(account), &state.content)
+      return .changed(account, forgotten: forgotten)
+    }
+  }
+
+  func profile(_ account: Int64) throws(StoreError) -> Profile? { try cluster.transact { $0.profile(account) } }
+
+  // MARK: matches
+
+  func place(_ m: MatchID) throws(StoreError) -> MatchPlace? { try cluster.transact { $0.place(m) } }
+
+  func place(code: String) throws(StoreError) -> MatchPlace? {
+    try cluster.transact { state in
+      let live = state.content.matches.values.filter { $0.record.code == code && $0.record.ended == nil }
+      let found = live.min {
+        ($0.record.x == nil ? 0 : 1, -$0.record.created) < ($1.record.x == nil ? 0 : 1, -$1.record.created)
+      }
+      return found.flatMap { state.place($0.record.id) }
+    }
+  }
+
+  func queue(_ ticket: TicketRecord) throws(StoreError) -> QueueResult {
+    let mine = mine
+    return try cluster.transact { (state) throws(StoreError) in
+      try state.check(mine)
+      if let key = ticket.seek.key, let used = state.keys[MemoryCluster.State.key(ticket.account, key)] {
+        if used.isRoom { return .usedForRoom }
+        if state.isLive(used.m) { return .paired(used.m) }
+      }
+      var since = state.now - ticket.waited
+      if let open = state.tickets.values.first(where: { $0.ticket.session == ticket.session }) {
+        let there = open.ticket.seek
+        guard there.key == ticket.seek.key, there.terms == ticket.seek.terms, there.range == ticket.seek.range else {
+          return .occupied
+        }
+        since = min(since, open.since)
+        state.tickets[open.ticket.id] = nil
+      }
+      if ticket.seek.terms.rated, let m = state.slots[ticket.account], state.isLive(m) { return .playing(m) }
+      let queued = MemoryCluster.QueuedTicket(ticket: ticket, epoch: mine, since: since)
+      state.tickets[ticket.id] = queued
+      guard let waiting = state.waiting(queued) else { throw .conflict("a ticket of an account that is gone") }
+      return .waiting(waiting)
+    }
+  }
+
+  func unqueue(session: String) throws(StoreError) {
+    try cluster.transact { state in state.tickets = state.tickets.filter { $0.value.ticket.session != session } }
+  }
+
+  func look(at tickets: [TicketRecord]) throws(StoreError) -> [TicketState] {
+    try cluster.transact { state in
+      tickets.map { ticket in
+        if let queued = state.tickets[ticket.id], let waiting = state.waiting(queued) { return .waiting(waiting) }
+        let used = ticket.seek.key.flatMap { state.keys[MemoryCluster.State.key(ticket.account, $0)] }
+        return used.flatMap { state.isLive($0.m) ? .paired($0.m) : nil } ?? .gone
+      }
+    }
+  }
+
+  func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult {
+    let mine = mine
+    let isFenced = cluster.isFenced
+    return try cluster.transact { (state) throws(StoreError) in
+      try state.check(mine)
+      for key in begin.keys where key.isRoom {
+        if let used = state.keys[MemoryCluster.State.key(key.account, key.key)] { return .known(used.m) }
+      }
+      let gone = begin.tickets.filter { state.tickets[$0] == nil }
+      guard gone.isEmpty else { return .ticketsGone(gone) }
+      for (account, rating) in zip(begin.rated, begin.ratings) {
+        if let m = state.slots[account], state.isLive(m) { return .playing(account) }
+        guard state.content.accounts[account]?.rating == rating else { return .stale }
+      }
+      if let code = begin.code,
+        state.content.matches.values.contains(where: {
+          $0.record.code == code && $0.record.ended == nil && $0.record.x == nil
+        })
+      {
+        return .codeTaken
+      }
+      try state.apply([StoreTransaction(number: 0, writes: begin.writes)], epoch: mine, isFenced: isFenced)
+      for id in begin.tickets { state.tickets[id] = nil }
+      for account in begin.rated { state.slots[account] = begin.m }
+      for key in begin.keys {
+        state.keys[MemoryCluster.State.key(key.account, key.key)] = .init(m: begin.m, isRoom: key.isRoom, at: state.now)
+      }
+      return .begun
+    }
+  }
+
+  // MARK: pages and keeping house
+
+  func top(limit: Int) throws(StoreError) -> [AccountRecord] {
+    try cluster.transact { state in
+      let named = state.content.accounts.values.filter { !$0.guest && $0.ratedAt > 0 && !$0.banned }
+      return Array(named.sorted { ($0.rating.value, $1.id) > ($1.rating.value, $0.id) }.prefix(limit))
+    }
+  }
+
+  func live(limit: Int) throws(StoreError) -> [StoredMatch] {
+    try cluster.transact { state in
+      let open = state.content.matches.values.filter { $0.record.ended == nil && $0.record.opener == nil }
+      return Array(open.sorted { ($0.record.created, $0.record.id) > ($1.record.created, $1.record.id) }.prefix(limit))
+    }
+  }
+
+  func clean() throws(StoreError) {
+    try cluster.transact { state in
+      for session in state.content.sessions.values where session.expires < state.now {
+        guard !(state.places[session.id]?.epoch.map(state.isGood) ?? false) else { continue }
+        MemoryStore.apply(.deleteSession(session.id), &state.content)
+        state.places[session.id] = nil
+      }
+      let held = Set(state.content.sessions.values.map(\.account))
+      let playing = Set(
+        state.content.matches.values.map(\.record).filter { $0.ended == nil }
+          .flatMap { [$0.x, $0.o, $0.opener].compactMap { $0 } })
+      for account in state.content.accounts.values
+      where account.guest && account.tokenExpires < state.now && !held.contains(account.id)
+        && !playing.contains(account.id)
+      {
+        MemoryStore.apply(.deleteAccount(account.id), &state.content)
+      }
+      state.keys = state.keys.filter { $0.value.at > state.now - 600_000 }
+      state.tickets = state.tickets.filter { state.isGood($0.value.epoch) }
+      let busy = Set(state.epochs.filter { state.isLive($0.key) }.values)
+      state.nodes = state.nodes.filter { $0.value.leaseUntil > state.now - 60_000 || busy.contains($0.key) }
+    }
+  }
+
+  // MARK: MatchStore
+
+  func commit(_ batch: [StoreTransaction]) throws(StoreError) {
+    let mine = mine
+    let isFenced = cluster.isFenced
+    try cluster.transact { (state) throws(StoreError) in try state.apply(batch, epoch: mine, isFenced: isFenced) }
+  }
+
+  func recover() throws(StoreError) -> Recovery { try cluster.transact { $0.content.recovery } }
+  func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try cluster.transact { $0.content.matches[id] } }
+  func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+    try cluster.transact { $0.content.history(of: account, before: before, limit: limit) }
+  }
+  func matchIDs() throws(StoreError) -> [MatchID] { try cluster.transact { $0.content.matches.keys.sorted() } }
+  func prune(before: Int64) throws(StoreError) -> Int {
+    try cluster.transact { state in
+      let count = state.content.prune(before: before)
+      state.epochs = state.epochs.filter { state.content.matches[$0.key] != nil }
+      return count
+    }
+  }
+  func reopen() throws(StoreError) {}
+  func close() {}
+}
