@@ -11,7 +11,7 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// Pictures of the score are drawn where there is a window anyway.
-let cairo: [Target.Dependency] = headless ? [] : ["CCairo"]
+let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
 
 var targets: [Target] = [
   // The engine: imports nothing but what is drawn here.

@@ -1,5 +1,5 @@
 #pragma once
-// The dozen functions of Pango that the game calls, declared by hand.
+// The few functions of Pango that the game calls, declared by hand.
 //
 // Pango's own headers need GLib's include paths, which only pkg-config knows, and its answer carries `-pthread`,
 // which SwiftPM refuses with a warning at every build. The functions below are a stable C ABI (Pango 1.44 and later);
@@ -50,6 +50,7 @@ PangoAttribute *pango_attr_letter_spacing_new(int spacing);
 
 // layouts
 PangoLayout *pango_layout_new(PangoContext *context);
+PangoLayout *pango_cairo_create_layout(cairo_t *cr);
 void pango_layout_set_text(PangoLayout *layout, const char *text, int length);
 void pango_layout_set_font_description(PangoLayout *layout, const PangoFontDescription *description);
 void pango_layout_set_attributes(PangoLayout *layout, PangoAttrList *attributes);

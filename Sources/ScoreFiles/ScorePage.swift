@@ -20,6 +20,13 @@ public struct ScorePage: Sendable {
   /// The shapes, back to front.
   public private(set) var shapes: [Shape] = []
 
+  /// A line of bars, the factor its widths are stretched by to fill the page, and whether none follows.
+  private struct System {
+    var bars: [Bar]
+    var stretch = 1.0
+    var isLast = false
+  }
+
   private let scale: Scale
   /// Half the distance of two staff lines.
   private let step = 4.5
@@ -27,8 +34,8 @@ public struct ScorePage: Sendable {
   private let ink = 0.12
   private let pale = 0.42
 
-  /// Lays out the bars that sounded under a title and a line below it.
-  public init(_ bars: [Bar], rules: ScoreRules, title: String, subtitle: String) {
+  /// Lays out the bars that sounded under a title and a line below it; an excerpt does not end in a double bar.
+  public init(_ bars: [Bar], rules: ScoreRules, title: String, subtitle: String, isExcerpt: Bool = false) {
     scale = rules.scale
     var y = 70.0
     shapes.append(.text(x: width / 2, y: y, size: 34, text: title, isItalic: false, isCentered: true, grey: ink))
@@ -38,7 +45,7 @@ public struct ScorePage: Sendable {
     }
     y += 130
     for system in systems(bars.filter { !$0.sounding.isEmpty }) {
-      draw(system, top: y)
+      draw(system, endsMusic: system.isLast && !isExcerpt, top: y)
       y += 330
     }
     height = y - 20
@@ -48,17 +55,28 @@ public struct ScorePage: Sendable {
   private func width(of bar: Bar) -> Double { bar.sounding.reduce(26) { $0 + width(of: $1) } }
   private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
-  /// Bars packed into lines.
-  private func systems(_ bars: [Bar]) -> [[Bar]] {
-    var systems: [[Bar]] = []
-    var room = 0.0
+  /// Bars packed into lines, each stretched to the margins; the last only where that takes little.
+  private func systems(_ bars: [Bar]) -> [System] {
+    var systems: [System] = []
+    let room = width - 2 * margin - prelude
+    var used = 0.0
+    func justify() {
+      guard let last = systems.indices.last else { return }
+      systems[last].stretch = room / used
+    }
     for bar in bars {
-      if systems.isEmpty || width(of: bar) > room {
-        systems.append([])
-        room = width - 2 * margin - prelude
+      if systems.isEmpty || used + width(of: bar) > room {
+        justify()
+        systems.append(System(bars: []))
+        used = 0
       }
-      systems[systems.count - 1].append(bar)
-      room -= width(of: bar)
+      systems[systems.count - 1].bars.append(bar)
+      used += width(of: bar)
+    }
+    justify()
+    if let last = systems.indices.last {
+      systems[last].isLast = true
+      if systems[last].stretch > 1.6 { systems[last].stretch = 1 }
     }
     return systems
   }
@@ -66,10 +84,9 @@ public struct ScorePage: Sendable {
   /// The bottom lines of the three staves, from the top of a system.
   private func bottoms(_ top: Double) -> [Double] { [top + 8 * step, top + 100 + 8 * step, top + 200 + 8 * step] }
 
-  private mutating func draw(_ system: [Bar], top: Double) {
+  private mutating func draw(_ system: System, endsMusic: Bool, top: Double) {
     let bottoms = bottoms(top)
-    let isFull = system.reduce(prelude) { $0 + width(of: $1) }
-    let right = min(margin + isFull, width - margin)
+    let right = margin + prelude + system.stretch * system.bars.reduce(0) { $0 + width(of: $1) }
     for bottom in bottoms {
       for line in 0..<5 {
         let y = bottom - Double(2 * line) * step
@@ -82,10 +99,16 @@ public struct ScorePage: Sendable {
       drawSignature(margin + 44, bottom, isBass: index == 2)
     }
     var x = margin + prelude
-    for bar in system {
-      draw(bar, left: x, top: top, bottoms: bottoms)
-      x += width(of: bar)
-      barline(x - 4, top, bottoms, bar.cut == nil ? 0.7 : 0.35)
+    for bar in system.bars {
+      draw(bar, left: x, stretch: system.stretch, top: top, bottoms: bottoms)
+      x += system.stretch * width(of: bar)
+      // A bar that was cut has a thin line; the end has a double one.
+      if endsMusic && bar.index == system.bars.last?.index {
+        barline(x - 7, top, bottoms, 0.9)
+        barline(x - 1.5, top, bottoms, 3.2)
+      } else {
+        barline(x, top, bottoms, bar.cut == nil ? 0.9 : 0.45)
+      }
     }
   }
 
@@ -93,7 +116,7 @@ public struct ScorePage: Sendable {
     shapes.append(.line(x1: x, y1: top, x2: x, y2: bottoms[2], width: width, grey: 0.4))
   }
 
-  private mutating func draw(_ bar: Bar, left: Double, top: Double, bottoms: [Double]) {
+  private mutating func draw(_ bar: Bar, left: Double, stretch: Double, top: Double, bottoms: [Double]) {
     let words = bar.kind == .move ? bar.signs.first ?? "" : bar.kind == .closing ? "" : bar.kind.rawValue
     if bar.kind == .move {
       shapes.append(
@@ -103,14 +126,14 @@ public struct ScorePage: Sendable {
       shapes.append(
         .text(x: left + 20, y: top - 46, size: 13, text: words, isItalic: true, isCentered: false, grey: pale))
     }
-    var x = left + 14
+    var x = left + 14 + 8 * (stretch - 1)
     for pair in bar.sounding {
       let roll = bar.isX == false && pair.m != nil && pair.t != nil ? 4.0 : 0
       if let m = pair.m { head(x + roll, bottoms[0], 30, m.pitch, isLong: pair.isLong, grey: ink) }
       if let t = pair.t { head(x - roll / 2, bottoms[1], 30, t.pitch, isLong: pair.isLong, grey: ink) }
       for note in pair.bass { head(x, bottoms[2], 18, note.pitch, isLong: true, grey: ink) }
       if pair.isAwakening { flower(x, top - 28) }
-      x += width(of: pair)
+      x += stretch * width(of: pair)
     }
   }
 

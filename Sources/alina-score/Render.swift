@@ -22,8 +22,14 @@ struct Render: ParsableCommand {
   @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var svg: String?
   @Flag(help: "Print the score as text, bar by bar, M over T.") var text = false
   @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
-  @Option(help: ArgumentHelp("Sound from here on.", valueName: "seconds")) var from: Double?
-  @Option(help: ArgumentHelp("Sound up to here.", valueName: "seconds")) var to: Double?
+  @Option(
+    help: ArgumentHelp(
+      "Sound from here on; pictures, text and MusicXML from the bar that sounds then.", valueName: "seconds")) var from:
+    Double?
+  @Option(
+    help: ArgumentHelp(
+      "Sound up to here; the others up to the bar that has begun. MIDI is always whole.", valueName: "seconds")) var to:
+    Double?
 
   func validate() throws {
     guard wav ?? flac ?? midi ?? musicXML ?? png ?? svg != nil || text else {
@@ -43,13 +49,16 @@ struct Render: ParsableCommand {
     let rules = try source.rules(for: record)
     let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side)
     let title = ScoreTitle.title(record)
-    if text { print(TextScore.text(rendition.bars, scale: rules.scale), terminator: "") }
+    let bars = bars(of: rendition)
+    if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
     if let midi { try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
     if let musicXML {
-      try WholeFile.write(Array(MusicXML.text(rendition.bars, rules: rules, title: title).utf8), to: musicXML)
+      try WholeFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
     }
     if png != nil || svg != nil {
-      let page = ScorePage(rendition.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
+      let page = ScorePage(
+        bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record),
+        isExcerpt: bars.last?.index != rendition.bars.last?.index)
       if let svg { try WholeFile.write(Array(page.svg.utf8), to: svg) }
       if let png { try WholeFile.write(png) { try page.writePNG(to: $0) } }
     }
@@ -61,6 +70,15 @@ struct Render: ParsableCommand {
         try sound.write(to: part, format: format, rules: rules, piano: piano)
       }
     }
+  }
+
+  /// The bars of which something sounds in the seconds asked for.
+  private func bars(of rendition: Rendition) -> [Bar] {
+    let all = rendition.bars
+    let ends = all.dropFirst().map(\.start.seconds) + [rendition.end.seconds]
+    return zip(all, ends).filter { bar, end in
+      bar.start.seconds < (to ?? .infinity) && end > (from ?? 0)
+    }.map(\.0)
   }
 }
 

@@ -67,7 +67,7 @@ struct MonkeyTests {
         ["--script", script.path, "--seed", "\(part)", "--size", "480x800", "--piano", "modal"],
         environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
         folder: folder, isAlone: true)
-      #expect(try desk.waitForExit(seconds: 120) == 0, "part \(part)")
+      #expect(try desk.waitForExit(seconds: MonkeyTests.isLong ? 900 : 120) == 0, "part \(part)")
       try check(desk)
       let heard = try Sound(rawFloat: raw)
       #expect(heard.peak < 0.99, "clipped in part \(part)")
@@ -113,7 +113,7 @@ struct MonkeyTests {
       desk = try Desk(["--size", "480x800"], folder: folder)
     }
     // Everything that was pressed comes before it: pictures of a full screen take their time on a busy machine.
-    let status = try desk.quit(seconds: 90)
+    let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)
     #expect(status == 0)
     try check(desk)
   }

@@ -177,10 +177,11 @@ final class ReviewScene: Scene {
     let m = stage.metrics
     let heading = replay.title.isEmpty ? title : replay.title
     let size = m.em * (replay.title.isEmpty ? 2.2 : 1.6)
-    let width = stage.typeface.block(heading, TextStyle(size)).width
+    let width = stage.typeface.block(heading, TextStyle(size, lining: true)).width
     let fitting = min(size, size * (m.bounds.width - 2 * m.margin) / max(1, width))
     canvas.text(
-      heading, TextStyle(fitting), stage.typeface, x: m.bounds.midX, baseline: headBaseline, alignment: .center,
+      heading, TextStyle(fitting, lining: true), stage.typeface, x: m.bounds.midX, baseline: headBaseline,
+      alignment: .center,
       stage.theme.ink)
   }
 

@@ -170,11 +170,12 @@ class PageScene: Scene {
 
   override func drawStatic(_ canvas: Canvas) {
     let m = stage.metrics
-    let style = TextStyle(headSize)
+    let style = TextStyle(headSize, lining: true)
     let width = stage.typeface.block(title, style).width
     let fitting = min(headSize, headSize * (m.bounds.width - 2 * m.margin) / max(1, width))
     canvas.text(
-      title, TextStyle(fitting), stage.typeface, x: m.bounds.midX, baseline: headBaseline, alignment: .center,
+      title, TextStyle(fitting, lining: true), stage.typeface, x: m.bounds.midX, baseline: headBaseline,
+      alignment: .center,
       stage.theme.ink)
   }
 

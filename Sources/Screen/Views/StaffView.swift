@@ -263,9 +263,10 @@ final class StaffView: View {
       }
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
       if column.pair.isAwakening {
-        // Below the staff, and below the bell where that lies there too.
+        // Below the staff, and below the bell where that lies there too; between the staves where the bass does.
         let bell = column.pair.t.map { spell($0.pitch).step + measure.shiftT } ?? StaffView.bottomStep
-        let at = Point(x, max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2))
+        let below = max(lowerBottom + space * 2.2, y(step: bell, bottom: lowerBottom) + space * 2)
+        let at = Point(x, column.pair.bass.isEmpty ? below : upperBottom + space * 2.2)
         for petal in Glyphs.petals {
           canvas.fill(petal.scaled(space * 1.0, space * 1.0).moved(at.x, at.y), theme.accent.faded(appear))
         }
@@ -317,16 +318,22 @@ final class StaffView: View {
   private func drawBass(_ bass: [Note], x: Double, _ color: Color, _ canvas: Canvas) {
     var shown: Set<Int> = []
     for note in bass.sorted(by: { $0.pitch < $1.pitch }) where shown.insert(note.pitch.midi % 12).inserted {
-      let step = spell(note.pitch).step
-      // Written where it needs one to three ledger lines.
-      let octaves = (StaffView.bottomStep - 2 - step) / 7
+      let (octaves, y) = bassPlace(note)
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
-      let size = space * 1.75
-      let label = stage.typeface.block(octaves == 1 ? "8" : "15", TextStyle(size, italic: true, lining: true))
-      let y = y(step: step + octaves * 7, bottom: lowerBottom) + 0.55 * space
-      canvas.draw(label, at: Point(x + space * 1.5, y - label.baseline), color)
+      let label = stage.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
+      // Under the head, beside which the bell's next note may stand; or beside it, so deep that none does.
+      let isDeep = y > lowerBottom + space * 2.6
+      let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
+      canvas.draw(label, at: Point(at.x, at.y - label.baseline), color)
     }
+  }
+
+  /// How many octaves higher than it sounds a bass note is written, so that it needs one to three ledger lines, and where.
+  private func bassPlace(_ note: Note) -> (octaves: Int, y: Double) {
+    let step = spell(note.pitch).step
+    let octaves = (StaffView.bottomStep - 2 - step) / 7
+    return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
   /// "8va" above the staff or "8vb" below it, with a broken line to the end of the bar.
