@@ -78,7 +78,11 @@ public final class SampledPiano: @unchecked Sendable {
   }
 
   private static func configure(_ settings: OpaquePointer, _ sampleRate: Double) {
-    let numbers: [(String, Double)] = [("synth.sample-rate", sampleRate), ("synth.gain", 1)]
+    let numbers: [(String, Double)] = [
+      ("synth.sample-rate", sampleRate), ("synth.gain", 1),
+      // If ever one has to go, the quietest.
+      ("synth.overflow.volume", 10_000), ("synth.overflow.age", 100),
+    ]
     for (name, value) in numbers { fluid_settings_setnum(settings, name, value) }
     let switches: [(String, Int32)] = [
       // One thread plays: no lock. Samples of unused presets stay on disk.
@@ -86,8 +90,9 @@ public final class SampledPiano: @unchecked Sendable {
       ("synth.reverb.active", 0), ("synth.chorus.active", 0), ("synth.midi-channels", 16),
       // A stereo pair for each bus: channel c sounds in group c mod 8.
       ("synth.audio-channels", Int32(Grand.buses)), ("synth.audio-groups", Int32(Grand.buses)),
-      // Every note of the stereo font takes two voices; the pedal holds some thirty notes.
-      ("synth.polyphony", 96), ("synth.cpu-cores", 1),
+      // Every note of the stereo font takes two voices, and a slow game under one pedal holds close to a hundred notes: a
+      // voice too few would be cut in the middle of its wave, which clicks (6.7 dB, heard once with 96).
+      ("synth.polyphony", 256), ("synth.cpu-cores", 1),
     ]
     for (name, value) in switches { fluid_settings_setint(settings, name, value) }
   }

@@ -122,7 +122,7 @@ struct PlayTests {
   @Test("does not click on the grand either", .enabled(if: SampledPiano.isAvailable))
   func grandClicks() throws {
     let grand = try SampledPiano()
-    let (found, engine) = listen(games: Self.isLong ? 12 : 1, seed: 12, rules: "score", grand: grand)
+    let (found, engine) = listen(games: Self.isLong ? 12 : 2, seed: 12, rules: "score", grand: grand)
     print(
       "score, grand: \(Int(found.seconds)) s, worst click \(found.click) dB at \(found.at) s, peak \(found.peak), limited \(engine.counters.limited)"
     )
