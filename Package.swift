@@ -79,7 +79,7 @@ if !serverless {
   targets += [
     .target(
       name: "MatchServer",
-      dependencies: ["MatchProtocol"] + nio + [
+      dependencies: ["MatchProtocol", "CLibPQ"] + nio + [
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
@@ -88,6 +88,7 @@ if !serverless {
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "X509", package: "swift-certificates"), .product(name: "Crypto", package: "swift-crypto"),
       ], path: "server/Sources/MatchServer"),
+    .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
     .executableTarget(
       name: "alina-server", dependencies: ["MatchServer", argumentParser], path: "server/Sources/alina-server"),
     .testTarget(

@@ -15,14 +15,15 @@ final class TemporaryFolder {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// The stores under test. A PostgreSQL store joins by one more case.
+/// The stores under test.
 enum StoreKind: String, CaseIterable {
-  case memory, sqlite
+  case memory, sqlite, postgres
 
   func make(_ folder: TemporaryFolder) throws -> any MatchStore {
     switch self {
     case .memory: MemoryStore()
     case .sqlite: try SQLiteStore(path: folder.path + "/matches.sqlite")
+    case .postgres: try PostgresStore(PGAddress(try PostgresTestBed.shared.freshURL()))
     }
   }
 }

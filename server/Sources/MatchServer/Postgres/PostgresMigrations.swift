@@ -1,0 +1,90 @@
+/// The schema in PostgreSQL and its history. A migration expands first; what it makes needless is removed in a later
+/// version, once no build that needs it is left. `min_reader` says which builds may still use the database.
+enum PostgresMigrations {
+  /// The schema this build writes.
+  static let version = steps.count
+  /// The oldest build that can use what this one writes; raised only when a migration takes something away.
+  static let minReader = 1
+
+  /// The statements that lead from each version to the next; the index is the version they start from.
+  static let steps: [[String]] = [
+    [
+      """
+      CREATE TABLE account (
+        id BIGINT PRIMARY KEY, name TEXT NOT NULL, name_lower TEXT COLLATE "C" NOT NULL, guest BOOLEAN NOT NULL,
+        token BYTEA, token_expires BIGINT NOT NULL, rating DOUBLE PRECISION NOT NULL,
+        deviation DOUBLE PRECISION NOT NULL, volatility DOUBLE PRECISION NOT NULL, rated_at BIGINT NOT NULL,
+        won BIGINT NOT NULL, drawn BIGINT NOT NULL, lost BIGINT NOT NULL, x_balance BIGINT NOT NULL,
+        quiet BOOLEAN NOT NULL, muted BOOLEAN NOT NULL, banned BOOLEAN NOT NULL, blocked BIGINT[] NOT NULL)
+        WITH (fillfactor = 70)
+      """,
+      "CREATE UNIQUE INDEX account_name ON account (name_lower)",
+      """
+      CREATE TABLE session (
+        id TEXT COLLATE "C" PRIMARY KEY, account BIGINT NOT NULL, resume BYTEA NOT NULL, previous BYTEA,
+        expires BIGINT NOT NULL)
+      """,
+      "CREATE INDEX session_account ON session (account)",
+      // Half of a page is left free, so that each move's update of `seq` stays on its page and touches no index.
+      """
+      CREATE TABLE match (
+        id TEXT COLLATE "C" PRIMARY KEY, x BIGINT, o BIGINT, opener BIGINT, code TEXT, created BIGINT NOT NULL,
+        ended BIGINT, seq BIGINT NOT NULL, owner TEXT COLLATE "C", epoch BIGINT NOT NULL DEFAULT 0)
+        WITH (fillfactor = 50)
+      """,
+      "CREATE INDEX match_x ON match (x, ended)", "CREATE INDEX match_o ON match (o, ended)",
+      "CREATE INDEX match_live ON match (id) WHERE ended IS NULL", "CREATE INDEX match_ended ON match (ended)",
+      """
+      CREATE TABLE match_event (
+        match_id TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, side TEXT NOT NULL, mid TEXT COLLATE "C",
+        epoch BIGINT NOT NULL DEFAULT 0, body BYTEA NOT NULL, PRIMARY KEY (match_id, seq))
+      """,
+      "CREATE UNIQUE INDEX match_event_mid ON match_event (match_id, side, mid) WHERE mid IS NOT NULL",
+    ]
+  ]
+
+  /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several
+  /// stores can share a database.
+  static let lockClass = 0x416C_696E
+  private static let lock = PGStatement(
+    once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
+
+  /// Brings a database up to this build's version in one transaction, while others who try the same wait.
+  static func run(_ connection: PGConnection, place: String) throws(StoreError) {
+    var minReader = 0
+    do throws(PGFailure) {
+      minReader = try migrate(connection)
+    } catch {
+      // Ends the transaction, and with it the lock; what went wrong is already known.
+      _ = try? connection.run([PGStatement.rollback()], within: 5000)
+      throw .unusable("\(place): \(error.text)")
+    }
+    guard minReader <= version else {
+      throw .tooNew("\(place) needs a build that reads version \(minReader); this one reads \(version)")
+    }
+  }
+
+  /// Returns what the database asks of its readers.
+  private static func migrate(_ connection: PGConnection) throws(PGFailure) -> Int {
+    let exists = try connection.run(
+      [PGStatement.begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
+    var calls: [PGCall] = []
+    if exists.last?.rows.first?.first?.bool != true {
+      calls.append(PGStatement(once: "CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)")())
+    }
+    calls.append(PGStatement(once: "SELECT version, min_reader FROM schema")())
+    let row = try connection.run(calls, within: 10_000).last?.rows.first ?? []
+    let found = Int(row.first?.int ?? 0)
+    let minReader = Int(row.last?.int ?? 0)
+    calls = []
+    if minReader <= version, found < version {
+      calls = steps[found...].flatMap { $0 }.map { PGStatement(once: $0)() }
+      calls.append(PGStatement(once: "DELETE FROM schema")())
+      calls.append(
+        PGStatement(once: "INSERT INTO schema VALUES ($1, $2)")(
+          .int(Int64(version)), .int(Int64(max(minReader, self.minReader)))))
+    }
+    _ = try connection.run(calls + [PGStatement.commit()], within: 120_000)
+    return minReader
+  }
+}

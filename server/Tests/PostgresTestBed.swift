@@ -1,0 +1,65 @@
+import Foundation
+import Synchronization
+
+@testable import MatchServer
+
+/// A PostgreSQL of the tests' own, by `scripts/postgres`: started when the first test wants one, ended with this process
+/// (the script ends when its standard input does).
+final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under `lock`
+  /// The one that suites share; each test has a schema of its own in it.
+  static let shared = PostgresTestBed()
+
+  /// Where it is, or empty if it did not start.
+  private(set) var url = ""
+  private let process = Process()
+  private let orders = Pipe()
+  private let answers = Pipe()
+  private let lock = NSLock()
+  private let schemas = Mutex(0)
+
+  init() {
+    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../scripts/postgres")
+    process.executableURL = script.standardized
+    process.standardInput = orders
+    process.standardOutput = answers
+    do { try process.run() } catch { return }
+    url = line().split(separator: " ").last.map(String.init) ?? ""
+  }
+
+  deinit {
+    try? orders.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+
+  /// `kill`, `start`, `stop` or `cont`, done when it returns.
+  func order(_ order: String) throws {
+    lock.lock()
+    defer { lock.unlock() }
+    try orders.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
+    let answer = line()
+    guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
+  }
+
+  private func line() -> String {
+    var text: [UInt8] = []
+    while let byte = try? answers.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 { text.append(byte) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The URL of an empty store of a test's own.
+  func freshURL() throws -> String {
+    let name = schemas.withLock { number in
+      number += 1
+      return "t\(number)_\(ProcessInfo.processInfo.processIdentifier)"
+    }
+    try sql("CREATE SCHEMA \(name)")
+    return url + "?options=-csearch_path%3D\(name)"
+  }
+
+  /// Runs one statement on a connection of its own.
+  @discardableResult func sql(_ text: String, at url: String? = nil) throws -> [[PGValue]] {
+    let connection = PGConnection(try PGAddress(url ?? self.url))
+    defer { connection.close() }
+    return try connection.run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []
+  }
+}
