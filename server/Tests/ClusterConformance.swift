@@ -5,9 +5,9 @@ import TicTacToe
 
 @testable import MatchServer
 
-/// Several nodes' views of one shared store. A PostgreSQL one joins by one more case.
+/// Several nodes' views of one shared store.
 enum ClusterKind: String, CaseIterable {
-  case memory
+  case memory, postgres
 
   /// Makes views of the same content; each call of the result is another node's.
   func make() throws -> () throws -> any ClusterStore {
@@ -15,25 +15,28 @@ enum ClusterKind: String, CaseIterable {
     case .memory:
       let cluster = MemoryCluster { Moment.current.wall }
       return { cluster.view() }
+    case .postgres:
+      let address = try PGAddress(try PostgresTestBed.shared.freshURL())
+      return { try PostgresCluster(address) }
     }
   }
 }
 
-private let lives = Lifetimes(guest: 86_400_000, account: 7_776_000_000)
+let lives = Lifetimes(guest: 86_400_000, account: 7_776_000_000)
 
-private func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
+func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
 
-private func node(_ name: String) -> NodeDescription {
+func node(_ name: String) -> NodeDescription {
   NodeDescription(name: name, address: "127.0.0.1:1", peer: "127.0.0.1:2")
 }
 
-private func event(_ seq: Int) -> StoredEvent {
+func event(_ seq: Int) -> StoredEvent {
   StoredEvent(seq: seq, side: .x, mid: "m\(seq)", body: Array(#"{"k":"confirm","at":\#(seq),"side":"x"}"#.utf8))
 }
 
 extension ClusterStore {
   /// A named account with a session, made as a client would.
-  fileprivate func player(_ name: String) throws -> (account: AccountRecord, session: String) {
+  func player(_ name: String) throws -> (account: AccountRecord, session: String) {
     let entry = Entry.guest(
       names: ["guest-\(name)"], token: digest(name), session: "s-\(name)", resume: digest("r-\(name)"), lives: lives)
     guard case .entered(let entered) = try enter(entry),
@@ -46,7 +49,7 @@ extension ClusterStore {
     return (account, entered.session.id)
   }
 
-  fileprivate func ticket(_ player: (account: AccountRecord, session: String), _ id: String, rated: Bool = true)
+  func ticket(_ player: (account: AccountRecord, session: String), _ id: String, rated: Bool = true)
     throws -> QueueResult
   {
     try queue(
@@ -55,10 +58,10 @@ extension ClusterStore {
         seek: .init(MatchTerms(rated: rated), key: "k-\(id)"), isBot: false, confirms: true, waited: 5000))
   }
 
-  fileprivate func commit(_ writes: [StoreWrite]) throws { try commit([StoreTransaction(number: 1, writes: writes)]) }
+  func commit(_ writes: [StoreWrite]) throws { try commit([StoreTransaction(number: 1, writes: writes)]) }
 }
 
-private func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: [String]) -> MatchBegin {
+func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: [String]) -> MatchBegin {
   var begin = MatchBegin(
     m: m, writes: [.match(MatchRecord(id: m, x: x.id, o: o.id, created: 5)), .append(m, after: 0, [event(1)])])
   begin.tickets = tickets

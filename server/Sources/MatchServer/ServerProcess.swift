@@ -8,6 +8,8 @@ import ServiceLifecycle
 public struct ServerConfiguration: Sendable {
   /// The folder of the database, or `nil` to keep everything in memory.
   public var data: String?
+  /// The PostgreSQL database that is used instead of one in the folder, if any.
+  public var store: PGAddress?
   /// How games are listened for.
   public var listener = ListenerConfiguration()
   /// How the lobby behaves.
@@ -49,7 +51,11 @@ public enum ServerProcess {
     }
     let logger = Logger(label: "alina-server")
     let store: any MatchStore
-    if let data = configuration.data {
+    if let address = configuration.store {
+      let database = try PostgresStore(address)
+      logger.notice("store", metadata: ["url": "\(database.place)"])
+      store = database
+    } else if let data = configuration.data {
       let file = try SQLiteStore(path: ServerConfiguration.database(in: data))
       if configuration.weakSync { try file.weaken() }
       store = file

@@ -28,6 +28,7 @@ struct AlinaServer: AsyncParsableCommand {
       return print(wholeHelp)
     }
     do {
+      try Layers.refusePasswords(CommandLine.arguments.dropFirst())
       let arguments = try Layers.arguments(CommandLine.arguments.dropFirst())
       var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }

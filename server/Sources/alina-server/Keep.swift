@@ -6,15 +6,41 @@ import MatchServer
 struct DataOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
   var data: String?
+  @Option(
+    help: ArgumentHelp("PostgreSQL database instead of the folder (default: $ALINA_STORE).", valueName: "postgres://…"))
+  var store: String?
 
   var database: String { ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder) }
 
+  /// The PostgreSQL database meant, if one is.
+  fileprivate var address: PGAddress? {
+    get throws {
+      let text = store ?? (data == nil ? ProcessInfo.processInfo.environment["ALINA_STORE"] : nil)
+      return try text.map { try PGAddress($0) }
+    }
+  }
+
   /// The store that is there; throws if there is none, rather than making an empty one.
-  func existing() throws -> SQLiteStore {
+  func existing() throws -> any MatchStore {
+    if let address = try address { return try PostgresStore(address) }
     guard FileManager.default.fileExists(atPath: database) else {
       throw StoreError.unusable("there is no database \(database)")
     }
     return try SQLiteStore(path: database)
+  }
+}
+
+extension DataOptions {
+  /// The store to fill, made if there is none.
+  func opened() throws -> any MatchStore {
+    if let address = try address { return try PostgresStore(address) }
+    return try SQLiteStore(path: database)
+  }
+
+  /// Throws where PostgreSQL has tools of its own, which copy a database while it is used.
+  func requireFile(_ tool: String) throws {
+    guard let address = try address else { return }
+    throw ConfigurationError(text: "\(address.description) is PostgreSQL's to copy: use \(tool)")
   }
 }
 
@@ -26,6 +52,7 @@ struct Backup: ParsableCommand {
   @Argument(help: "The file to make.") var file: String
 
   func run() throws {
+    try options.requireFile("pg_dump --format=custom, also while servers run, or archive its log (PITR)")
     try SQLiteStore.backup(of: options.database, to: file)
     print("backed up to \(file)")
   }
@@ -39,6 +66,7 @@ struct Restore: ParsableCommand {
   @Argument(help: "The file made by backup.") var file: String
 
   func run() throws {
+    try options.requireFile("pg_restore into an empty database, with the servers stopped")
     let aside = try SQLiteStore.restore(file, to: options.database)
     print("restored \(options.database)" + (aside.map { "; what was there is \($0)" } ?? ""))
   }
@@ -78,7 +106,7 @@ struct Import: ParsableCommand {
     do { text = try String(contentsOfFile: file, encoding: .utf8) } catch {
       throw StoreError.unusable("cannot read \(file): \(error.localizedDescription)")
     }
-    let store = try SQLiteStore(path: options.database)
+    let store = try options.opened()
     defer { store.close() }
     let summary = try StoreArchive.load(text.split(separator: "\n"), into: store)
     print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")

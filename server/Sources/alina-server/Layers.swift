@@ -1,4 +1,5 @@
 import Foundation
+import MatchServer
 
 /// Lays the settings of a file and of the environment under the command line.
 enum Layers {
@@ -8,8 +9,19 @@ enum Layers {
   static let options: Set<String> = [
     "listen", "data", "admin", "page", "tls-cert", "tls-key", "threads", "max-connections", "max-per-address", "rate",
     "burst", "bot-rate", "logins-per-minute", "keep-days", "drain-seconds", "proxy-from", "log-format", "log-level",
-    "max-pending", "max-wait", "code-tries",
+    "max-pending", "max-wait", "code-tries", "store",
   ]
+
+  /// Refuses a password on the command line, which everybody on the machine can read.
+  static func refusePasswords(_ given: ArraySlice<String>) throws {
+    for word in given {
+      let value = word.hasPrefix("--store=") ? String(word.dropFirst(8)) : word
+      guard PGAddress.matches(value), try PGAddress(value).hasPassword else { continue }
+      throw ConfigurationError(
+        text: "the password does not belong on the command line, where others can read it: put it into the file that "
+          + "PGPASSFILE names (default ~/.pgpass), or the URL into ALINA_STORE or the configuration file")
+    }
+  }
 
   /// The arguments of `serve` and `check-config` with file and environment in front; those of other subcommands as
   /// they are.

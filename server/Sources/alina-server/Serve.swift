@@ -9,6 +9,11 @@ struct ServeOptions: ParsableArguments {
   var listen = "127.0.0.1:4664"
   @Option(help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
   var data: String?
+  @Option(
+    help: ArgumentHelp(
+      "PostgreSQL database to keep matches in instead of the folder; its password in PGPASSFILE, never here.",
+      valueName: "postgres://…"))
+  var store: String?
   @Flag(help: "Keep everything in memory; nothing survives the process.")
   var memory = false
   @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
@@ -71,6 +76,8 @@ struct ServeOptions: ParsableArguments {
     (result.listener.host, result.listener.port) = address
     let folder = data ?? Self.defaultFolder
     result.data = memory ? nil : folder
+    result.store = try store.map { try PGAddress($0) }
+    guard !memory || store == nil else { throw ConfigurationError(text: "--store and --memory exclude each other") }
     result.page = noPage ? nil : try Self.address(page, "page")
     result.admin = noAdmin ? nil : try Self.address(admin, "admin")
     switch (tlsCert, tlsKey, tlsSelfSigned) {

@@ -41,6 +41,11 @@ enum PGFailure: Error, Sendable {
   case lost(String)
   /// The calls were never sent.
   case unreachable(String)
+  /// What is there does not allow what is asked; nothing was done.
+  case barred(String)
+
+  /// The state of what we refuse ourselves: integrity_constraint_violation.
+  static let fence = "23000"
 
   /// What it means to whoever uses a store.
   var storeError: StoreError {
@@ -49,6 +54,7 @@ enum PGFailure: Error, Sendable {
     case .refused(let state, let text) where state.hasPrefix("23"): .conflict(text)
     case .refused(_, let text): .unusable("PostgreSQL: \(text)")
     case .lost(let text): .unknownOutcome("PostgreSQL: \(text)")
+    case .barred(let text): .unusable(text)
     case .unreachable(let text): .unusable("cannot reach PostgreSQL: \(text)")
     }
   }
@@ -56,7 +62,7 @@ enum PGFailure: Error, Sendable {
   /// What libpq or the server said.
   var text: String {
     switch self {
-    case .refused(_, let text), .lost(let text), .unreachable(let text): text
+    case .refused(_, let text), .lost(let text), .unreachable(let text), .barred(let text): text
     }
   }
 

@@ -10,6 +10,8 @@ enum PGValue: Sendable, Hashable {
   case bytes([UInt8])
   /// `bigint[]`.
   case ints([Int64?])
+  /// `double precision[]`.
+  case doubles([Double?])
   /// `text[]`.
   case texts([String?])
   /// `bytea[]`.
@@ -61,6 +63,11 @@ extension PGValue {
       PGValue.array(values, of: .int8, into: &out) { value, out in
         out.appendBig(UInt32(8))
         out.appendBig(UInt64(bitPattern: value))
+      }
+    case .doubles(let values):
+      PGValue.array(values, of: .float8, into: &out) { value, out in
+        out.appendBig(UInt32(8))
+        out.appendBig(value.bitPattern)
       }
     case .texts(let values):
       PGValue.array(values, of: .text, into: &out) { value, out in

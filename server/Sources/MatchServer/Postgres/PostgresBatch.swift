@@ -3,33 +3,54 @@ import TicTacToe
 
 /// A batch of transactions as few statements: what touches accounts and sessions in order, then all matches, all log
 /// lengths and all events in one statement each. All of it is one transaction, so the order within does not show.
+///
+/// Every match it changes must carry the writer's epoch, and each log must have the length expected: that is the fence.
 struct PostgresBatch {
   private struct Log {
     var after: Int
     var count: Int
   }
 
+  private let epoch: Int64
   /// Accounts, sessions and match rows.
-  private(set) var rows: [PGCall] = []
+  private var rows: [PGCall] = []
+  /// How many rows calls of `rows` have to change, by their place.
+  private var needed: [Int: Int] = [:]
+  private var scores: [Int64: AccountScore] = [:]
   private var records: [MatchID: MatchRecord] = [:]
   private var logs: [MatchID: Log] = [:]
   private var entries: [(m: MatchID, event: StoredEvent)] = []
+  /// The accounts it changes.
+  private(set) var accounts: Set<Int64> = []
 
-  /// Sorts a batch; throws if the appends to a match do not follow one another.
-  init(_ batch: [StoreTransaction]) throws(StoreError) {
+  /// Sorts a batch of the writer with this epoch; throws if the appends to a match do not follow one another.
+  init(_ batch: [StoreTransaction], epoch: Int64) throws(StoreError) {
+    self.epoch = epoch
     for transaction in batch { for write in transaction.writes { try add(write) } }
-    if !records.isEmpty { rows.append(PostgresBatch.putMatches(records)) }
+    flushScores()
+    if !records.isEmpty { need(records.count, PostgresBatch.putMatches(records, epoch)) }
+    freeSlots()
   }
 
   private mutating func add(_ write: StoreWrite) throws(StoreError) {
     switch write {
-    case .account(let account): rows.append(PostgresRows.put(account))
+    case .account(let account):
+      flushScores()
+      accounts.insert(account.id)
+      rows.append(PostgresRows.put(account))
+    case .score(let score):
+      accounts.insert(score.account)
+      scores[score.account, default: AccountScore(account: score.account)].add(score)
     case .deleteAccount(let id):
+      flushScores()
+      accounts.insert(id)
       rows.append(PostgresRows.dropSessions(.int(id)))
       rows.append(PostgresRows.dropAccount(.int(id)))
     case .session(let session): rows.append(PostgresRows.put(session))
     case .deleteSession(let id): rows.append(PostgresRows.dropSession(.text(id)))
-    case .match(let record): records[record.id] = record
+    case .match(let record):
+      records[record.id] = record
+      if record.ended != nil { accounts.formUnion([record.x, record.o].compactMap { $0 }) }
     case .append(let m, let after, let events):
       let end = logs[m].map { $0.after + $0.count } ?? after
       guard end == after, events.enumerated().allSatisfy({ $1.seq == after + 1 + $0 }) else {
@@ -40,31 +61,68 @@ struct PostgresBatch {
     }
   }
 
+  private mutating func need(_ count: Int, _ call: PGCall) {
+    needed[rows.count] = count
+    rows.append(call)
+  }
+
+  private mutating func flushScores() {
+    guard !scores.isEmpty else { return }
+    need(scores.count, PostgresRows.add(scores.values.sorted { $0.account < $1.account }))
+    scores = [:]
+  }
+
+  private mutating func freeSlots() {
+    let over = records.values.filter { $0.ended != nil }.sorted { $0.id < $1.id }
+    guard !over.isEmpty else { return }
+    rows.append(
+      PostgresBatch.free(.ints(over.flatMap { [$0.x, $0.o] }.compactMap { $0 }), .texts(over.map(\.id.rawValue))))
+  }
+
+  /// Stores all of it in one transaction that `before` begins and `after` ends.
+  ///
+  /// First what the logs hang on and the new length of each log; then, those rows still locked, the events. Nothing is
+  /// retried here: the caller rolls back what fails.
+  func run(on connection: PGConnection, before: [PGCall], after: [PGCall], within: Int64) throws(PGFailure) {
+    var calls = before + locks
+    let start = calls.count
+    calls += rows
+    if !logs.isEmpty { calls.append(lengthen) }
+    let found = try connection.run(calls, within: within)
+    for (at, count) in needed where found[start + at].count != count {
+      throw .refused(state: PGFailure.fence, "an account is gone or a match belongs to another node")
+    }
+    if !logs.isEmpty, found.last?.count != logs.count {
+      throw .refused(state: PGFailure.fence, "a match belongs to another node or does not have the events expected")
+    }
+    _ = try connection.run(entries.isEmpty ? after : [events] + after, within: within)
+  }
+
   /// Whether there is nothing to do.
   var isEmpty: Bool { rows.isEmpty && logs.isEmpty }
 
-  /// How many logs grow.
-  var matchCount: Int { logs.count }
+  /// The calls, if they may be sent and committed without looking at what they changed.
+  var unconditional: [PGCall]? { needed.isEmpty && logs.isEmpty ? locks + rows : nil }
 
-  /// Makes every log as long as it will be, where it is as long as expected; `nil` if none grows.
-  var lengthen: PGCall? {
-    guard !logs.isEmpty else { return nil }
-    // In the order of the ids: two writers that lock the same rows never wait for each other in a circle.
+  /// Accounts are locked in the order of their numbers: two writers never wait for each other in a circle.
+  private var locks: [PGCall] {
+    accounts.count > 1 ? [PostgresRows.lockAccounts(.ints(accounts.sorted()))] : []
+  }
+
+  /// Makes every log as long as it will be, where it is as long as expected.
+  private var lengthen: PGCall {
     let sorted = logs.sorted { $0.key < $1.key }
     return PostgresBatch.lengthen(
       .texts(sorted.map(\.key.rawValue)), .ints(sorted.map { Int64($0.value.after) }),
-      .ints(sorted.map { Int64($0.value.count) }))
+      .ints(sorted.map { Int64($0.value.count) }), .int(epoch))
   }
 
   /// Puts the events in.
-  var events: [PGCall] {
-    guard !entries.isEmpty else { return [] }
-    return [
-      PostgresBatch.insert(
-        .texts(entries.map(\.m.rawValue)), .ints(entries.map { Int64($0.event.seq) }),
-        .texts(entries.map { $0.event.side?.wire ?? "" }), .texts(entries.map(\.event.mid)),
-        .blobs(entries.map(\.event.body)))
-    ]
+  private var events: PGCall {
+    PostgresBatch.insert(
+      .texts(entries.map(\.m.rawValue)), .ints(entries.map { Int64($0.event.seq) }),
+      .texts(entries.map { $0.event.side?.wire ?? "" }), .texts(entries.map(\.event.mid)),
+      .blobs(entries.map(\.event.body)), .int(epoch))
   }
 
   private static let lengthen = PGStatement(
@@ -72,28 +130,45 @@ struct PostgresBatch {
     """
     UPDATE match SET seq = match.seq + d.n
     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS d (id, after, n)
-    WHERE match.id = d.id AND match.seq = d.after
+    WHERE match.id = d.id AND match.seq = d.after AND match.epoch = $4::bigint
     """)
   private static let insert = PGStatement(
     "insert",
     """
-    INSERT INTO match_event (match_id, seq, side, mid, body)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[])
+    INSERT INTO match_event (match_id, seq, side, mid, body, epoch)
+    SELECT d.*, $6::bigint FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[]) AS d
     """)
+  // An incarnation that was forgotten adds no matches: nobody would ever look for them. Epoch 0 is a single server's.
   private static let put = PGStatement(
     "put_matches",
     """
-    INSERT INTO match (id, x, o, opener, code, created, ended, seq)
-    SELECT d.*, 0 FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[],
-      $7::bigint[]) AS d
+    INSERT INTO match (id, x, o, opener, code, created, ended, seq, epoch)
+    SELECT d.*, 0, $8::bigint FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[],
+      $6::bigint[], $7::bigint[]) AS d
+    WHERE $8::bigint = 0 OR EXISTS (SELECT 1 FROM node WHERE epoch = $8::bigint)
     ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener, code = excluded.code,
-      ended = excluded.ended
+      ended = excluded.ended WHERE match.epoch = excluded.epoch
     """)
+  private static let free = PGStatement(
+    "free_slots", "UPDATE account SET rated_match = NULL WHERE id = ANY($1::bigint[]) AND rated_match = ANY($2::text[])"
+  )
 
-  private static func putMatches(_ records: [MatchID: MatchRecord]) -> PGCall {
+  private static func putMatches(_ records: [MatchID: MatchRecord], _ epoch: Int64) -> PGCall {
     let sorted = records.values.sorted { $0.id < $1.id }
     return put(
       .texts(sorted.map(\.id.rawValue)), .ints(sorted.map(\.x)), .ints(sorted.map(\.o)), .ints(sorted.map(\.opener)),
-      .texts(sorted.map(\.code)), .ints(sorted.map(\.created)), .ints(sorted.map(\.ended)))
+      .texts(sorted.map(\.code)), .ints(sorted.map(\.created)), .ints(sorted.map(\.ended)), .int(epoch))
+  }
+}
+
+extension AccountScore {
+  /// Adds another change of the same account, which comes later.
+  fileprivate mutating func add(_ later: AccountScore) {
+    won += later.won
+    drawn += later.drawn
+    lost += later.lost
+    xBalance += later.xBalance
+    rating = later.rating ?? rating
+    ratedAt = later.ratedAt ?? ratedAt
   }
 }

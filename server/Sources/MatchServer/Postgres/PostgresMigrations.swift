@@ -29,7 +29,7 @@ enum PostgresMigrations {
       """
       CREATE TABLE match (
         id TEXT COLLATE "C" PRIMARY KEY, x BIGINT, o BIGINT, opener BIGINT, code TEXT, created BIGINT NOT NULL,
-        ended BIGINT, seq BIGINT NOT NULL, owner TEXT COLLATE "C", epoch BIGINT NOT NULL DEFAULT 0)
+        ended BIGINT, seq BIGINT NOT NULL, epoch BIGINT NOT NULL DEFAULT 0)
         WITH (fillfactor = 50)
       """,
       "CREATE INDEX match_x ON match (x, ended)", "CREATE INDEX match_o ON match (o, ended)",
@@ -40,12 +40,48 @@ enum PostgresMigrations {
         epoch BIGINT NOT NULL DEFAULT 0, body BYTEA NOT NULL, PRIMARY KEY (match_id, seq))
       """,
       "CREATE UNIQUE INDEX match_event_mid ON match_event (match_id, side, mid) WHERE mid IS NOT NULL",
-    ]
+    ],
+    // What several nodes share. Times are milliseconds since 1970 on the database's clock.
+    [
+      "CREATE SEQUENCE node_epoch", "CREATE SEQUENCE account_id",
+      """
+      CREATE TABLE node (
+        epoch BIGINT PRIMARY KEY, name TEXT NOT NULL, address TEXT NOT NULL, peer TEXT NOT NULL,
+        lease_until BIGINT NOT NULL) WITH (fillfactor = 50)
+      """,
+      "ALTER TABLE account ADD COLUMN rated_match TEXT COLLATE \"C\"",
+      "CREATE INDEX account_token ON account (token) WHERE token IS NOT NULL",
+      "CREATE INDEX account_top ON account (rating DESC, id) WHERE NOT guest AND rated_at > 0 AND NOT banned",
+      "CREATE INDEX account_guest ON account (token_expires) WHERE guest",
+      "ALTER TABLE session ADD COLUMN generation BIGINT NOT NULL DEFAULT 0, ADD COLUMN epoch BIGINT",
+      "CREATE INDEX session_resume ON session (resume)", "CREATE INDEX session_previous ON session (previous)",
+      "CREATE INDEX session_expires ON session (expires)",
+      "CREATE INDEX match_epoch ON match (epoch) WHERE ended IS NULL",
+      "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL",
+      "CREATE INDEX match_code ON match (code) WHERE ended IS NULL",
+      "CREATE INDEX match_created ON match (created DESC, id DESC) WHERE ended IS NULL AND opener IS NULL",
+      """
+      CREATE TABLE ticket (
+        id TEXT COLLATE "C" PRIMARY KEY, session TEXT COLLATE "C" NOT NULL UNIQUE, account BIGINT NOT NULL,
+        epoch BIGINT NOT NULL, clock TEXT COLLATE "C" NOT NULL, rated BOOLEAN NOT NULL, range BIGINT,
+        bots BOOLEAN NOT NULL, key TEXT NOT NULL, is_bot BOOLEAN NOT NULL, confirms BOOLEAN NOT NULL,
+        since BIGINT NOT NULL)
+      """,
+      "CREATE INDEX ticket_terms ON ticket (clock, rated)",
+      """
+      CREATE TABLE used_key (
+        account BIGINT NOT NULL, key TEXT COLLATE "C" NOT NULL, match_id TEXT NOT NULL, is_room BOOLEAN NOT NULL,
+        at BIGINT NOT NULL, PRIMARY KEY (account, key))
+      """,
+      "CREATE INDEX used_key_at ON used_key (at)",
+    ],
   ]
 
   /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several
   /// stores can share a database.
   static let lockClass = 0x416C_696E
+  /// What is read after the wait for the lock is what the others have left.
+  private static let begin = PGStatement(once: "BEGIN ISOLATION LEVEL READ COMMITTED")
   private static let lock = PGStatement(
     once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
 
@@ -67,7 +103,7 @@ enum PostgresMigrations {
   /// Returns what the database asks of its readers.
   private static func migrate(_ connection: PGConnection) throws(PGFailure) -> Int {
     let exists = try connection.run(
-      [PGStatement.begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
+      [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
     var calls: [PGCall] = []
     if exists.last?.rows.first?.first?.bool != true {
       calls.append(PGStatement(once: "CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)")())

@@ -5,7 +5,7 @@ import TicTacToe
 enum PostgresRows {
   // MARK: accounts
 
-  private static let accountColumns = """
+  static let accountColumns = """
     id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance, quiet, \
     muted, banned, blocked
     """
@@ -16,11 +16,15 @@ enum PostgresRows {
       SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match), (SELECT max(o) FROM match),
         (SELECT max(opener) FROM match), 0::bigint)
       """)
+  private static let insertAccount = """
+    INSERT INTO account (\(accountColumns), name_lower)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+    """
+  private static let addAccount = PGStatement("add_account", insertAccount)
   private static let putAccount = PGStatement(
     "put_account",
     """
-    INSERT INTO account (\(accountColumns), name_lower)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+    \(insertAccount)
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, name_lower = excluded.name_lower, guest = excluded.guest,
       token = excluded.token, token_expires = excluded.token_expires, rating = excluded.rating,
       deviation = excluded.deviation, volatility = excluded.volatility, rated_at = excluded.rated_at,
@@ -28,13 +32,43 @@ enum PostgresRows {
       quiet = excluded.quiet, muted = excluded.muted, banned = excluded.banned, blocked = excluded.blocked
     """)
 
-  static func put(_ account: AccountRecord) -> PGCall {
-    putAccount(
+  static let lockAccounts = PGStatement(
+    "lock_accounts", "SELECT id FROM account WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE")
+  private static let addScores = PGStatement(
+    "add_scores",
+    """
+    UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,
+      x_balance = account.x_balance + d.x, rating = coalesce(d.rating, account.rating),
+      deviation = coalesce(d.deviation, account.deviation), volatility = coalesce(d.volatility, account.volatility),
+      rated_at = coalesce(d.rated_at, account.rated_at)
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::float8[], $7::float8[],
+      $8::float8[], $9::bigint[]) AS d (id, won, drawn, lost, x, rating, deviation, volatility, rated_at)
+    WHERE account.id = d.id
+    """)
+
+  /// Adds results, each account's once.
+  static func add(_ scores: [AccountScore]) -> PGCall {
+    func ints(_ value: (AccountScore) -> Int) -> PGValue { .ints(scores.map { Int64(value($0)) }) }
+    return addScores(
+      .ints(scores.map(\.account)), ints(\.won), ints(\.drawn), ints(\.lost), ints(\.xBalance),
+      .doubles(scores.map { $0.rating?.value }), .doubles(scores.map { $0.rating?.deviation }),
+      .doubles(scores.map { $0.rating?.volatility }), .ints(scores.map(\.ratedAt)))
+  }
+
+  /// Adds or replaces an account.
+  static func put(_ account: AccountRecord) -> PGCall { PGCall(statement: putAccount, values: values(account)) }
+
+  /// Adds an account, whose number and name nobody may have.
+  static func add(_ account: AccountRecord) -> PGCall { PGCall(statement: addAccount, values: values(account)) }
+
+  private static func values(_ account: AccountRecord) -> [PGValue] {
+    [
       .int(account.id), .text(account.name), .bool(account.guest), .optional(account.token?.bytes),
       .int(account.tokenExpires), .double(account.rating.value), .double(account.rating.deviation),
       .double(account.rating.volatility), .int(account.ratedAt), .int(Int64(account.won)),
       .int(Int64(account.drawn)), .int(Int64(account.lost)), .int(Int64(account.xBalance)), .bool(account.quiet),
-      .bool(account.muted), .bool(account.banned), .ints(account.blocked), .text(account.name.lowercased()))
+      .bool(account.muted), .bool(account.banned), .ints(account.blocked), .text(account.name.lowercased()),
+    ]
   }
 
   static func account(_ row: [PGValue]) -> AccountRecord? {
@@ -82,8 +116,8 @@ enum PostgresRows {
 
   // MARK: matches
 
-  private static let matchColumns = "id, x, o, opener, code, created, ended"
-  private static let eventColumns = "e.match_id, e.seq, e.side, e.mid, e.body"
+  static let matchColumns = "id, x, o, opener, code, created, ended"
+  static let eventColumns = "e.match_id, e.seq, e.side, e.mid, e.body"
   static let liveMatches = PGStatement(once: "SELECT \(matchColumns) FROM match WHERE ended IS NULL ORDER BY id")
   static let liveEvents = PGStatement(
     once: """

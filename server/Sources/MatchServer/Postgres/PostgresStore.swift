@@ -8,7 +8,7 @@ import TicTacToe
 
 /// A store in PostgreSQL 15 or newer, whose commits are on the database's disk before they return.
 ///
-/// One server uses it at a time: the writing connection holds an advisory lock, and since nothing is written but through
+/// One server uses it at a time (`PostgresCluster` is for several): the writing connection holds an advisory lock, and since nothing is written but through
 /// that connection, a server that lost it cannot write any more, wherever it hangs. `commit` may be called from one
 /// thread at a time, the readers from any.
 public final class PostgresStore: MatchStore {
@@ -22,12 +22,11 @@ public final class PostgresStore: MatchStore {
   static let commitDeadline: Int64 = 5000
   /// Milliseconds for what reads all there is.
   static let longDeadline: Int64 = 600_000
-  private static let readerCount = 3
 
   /// Where it is, without user and password.
   public let place: String
   private let address: PGAddress
-  private let readers: [PGConnection]
+  private let reader: PostgresReader
   private let writer = Mutex(Writer())
 
   /// Connects, brings the schema up to date and takes the lock; throws if the database cannot be reached, is not fit to
@@ -35,10 +34,9 @@ public final class PostgresStore: MatchStore {
   public init(_ address: PGAddress) throws(StoreError) {
     self.address = address
     place = address.description
-    readers = (0..<PostgresStore.readerCount).map { _ in PGConnection(address, setup: PostgresStore.everywhere) }
+    reader = PostgresReader(address, connections: 3)
     do throws(StoreError) {
-      try PostgresStore.examine(readers[0], place)
-      try PostgresMigrations.run(readers[0], place: place)
+      try reader.prepare()
       try reopen()
     } catch {
       close()
@@ -60,20 +58,6 @@ public final class PostgresStore: MatchStore {
   static let pointwise = ["SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off"]
     .map { PGStatement(once: $0)() }
 
-  private static func examine(_ connection: PGConnection, _ place: String) throws(StoreError) {
-    let settings = ["fsync", "full_page_writes", "server_encoding"]
-    let query = PGStatement(once: "SELECT " + settings.map { "current_setting('\($0)')" }.joined(separator: ", "))
-    do throws(PGFailure) {
-      let row = try connection.run([query()], within: 10_000).first?.rows.first ?? []
-      for (name, value) in zip(settings, row) {
-        let needed = name == "server_encoding" ? "UTF8" : "on"
-        guard value.text == needed else {
-          throw PGFailure.unreachable("\(name) is \(value.text ?? "unknown") there; acknowledged moves need \(needed)")
-        }
-      }
-    } catch { throw .unusable("\(place): \(error.text)") }
-  }
-
   // MARK: the writer
 
   private static let lock = PGStatement(
@@ -85,6 +69,13 @@ public final class PostgresStore: MatchStore {
     once: """
       SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = $1::bigint
         AND classid = \(PostgresMigrations.lockClass) AND objid = hashtext('serve ' || current_schema())::oid
+      """)
+
+  /// Makes the matches of a cluster that ran here, as far as they may still change, those of a single server: epoch 0.
+  private static let adopt = PGStatement(
+    once: """
+      UPDATE match SET epoch = 0 WHERE epoch <> 0
+        AND (ended IS NULL OR ended > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 120000)
       """)
 
   /// Takes a new writing connection and the lock. Whatever the old connection was doing in the server has then either
@@ -101,10 +92,11 @@ public final class PostgresStore: MatchStore {
       while true {
         let row = try fresh.run([PostgresStore.lock()], within: 5000).first?.rows.first ?? []
         if row.first?.bool == true {
+          _ = try fresh.run([PostgresStore.adopt()], within: PostgresStore.longDeadline)
           writer.withLock { $0 = Writer(connection: fresh, process: row.last?.int ?? 0) }
           return
         }
-        guard PGWire.now < end else { throw PGFailure.unreachable("another server uses this database") }
+        guard PGWire.now < end else { throw PGFailure.barred("another server uses this database") }
         _ = try fresh.run([PostgresStore.endOld(.int(old.process))], within: 5000)
         usleep(50_000)
       }
@@ -121,97 +113,44 @@ public final class PostgresStore: MatchStore {
       return writer.connection
     }
     old?.close()
-    for reader in readers { reader.close() }
+    reader.close()
   }
 
-  /// Stores a batch in one transaction. First what the logs hang on and the new length of each log, which only happens
-  /// where the log has the length expected; then, those rows still locked, the events.
+  /// Stores a batch in one transaction.
   public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
-    let work = try PostgresBatch(batch)
+    let work = try PostgresBatch(batch, epoch: 0)
+    do throws(PGFailure) { try PostgresStore.commit(work, on: connection) } catch { throw error.storeError }
+  }
+
+  /// Stores a batch on a connection that nobody else uses.
+  static func commit(_ work: PostgresBatch, on connection: PGConnection) throws(PGFailure) {
     guard !work.isEmpty else { return }
     do throws(PGFailure) {
-      guard let lengthen = work.lengthen else {
-        _ = try connection.run(work.rows, within: PostgresStore.commitDeadline)
-        return
+      if let calls = work.unconditional {
+        _ = try connection.run(calls, within: commitDeadline)
+      } else {
+        try work.run(
+          on: connection, before: [PGStatement.begin()], after: [PGStatement.commit()], within: commitDeadline)
       }
-      let begun = try connection.run(
-        [PGStatement.begin()] + work.rows + [lengthen], within: PostgresStore.commitDeadline)
-      guard begun.last?.count == work.matchCount else {
-        throw .refused(state: "23000", "a match does not have the number of events expected")
-      }
-      _ = try connection.run(work.events + [PGStatement.commit()], within: PostgresStore.commitDeadline)
     } catch {
       if case .refused = error { _ = try? connection.run([PGStatement.rollback()], within: 1000) }
-      throw error.storeError
+      throw error
     }
   }
 
   // MARK: reading
 
-  /// Runs a query on the least busy connection; a connection that is lost is tried once more.
-  private func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
-    guard let reader = readers.min(by: { $0.load < $1.load }) else { return [] }
-    // One snapshot for all of the calls.
-    let whole = [PostgresStore.snapshot()] + calls + [PGStatement.commit()]
-    do throws(PGFailure) {
-      do throws(PGFailure) {
-        return Array(try reader.run(whole, within: milliseconds).dropFirst().dropLast())
-      } catch {
-        guard case .lost = error else { throw error }
-        return Array(try reader.run(whole, within: milliseconds).dropFirst().dropLast())
-      }
-    } catch {
-      if case .refused = error { _ = try? reader.run([PGStatement.rollback()], within: 1000) }
-      throw .unusable("\(place): \(error.text)")
-    }
-  }
-
-  private static let snapshot = PGStatement("snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
   /// Reads everything but finished matches.
-  public func recover() throws(StoreError) -> Recovery {
-    let found = try read(
-      [
-        PostgresRows.allAccounts(), PostgresRows.lastAccount(), PostgresRows.allSessions(),
-        PostgresRows.liveMatches(), PostgresRows.liveEvents(),
-      ], within: PostgresStore.longDeadline)
-    guard found.count == 5 else { throw .unusable("\(place): no answer") }
-    var recovery = Recovery()
-    recovery.accounts = found[0].rows.compactMap(PostgresRows.account)
-    recovery.lastAccount = found[1].rows.first?.first?.int ?? 0
-    recovery.sessions = found[2].rows.compactMap(PostgresRows.session)
-    recovery.matches = PostgresRows.matches(found[3], found[4])
-    return recovery
-  }
-
+  public func recover() throws(StoreError) -> Recovery { try reader.recover() }
   /// Reads one match.
-  public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
-    let found = try read([PostgresRows.oneMatch(.text(id.rawValue)), PostgresRows.oneLog(.text(id.rawValue))])
-    return PostgresRows.matches(found[0], found[1]).first
-  }
-
+  public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
   /// Reads finished matches of an account by an index on each seat.
   public func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    let values = [PGValue.int(account), .int(before), .int(Int64(limit))]
-    let found = try read([
-      PGCall(statement: PostgresRows.history, values: values),
-      PGCall(statement: PostgresRows.historyLogs, values: values),
-    ])
-    return PostgresRows.matches(found[0], found[1])
+    try reader.history(of: account, before: before, limit: limit)
   }
-
   /// Every match id, in order.
-  public func matchIDs() throws(StoreError) -> [MatchID] {
-    try read([PostgresRows.ids()], within: PostgresStore.longDeadline)[0].rows
-      .compactMap { $0.first?.text.flatMap(MatchID.init(rawValue:)) }
-  }
-
+  public func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
   /// Drops old logs.
-  public func prune(before: Int64) throws(StoreError) -> Int {
-    do throws(PGFailure) {
-      let calls = [PostgresRows.pruneLogs(.int(before)), PostgresRows.pruneMatches(.int(before))]
-      return try readers[0].run(calls, within: PostgresStore.longDeadline).last?.count ?? 0
-    } catch { throw error.storeError }
-  }
+  public func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
 }

@@ -309,7 +309,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
             self.reduce(.tick)
           case .failure(let error):
             self.logger.critical("the store cannot be opened; trying again", metadata: ["error": "\(error)"])
-            self.reopen(after: min(milliseconds * 2, 5000))
+            self.reopen(after: min(milliseconds * 2, 1000))
           }
         }
       }

@@ -1,0 +1,216 @@
+import MatchProtocol
+import Synchronization
+import TicTacToe
+
+/// One node's view of a PostgreSQL database that several nodes use: see `ClusterStore` for the rules.
+///
+/// Ten connections: one for commits, one for the lease, six for transactions that look before they write, two for reading.
+/// Nothing hangs on a session, so each of them may be lost and made again; what protects a match from its former owner is
+/// the epoch in its row.
+package final class PostgresCluster: ClusterStore {
+  /// Where the database is, without user and password.
+  package let place: String
+  let pool: PostgresPool
+  private let committer: PGConnection
+  private let renewer: PGConnection
+  private let reader: PostgresReader
+  private let epoch = Mutex<Int64>(0)
+
+  /// Connects and brings the schema up to date; throws if the database cannot be reached, is not fit to keep promises, or
+  /// only newer builds may use it.
+  package init(_ address: PGAddress) throws(StoreError) {
+    place = address.description
+    reader = PostgresReader(address, connections: 2)
+    do throws(StoreError) { try reader.prepare() } catch {
+      reader.close()
+      throw error
+    }
+    // A server of its own must not share the database with a cluster: it holds this lock exclusively.
+    let company = PGStatement(
+      once: """
+        SELECT pg_advisory_lock_shared(\(PostgresMigrations.lockClass), hashtext('serve ' || current_schema()))
+        """)
+    let patience = PGStatement(once: "SET lock_timeout = 3000")
+    committer = PGConnection(
+      address, setup: PostgresStore.everywhere + PostgresStore.pointwise + [patience(), company()])
+    renewer = PGConnection(address, setup: PostgresStore.everywhere)
+    pool = PostgresPool(address, setup: PostgresStore.everywhere + [patience()], count: 6)
+    do throws(PGFailure) { _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 10_000) } catch {
+      close()
+      throw .unusable("\(place): \(error.text) (is a single server using it?)")
+    }
+  }
+
+  deinit { close() }
+
+  /// The incarnation's epoch; throws before `join`.
+  func mine() throws(PGFailure) -> Int64 {
+    let mine = epoch.withLock { $0 }
+    guard mine > 0 else { throw .barred("\(place): no incarnation has begun") }
+    return mine
+  }
+
+  /// Runs a body and turns what it throws into what stores throw.
+  func translating<T>(_ body: () throws(PGFailure) -> T) throws(StoreError) -> T {
+    do throws(PGFailure) { return try body() } catch { throw error.storeError }
+  }
+
+  // MARK: leases
+
+  /// Milliseconds since 1970 on the database's clock; read anew wherever it stands.
+  static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+  private static let joining = PGStatement(
+    once: "SELECT pg_advisory_xact_lock(\(PostgresMigrations.lockClass), hashtext('join ' || current_schema()))")
+  private static let namesakes = PGStatement(
+    once: "SELECT peer FROM node WHERE name = $1 AND epoch IS DISTINCT FROM $2::bigint AND lease_until > \(now)")
+  private static let endLease = PGStatement(
+    once: "UPDATE node SET lease_until = \(now) WHERE epoch = $1::bigint AND lease_until > \(now)")
+  /// Accounts that were made without the sequence (by a single server, by an import) are skipped.
+  private static let raiseAccounts = PGStatement(
+    once: """
+      SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
+        (SELECT max(o) FROM match), (SELECT max(opener) FROM match)) AS m) AS used
+      WHERE m > (SELECT last_value FROM account_id)
+      """)
+  private static let putNode = PGStatement(
+    once: """
+      INSERT INTO node (epoch, name, address, peer, lease_until)
+      VALUES (nextval('node_epoch'), $1, $2, $3, \(now) + $4::bigint) RETURNING epoch
+      """)
+
+  package func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64 {
+    let fresh = try translating { () throws(PGFailure) in
+      try pool.transact { (transaction) throws(PGFailure) -> Int64 in
+        let others = try transaction.run([
+          PostgresCluster.joining(), PostgresCluster.namesakes(.text(node.name), .optional(replacing)),
+        ])
+        if let peer = others.last?.rows.first?.first?.text {
+          throw .barred("a node named \(node.name) is running at \(peer); each needs its own name")
+        }
+        let made = try transaction.run([
+          PostgresCluster.endLease(.optional(replacing)), PostgresCluster.raiseAccounts(),
+          PostgresCluster.putNode(.text(node.name), .text(node.address), .text(node.peer), .int(lease)),
+        ])
+        try transaction.finish([])
+        return made.last?.rows.first?.first?.int ?? 0
+      }
+    }
+    epoch.withLock { $0 = fresh }
+    return fresh
+  }
+
+  private static let extend = PGStatement(
+    "extend", "UPDATE node SET lease_until = \(now) + $2::bigint WHERE epoch = $1::bigint AND lease_until > \(now)")
+  private static let good = PGStatement(
+    "good", "SELECT epoch, name, address, peer FROM node WHERE lease_until > \(now) ORDER BY epoch")
+
+  package func renew(lease: Int64) throws(StoreError) -> [NodeRecord]? {
+    try translating { () throws(PGFailure) in
+      let calls = [PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.good()]
+      let found = try renewer.run(calls, within: max(lease, 1000))
+      guard found.first?.count == 1 else { return nil }
+      return found[1].rows.compactMap { row in
+        guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text else {
+          return nil
+        }
+        return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer))
+      }
+    }
+  }
+
+  private static let dropNodeTickets = PGStatement(once: "DELETE FROM ticket WHERE epoch = $1::bigint")
+
+  package func leave() throws(StoreError) {
+    try translating { () throws(PGFailure) in
+      let mine = PGValue.int(try mine())
+      _ = try pool.run(PostgresCluster.endLease(mine), PostgresCluster.dropNodeTickets(mine))
+    }
+  }
+
+  /// Locked as long as their matches are being taken: a renewal that is under way in the meantime finds the lease over,
+  /// and one that came first holds the row and has its matches passed over.
+  private static let expired = PGStatement(
+    "expired", "SELECT epoch FROM node WHERE lease_until <= \(now) ORDER BY epoch FOR SHARE SKIP LOCKED")
+  private static let take = PGStatement(
+    "take",
+    """
+    UPDATE match SET epoch = $1::bigint
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM match WHERE ended IS NULL AND epoch = ANY($2::bigint[]) LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+      AND EXISTS (SELECT 1 FROM node WHERE epoch = $1::bigint AND lease_until > \(now))
+    RETURNING id
+    """)
+  private static let takenMatches = PGStatement(
+    "taken_matches", "SELECT \(PostgresRows.matchColumns) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
+  private static let takenEvents = PGStatement(
+    "taken_events",
+    """
+    SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq
+    """)
+  private static let takenAccounts = PGStatement(
+    "taken_accounts",
+    """
+    SELECT \(PostgresRows.accountColumns) FROM account WHERE id IN (
+      SELECT unnest(ARRAY[x, o, opener]) FROM match WHERE id = ANY($1::text[]))
+    """)
+
+  package func takeOver(limit: Int) throws(StoreError) -> [Adoption] {
+    try translating { () throws(PGFailure) in
+      let mine = try mine()
+      let taken = try pool.transact { (transaction) throws(PGFailure) -> [String] in
+        // Epoch 0 was a single server's, which cannot run now.
+        let dead = [0] + (try transaction.run([PostgresCluster.expired()])[0].rows.compactMap { $0.first?.int })
+        let call = PostgresCluster.take(.int(mine), .ints(dead.filter { $0 != mine }), .int(Int64(limit)))
+        let taken = try transaction.run([call])[0].rows.compactMap { $0.first?.text }
+        try transaction.finish([])
+        return taken
+      }
+      guard !taken.isEmpty else { return [] }
+      // Only now, in a later snapshot: whatever the old owner appended before is in it.
+      let ids = PGValue.texts(taken)
+      let found = try pool.run(
+        PostgresCluster.takenMatches(ids), PostgresCluster.takenEvents(ids), PostgresCluster.takenAccounts(ids))
+      let accounts = Dictionary(
+        found[2].rows.compactMap(PostgresRows.account).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+      return PostgresRows.matches(found[0], found[1]).map { match in
+        let seats = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 })
+        return Adoption(match: match, accounts: seats.sorted().compactMap { accounts[$0] })
+      }
+    }
+  }
+
+  // MARK: MatchStore
+
+  package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
+    let owner = try translating { () throws(PGFailure) -> Int64 in try mine() }
+    let work = try PostgresBatch(batch, epoch: owner)
+    var attempts = 0
+    while true {
+      do throws(PGFailure) { return try PostgresStore.commit(work, on: committer) } catch {
+        attempts += 1
+        guard error.isTransient, attempts < 20 else { throw error.storeError }
+      }
+    }
+  }
+
+  package func recover() throws(StoreError) -> Recovery { try reader.recover() }
+  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
+  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+    try reader.history(of: account, before: before, limit: limit)
+  }
+  package func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
+  package func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
+
+  /// Throws while the database cannot be reached; its connections come back by themselves.
+  package func reopen() throws(StoreError) {
+    try translating { () throws(PGFailure) in _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 5000) }
+  }
+
+  package func close() {
+    committer.close()
+    renewer.close()
+    pool.close()
+    reader.close()
+  }
+}

@@ -1,0 +1,96 @@
+import MatchProtocol
+
+/// What a store in PostgreSQL reads, on connections of its own: any thread may ask, and several at once.
+final class PostgresReader: Sendable {
+  /// Where the database is, without user and password.
+  let place: String
+  private let connections: [PGConnection]
+
+  /// The calls of a job see one state of the database.
+  private static let snapshot = PGStatement(once: "SET default_transaction_isolation = 'repeatable read'")()
+
+  init(_ address: PGAddress, connections count: Int) {
+    place = address.description
+    connections = (0..<count).map { _ in
+      PGConnection(address, setup: PostgresStore.everywhere + [PostgresReader.snapshot])
+    }
+  }
+
+  /// Throws if the database is not fit to keep promises; brings its schema up to date.
+  func prepare() throws(StoreError) {
+    let settings = ["fsync", "full_page_writes", "server_encoding"]
+    let query = PGStatement(once: "SELECT " + settings.map { "current_setting('\($0)')" }.joined(separator: ", "))
+    do throws(PGFailure) {
+      let row = try connections[0].run([query()], within: 10_000).first?.rows.first ?? []
+      for (name, value) in zip(settings, row) {
+        let needed = name == "server_encoding" ? "UTF8" : "on"
+        guard value.text == needed else {
+          throw PGFailure.barred("\(name) is \(value.text ?? "unknown") there; acknowledged moves need \(needed)")
+        }
+      }
+    } catch { throw .unusable("\(place): \(error.text)") }
+    try PostgresMigrations.run(connections[0], place: place)
+  }
+
+  /// Ends the connections.
+  func close() {
+    for connection in connections { connection.close() }
+  }
+
+  /// Runs a query on the least busy connection; a connection that is lost is tried once more.
+  private func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
+    guard let reader = connections.min(by: { $0.load < $1.load }) else { return [] }
+    do throws(PGFailure) {
+      do throws(PGFailure) { return try reader.run(calls, within: milliseconds) } catch {
+        guard case .lost = error else { throw error }
+        return try reader.run(calls, within: milliseconds)
+      }
+    } catch { throw .unusable("\(place): \(error.text)") }
+  }
+
+  /// Reads everything but finished matches.
+  func recover() throws(StoreError) -> Recovery {
+    let found = try read(
+      [
+        PostgresRows.allAccounts(), PostgresRows.lastAccount(), PostgresRows.allSessions(),
+        PostgresRows.liveMatches(), PostgresRows.liveEvents(),
+      ], within: PostgresStore.longDeadline)
+    guard found.count == 5 else { throw .unusable("\(place): no answer") }
+    var recovery = Recovery()
+    recovery.accounts = found[0].rows.compactMap(PostgresRows.account)
+    recovery.lastAccount = found[1].rows.first?.first?.int ?? 0
+    recovery.sessions = found[2].rows.compactMap(PostgresRows.session)
+    recovery.matches = PostgresRows.matches(found[3], found[4])
+    return recovery
+  }
+
+  /// Reads one match.
+  func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
+    let found = try read([PostgresRows.oneMatch(.text(id.rawValue)), PostgresRows.oneLog(.text(id.rawValue))])
+    return PostgresRows.matches(found[0], found[1]).first
+  }
+
+  /// Reads finished matches of an account by an index on each seat.
+  func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+    let values = [PGValue.int(account), .int(before), .int(Int64(limit))]
+    let found = try read([
+      PGCall(statement: PostgresRows.history, values: values),
+      PGCall(statement: PostgresRows.historyLogs, values: values),
+    ])
+    return PostgresRows.matches(found[0], found[1])
+  }
+
+  /// Every match id, in order.
+  func matchIDs() throws(StoreError) -> [MatchID] {
+    try read([PostgresRows.ids()], within: PostgresStore.longDeadline)[0].rows
+      .compactMap { $0.first?.text.flatMap(MatchID.init(rawValue:)) }
+  }
+
+  /// Drops old logs.
+  func prune(before: Int64) throws(StoreError) -> Int {
+    do throws(PGFailure) {
+      let calls = [PostgresRows.pruneLogs(.int(before)), PostgresRows.pruneMatches(.int(before))]
+      return try connections[0].run(calls, within: PostgresStore.longDeadline).last?.count ?? 0
+    } catch { throw error.storeError }
+  }
+}
