@@ -10,17 +10,10 @@
  * REACH asks for the opposite: a run in which two owners get events acknowledged, one after the other, must exist.
  */
 
-#ifndef NODES
 #define NODES 2   /* processes that may own the match */
-#endif
-#ifndef EPOCHS
 #define EPOCHS 3  /* incarnations in all; each start of a node is a new one */
-#endif
-#ifndef TICKS
-#define TICKS 6   /* how long the world lasts */
-#endif
-#define EVENTS 3  /* places in the log */
-#define LEASE 3   /* ticks */
+#define EVENTS 2  /* places in the log */
+#define LEASE 2   /* ticks */
 #define MARGIN 1  /* a node trusts its lease that much shorter */
 
 #ifdef NOROWLOCK
@@ -31,21 +24,26 @@
 #ifdef NOREADFENCE
 #define TRUSTED true
 #else
-#define TRUSTED (now < trusts)
+#define TRUSTED (trust[me] > 0)
 #endif
 #ifdef REACH
 #define FRESH skip
+#define PROMISE skip
 #else
 #define FRESH assert(knows >= toldLength)
+#define PROMISE promise()
+#endif
+
+#ifdef NOFENCE
+#define FENCE(e) true
+#else
+#define FENCE(e) (matchEpoch == e && length == place[e])
 #endif
 
 mtype = { none, sent, locked, granted, refused, committed, lost };
 
-/* Time, as every clock counts it, also while a process is stopped. */
-byte now = 0;
-
 /* The database: what is committed. Index 0 is nobody. */
-byte leaseUntil[EPOCHS + 1];
+byte leaseLeft[EPOCHS + 1];    /* ticks until it runs out */
 byte matchEpoch = 0;
 byte length = 0;
 byte log[EVENTS];              /* which incarnation's event stands at a place */
@@ -53,9 +51,15 @@ byte nextEpoch = 1;
 
 /* What is on the way between an incarnation and the database; outlives a crash of the node. */
 mtype renewal[EPOCHS + 1] = none;
-byte renewedAt[EPOCHS + 1];    /* when the statement looked at the clock */
+byte asked[EPOCHS + 1];        /* ticks since the node sent it */
+byte looked[EPOCHS + 1];       /* ticks since the statement looked at the clock */
 mtype append[EPOCHS + 1] = none;
 byte place[EPOCHS + 1];        /* where the event on the way shall stand */
+
+/* Whether the node still is this incarnation. */
+bit alive[EPOCHS + 1];
+/* Ticks that an incarnation still believes in its lease. */
+byte trust[EPOCHS + 1];
 
 /* What players were told: which incarnation's event they saw at a place. */
 byte told[EVENTS];
@@ -63,11 +67,8 @@ byte toldLength = 0;
 
 /* Whatever a player was told is in the log where he was told it is. */
 inline promise() {
-  i = 0;
-  do
-  :: i < EVENTS -> assert(told[i] == 0 || (i < length && log[i] == told[i])); i++
-  :: else -> i = 0; break
-  od
+  assert(told[0] == 0 || (length > 0 && log[0] == told[0]));
+  assert(told[1] == 0 || (length > 1 && log[1] == told[1]))
 }
 
 inline tell(at, who) {
@@ -83,51 +84,55 @@ inline tell(at, who) {
 #endif
 }
 
-/* A node forgets everything; what is on its way stays on its way. */
-inline start_over() { me = 0; knows = 0; trusts = 0; owns = 0; taking = 0; waits = 0; asked = 0 }
+/* A node forgets everything; what is on its way stays on its way, and nobody waits for it. */
+inline start_over() {
+  trust[me] = 0; alive[me] = 0;
+  if :: renewal[me] == granted || renewal[me] == refused -> renewal[me] = none; asked[me] = 0 :: else fi;
+  if :: append[me] == committed || append[me] == lost -> append[me] = none :: else fi;
+  me = 0; knows = 0; owns = 0; taking = 0; waits = 0
+}
 
 active [NODES] proctype Node() {
   byte me = 0;      /* its epoch, 0 before it joined */
   byte knows = 0;   /* how much of the log it has in memory */
-  byte trusts = 0;  /* until when it believes in its lease */
-  byte asked = 0;   /* when it sent the renewal */
   bit owns = 0;
   bit taking = 0;   /* between the two statements of a takeover */
   bit waits = 0;    /* for a commit */
-  byte i = 0;
 
   do
-  :: atomic { me == 0 && nextEpoch <= EPOCHS ->           /* join */
-       me = nextEpoch; nextEpoch++;
-       leaseUntil[me] = now + LEASE; trusts = now + LEASE - MARGIN }
+     /* Join. The nodes are alike, so it is no loss that the first is the first. */
+  :: atomic { me == 0 && nextEpoch <= EPOCHS && (nextEpoch > 1 || _pid == 0) ->
+       me = nextEpoch; nextEpoch++; alive[me] = 1;
+       leaseLeft[me] = LEASE; trust[me] = LEASE - MARGIN }
 
-  :: atomic { me > 0 && renewal[me] == none -> asked = now; renewal[me] = sent }
+     /* Renewals of who owns nothing change nothing. */
+  :: atomic { owns && renewal[me] == none -> asked[me] = 0; renewal[me] = sent }
   :: atomic { me > 0 && renewal[me] == granted ->
        renewal[me] = none;
 #ifdef FROMRECEIPT
-       trusts = now + LEASE - MARGIN
+       trust[me] = LEASE - MARGIN;
 #else
-       trusts = asked + LEASE - MARGIN
+       trust[me] = (asked[me] < LEASE - MARGIN -> LEASE - MARGIN - asked[me] : 0);
 #endif
-     }
+       asked[me] = 0 }
   :: atomic { me > 0 && renewal[me] == refused -> start_over() }
 
      /* Take over: if its own lease is good and the owner's is not. */
 #ifdef LOGFIRST
   :: atomic { me > 0 && !owns && !taking -> knows = length; taking = 1 }
-  :: atomic { taking && leaseUntil[me] > now && leaseUntil[matchEpoch] <= now && UNLOCKED ->
+  :: atomic { taking && leaseLeft[me] > 0 && leaseLeft[matchEpoch] == 0 && UNLOCKED ->
        matchEpoch = me; taking = 0; owns = 1 }
 #else
-  :: atomic { me > 0 && !owns && !taking && leaseUntil[me] > now && leaseUntil[matchEpoch] <= now && UNLOCKED ->
+  :: atomic { me > 0 && !owns && !taking && leaseLeft[me] > 0 && leaseLeft[matchEpoch] == 0 && UNLOCKED ->
        matchEpoch = me; taking = 1 }
   :: atomic { taking -> knows = length; taking = 0; owns = 1 }
 #endif
 
      /* A move: append behind what it knows. */
   :: atomic { owns && !waits && knows < EVENTS ->
-       place[me] = knows; append[me] = sent; waits = 1
+       place[me] = knows; append[me] = sent; waits = 1;
 #ifdef ACKFIRST
-       ; tell(knows, me)
+       tell(knows, me)
 #endif
      }
   :: atomic { waits && append[me] == committed ->
@@ -147,41 +152,38 @@ active [NODES] proctype Node() {
   od
 }
 
-/* Executes what is on its way, when it likes; each branch is a transaction or one statement of it. */
+/* Executes what is on its way, when it likes; each branch is a transaction or one statement of it. What nobody waits for
+   any more is done all the same, and leaves no answer. */
+#define EXECUTE(e) \
+  :: atomic { renewal[e] == sent && leaseLeft[e] > 0 -> looked[e] = 0; renewal[e] = locked } \
+  :: atomic { renewal[e] == sent && leaseLeft[e] == 0 -> asked[e] = 0; renewal[e] = (alive[e] -> refused : none) } \
+  :: atomic { renewal[e] == locked -> \
+       leaseLeft[e] = LEASE - looked[e]; looked[e] = 0; renewal[e] = (alive[e] -> granted : none) } \
+  :: atomic { append[e] == sent && FENCE(e) -> \
+       log[place[e]] = e; length = place[e] + 1; place[e] = 0; append[e] = (alive[e] -> committed : none); PROMISE } \
+  :: atomic { append[e] == sent && FENCE(e) -> /* done, and the answer does not arrive */ \
+       log[place[e]] = e; length = place[e] + 1; place[e] = 0; append[e] = (alive[e] -> lost : none); PROMISE } \
+  :: atomic { append[e] == sent -> /* fenced, or the connection or the database fails first */ \
+       place[e] = 0; append[e] = (alive[e] -> lost : none) }
+
 active proctype Database() {
-  byte e = 0;
-  byte i = 0;
   do
-  :: atomic { select(e : 1 .. EPOCHS) ;
-       if
-       :: renewal[e] == sent && leaseUntil[e] > now -> renewedAt[e] = now; renewal[e] = locked
-       :: renewal[e] == sent && leaseUntil[e] <= now -> renewal[e] = refused
-       :: renewal[e] == locked -> leaseUntil[e] = renewedAt[e] + LEASE; renewal[e] = granted
-       :: append[e] == sent ->
-#ifdef NOFENCE
-            log[place[e]] = e; length = place[e] + 1;
-            if :: append[e] = committed :: append[e] = lost fi;
-#ifndef REACH
-            promise()
-#endif
-#else
-            if
-            :: matchEpoch == e && length == place[e] ->
-                 log[length] = e; length++;
-                 if :: append[e] = committed :: append[e] = lost fi  /* done, and the answer may be lost */
-            :: else -> append[e] = lost
-            fi
-#endif
-       :: append[e] == sent -> append[e] = lost                      /* the connection or the database fails first */
-       :: else
-       fi;
-       e = 0 }
+  EXECUTE(1)
+  EXECUTE(2)
+  EXECUTE(3)
   od
+}
+
+/* One tick of time, as every clock counts it, also while a process is stopped. */
+inline age(n) {
+  if :: leaseLeft[n] > 0 -> leaseLeft[n]-- :: else fi;
+  if :: trust[n] > 0 -> trust[n]-- :: else fi;
+  if :: renewal[n] != none && renewal[n] != refused && asked[n] < LEASE -> asked[n]++ :: else fi;
+  if :: renewal[n] == locked && looked[n] < LEASE -> looked[n]++ :: else fi
 }
 
 active proctype Clock() {
   do
-  :: now < TICKS -> now++
-  :: else -> break
+  :: d_step { age(1); age(2); age(3) }
   od
 }
