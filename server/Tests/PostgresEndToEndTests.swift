@@ -89,13 +89,14 @@ import TicTacToe
     }
     let url = try PostgresTestBed.shared.freshURL()
     let (record, events) = try SQLiteTestBed.aMatch()
-    let sqlite = try SQLiteStore(path: folder.path + "/matches.sqlite")
-    try sqlite.commit([
-      StoreTransaction(
-        number: 1,
-        writes: [.account(someAccount(1, "Ann")), .match(record), .append(record.id, after: 0, events)])
-    ])
-    sqlite.close()
+    do {
+      let sqlite = try SQLiteStore(path: folder.path + "/matches.sqlite")
+      try sqlite.commit([
+        StoreTransaction(
+          number: 1,
+          writes: [.account(someAccount(1, "Ann")), .match(record), .append(record.id, after: 0, events)])
+      ])
+    }
     let file = folder.path + "/archive"
     #expect(try run(["export", "--data", folder.path, file]).code == 0)
     #expect(try run(["import", "--store", url, file]).text.contains("1 matches, \(events.count) events"))
