@@ -22,10 +22,11 @@ from common import RATE, Tally, decibels, read
 
 CELLS = [86, 88, 90, 81, 83, 85, 74, 79, 78]  # D6 E6 F#6, A5 B5 C#6, D5 G5 F#5: top row first
 TRIAD = {11, 2, 6}  # B D F#
-PITCHES = np.arange(50, 96)
+PITCHES = np.arange(50, 116)
 FREQUENCIES = 440 * 2 ** ((PITCHES - 69) / 12)
 X_CELLS = {pitch: row for row in range(3) for pitch in CELLS[3 * row : 3 * row + 3]}
 O_CELLS = {pitch - 12: row for pitch, row in X_CELLS.items()}
+NOTES = range(50, 95)
 
 
 def amplitudes(x, start, seconds):
@@ -54,23 +55,30 @@ def at_downbeat(x, moment):
     before, long_before = amplitudes(x, moment - 0.064, 0.06), amplitudes(x, moment - 0.254, 0.25)
     first, second = amplitudes(x, moment + 0.002, 0.055), amplitudes(x, moment + 0.062, 0.055)
     after = amplitudes(x, moment + 0.07, 0.25)
-    whole, at_once, late = risen(long_before, after), risen(before, first), risen(first, second)
+    at_once, late = risen(before, first), risen(first, second)
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # Rolled: a pitch that was not there in the first 60 ms, and is after them, as loud as anything new.
-    rolled = [p for p in O_CELLS if level(late, p) > 2 * level(at_once, p) and level(late, p) > 0.4 * late.max()]
-    # O sits on the left: a chord that leans to the right is X's, whatever its overtones do.
-    leans = to_the_right(long_before, after)
-    if rolled and leans < 1 and max(level(late, p) for p in rolled) > 0.45 * at_once.max():
+    # Rolled: what comes after the first 60 ms against what came in them, by notes with their overtones (a note struck
+    # again while it rings shows in those) and by everything above G5. O also sits on the left.
+    def strength(rise, pitch):
+        return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
+    def above(rise):
+        return np.sqrt((rise[PITCHES >= 79] ** 2).sum())
+    first_note = max(strength(at_once, p) for p in NOTES)
+    is_late = max(strength(late, p) for p in O_CELLS) / first_note + above(late) / above(at_once) / 2
+    if is_late - to_the_right(long_before, after) / 10 > 1.03:
+        rolled = [p for p in O_CELLS if strength(late, p) > 2 * strength(at_once, p)] or list(O_CELLS)
         # A strong overtone looks like the note an octave above: the lower of two octaves is the one struck.
-        loudest = max(rolled, key=lambda p: level(late, p))
-        return "O", O_CELLS[loudest - 12 if loudest - 12 in rolled else loudest]
+        loudest = max(rolled, key=lambda p: strength(late, p))
+        lower = loudest - 12
+        is_lower = lower in rolled and level(late, lower) > 0.3 * level(late, loudest)
+        return "O", O_CELLS[lower if is_lower else loudest]
     new = [p for p in X_CELLS if level(at_once, p) > 0.3 * at_once.max()]
     # No T lies an octave under its M: what sounds an octave above a new note is its overtone.
     new = [p for p in new if p - 12 not in new]
     if not new:
-        return "?", -1
+        new = [max(X_CELLS, key=lambda p: strength(at_once, p))]
     tensions = [p for p in new if p % 12 not in TRIAD]
     if tensions:
         m = max(tensions, key=lambda p: level(at_once, p))
