@@ -59,15 +59,17 @@ def at_downbeat(x, moment):
     def level(rise, pitch):
         return rise[pitch - PITCHES[0]]
 
-    # Rolled: what comes after the first 60 ms against what came in them, by notes with their overtones (a note struck
-    # again while it rings shows in those) and by everything above G5. O also sits on the left.
+    # Rolled: notes that were not there in the first 60 ms and are after them, as loud as what was; and most of what lies
+    # above G5, where overtones tell of a note struck again while it rings, comes after them too. O also sits on the left.
     def strength(rise, pitch):
         return np.sqrt(sum(level(rise, pitch + partial) ** 2 for partial in (0, 12, 19)))
     def above(rise):
-        return np.sqrt((rise[PITCHES >= 79] ** 2).sum())
-    first_note = max(strength(at_once, p) for p in NOTES)
-    is_late = max(strength(late, p) for p in O_CELLS) / first_note + above(late) / above(at_once) / 2
-    if is_late - to_the_right(long_before, after) / 10 > 1.03:
+        return np.sqrt((rise[PITCHES >= 79] ** 2).sum()) + 1e-9
+    def loudness(hear, rise):
+        rolled = [hear(rise, p) for p in O_CELLS if hear(rise, p) > 2 * hear(at_once, p)]
+        return max(rolled, default=0) / max(hear(at_once, p) for p in NOTES)
+    evidence = min(0.8, max(loudness(level, late), loudness(strength, late))) + np.log10(above(late) / above(at_once)) / 2
+    if evidence - max(0, to_the_right(long_before, after) - 3) / 4 > 0.15:
         rolled = [p for p in O_CELLS if strength(late, p) > 2 * strength(at_once, p)] or list(O_CELLS)
         # A strong overtone looks like the note an octave above: the lower of two octaves is the one struck.
         loudest = max(rolled, key=lambda p: strength(late, p))
