@@ -30,6 +30,7 @@ public final class Engine: @unchecked Sendable {
   private let reports = ReportRing()
   private let controls = Controls()
   private let begun = Atomic<Int64>(0)
+  private let asked = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
 
@@ -57,6 +58,9 @@ public final class Engine: @unchecked Sendable {
   /// The first frame whose rendering has not begun: an event posted for it is on time if the batch is seen first.
   public var framesBegun: Tick { Tick(rawValue: begun.load(ordering: .sequentiallyConsistent)) }
 
+  /// The frames the device has asked for, those in which score time stood still among them.
+  public var framesAsked: Tick { Tick(rawValue: asked.load(ordering: .sequentiallyConsistent)) }
+
   /// Hands over a batch of events, sorted by frame; all become visible to the audio thread at once.
   ///
   /// One producer thread. A batch seen after its first frame has begun moves as one, and `takeReports()` tells. False,
@@ -82,6 +86,7 @@ public final class Engine: @unchecked Sendable {
   #endif
   public func render(into buffer: UnsafeMutablePointer<Float>, frames: Int) {
     guard frames > 0 else { return }
+    asked.wrappingAdd(Int64(frames), ordering: .sequentiallyConsistent)
     let hidden = controls.isHidden.load(ordering: .relaxed)
     let advance = mixer.pointee.plan(frames, hidden: hidden)
     // Sequentially consistent, before the ring is read: see `EventRing.post`.

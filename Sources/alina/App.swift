@@ -287,7 +287,8 @@ final class App: PlatformGame {
 
   private func playScript(at now: Double) {
     guard var script else { return }
-    for action in script.take(upTo: parts.engine.framesBegun) {
+    // Not score time: that stands still in a hidden window that is to be silent, and `show` would never come.
+    for action in script.take(upTo: parts.engine.framesAsked) {
       switch action {
       case .input(let events): take(events, at: now)
       case .play(let square): answer(.play(square))
@@ -322,7 +323,7 @@ final class App: PlatformGame {
   }
 
   private func endIfDone() {
-    guard let end, script?.isDone ?? true, parts.engine.framesBegun >= end.frame else { return }
+    guard let end, script?.isDone ?? true, parts.engine.framesAsked >= end.frame else { return }
     if let picture = end.picture {
       pendingShots.append(picture)
       self.end = (end.frame, nil)

@@ -44,6 +44,27 @@ struct SoundTests {
     print("disk driver: \(heard.frames / 48_000) s of sound in \(String(format: "%.1f", seconds)) s")
   }
 
+  @Test("A script goes on while the window is hidden and silent, and finds the game where it left it")
+  func hiddenScript() throws {
+    let folder = try Desk.newFolder()
+    let script = folder.appendingPathComponent("script")
+    let raw = folder.appendingPathComponent("sound.raw")
+    try Data("3s play b2\n4s hide\n9s show\n16s play a3\n22s quit\n".utf8).write(to: script)
+    try Desk.set("background = silent\n", in: folder)
+    let desk = try Desk(
+      ["--script", script.path, "--seed", "11", "--level", "2", "--piano", "modal"],
+      environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
+      folder: folder, isAlone: true)
+    #expect(try desk.waitForExit(seconds: 60) == 0)
+    let heard = try Sound(rawFloat: raw)
+    #expect(heard.frames >= 22 * 48_000 && heard.frames < 24 * 48_000, "\(heard.frames) frames")
+    for second in [4, 9, 16] {
+      let click = heard.click(at: second * 48_000)
+      #expect(click < 6, "a click of \(click) dB at \(second) s")
+    }
+    #expect(try savedRecord(desk).game.moves.count >= 3)
+  }
+
   @Test("A game played by hand in real time sounds as its offline render: same notes at the same frames")
   func realTime() throws {
     let folder = try Desk.newFolder()

@@ -78,6 +78,7 @@ struct EngineTests {
     #expect(fading.suffix(2 * 15_000).allSatisfy { $0 == 0 })
     _ = Scores.render([], frames: 48_000, engine: engine) { 1_024 }
     #expect(engine.framesBegun.rawValue == frozen)
+    #expect(engine.framesAsked.rawValue == 96_000 + 30_000 + 48_000)
     engine.setHidden(false)
     let back = Scores.render([], frames: 24_000, engine: engine) { 1_024 }
     #expect(engine.framesBegun.rawValue == frozen + 24_000)
