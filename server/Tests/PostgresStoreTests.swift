@@ -223,6 +223,25 @@ import TicTacToe
     print("kill -9 of PostgreSQL: 3 times, \(told.withLock { $0 }) events, \(unknown) commits done but not told")
   }
 
+  @Test func `the way to the database is encrypted, and a certificate of somebody else's refused, as the URL asks`()
+    throws
+  {
+    let bed = PostgresTestBed(tls: true)
+    let store = try PostgresStore(PGAddress(bed.url))
+    try store.commit([StoreTransaction(number: 1, writes: [.account(someAccount(1, "Ann"))])])
+    let encrypted = try bed.sql(
+      "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
+        + "WHERE application_name = 'alina-server'")
+    #expect(encrypted == [[.bool(true)]])
+    store.close()
+    let other = PostgresTestBed(tls: true)
+    let root = try #require(other.url.split(separator: "sslrootcert=").last)
+    let wrong = try #require(bed.url.split(separator: "sslrootcert=").first) + "sslrootcert=" + root
+    #expect { _ = try PostgresStore(PGAddress(String(wrong))) } throws: {
+      "\($0)".contains("certificate verify failed")
+    }
+  }
+
   @Test func `a database that hangs makes the outcome unknown in time, and the store is whole once it goes on`() throws
   {
     let bed = PostgresTestBed()

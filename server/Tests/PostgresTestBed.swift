@@ -17,9 +17,11 @@ final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under 
   private let lock = NSLock()
   private let schemas = Mutex(0)
 
-  init() {
+  /// Starts one; with `tls` it has a certificate, which its URL verifies.
+  init(tls: Bool = false) {
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../scripts/postgres")
     process.executableURL = script.standardized
+    if tls { process.environment = ProcessInfo.processInfo.environment.merging(["POSTGRES_TLS": "1"]) { $1 } }
     process.standardInput = orders
     process.standardOutput = answers
     do { try process.run() } catch { return }

@@ -124,10 +124,20 @@ final class PGConnection: Sendable {
   /// Sends what is there and takes in answers until nothing is left of either.
   private func exchange(_ wire: PGWire) throws(PGFailure) {
     while true {
-      for job in wire.hasRoom ? take() : [] { try wire.send(job) }
+      try send(wire.hasRoom ? take() : [], wire)
       if wire.isIdle { return }
       try wire.step()
       for (job, outcome) in wire.finished() { answer([job], outcome) }
+    }
+  }
+
+  /// Those behind one that cannot be sent were not touched: they wait for the next connection.
+  private func send(_ jobs: [Job], _ wire: PGWire) throws(PGFailure) {
+    for (i, job) in jobs.enumerated() {
+      do throws(PGFailure) { try wire.send(job) } catch {
+        mailbox.withLock { $0.jobs.insert(contentsOf: jobs[(i + 1)...], at: 0) }
+        throw error
+      }
     }
   }
 

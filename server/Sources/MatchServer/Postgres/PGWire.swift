@@ -21,7 +21,7 @@ final class PGWire {
     var isDone = false
   }
 
-  /// Jobs on their way at once; more wait in the mailbox.
+  /// With so many jobs on their way, more wait in the mailbox.
   private static let mostInFlight = 64
 
   private let address: PGAddress

@@ -1,0 +1,253 @@
+import Foundation
+import MatchProtocol
+import Synchronization
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// Measures stores and checks the capacity model against them: `scripts/bench-store`. Not a test: it asserts nothing about
+/// time, and runs only where STORE_BENCH is set.
+@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["STORE_BENCH"] != nil)) struct StoreBench {
+  /// Seconds of each measurement.
+  private let seconds = ProcessInfo.processInfo.environment["STORE_BENCH"].flatMap(Double.init) ?? 3
+
+  /// Matches that are moved in turn, and begun anew after nine moves, as real ones are.
+  private struct Load {
+    private struct Table {
+      var m: MatchID
+      var ply = 0
+    }
+    private var tables: [Table]
+    private var at = 0
+    private var fresh: UInt64
+    private let body = Array(
+      #"{"k":"move","at":1700000000000,"mid":"c12-4711","side":"x","ply":4,"cell":"b2","spent":812,"left":[58123,60000]}"#
+        .utf8)
+
+    init(_ base: UInt64, matches: Int) {
+      fresh = base << 40 + UInt64(matches)
+      tables = (0..<matches).map { Table(m: someID(base << 40 + UInt64($0))) }
+    }
+
+    /// A move in each of the next `count` matches.
+    mutating func batch(_ count: Int) -> [StoreTransaction] {
+      (0..<count).map { i in
+        defer { at = (at + 1) % tables.count }
+        if tables[at].ply == 9 {
+          tables[at] = Table(m: someID(fresh))
+          fresh += 1
+        }
+        tables[at].ply += 1
+        let (m, ply) = (tables[at].m, tables[at].ply)
+        var record = MatchRecord(id: m, x: 1, o: 2, created: 5)
+        var writes: [StoreWrite] = ply == 1 ? [.match(record)] : []
+        let event = StoredEvent(seq: ply, side: ply % 2 == 1 ? .x : .o, mid: "m\(ply)", body: body)
+        writes.append(.append(m, after: ply - 1, [event]))
+        record.ended = 9
+        if ply == 9 { writes.append(.match(record)) }
+        return StoreTransaction(number: UInt64(i), writes: writes)
+      }
+    }
+
+    /// Moves that leave the matches at different plies: an eighth more of them moved each time.
+    mutating func spread() -> [[StoreTransaction]] {
+      (1...8).map { share in
+        at = 0
+        defer { at = 0 }
+        return batch(tables.count * share / 9)
+      }
+    }
+  }
+
+  private func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
+
+  /// Processor seconds of this process.
+  private func ownSeconds() -> Double {
+    var usage = rusage()
+    getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+    return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+      + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+  }
+
+  /// Commits batches of one size one after the other; returns commits and moves a second, and processor µs a move here.
+  private func closed(_ store: any MatchStore, _ base: UInt64, _ size: Int) throws -> (commits: Double, cpu: Double) {
+    var load = Load(base, matches: size)
+    let (began, cpu) = (now(), ownSeconds())
+    var count = 0
+    while now() - began < seconds {
+      try store.commit(load.batch(size))
+      count += 1
+    }
+    return (Double(count) / (now() - began), (ownSeconds() - cpu) / Double(count * size) * 1e6)
+  }
+
+  private func text(_ value: Double, _ digits: Int = 0) -> String { String(format: "%.\(digits)f", value) }
+
+  /// A batch takes `fixed + each · moves` seconds, as a fit of the two sizes at the ends says.
+  private struct Cost {
+    var fixed: Double
+    var each: Double
+  }
+
+  @Test func `durable moves a second, SQLite, PostgreSQL and pgbench in one run`() throws {
+    let folder = TemporaryFolder()
+    let bed = PostgresTestBed()
+    let sizes = [1, 8, 64, 512]
+    print("| store | moves a commit | commits/s | moves/s | µs CPU here a move |\n|---|---|---|---|---|")
+    func table(_ name: String, _ store: any MatchStore) throws -> Cost {
+      var times: [Double] = []
+      for (i, size) in sizes.enumerated() {
+        let found = try closed(store, UInt64(i + 1), size)
+        times.append(1 / found.commits)
+        print(
+          "| \(name) | \(size) | \(text(found.commits)) | \(text(found.commits * Double(size))) | \(text(found.cpu, 1)) |"
+        )
+      }
+      let each = (times[3] - times[0]) / Double(sizes[3] - sizes[0])
+      return Cost(fixed: times[0] - each, each: each)
+    }
+    _ = try table("SQLite", SQLiteStore(path: folder.path + "/m.sqlite"))
+    let postgres = try PostgresStore(PGAddress(bed.url))
+    let before = try bed.sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")[0][0].int ?? 0
+    let cost = try table("PostgreSQL", postgres)
+    let after = try bed.sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")[0][0].int ?? 0
+    let sums = try bed.sql(
+      "SELECT count(*), pg_total_relation_size('match_event'), pg_total_relation_size('match') FROM match_event")[0]
+    let events = Double(sums[0].int ?? 1)
+    print(
+      "PostgreSQL: \(text(Double(after - before) / events)) bytes of log a move, "
+        + "\(text(Double((sums[1].int ?? 0) + (sums[2].int ?? 0)) / events)) bytes of tables and indexes a move; "
+        + "a commit takes \(text(cost.fixed * 1e3, 2)) ms + \(text(cost.each * 1e6, 1)) µs a move")
+    try openLoop(postgres, cost)
+    postgres.close()
+    try cluster(bed)
+    for clients in [1, 16] { print("pgbench -N, \(clients) clients: \(try pgbench(bed.url, clients))") }
+  }
+
+  /// Three nodes' views, each committing on a thread of its own.
+  private func cluster(_ bed: PostgresTestBed) throws {
+    for count in 1...3 {
+      let stores = try (0..<count).map { i in
+        let store = try PostgresCluster(PGAddress(bed.url))
+        _ = try store.join(
+          NodeDescription(name: "b\(count)\(i)", address: "a:1", peer: "a:2"), lease: 60_000, replacing: nil)
+        return store
+      }
+      let commits = Mutex(0.0)
+      let done = DispatchGroup()
+      for (i, store) in stores.enumerated() {
+        done.enter()
+        Thread {
+          let found = try? closed(store, UInt64(100 + count * 10 + i), 64)
+          commits.withLock { $0 += found?.commits ?? 0 }
+          done.leave()
+        }.start()
+      }
+      done.wait()
+      print("PostgreSQL, \(count) nodes, 64 moves a commit: \(text(commits.withLock { $0 } * 64)) moves/s")
+      for store in stores {
+        try store.leave()
+        store.close()
+      }
+    }
+  }
+
+  private func pgbench(_ url: String, _ clients: Int) throws -> String {
+    func run(_ arguments: [String]) throws -> String {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = ["pgbench"] + arguments + [url]
+      let out = Pipe()
+      process.standardOutput = out
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let data = try out.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return String(decoding: data, as: UTF8.self)
+    }
+    _ = try run(["-i", "-q", "-s", "10"])
+    let found = try run(["-N", "-M", "prepared", "-c", "\(clients)", "-j", "1", "-T", "\(Int(seconds.rounded(.up)))"])
+    return found.split(separator: "\n").first { $0.hasPrefix("tps") }.map(String.init) ?? "pgbench did not run"
+  }
+
+  // MARK: the capacity model
+
+  /// Moves that come by chance at a rate, and one committer that always takes all that wait: measured, and simulated
+  /// from nothing but the cost of a batch.
+  private func openLoop(_ store: any MatchStore, _ cost: Cost) throws {
+    print(
+      "| moves/s that come | moves a commit, measured | simulated | mean wait ms, measured | simulated | p99 ms, measured | simulated |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
+      // Of what batches of 512 could carry.
+      let rate = share * 512 / (cost.fixed + 512 * cost.each)
+      let real = try measure(store, UInt64(50 + i), rate)
+      let model = simulate(cost, rate)
+      print(
+        "| \(text(rate)) | \(text(real.batch, 1)) | \(text(model.batch, 1)) | \(text(real.mean * 1e3, 2)) | "
+          + "\(text(model.mean * 1e3, 2)) | \(text(real.p99 * 1e3, 2)) | \(text(model.p99 * 1e3, 2)) |")
+    }
+  }
+
+  private typealias Waits = (batch: Double, mean: Double, p99: Double)
+
+  private func waits(_ all: [Double], _ commits: Int) -> Waits {
+    let sorted = all.sorted()
+    return (
+      Double(all.count) / Double(max(commits, 1)), all.reduce(0, +) / Double(max(all.count, 1)),
+      sorted.isEmpty ? 0 : sorted[sorted.count * 99 / 100]
+    )
+  }
+
+  /// Arrivals are drawn beforehand; those that have come when a commit ends make the next batch.
+  private func arrivals(_ rate: Double) -> [Double] {
+    var random = SplitMix64(seed: 5)
+    var at = 0.0
+    var result: [Double] = []
+    while at < seconds {
+      at -= Foundation.log(Double(random.below(1 << 30) + 1) / Double(1 << 30)) / rate
+      result.append(at)
+    }
+    return result
+  }
+
+  private func measure(_ store: any MatchStore, _ base: UInt64, _ rate: Double) throws -> Waits {
+    let arrivals = arrivals(rate)
+    var load = Load(base, matches: 9000)
+    for batch in load.spread() { try store.commit(batch) }
+    var (next, commits) = (0, 0)
+    var all: [Double] = []
+    let began = now()
+    while next < arrivals.count {
+      let at = now() - began
+      guard arrivals[next] <= at else {
+        usleep(UInt32(max(1, (arrivals[next] - at) * 1e6)))
+        continue
+      }
+      var end = next
+      while end < arrivals.count, arrivals[end] <= at { end += 1 }
+      try store.commit(load.batch(end - next))
+      let done = now() - began
+      all += arrivals[next..<end].map { done - $0 }
+      (next, commits) = (end, commits + 1)
+    }
+    return waits(all, commits)
+  }
+
+  private func simulate(_ cost: Cost, _ rate: Double) -> Waits {
+    let arrivals = arrivals(rate)
+    var (next, commits, at) = (0, 0, 0.0)
+    var all: [Double] = []
+    while next < arrivals.count {
+      at = max(at, arrivals[next])
+      var end = next
+      while end < arrivals.count, arrivals[end] <= at { end += 1 }
+      at += cost.fixed + cost.each * Double(end - next)
+      all += arrivals[next..<end].map { at - $0 }
+      (next, commits) = (end, commits + 1)
+    }
+    return waits(all, commits)
+  }
+}
