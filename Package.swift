@@ -3,8 +3,11 @@
 import Foundation
 import PackageDescription
 
+/// `SOUNDLESS=1` keeps the rules, the wire and the match server alone: ThreadSanitizer's build, because Swift 6.3.1 cannot
+/// compile Synth under it ("Broken module found").
+let soundless = ProcessInfo.processInfo.environment["SOUNDLESS"] == "1"
 /// `HEADLESS=1` drops what needs SDL2 and Cairo headers, so that the arena and the server build without them.
-let headless = ProcessInfo.processInfo.environment["HEADLESS"] == "1"
+let headless = soundless || ProcessInfo.processInfo.environment["HEADLESS"] == "1"
 /// `SERVERLESS=1` drops the match server and its dependencies, for a quick build of everything else.
 let serverless = ProcessInfo.processInfo.environment["SERVERLESS"] == "1"
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -14,44 +17,50 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
 
 var targets: [Target] = [
-  // The engine: imports nothing but what is drawn here.
+  // The rules and the wire: import nothing but what is drawn here.
   .target(name: "TicTacToe"),
-  .target(name: "Opponents", dependencies: ["TicTacToe"], swiftSettings: hot),
-  .target(
-    name: "Arena", dependencies: ["TicTacToe", "Opponents", "CProcess"], resources: [.embedInCode("Bench/baseline.c")],
-    swiftSettings: hot),
-  .systemLibrary(name: "CProcess"),
-  .executableTarget(
-    name: "alina-arena",
-    dependencies: [
-      "Arena", "TicTacToe", "Opponents", "Composer", "ScoreFiles", "Synth", "MatchProtocol", "MatchClient",
-      argumentParser,
-    ]),
-  .target(name: "ScoreModel"),
-  .target(name: "Composer", dependencies: ["TicTacToe", "ScoreModel"], swiftSettings: hot),
-  .target(name: "Synth", dependencies: ["ScoreModel"], swiftSettings: hot),
-  .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"], swiftSettings: hot),
   .target(name: "MatchProtocol", dependencies: ["TicTacToe"]),
   .target(name: "MatchClient", dependencies: ["MatchProtocol"] + nio),
-  .target(name: "Session", dependencies: ["TicTacToe", "Opponents", "ScoreModel", "Composer"]),
-  .target(
-    name: "ScoreFiles", dependencies: ["TicTacToe", "ScoreModel", "Composer", "Synth", "CSndfile", yams] + cairo),
-  .executableTarget(name: "alina-score", dependencies: ["ScoreFiles", "Synth", "SampledPiano", argumentParser]),
-  .systemLibrary(name: "CSndfile"),
-  .systemLibrary(name: "CFluidSynth"),
-
   .testTarget(name: "TicTacToeTests", dependencies: ["TicTacToe"]),
-  .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
-  .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
-  .testTarget(name: "ComposerTests", dependencies: ["Composer", "ScoreFiles"], exclude: ["Goldens"]),
-  .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"], exclude: ["Goldens"]),
-  .target(name: "CMallocProbe", path: "Tests/CMallocProbe"),
-  .testTarget(
-    name: "SynthTests", dependencies: ["Synth", "SampledPiano", "Composer", "ScoreFiles", "CMallocProbe"],
-    exclude: ["Goldens"], swiftSettings: hot),
-  .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol"]),
 ]
+
+if !soundless {
+  targets += [
+    .target(name: "Opponents", dependencies: ["TicTacToe"], swiftSettings: hot),
+    .target(
+      name: "Arena", dependencies: ["TicTacToe", "Opponents", "CProcess"],
+      resources: [.embedInCode("Bench/baseline.c")],
+      swiftSettings: hot),
+    .systemLibrary(name: "CProcess"),
+    .executableTarget(
+      name: "alina-arena",
+      dependencies: [
+        "Arena", "TicTacToe", "Opponents", "Composer", "ScoreFiles", "Synth", "MatchProtocol", "MatchClient",
+        argumentParser,
+      ]),
+    .target(name: "ScoreModel"),
+    .target(name: "Composer", dependencies: ["TicTacToe", "ScoreModel"], swiftSettings: hot),
+    .target(name: "Synth", dependencies: ["ScoreModel"], swiftSettings: hot),
+    .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"], swiftSettings: hot),
+    .target(name: "Session", dependencies: ["TicTacToe", "Opponents", "ScoreModel", "Composer"]),
+    .target(
+      name: "ScoreFiles", dependencies: ["TicTacToe", "ScoreModel", "Composer", "Synth", "CSndfile", yams] + cairo),
+    .executableTarget(name: "alina-score", dependencies: ["ScoreFiles", "Synth", "SampledPiano", argumentParser]),
+    .systemLibrary(name: "CSndfile"),
+    .systemLibrary(name: "CFluidSynth"),
+
+    .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
+    .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
+    .testTarget(name: "ComposerTests", dependencies: ["Composer", "ScoreFiles"], exclude: ["Goldens"]),
+    .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"], exclude: ["Goldens"]),
+    .target(name: "CMallocProbe", path: "Tests/CMallocProbe"),
+    .testTarget(
+      name: "SynthTests", dependencies: ["Synth", "SampledPiano", "Composer", "ScoreFiles", "CMallocProbe"],
+      exclude: ["Goldens"], swiftSettings: hot),
+    .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
+  ]
+}
 
 if !headless {
   targets += [
@@ -118,10 +127,9 @@ if ProcessInfo.processInfo.environment["STRICT"] == "1" {
 let package = Package(
   name: "Alina",
   // For Benchmarks/, a package of its own.
-  products: [
-    .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"]),
-    .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe"]),
-  ],
+  products: [.library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe"])]
+    + (soundless
+      ? [] : [.library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"])]),
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
