@@ -5,8 +5,8 @@ import TicTacToe
 public enum ClientFailure: Error, Sendable, Hashable {
   /// The server speaks other versions of the protocol.
   case version(server: [Int])
-  /// The certificate could not be verified.
-  case tls(String)
+  /// There is no secure connection.
+  case tls(TLSProblem)
   /// The certificate is another one than the one pinned on first use.
   case fingerprintChanged(expected: String, found: String)
   /// The same session connected from elsewhere.
@@ -24,9 +24,9 @@ public enum ClientFailure: Error, Sendable, Hashable {
     case .version(let server):
       let theirs = server.map(String.init).joined(separator: ", ")
       return "The server speaks version \(theirs), this program \(protocolVersions[0]). Update the older of the two."
-    case .tls(let why):
+    case .tls(let problem):
       return
-        "No secure connection: \(why). Check the address; a server without TLS is reached with --plain, or on this "
+        "No secure connection: \(problem.text). Check the address; a server without TLS is reached with --plain, or on this "
         + "machine without --tls."
     case .fingerprintChanged(_, let found):
       return "The server's certificate has changed (now \(found.prefix(16))…). Ask its owner; if that is right, "
@@ -41,6 +41,50 @@ public enum ClientFailure: Error, Sendable, Hashable {
   }
 }
 
+/// Why there is no secure connection.
+public enum TLSProblem: Sendable, Hashable {
+  /// No authority vouches for the certificate.
+  case untrusted
+  /// What answers does not speak TLS.
+  case absent
+  /// TLS cannot be used on this machine; what the library says.
+  case unusable(String)
+
+  /// Part of a sentence.
+  public var text: String {
+    switch self {
+    case .untrusted: "the certificate is not trusted"
+    case .absent: "what answers does not speak TLS"
+    case .unusable(let why): why
+    }
+  }
+}
+
+/// Why there is no connection while the client tries again by itself.
+public enum ConnectionProblem: Sendable, Hashable {
+  /// Nothing answers at an address, `HOST:PORT`.
+  case unreachable(String)
+  /// Nothing was heard for 25 s.
+  case silent
+  /// A plain connection ended before the server said a word, as one does that expects TLS.
+  case wordless
+  /// It ended, and nobody said why.
+  case lost
+  /// The server asked to come back in so many milliseconds.
+  case asked(milliseconds: Int)
+
+  /// Part of a sentence.
+  public var text: String {
+    switch self {
+    case .unreachable(let address): "\(address) cannot be reached"
+    case .silent: "the server has been silent"
+    case .wordless: "the server closed without a word; if it speaks TLS, say --tls"
+    case .lost: "the connection was lost"
+    case .asked(let milliseconds): "the server asks to come back in \(milliseconds) ms"
+    }
+  }
+}
+
 /// How the connection stands.
 public enum ConnectionStatus: Sendable, Hashable {
   /// Connecting, or waiting for the answer to `hello`.
@@ -48,7 +92,7 @@ public enum ConnectionStatus: Sendable, Hashable {
   /// Connected as somebody.
   case online(ServerMessage.Welcome)
   /// Lost or not reached; the next try is in so many milliseconds.
-  case waiting(milliseconds: Int, reason: String)
+  case waiting(milliseconds: Int, reason: ConnectionProblem)
   /// Ended for good; `connect` starts anew.
   case failed(ClientFailure)
   /// Closed by `disconnect`.

@@ -24,7 +24,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var heartbeat: RepeatedTask?
   private var heard: Int64 = 0
   private var hasHeard = false
-  private var lastProblem = ""
+  private var lastProblem: ConnectionProblem?
   private var random = SystemRandomNumberGenerator()
   /// Set once, before anything runs.
   var deliver: (@Sendable ([ClientEvent], [MatchID: MatchView]) -> Void)?
@@ -115,7 +115,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     tell([.status(.connecting)])
     let tls: NIOSSLContext?
     do { tls = configuration.usesTLS ? try TLSTrust.context(verifying: !pinning) : nil } catch {
-      return failed(.tls("\(error)"))
+      return failed(.tls(.unusable("\(error)")))
     }
     let trust = TLSTrust(folder: folder)
     let host = configuration.host
@@ -143,7 +143,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       .connect(host: configuration.host, port: configuration.port)
       .whenFailure { error in
         guard attempt == self.attempt, self.wanted else { return }
-        self.lastProblem = "\(self.configuration.host):\(self.configuration.port) cannot be reached"
+        self.lastProblem = .unreachable("\(self.configuration.host):\(self.configuration.port)")
         self.scheduleRetry()
       }
   }
@@ -164,7 +164,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private func beat() {
     guard let channel else { return }
     if ClientRunner.now - heard > Int64(Limits.silence) {
-      lastProblem = "the server has been silent"
+      lastProblem = .silent
       channel.close(promise: nil)
     } else if ClientRunner.now - heard > Int64(Limits.heartbeat) {
       send([ClientLine(.ping(ClientRunner.now)).bytes])
@@ -201,17 +201,13 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       if let problem, TLSTrust.isVerificationFailure(problem) {
         // Not vouched for by anybody: a self-signed server is taken at its word the first time, and held to it after.
         if !pinning, folder?.wasVerified != true { return dial(pinning: true) }
-        return failed(.tls("the certificate is not trusted"))
+        return failed(.tls(.untrusted))
       }
       if let problem, problem is NIOSSLError || problem is BoringSSLError {
-        return failed(.tls("what answers does not speak TLS"))
+        return failed(.tls(.absent))
       }
     }
-    if lastProblem.isEmpty {
-      lastProblem =
-        wasUp && !hasHeard && !tls
-        ? "the server closed without a word; if it speaks TLS, say --tls" : "the connection was lost"
-    }
+    if lastProblem == nil { lastProblem = wasUp && !hasHeard && !tls ? .wordless : .lost }
     scheduleRetry()
   }
 
@@ -226,8 +222,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     let asked = model.retry ?? 0
     let wait = max(asked, pause / 2) + Int.random(in: 0...(pause / 2), using: &random)
     tries += 1
-    tell([.status(.waiting(milliseconds: wait, reason: lastProblem))])
-    lastProblem = ""
+    tell([.status(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))])
+    lastProblem = nil
     retryTask = loop.scheduleTask(in: .milliseconds(Int64(wait))) {
       if self.wanted, self.channel == nil { self.dial() }
     }
@@ -243,7 +239,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
     tell(output.events)
     if output.close, let channel {
-      if model.failure == nil, let retry = model.retry { lastProblem = "the server asks to come back in \(retry) ms" }
+      if model.failure == nil, let retry = model.retry { lastProblem = .asked(milliseconds: retry) }
       channel.close(promise: nil)
     }
   }

@@ -326,6 +326,79 @@ extension Phrase {
     .youAre: ("You are", "Du bist"),
     .guest: ("guest", "Gast"),
     .noMatches: ("Nobody is playing just now.", "Gerade spielt niemand."),
+    .writeAddress: ("%: write HOST or HOST:PORT", "%: schreib RECHNER oder RECHNER:PORT"),
+    .wasReported: ("% was reported to the server's keepers", "% wurde den Hütern des Servers gemeldet"),
+    .restarting: (
+      "The server is about to restart; the game goes on after that",
+      "Der Server startet gleich neu; das Spiel geht danach weiter"
+    ),
+    .finishFirst: (
+      "You are in a match: finish or resign it first", "Du bist in einem Spiel: Beende es oder gib es zuerst auf"
+    ),
+    .nextTry: ("%; next try in % s", "%; nächster Versuch in % s"),
+    .unreachable: ("% cannot be reached", "% ist nicht zu erreichen"),
+    .silent: ("the server has been silent", "der Server schweigt"),
+    .wordless: (
+      "the server closed without a word; if it speaks TLS, start with --tls",
+      "der Server hat wortlos aufgelegt; spricht er TLS, starte mit --tls"
+    ),
+    .connectionGone: ("the connection was lost", "die Verbindung ging verloren"),
+    .comeBack: ("the server asks to come back in a moment", "der Server bittet, gleich wiederzukommen"),
+    .otherVersion: (
+      "The server speaks version %, this program %. Update the older of the two.",
+      "Der Server spricht Version %, dieses Programm %. Erneuere das ältere von beiden."
+    ),
+    .notSecure: (
+      "No secure connection: %. Check the address; a server without TLS is reached with --plain, or on this machine "
+        + "without --tls.",
+      "Keine sichere Verbindung: %. Prüfe die Adresse; einen Server ohne TLS erreichst du mit --plain, auf diesem Gerät "
+        + "ohne --tls."
+    ),
+    .untrusted: ("nobody vouches for the certificate", "für das Zertifikat bürgt niemand"),
+    .noTLS: ("what answers does not speak TLS", "was antwortet, spricht kein TLS"),
+    .otherCertificate: (
+      "The server's certificate has changed (now %…). Ask its owner; if that is right, remove its line from "
+        + "known_servers.",
+      "Das Zertifikat des Servers ist ein anderes (jetzt %…). Frag, wem er gehört; ist es recht, lösche seine Zeile in "
+        + "known_servers."
+    ),
+    .replaced: (
+      "You are connected from somewhere else. Close the other window, or connect again to play here.",
+      "Du bist von anderswo verbunden. Schließe das andere Fenster, oder verbinde dich neu, um hier zu spielen."
+    ),
+    .notAccepted: (
+      "The server does not know this session any more. Connect again as a guest, or with your token.",
+      "Der Server kennt diese Sitzung nicht mehr. Verbinde dich neu, als Gast oder mit deinem Schlüssel."
+    ),
+    .banned: (
+      "This account is banned on this server. Ask its administrator.",
+      "Dieses Konto ist auf diesem Server gesperrt. Frag, wer ihn betreut."
+    ),
+    .ended: ("The server ended the connection: %. Connect again.", "Der Server hat aufgelegt: %. Verbinde dich neu."),
+    .endedMalformed: ("what it was sent were no messages", "was er bekam, waren keine Nachrichten"),
+    .endedFlood: ("too many messages", "zu viele Nachrichten"),
+    .errBadRequest: ("The server did not understand that", "Das hat der Server nicht verstanden"),
+    .errVersion: ("The server speaks another version", "Der Server spricht eine andere Version"),
+    .errAuth: ("The server does not know you; connect again", "Der Server kennt dich nicht; verbinde dich neu"),
+    .errNotFound: ("There is no such match or player", "Dieses Spiel oder diesen Menschen gibt es dort nicht"),
+    .errNoMatch: ("You are in no match, or in several", "Du bist in keinem Spiel oder in mehreren"),
+    .errForbidden: ("That is not yours to do", "Das steht dir nicht zu"),
+    .errStalePly: ("This move was made already", "Dieser Zug ist schon gemacht"),
+    .errMidReused: ("This was sent before as something else", "Das wurde schon als etwas anderes gesendet"),
+    .errRules: ("The rules do not allow it", "Die Regeln erlauben es nicht"),
+    .errOver: ("The match is over", "Das Spiel ist vorbei"),
+    .errOccupied: ("You wait or sit at a board already", "Du wartest schon oder sitzt schon am Brett"),
+    .errCode: ("This code is wrong, used or expired", "Dieser Code ist falsch, verbraucht oder abgelaufen"),
+    .errName: (
+      "This name cannot be had: it is taken or reserved, or not 3 to 20 letters and digits",
+      "Dieser Name geht nicht: Er ist vergeben, oder es sind nicht 3 bis 20 Buchstaben und Ziffern"
+    ),
+    .errRate: ("Too many tries; wait a little", "Zu viele Versuche; warte ein wenig"),
+    .errBusy: (
+      "The server is busy; try again in a moment", "Der Server hat zu viel zu tun; versuch es gleich noch einmal"
+    ),
+    .errMuted: ("You may not talk here", "Du darfst hier nicht sprechen"),
+    .errDraining: ("The server is stopping; come back later", "Der Server hält an; komm später wieder"),
     .talk: ("Talk", "Gespräch"),
     .say: ("Say something", "Etwas sagen"),
     .talkIntro: ("Nothing has been said yet.", "Noch wurde nichts gesagt."),

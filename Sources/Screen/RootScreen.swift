@@ -58,6 +58,9 @@ public final class RootScreen {
   /// A line of the string table in the player's language.
   public func text(_ phrase: Phrase) -> String { stage.text(phrase) }
 
+  /// A line of the string table in the player's language, with values in the places of its `%`.
+  public func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: stage.language, values) }
+
   /// The saved games of the list, newest first.
   public var games: [GameEntry] {
     get { stage.games }

@@ -49,6 +49,13 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
   case matches, disconnect, inMatch, networkIntro, yourName, registerName, countsRated, countsNot, counts, playBot
   case youAre, guest, noMatches
+  // Network notices; % stands for a value
+  case writeAddress, wasReported, restarting, finishFirst, nextTry
+  case unreachable, silent, wordless, connectionGone, comeBack
+  case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, banned, ended
+  case endedMalformed, endedFlood
+  case errBadRequest, errVersion, errAuth, errNotFound, errNoMatch, errForbidden, errStalePly, errMidReused, errRules
+  case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
   // Talk
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
@@ -59,5 +66,13 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   public func text(in language: Language) -> String {
     guard let words = Phrase.table[self] else { return rawValue }
     return language == .german ? words.german : words.english
+  }
+
+  /// The text in a language with values in the places of its `%`, in order.
+  public func text(in language: Language, _ values: [String]) -> String {
+    let pieces = text(in: language).split(separator: "%", omittingEmptySubsequences: false)
+    precondition(
+      pieces.count == values.count + 1, "\(self) has places for \(pieces.count - 1) values, not \(values.count)")
+    return zip(pieces, values + [""]).map { $0 + $1 }.joined()
   }
 }

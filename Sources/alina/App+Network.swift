@@ -13,7 +13,7 @@ extension App {
     switch intent {
     case .connect(let address):
       guard let address = ServerAddress(address) else {
-        screen.network.message = "\(address): write HOST or HOST:PORT"
+        screen.network.message = screen.text(.writeAddress, address)
         return
       }
       connect(to: address)
@@ -67,7 +67,7 @@ extension App {
       screen.talk.isBlocked = isBlocked
     case .reportOpponent:
       client.report(m, screen.talk.lines.last { $0.name == screen.talk.opponent }?.text ?? "")
-      show(notice: "\(screen.talk.opponent) was reported to the server's keepers", at: parts.services.now())
+      show(notice: screen.text(.wasReported, screen.talk.opponent), at: parts.services.now())
     default: break
     }
   }
@@ -161,16 +161,17 @@ extension App {
       screen.network.phase = .room(code: code)
     case .paired(let m, _): adopt(m, connection)
     case .state(let m), .event(let m, _, _): seeNews(of: m, connection)
-    case .movePutRight(_, let cell, _, let text):
+    case .movePutRight(_, let cell, let code, let text):
       connection.shownEarly = nil
-      show(notice: "\(cell.name): \(text)", at: now)
-    case .refused(_, let text, _):
+      show(notice: "\(cell.name): \(words(for: code, text))", at: now)
+    case .refused(let code, let said, _):
+      let text = words(for: code, said)
       if screen.currentScene == .network { screen.network.message = text } else { show(notice: text, at: now) }
       if case .queued = screen.network.phase, !connection.isPlaying { screen.network.phase = .lobby }
     case .chat(let m, let name, let text, let emote): hear(name, text, emote, m, connection, now)
     case .page("list", let rows, _): screen.network.matches = rows.compactMap(App.match(of:))
     case .registered(let name): screen.network.you = .init(name: name, rating: 1_500, isGuest: false)
-    case .draining: show(notice: "The server is about to restart; the game goes on after that", at: now)
+    case .draining: show(notice: screen.text(.restarting), at: now)
     case .page, .gone: break
     }
   }
@@ -195,11 +196,11 @@ extension App {
       }
       connection.wish = nil
     case .waiting(let milliseconds, let reason):
-      screen.network.message = "\(reason); next try in \((milliseconds + 999) / 1000) s"
+      screen.network.message = screen.text(.nextTry, words(for: reason), "\((milliseconds + 999) / 1000)")
       if connection.match == nil { screen.show(.network) }
     case .failed(let failure):
       screen.network.phase = .offline
-      screen.network.message = failure.advice
+      screen.network.message = words(for: failure)
       screen.show(.network)
     case .closed: screen.network.phase = .offline
     }

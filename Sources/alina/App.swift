@@ -218,7 +218,7 @@ final class App: PlatformGame {
     let session = parts.session
     if takesBoard(intent) {
       guard connection?.isPlaying != true else {
-        show(notice: "You are in a match: finish or resign it first", at: parts.services.now())
+        show(notice: screen.text(.finishFirst), at: parts.services.now())
         return
       }
       stopWatching()

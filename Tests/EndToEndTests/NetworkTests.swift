@@ -155,4 +155,19 @@ struct NetworkTests {
     #expect(try record(desks[1 - x], moves: 3).game.moves.map(\.square) == [Square(4), Square(0), Square(8)])
     for desk in desks { #expect(try desk.quit() == 0) }
   }
+
+  @Test("What the network has to say is said in the player's language, in the words of the table")
+  func german() throws {
+    let folder = try Desk.newFolder()
+    try Desk.set("language = de\n", in: folder)
+    let desk = try Desk(["--connect", "127.0.0.1:1"], folder: folder)
+    try desk.hear("127.0.0.1:1 ist nicht zu erreichen; nächster Versuch in ")
+    #expect(try desk.quit() == 0)
+    let server = try Server(in: folder)
+    defer { server.kill() }
+    let second = try Desk(["--connect", server.address, "--room", "ABC234"], folder: folder)
+    try second.hear("Dieser Code ist falsch, verbraucht oder abgelaufen")
+    #expect(try second.quit() == 0)
+    #expect(desk.complaints == "" && second.complaints == "")
+  }
 }

@@ -73,6 +73,14 @@ struct PhraseTests {
     #expect(Set(same) == [.title, .serverAddress])
   }
 
+  @Test("a phrase has places for as many values in one language as in the other, and they are filled in order")
+  func values() {
+    func places(_ phrase: Phrase, _ language: Language) -> Int { phrase.text(in: language).count { $0 == "%" } }
+    for phrase in Phrase.allCases { #expect(places(phrase, .english) == places(phrase, .german), "\(phrase)") }
+    #expect(Phrase.nextTry.text(in: .german, ["50 % weg", "3"]) == "50 % weg; nächster Versuch in 3 s")
+    #expect(Phrase.silent.text(in: .english, []) == "the server has been silent")
+  }
+
   @Test("the typeface has every letter of the table but the accidentals")
   func glyphs() {
     let typeface = Typeface()

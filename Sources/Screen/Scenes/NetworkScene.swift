@@ -6,6 +6,7 @@ final class NetworkScene: PageScene {
   private let clock: ChoiceRow
   private let counts: ChoiceRow
   private var typedCode = ""
+  private var saidMessage: String?
   private var typedAddress: String
   private var typedName: String
   /// The clocks offered; the server knows any from ten seconds to an hour.
@@ -124,6 +125,10 @@ final class NetworkScene: PageScene {
     fill()
     layout()
     stage.staticIsStale = true
+    if stage.network.message != saidMessage {
+      saidMessage = stage.network.message
+      stage.say(saidMessage)
+    }
     if hadFocus || stage.focus?.isHidden == true { stage.moveFocus(to: initialFocus) }
   }
 
