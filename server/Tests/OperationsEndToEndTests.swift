@@ -198,6 +198,12 @@ import TicTacToe
       "--keep-days <days>", "backup", "restore", "(default: 127.0.0.1:4664)", "(default: 2000)",
       "(default: never)", "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
     ] { #expect(help.contains(flag), "\(flag)") }
+    // Each flag with a value says what it is without it; the others are off, which the head says.
+    #expect(help.contains("Flags that take no value are off unless given."))
+    let serve = try #require(help.range(of: "SERVE (the default) OPTIONS:").map { help[$0.upperBound...] })
+    let flags = serve.replacing(" -h, --help", with: " --help").split(separator: " --").dropLast()
+    #expect(flags.count >= 25)
+    for flag in flags where flag.contains("<") { #expect(flag.contains("(default: "), "--\(flag)") }
   }
 
   @Test func `backup while serving, restore, export, import and forget on the files of a real server`() throws {

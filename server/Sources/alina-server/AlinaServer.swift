@@ -8,9 +8,10 @@ struct AlinaServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-server", abstract: "The match server of Alina.",
     discussion: """
-      Without a subcommand it serves. Every flag can also stand in a file (--config FILE, lines of "name = value") or in \
-      the environment (ALINA_LISTEN for --listen, ALINA_MAX_CONNECTIONS for --max-connections); a flag on the command \
-      line wins over the environment, which wins over the file.
+      Without a subcommand it serves. Flags that take no value are off unless given. Every flag can also stand in a \
+      file (--config FILE, default: none, lines of "name = value") or in the environment (ALINA_LISTEN for --listen, \
+      ALINA_MAX_CONNECTIONS for --max-connections); a flag on the command line wins over the environment, which wins \
+      over the file.
       """, version: "1.0.0",
     subcommands: [Serve.self, CheckConfig.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self],
     defaultSubcommand: Serve.self)

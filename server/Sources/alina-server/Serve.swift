@@ -24,15 +24,16 @@ struct ServeOptions: ParsableArguments {
   var admin = "127.0.0.1:4681"
   @Flag(help: "Serve no metrics.")
   var noAdmin = false
-  @Option(help: ArgumentHelp("PEM file with the certificate chain; turns on TLS.", valueName: "file"))
+  @Option(help: ArgumentHelp("PEM file with the certificate chain; turns on TLS (default: none).", valueName: "file"))
   var tlsCert: String?
-  @Option(help: ArgumentHelp("PEM file with the certificate's key.", valueName: "file"))
+  @Option(help: ArgumentHelp("PEM file with the certificate's key (default: none).", valueName: "file"))
   var tlsKey: String?
   @Flag(help: "Use TLS with a certificate made once and kept in the data folder; clients pin it.")
   var tlsSelfSigned = false
   @Flag(help: "Allow plain connections on an address that is not this machine's own.")
   var insecure = false
-  @Option(help: ArgumentHelp("Networks whose connections start with a PROXY header.", valueName: "cidr,…"))
+  @Option(
+    help: ArgumentHelp("Networks whose connections start with a PROXY header (default: none).", valueName: "cidr,…"))
   var proxyFrom: String?
   @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
   var threads = 1
