@@ -31,16 +31,18 @@ public struct Square: RawRepresentable, Sendable, Hashable, Comparable {
   public var column: Int { Int(rawValue) % 3 }
 
   /// The chess-like name `a1`…`c3`, `a1` bottom left.
-  public var name: String { "\(["a", "b", "c"][column])\(3 - row)" }
+  public var name: String { Square.names[index] }
+
+  private static let names = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"]
 
   /// The cell with the given chess-like name or reading-order digit (`1` top left … `9` bottom right).
   public init?(name: some StringProtocol) {
-    let bytes = Array(name.utf8)
-    switch bytes.count {
-    case 1 where (0x31...0x39).contains(bytes[0]):
-      rawValue = bytes[0] - 0x31
-    case 2 where (0x61...0x63).contains(bytes[0]) && (0x31...0x33).contains(bytes[1]):
-      rawValue = (0x33 - bytes[1]) * 3 + (bytes[0] - 0x61)
+    var bytes = name.utf8.makeIterator()
+    switch (bytes.next(), bytes.next(), bytes.next()) {
+    case (let digit?, nil, _) where (0x31...0x39).contains(digit):
+      rawValue = digit - 0x31
+    case (let column?, let row?, nil) where (0x61...0x63).contains(column) && (0x31...0x33).contains(row):
+      rawValue = (0x33 - row) * 3 + (column - 0x61)
     default:
       return nil
     }

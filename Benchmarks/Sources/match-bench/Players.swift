@@ -40,6 +40,9 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// Nanoseconds from the instant a move was due to its arrival at the opponent; only at a pace.
   private(set) var latency = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+  /// Nanoseconds from the instant a move was due until it was sent: what of `latency` is the load's own.
+  private(set) var lateness = Histogram<UInt32>(
+    highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
   /// When the move that is on its way was due, for each game.
   private var due: [UInt64] = []
   private let pace: UInt64?
@@ -60,7 +63,10 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     try loop.submit { self.links = links }.wait()
   }
 
-  func clearLatency() { latency.reset() }
+  func clearLatency() {
+    latency.reset()
+    lateness.reset()
+  }
 
   /// Lets running games stand and begins none.
   func stop() { isOver = true }
@@ -124,7 +130,10 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     let before = due[seat.game]
     let at = before == 0 ? now + UInt64.random(in: 0..<pace) : max(before + pace, now)
     due[seat.game] = at
-    loop.scheduleTask(in: .nanoseconds(Int64(at - now))) { link.send(line) }
+    loop.scheduleTask(in: .nanoseconds(Int64(at - now))) {
+      self.lateness.record(steadyNanoseconds() - at)
+      link.send(line)
+    }
   }
 
   // MARK: afterwards

@@ -263,6 +263,8 @@ public struct JSONParser {
   }
 
   private func utf8(_ raw: UnsafeRawBufferPointer) throws(JSONError) -> String {
+    // Most strings are ASCII, which needs no second look.
+    if raw.allSatisfy({ $0 < 0x80 }) { return String(decoding: raw, as: UTF8.self) }
     guard let text = String(validating: raw.bindMemory(to: UInt8.self), as: UTF8.self) else { throw error(.badString) }
     return text
   }

@@ -92,19 +92,26 @@ public struct JSONWriter {
 
   /// Appends a decimal number.
   public static func append(_ value: Int64, to bytes: inout [UInt8]) {
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    // Not in place: turning a slice of an array round copies the slice.
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var first = digits.count
     var rest = value.magnitude
-    let start = bytes.count
     repeat {
-      bytes.append(0x30 + UInt8(rest % 10))
+      first -= 1
+      digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
     } while rest > 0
-    bytes[start...].reverse()
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    for i in first..<digits.count { bytes.append(digits[i]) }
   }
 
   /// Appends a quoted string; control characters, quotes and backslashes are escaped, the rest is UTF-8 as it is.
   public static func append(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
+    defer { bytes.append(UInt8(ascii: "\"")) }
+    if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      return bytes.append(contentsOf: value.utf8)
+    }
     for byte in value.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -120,7 +127,6 @@ public struct JSONWriter {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 
   /// Appends any value.

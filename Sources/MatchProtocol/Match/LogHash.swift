@@ -21,9 +21,9 @@ public struct LogHash: Sendable, Hashable {
 
   /// What goes over the wire: the first 32 hexadecimal digits.
   public var short: String {
-    let bytes = digest.bytes
+    let words = digest.words
     return String(unsafeUninitializedCapacity: 32) { out in
-      for i in 0..<16 { (out[2 * i], out[2 * i + 1]) = (hexDigit(bytes[i] >> 4), hexDigit(bytes[i] & 15)) }
+      for i in 0..<32 { out[i] = hexDigit(UInt8(truncatingIfNeeded: words[i / 8] >> UInt32(28 - 4 * (i % 8)) & 15)) }
       return 32
     }
   }

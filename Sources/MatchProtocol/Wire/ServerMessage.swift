@@ -125,7 +125,9 @@ public enum ServerMessage: Sendable, Hashable {
 extension ServerMessage {
   /// The line as the server sends it, with its line end; O(n).
   public func bytes(re: String? = nil) -> [UInt8] {
-    var out = JSONWriter()
+    // An event is its body and less than 128 bytes around it.
+    let room = if case .event(_, _, _, let body) = self { body.count + 128 } else { 160 }
+    var out = JSONWriter(capacity: room)
     func head(_ t: String) {
       out.field("t", t)
       out.field("re", re)

@@ -7,6 +7,7 @@ extension Lobby {
   struct Draft {
     var writes: [StoreWrite] = []
     var lines: [(ConnectionID, [UInt8], LineKind)] = []
+    /// Public matches among them, for pages.
     var changed: [MatchID] = []
   }
 
@@ -15,6 +16,7 @@ extension Lobby {
     let after = match.state.seq
     var stored: [StoredEvent] = []
     let players = connectionsFollowing(match)
+    let watchers = match.watchers.filter { !players.contains($0) }
     for event in events {
       let body = event.body
       do throws(ProtocolError) {
@@ -26,24 +28,26 @@ extension Lobby {
       stored.append(StoredEvent(seq: match.state.seq, side: event.side, mid: event.mid, body: body))
       let line = ServerMessage.event(match.id, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
       for id in players { draft.lines.append((id, line, .essential)) }
-      for id in match.watchers where !players.contains(id) { draft.lines.append((id, line, .spectator(match.id))) }
+      for id in watchers { draft.lines.append((id, line, .spectator(match.id))) }
     }
     draft.writes.append(.append(match.id, after: after, stored))
-    if !draft.changed.contains(match.id) { draft.changed.append(match.id) }
+    if match.record.opener == nil, !draft.changed.contains(match.id) { draft.changed.append(match.id) }
   }
 
   /// Hands out the transaction and, behind the gate, the lines that tell of it.
   mutating func finish(_ draft: Draft) {
     commit(draft.writes)
     for (id, line, kind) in draft.lines { emit(.send(id, line, kind)) }
-    for m in draft.changed where matches[m]?.record.opener == nil { emit(.publish(m)) }
+    for m in draft.changed { emit(.publish(m)) }
   }
 
   /// The connections of both sides' following sessions, each once.
   func connectionsFollowing(_ match: Match) -> [ConnectionID] {
     var result: [ConnectionID] = []
-    for session in match.followers.x + match.followers.o {
-      if let id = sessions[session]?.connection, !result.contains(id) { result.append(id) }
+    for side in Player.allCases {
+      for session in match.followers[side] {
+        if let id = sessions[session]?.connection, !result.contains(id) { result.append(id) }
+      }
     }
     return result
   }
@@ -118,9 +122,14 @@ extension Lobby {
 
   /// Makes a session follow the side its account sits at.
   mutating func follow(_ m: MatchID, _ account: AccountRecord, _ session: String) {
-    guard let side = matches[m]?.side(of: account.id) else { return }
-    if matches[m]?.followers[side].contains(session) == false { matches[m]?.followers[side].append(session) }
-    if matches[m]?.state.away[side] == true { updatePresence(m, clean: false) }
+    guard let match = matches[m], let side = match.side(of: account.id) else { return }
+    follow(match, side, session)
+  }
+
+  /// Makes a session follow a side; `match` is what the table holds.
+  mutating func follow(_ match: Match, _ side: Player, _ session: String) {
+    if !match.followers[side].contains(session) { matches[match.id]?.followers[side].append(session) }
+    if match.state.away[side] { updatePresence(match.id, clean: false) }
   }
 
   // MARK: recovery

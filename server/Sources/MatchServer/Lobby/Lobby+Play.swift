@@ -23,7 +23,7 @@ extension Lobby {
       return send(.ok(m, seq: known.seq), to: id, re: line.id)
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
-    if let session = connections[id]?.session { follow(m, account, session) }
+    if let session = connections[id]?.session { follow(match, side, session) }
     // Taken out, so that changing it copies neither its log nor its answers; it is back before anything else looks.
     guard var current = matches.removeValue(forKey: m) else { return }
     let command = Command(

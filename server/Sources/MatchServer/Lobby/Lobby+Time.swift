@@ -14,7 +14,11 @@ extension Lobby {
 
   /// What a side's flag is forgiven for the network.
   private func lag(of side: Player, in match: Match) -> Int64 {
-    Int64(min(Limits.lag, connections(of: side, in: match).map { connections[$0]?.roundTrip ?? 0 }.max() ?? 0))
+    var most = 0
+    for session in match.followers[side] {
+      if let id = sessions[session]?.connection { most = max(most, connections[id]?.roundTrip ?? 0) }
+    }
+    return Int64(min(Limits.lag, most))
   }
 
   /// Sets the timer of a match to the next instant at which something may be due.
@@ -26,23 +30,23 @@ extension Lobby {
   }
 
   private func nextDue(_ match: Match) -> Int64? {
-    var dues: [Int64] = []
     switch match.state.phase {
-    case .open: dues = [match.codeDies].compactMap { $0 }
-    case .confirming: dues = [match.confirmBy].compactMap { $0 }
-    case .over: dues = [match.forgetAt].compactMap { $0 }
+    case .open: return match.codeDies
+    case .confirming: return match.confirmBy
+    case .over: return match.forgetAt
     case .live:
+      var due = match.waitsUntil ?? .max
       if let deadline = match.deadline(configuration) {
-        dues.append(deadline + lag(of: match.state.turn, in: match) + Lobby.flagSlack)
+        due = min(due, deadline + lag(of: match.state.turn, in: match) + Lobby.flagSlack)
       }
-      if let waits = match.waitsUntil { dues.append(waits) }
       for side in Player.allCases {
         guard let at = match.claimableAt(over: side, configuration), match.state.bothMoved else { continue }
-        dues.append(
+        due = min(
+          due,
           match.awaySince[side.opponent] == nil ? at + Int64(configuration.claimByItself) : max(at, now.steady + 1))
       }
+      return due == .max ? nil : due
     }
-    return dues.min()
   }
 
   /// Looks at a match whose timer rang.

@@ -96,6 +96,7 @@ public struct Lobby: Sendable {
   /// Takes what happened and returns what to do, in order.
   public mutating func reduce(_ input: LobbyInput, now: Moment) -> [LobbyEffect] {
     self.now = now
+    effects.reserveCapacity(8)
     switch input {
     case .connected(let id, let address): connected(id, address)
     case .line(let id, let line, let at, let roundTrip):

@@ -10,7 +10,6 @@ public final class MemoryStore: MatchStore {
     var names: [String: Int64] = [:]
     var sessions: [String: SessionRecord] = [:]
     var matches: [MatchID: StoredMatch] = [:]
-    var mids: Set<String> = []
   }
 
   private let content = Mutex(Content())
@@ -18,7 +17,7 @@ public final class MemoryStore: MatchStore {
   /// Makes an empty store.
   public init() {}
 
-  /// Applies a batch, all or nothing; O(batch).
+  /// Applies a batch, all or nothing; O(batch times a match's log).
   public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     let result: Result<Void, StoreError> = content.withLock { content in
       do throws(StoreError) {
@@ -32,8 +31,7 @@ public final class MemoryStore: MatchStore {
 
   /// Looks a batch over before anything is changed, so that the common case copies nothing.
   static func check(_ batch: [StoreTransaction], _ content: Content) throws(StoreError) {
-    var counts: [MatchID: Int] = [:]
-    var mids: Set<String> = []
+    var fresh: [MatchID: [StoredEvent]] = [:]
     var names: [String: Int64] = [:]
     for write in batch.lazy.flatMap(\.writes) {
       switch write {
@@ -44,15 +42,20 @@ public final class MemoryStore: MatchStore {
         }
         names[name] = account.id
       case .append(let m, let after, let events):
-        let count = counts[m] ?? content.matches[m]?.events.count ?? 0
-        guard count == after, events.first.map({ $0.seq == after + 1 }) ?? true else {
-          throw .conflict("match \(m) has \(count) events, not \(after)")
+        let known = content.matches[m]?.events ?? []
+        let before = fresh[m] ?? []
+        guard known.count + before.count == after, events.first.map({ $0.seq == after + 1 }) ?? true else {
+          throw .conflict("match \(m) has \(known.count + before.count) events, not \(after)")
         }
-        for event in events {
-          guard let key = key(m, event) else { continue }
-          guard !content.mids.contains(key), mids.insert(key).inserted else { throw .conflict("mid \(key) came twice") }
+        for (i, event) in events.enumerated() {
+          guard let mid = event.mid else { continue }
+          // A log is short: looking through it costs less than a table of what it holds.
+          func isTaken(_ other: StoredEvent) -> Bool { other.mid == mid && other.side == event.side }
+          guard !known.contains(where: isTaken), !before.contains(where: isTaken),
+            !events[..<i].contains(where: isTaken)
+          else { throw .conflict("mid \(mid) came twice in match \(m)") }
         }
-        counts[m] = after + events.count
+        fresh[m] = before + events
       case .score(let score):
         // An account that is made in the same batch is not there yet; whoever names one that is nowhere has a bug.
         guard content.accounts[score.account] != nil || names.values.contains(score.account) else {
@@ -61,10 +64,6 @@ public final class MemoryStore: MatchStore {
       case .match, .session, .deleteSession, .deleteAccount: break
       }
     }
-  }
-
-  static func key(_ m: MatchID, _ event: StoredEvent) -> String? {
-    event.mid.map { "\(m)/\(event.side?.wire ?? "-")/\($0)" }
   }
 
   static func apply(_ write: StoreWrite, _ content: inout Content) {
@@ -82,7 +81,6 @@ public final class MemoryStore: MatchStore {
     case .match(let record):
       content.matches[record.id, default: StoredMatch(record: record, events: [])].record = record
     case .append(let m, _, let events):
-      for event in events { if let key = key(m, event) { content.mids.insert(key) } }
       let empty = StoredMatch(record: MatchRecord(id: m, x: nil, o: nil, created: 0), events: [])
       content.matches[m, default: empty].events += events
     }
@@ -136,10 +134,7 @@ extension MemoryStore.Content {
   /// Drops matches that ended before a time; returns how many.
   mutating func prune(before: Int64) -> Int {
     let old = matches.filter { ($0.value.record.ended ?? .max) < before }
-    for (id, match) in old {
-      for event in match.events { if let key = MemoryStore.key(id, event) { mids.remove(key) } }
-      matches[id] = nil
-    }
+    for id in old.keys { matches[id] = nil }
     return old.count
   }
 }

@@ -57,6 +57,19 @@ enum SQLiteMigrations {
 /// Accounts in SQL.
 enum AccountRow {
   static func put(_ account: AccountRecord, _ db: Database) throws {
+    // Most changes leave the name, and so its index, alone.
+    try db.cachedStatement(
+      sql: """
+        UPDATE account SET guest = ?, token = ?, token_expires = ?, rating = ?, deviation = ?, volatility = ?,
+          rated_at = ?, won = ?, drawn = ?, lost = ?, x_balance = ?, quiet = ?, muted = ?, banned = ?, blocked = ?
+        WHERE id = ? AND name = ?
+        """
+    ).run(db) {
+      add(account, to: &$0)
+      $0.add(account.id)
+      $0.add(account.name)
+    }
+    guard db.changesCount == 0 else { return }
     try db.cachedStatement(
       sql: """
         INSERT INTO account VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -66,12 +79,31 @@ enum AccountRow {
           won = excluded.won, drawn = excluded.drawn, lost = excluded.lost, x_balance = excluded.x_balance,
           quiet = excluded.quiet, muted = excluded.muted, banned = excluded.banned, blocked = excluded.blocked
         """
-    ).execute(arguments: [
-      account.id, account.name, account.name.lowercased(), account.guest, account.token.map { Data($0.bytes) },
-      account.tokenExpires, account.rating.value, account.rating.deviation, account.rating.volatility, account.ratedAt,
-      account.won, account.drawn, account.lost, account.xBalance, account.quiet, account.muted, account.banned,
-      account.blocked.map(String.init).joined(separator: ","),
-    ])
+    ).run(db) {
+      $0.add(account.id)
+      $0.add(account.name)
+      $0.add(account.name.lowercased())
+      add(account, to: &$0)
+    }
+  }
+
+  /// Binds everything behind the name.
+  private static func add(_ account: AccountRecord, to values: inout SQLiteBinder) {
+    values.add(account.guest)
+    values.add(account.token)
+    values.add(account.tokenExpires)
+    values.add(account.rating.value)
+    values.add(account.rating.deviation)
+    values.add(account.rating.volatility)
+    values.add(account.ratedAt)
+    values.add(account.won)
+    values.add(account.drawn)
+    values.add(account.lost)
+    values.add(account.xBalance)
+    values.add(account.quiet)
+    values.add(account.muted)
+    values.add(account.banned)
+    values.add(account.blocked.isEmpty ? "" : account.blocked.map(String.init).joined(separator: ","))
   }
 
   static func add(_ score: AccountScore, _ db: Database) throws {

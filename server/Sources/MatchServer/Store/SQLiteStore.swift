@@ -45,6 +45,9 @@ public final class SQLiteStore: MatchStore {
         guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2,
           try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
         else { throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL") }
+        // The pages of all live matches are written again and again: they stay in memory (64 MiB), and go from the log to
+        // the database once in 8,192 pages (32 MiB) instead of once in 1,000, which is every few commits under load.
+        try db.execute(sql: "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
       }
       try SQLiteMigrations.run(pool, path: path)
       return pool
@@ -99,10 +102,13 @@ public final class SQLiteStore: MatchStore {
           ON CONFLICT (id) DO UPDATE SET account = excluded.account, resume = excluded.resume,
             previous = excluded.previous, expires = excluded.expires
           """
-      ).execute(arguments: [
-        session.id, session.account, Data(session.resume.bytes), session.previous.map { Data($0.bytes) },
-        session.expires,
-      ])
+      ).run(db) {
+        $0.add(session.id)
+        $0.add(session.account)
+        $0.add(session.resume)
+        $0.add(session.previous)
+        $0.add(session.expires)
+      }
     case .deleteSession(let id):
       try db.cachedStatement(sql: "DELETE FROM session WHERE id = ?").execute(arguments: [id])
     case .match(let record):
@@ -112,19 +118,34 @@ public final class SQLiteStore: MatchStore {
           ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener,
             code = excluded.code, ended = excluded.ended
           """
-      ).execute(arguments: [
-        record.id.rawValue, record.x, record.o, record.opener, record.code, record.created, record.ended,
-      ])
+      ).run(db) {
+        $0.add(record.id.rawValue)
+        $0.add(record.x)
+        $0.add(record.o)
+        $0.add(record.opener)
+        $0.add(record.code)
+        $0.add(record.created)
+        $0.add(record.ended)
+      }
     case .append(let m, let after, let events):
-      try db.cachedStatement(sql: "UPDATE match SET seq = seq + ? WHERE id = ? AND seq = ?")
-        .execute(arguments: [events.count, m.rawValue, after])
+      try db.cachedStatement(sql: "UPDATE match SET seq = seq + ? WHERE id = ? AND seq = ?").run(db) {
+        $0.add(events.count)
+        $0.add(m.rawValue)
+        $0.add(after)
+      }
       guard db.changesCount == 1, events.first.map({ $0.seq == after + 1 }) ?? true else {
         throw StoreError.conflict("match \(m) does not have \(after) events")
       }
       let insert = try db.cachedStatement(
         sql: "INSERT INTO match_event (match_id, seq, side, mid, body) VALUES (?, ?, ?, ?, ?)")
       for event in events {
-        try insert.execute(arguments: [m.rawValue, event.seq, event.side?.wire ?? "", event.mid, Data(event.body)])
+        try insert.run(db) {
+          $0.add(m.rawValue)
+          $0.add(event.seq)
+          $0.add(event.side?.wire ?? "")
+          $0.add(event.mid)
+          $0.add(event.body)
+        }
       }
     }
   }

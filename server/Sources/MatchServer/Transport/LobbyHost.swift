@@ -16,6 +16,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   /// What the host needs of a connection; all calls may come from any thread.
   protocol Peer: AnyObject {
+    /// Whether lines were delivered since the last `flush`; the host's own mark, on its loop.
+    var isTouched: Bool { get set }
     /// Queues a line; `flush` follows.
     func deliver(_ line: [UInt8], _ kind: LineKind)
     /// Writes out what was queued.
@@ -35,7 +37,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   private var lobby: Lobby
   private var peers: [ConnectionID: any Peer] = [:]
-  private var touched: [ObjectIdentifier: any Peer] = [:]
+  private var touched: [any Peer] = []
   private var waiting: [StoreTransaction] = []
   private var isCommitting = false
   private var isFlushScheduled = false
@@ -47,7 +49,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var published: (@Sendable (MatchState) -> Void)?
   private let ready = Mutex(Readiness.starting)
   private let metrics = HostMetrics()
-  /// In-memory stores commit where they are called: there is nothing to wait for.
+  /// In-memory stores commit on the loop: there is nothing to wait for.
   private let isInstant: Bool
 
   /// Starts from what the store holds.
@@ -142,7 +144,6 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   private func reduce(_ input: LobbyInput, thenFlush: Bool = true) {
     for effect in lobby.reduce(input, now: .current) { carryOut(effect) }
-    if isInstant { commitAtOnce() }
     setTimer()
     if thenFlush { flushPeers() }
     if !quiet.isEmpty { reportQuiet() }
@@ -153,7 +154,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     case .send(let id, let line, let kind):
       guard let peer = peers[id] else { return }
       peer.deliver(line, kind)
-      touched[ObjectIdentifier(peer)] = peer
+      guard !peer.isTouched else { return }
+      peer.isTouched = true
+      touched.append(peer)
     case .close(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry)
     case .commit(let transaction):
       waiting.append(transaction)
@@ -180,7 +183,10 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   }
 
   private func flushPeers() {
-    for peer in touched.values { peer.flush() }
+    for peer in touched {
+      peer.isTouched = false
+      peer.flush()
+    }
     touched.removeAll(keepingCapacity: true)
   }
 
@@ -206,7 +212,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   /// Commits what is waiting once the current turn of the loop is over, so that everything decided in it shares a sync.
   private func scheduleCommit() {
-    guard !isCommitting, !isFlushScheduled, !isInstant else { return }
+    guard !isCommitting, !isFlushScheduled else { return }
     isFlushScheduled = true
     loop.execute {
       self.isFlushScheduled = false
@@ -214,21 +220,15 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     }
   }
 
-  /// For a store in memory there is nothing to wait for, and nothing to gain from waiting.
-  private func commitAtOnce() {
-    while let last = waiting.last {
-      let batch = waiting
-      waiting = []
-      do throws(StoreError) { try store.commit(batch) } catch { return failed(error) }
-      for effect in lobby.reduce(.durable(last.number), now: .current) { carryOut(effect) }
-    }
-    releaseReaders()
-  }
-
   private func commitWaiting() {
     guard !isCommitting, let last = waiting.last else { return }
     let batch = waiting
     waiting = []
+    if isInstant {
+      do throws(StoreError) { try store.commit(batch) } catch { return failed(error) }
+      reduce(.durable(last.number))
+      return releaseReaders()
+    }
     isCommitting = true
     let generation = generation
     let began = DispatchTime.now().uptimeNanoseconds
@@ -241,9 +241,10 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
         self.metrics.committed(batch.count, nanoseconds: DispatchTime.now().uptimeNanoseconds - began)
         switch result {
         case .success:
+          // The disk goes on with what has come meanwhile, while what is durable now is told.
+          self.commitWaiting()
           self.reduce(.durable(last.number))
           self.releaseReaders()
-          self.commitWaiting()
           self.reportQuiet()
         case .failure(let error): self.failed(error)
         }
@@ -288,7 +289,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       peers[id]?.end(.restart, "the server starts over; come back and send again what was not answered", retry: 500)
     }
     peers = [:]
-    touched = [:]
+    touched = []
     reopen(after: 100)
   }
 
@@ -320,12 +321,15 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 extension Moment {
   /// Now, by the clock that counts on while the machine sleeps, and by the wall clock.
   public static var current: Moment {
-    var boot = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &boot)
-    var wall = timespec()
-    clock_gettime(CLOCK_REALTIME, &wall)
-    return Moment(
-      steady: Int64(boot.tv_sec) * 1000 + Int64(boot.tv_nsec) / 1_000_000,
-      wall: Int64(wall.tv_sec) * 1000 + Int64(wall.tv_nsec) / 1_000_000)
+    Moment(steady: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))
+  }
+
+  /// Now, by the steady clock alone.
+  static var currentSteady: Int64 { milliseconds(CLOCK_BOOTTIME) }
+
+  private static func milliseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

@@ -13,10 +13,12 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   static let mostWaiting = 256 * 1024
   /// Milliseconds a reader may take nothing.
   static let longestWait: Int64 = 10_000
+  /// Bytes delivered beyond which they are handed to the channel at once, so that it sees what waits.
+  static let mostAtOnce = 16 * 1024
   /// Milliseconds a closing connection may take to read our `bye`.
   static let linger: Int64 = 250
 
-  private let id: ConnectionID
+  let id: ConnectionID
   private let host: LobbyHost
   private let sweep: ConnectionSweep
   private let configuration: ServerSession.Configuration
@@ -32,8 +34,13 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   private var isEnding = false
   private var saidBye = false
   private var missed: [MatchID] = []
+  /// Since when the channel takes nothing; `nil` while it does.
   private var unwritableSince: Int64?
   private var hasBegun = false
+  private static let allocator = ByteBufferAllocator()
+  /// Lines of the lobby that wait for `flush`, in one piece: one write for all of them.
+  private var outgoing: ByteBuffer?
+  var isTouched = false
   /// The address a trusted proxy named, instead of its own.
   var proxied: SocketAddress?
 
@@ -46,7 +53,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     self.sweep = sweep
     self.configuration = configuration
     self.loop = loop
-    session = ServerSession(configuration, now: Moment.current.steady)
+    session = ServerSession(configuration, now: Moment.currentSteady)
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -87,14 +94,14 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isEnding else { return }
     let buffer = unwrapInboundIn(data)
-    let now = Moment.current.steady
+    let now = Moment.currentSteady
     var lines: [(line: ClientLine, at: Int64)] = []
     var ending: (ByeCode, String)?
     buffer.withUnsafeReadableBytes { raw in
       session.receive(raw, now: now) { action in
         switch action {
         case .deliver(let line, let at): lines.append((line, at))
-        case .send(let line): context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
+        case .send(let line): write(line, context)
         case .close(let code, let text): ending = (code, text)
         }
       }
@@ -118,12 +125,13 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   private func handOver(_ lines: [(line: ClientLine, at: Int64)]) {
     isPending = true
     let host = host, id = id, roundTrip = session.roundTrip
-    host.run { host.receive(id, lines, roundTrip: roundTrip) }
+    if host.loop.inEventLoop { return host.receive(id, lines, roundTrip: roundTrip) }
+    host.loop.execute { host.receive(id, lines, roundTrip: roundTrip) }
   }
 
   /// Whether more waits for a reader than may.
   private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
-    guard !context.channel.isWritable else { return false }
+    guard unwritableSince != nil else { return false }
     let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
     return (waiting ?? 0) > SessionHandler.mostWaiting
   }
@@ -139,40 +147,58 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   }
 
   func resumeReading() {
-    onLoop {
-      self.isPending = false
-      if !self.stash.isEmpty {
-        let lines = self.stash
-        self.stash = []
-        self.handOver(lines)
-      }
-      guard self.isHeldBack, !self.isPending else { return }
-      self.isHeldBack = false
-      guard self.wantsRead else { return }
-      self.wantsRead = false
-      self.context?.read()
+    guard loop.inEventLoop else { return loop.execute { self.resumeReading() } }
+    isPending = false
+    if !stash.isEmpty {
+      let lines = stash
+      stash = []
+      handOver(lines)
     }
+    guard isHeldBack, !isPending else { return }
+    isHeldBack = false
+    guard wantsRead else { return }
+    wantsRead = false
+    context?.read()
   }
 
   // MARK: out
 
   func deliver(_ line: [UInt8], _ kind: LineKind) {
-    onLoop {
-      guard let context = self.context, !self.isEnding else { return }
-      if !context.channel.isWritable {
-        switch kind {
-        case .droppable: return
-        case .spectator(let m):
-          if !self.missed.contains(m) { self.missed.append(m) }
-          return
-        case .essential: if self.isOverfull(context) { return self.drop() }
-        }
+    guard loop.inEventLoop else { return loop.execute { self.deliver(line, kind) } }
+    guard let context, !isEnding else { return }
+    if unwritableSince != nil {
+      switch kind {
+      case .droppable: return
+      case .spectator(let m):
+        if !missed.contains(m) { missed.append(m) }
+        return
+      case .essential: if isOverfull(context) { return drop() }
       }
-      context.write(self.wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
     }
+    if outgoing == nil { outgoing = SessionHandler.allocator.buffer(capacity: max(line.count, 512)) }
+    outgoing?.writeBytes(line)
+    if let waiting = outgoing?.readableBytes, waiting > SessionHandler.mostAtOnce { write(context) }
   }
 
-  func flush() { onLoop { self.context?.flush() } }
+  func flush() {
+    guard loop.inEventLoop else { return loop.execute { self.flush() } }
+    guard let context else { return }
+    write(context)
+    context.flush()
+  }
+
+  /// Writes a line of the session's own behind what the lobby has delivered.
+  private func write(_ line: [UInt8], _ context: ChannelHandlerContext) {
+    write(context)
+    context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
+  }
+
+  /// Hands what was delivered to the channel, in front of whatever is written next.
+  private func write(_ context: ChannelHandlerContext) {
+    guard let buffer = outgoing else { return }
+    outgoing = nil
+    context.write(wrapOutboundOut(buffer), promise: nil)
+  }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable {
@@ -181,7 +207,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
       missed = []
       if !behind.isEmpty { host.run { host.caughtUp(id, behind) } }
     } else {
-      unwritableSince = Moment.current.steady
+      unwritableSince = Moment.currentSteady
     }
     context.fireChannelWritabilityChanged()
   }
@@ -195,7 +221,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     session.tick(now: now) { action in
       switch action {
       case .send(let line):
-        context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
+        write(line, context)
         wrote = true
       case .close(let code, let text): ending = (code, text)
       case .deliver: break
@@ -208,17 +234,18 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   /// Ends a connection that takes nothing: `bye` is written for the chance that it fits, and nothing is waited for.
   private func drop() {
     isEnding = true
-    let bye = ServerMessage.bye(.slow, "what was sent to you was not read", retry: nil).bytes()
-    context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bye)), promise: nil)
-    context?.close(promise: nil)
+    guard let context else { return }
+    write(ServerMessage.bye(.slow, "what was sent to you was not read", retry: nil).bytes(), context)
+    context.flush()
+    context.close(promise: nil)
   }
 
   func end(_ code: ByeCode, _ text: String, retry: Int?) {
     onLoop {
       guard let context = self.context, !self.isEnding else { return }
       self.isEnding = true
-      let bye = ServerMessage.bye(code, text, retry: retry).bytes()
-      context.writeAndFlush(self.wrapOutboundOut(ByteBuffer(bytes: bye)), promise: nil)
+      self.write(ServerMessage.bye(code, text, retry: retry).bytes(), context)
+      context.flush()
       // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
       self.isHeldBack = false
       if self.wantsRead { context.read() }
@@ -238,20 +265,28 @@ extension LobbyHost {
   }
 }
 
-/// Lets the time pass for all connections of one event loop with one timer.
+/// Lets the time pass for all connections of one event loop: for each once a second, a twentieth of them at a time, so
+/// that heartbeats due in the same second are no burst that moves have to wait behind.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
-  private var handlers: [ObjectIdentifier: SessionHandler] = [:]
+  private static let slices = 20
+  private var handlers = [[ObjectIdentifier: SessionHandler]](repeating: [:], count: slices)
+  private var next = 0
 
   init(loop: any EventLoop) {
-    loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] task in
+    let pause = TimeAmount.milliseconds(1000 / Int64(ConnectionSweep.slices))
+    loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] task in
       guard let self else { return task.cancel() }
-      let now = Moment.current.steady
-      for handler in self.handlers.values { handler.tick(now: now) }
+      let now = Moment.currentSteady
+      for handler in self.handlers[self.next].values { handler.tick(now: now) }
+      self.next = (self.next + 1) % ConnectionSweep.slices
     }
   }
 
-  func add(_ handler: SessionHandler) { handlers[ObjectIdentifier(handler)] = handler }
-  func remove(_ handler: SessionHandler) { handlers[ObjectIdentifier(handler)] = nil }
+  func add(_ handler: SessionHandler) { handlers[slice(handler)][ObjectIdentifier(handler)] = handler }
+  func remove(_ handler: SessionHandler) { handlers[slice(handler)][ObjectIdentifier(handler)] = nil }
+
+  /// Connections are numbered in order: those made at the same time come into different slices.
+  private func slice(_ handler: SessionHandler) -> Int { Int(handler.id % ConnectionID(ConnectionSweep.slices)) }
 }
 
 extension Channel {
