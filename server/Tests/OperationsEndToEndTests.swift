@@ -147,6 +147,7 @@ import TicTacToe
     let name = try #require(me.last?.prefix { $0 != "\"" })
     #expect(try ask("players/\(name)/ban", post: true, origin: "http://evil.example").0 == 403)
     #expect(try ask("players/\(name)/praise", post: true).0 == 400)
+    #expect(try ask("players/nobody-at-all/mute", post: true).0 == 404)
     #expect(try ask("players/\(name)/mute", post: true).0 == 200)
     o.type("say hello")
     try o.wait(#""code":"muted""#)

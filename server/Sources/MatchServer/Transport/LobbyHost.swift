@@ -116,9 +116,14 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     try await loop.submit { body(self.lobby) }.get()
   }
 
-  /// An administrator's order. May be called from any thread.
-  func administer(_ name: String, _ order: Administration) {
-    loop.execute { self.reduce(.administer(name: name, order)) }
+  /// Carries out an administrator's order and returns once it holds; `false` if there is no such player. May be called
+  /// from any thread but the loop's.
+  func administer(_ name: String, _ order: Administration) async throws -> Bool {
+    try await loop.submit {
+      let isKnown = self.lobby.names[name.lowercased()] != nil
+      self.reduce(.administer(name: name, order))
+      return isKnown
+    }.get()
   }
 
   /// Tells everybody that the server stops, and returns when everything decided is stored and sent.

@@ -184,7 +184,9 @@ public struct AdminPage: Sendable {
         let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")
         throw HTTPError(.badRequest, message: "the order is one of \(all)")
       }
-      host.administer(name, order)
+      guard try await host.administer(name, order) else {
+        throw HTTPError(.notFound, message: "there is no player \(name)")
+      }
       return PeoplePage.text("done\n", "text/plain")
     }
     var logger = logger
