@@ -1,6 +1,7 @@
 import MatchProtocol
 import NIOCore
 import NIOPosix
+import Synchronization
 import TicTacToe
 
 /// A TCP proxy of a bad network: it delays, cuts what passes into small pieces, stands still and breaks connections.
@@ -16,7 +17,8 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to its one e
   private let weather: Weather
   private var random: SplitMix64
   private var channel: (any Channel)?
-  private(set) var broken = 0
+  var broken: Int { breaks.load(ordering: .relaxed) }
+  private let breaks = Atomic(0)
 
   init(to port: Int, seed: UInt64, _ weather: Weather = .init()) async throws {
     self.weather = weather
@@ -48,7 +50,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to its one e
   /// How long a piece is held back, how much of a chunk it is, and whether it is lost with its connection.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
     let isLost = random.below(weather.lossOneIn) == 0
-    if isLost { broken += 1 }
+    if isLost { breaks.add(1, ordering: .relaxed) }
     let piece = random.below(3) == 0 ? 1 + random.below(count) : count
     return (isLost ? random.below(1000) : random.below(weather.delay + 1), piece, isLost)
   }
