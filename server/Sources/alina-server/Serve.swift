@@ -11,7 +11,7 @@ struct ServeOptions: ParsableArguments {
   var data: String?
   @Option(
     help: ArgumentHelp(
-      "PostgreSQL database to keep matches in instead of the folder; its password in PGPASSFILE, never here.",
+      "PostgreSQL database to keep matches in instead of the folder (default: none); its password is in PGPASSFILE.",
       valueName: "postgres://…"))
   var store: String?
   @Flag(help: "Keep everything in memory; nothing survives the process.")
