@@ -10,10 +10,19 @@ import TicTacToe
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
   /// The longest pause between two tries, milliseconds.
   private static let longestPause = 8000
+  /// The longest pause where there are several nodes: one that is well is worth looking for.
+  private static let longestPauseOfMany = 1000
+  /// Milliseconds of silence after which a node is asked for a sign of life, and after which the next one is tried.
+  private static let (askNode, leaveNode): (Int64, Int64) = (1000, 3000)
 
   private let configuration: MatchClient.Configuration
   private let loop: any EventLoop
   private let folder: ClientFolder?
+  /// The nodes known, the ones asked for first, and which of them it is now.
+  private var endpoints: [MatchClient.Configuration.Endpoint]
+  private var current = 0
+  /// What is known of the others: each has a certificate of its own.
+  private var pins: [MatchClient.Configuration.Endpoint: ClientFolder] = [:]
   private var model: ClientModel
   private var channel: (any Channel)?
   private var framer = LineFramer(limit: Limits.lineOut)
@@ -32,6 +41,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   init(_ configuration: MatchClient.Configuration, loop: any EventLoop) {
     self.configuration = configuration
     self.loop = loop
+    endpoints = [.init(host: configuration.host, port: configuration.port)]
+    for other in configuration.others where !endpoints.contains(other) { endpoints.append(other) }
     var identity = configuration.identity
     // Tokens of accounts are for protected connections only; what a plain one brings is kept apart from them.
     let mayUseToken = configuration.usesTLS || configuration.isLoopback
@@ -107,20 +118,34 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   // MARK: connecting
 
+  private var endpoint: MatchClient.Configuration.Endpoint { endpoints[current] }
+  private var hasSeveral: Bool { endpoints.count > 1 }
+
+  /// What is kept of the node it is now.
+  private var known: ClientFolder? {
+    guard current > 0, let path = configuration.folder else { return folder }
+    if let known = pins[endpoint] { return known }
+    let fresh = ClientFolder(path, host: endpoint.host, port: endpoint.port)
+    pins[endpoint] = fresh
+    return fresh
+  }
+
   private func dial(pinning asked: Bool = false) {
     // Who was pinned is held to that, even if an authority should vouch for somebody else by now.
-    let pinning = asked || folder?.pin != nil
+    let known = known
+    let pinning = asked || known?.pin != nil
     attempt += 1
     let attempt = attempt
     tell([.status(.connecting)])
     let tls: NIOSSLContext?
-    do { tls = configuration.usesTLS ? try TLSTrust.context(verifying: !pinning) : nil } catch {
+    let usesTLS = configuration.usesTLS(to: endpoint)
+    do { tls = usesTLS ? try TLSTrust.context(verifying: !pinning) : nil } catch {
       return failed(.tls(.unusable("\(error)")))
     }
-    let trust = TLSTrust(folder: folder)
-    let host = configuration.host
+    let trust = TLSTrust(folder: known)
+    let (host, port) = (endpoint.host, endpoint.port)
     ClientBootstrap(group: loop)
-      .connectTimeout(.seconds(5))
+      .connectTimeout(hasSeveral ? .seconds(1) : .seconds(5))
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -140,33 +165,39 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
               down: { self.isDown(attempt, problem: $0, tls: tls != nil, trust, pinning) }, waitsForTLS: tls != nil))
         }
       }
-      .connect(host: configuration.host, port: configuration.port)
+      .connect(host: host, port: port)
       .whenFailure { error in
         guard attempt == self.attempt, self.wanted else { return }
-        self.lastProblem = .unreachable("\(self.configuration.host):\(self.configuration.port)")
+        self.lastProblem = .unreachable("\(host):\(port)")
         self.scheduleRetry()
       }
   }
 
   private func isUp(_ channel: any Channel, _ attempt: Int, tls: Bool) {
     guard attempt == self.attempt, wanted else { return channel.close(promise: nil) }
-    if tls { folder?.rememberVerified(unlessPinned: true) }
+    if tls { known?.rememberVerified(unlessPinned: true) }
     self.channel = channel
     framer = LineFramer(limit: Limits.lineOut)
     heard = ClientRunner.now
     hasHeard = false
     carryOut(model.connected())
+    startBeating()
+  }
+
+  private func startBeating() {
     heartbeat?.cancel()
-    heartbeat = loop.scheduleRepeatedTask(initialDelay: .seconds(5), delay: .seconds(5)) { _ in self.beat() }
+    let every: TimeAmount = hasSeveral ? .milliseconds(500) : .seconds(5)
+    heartbeat = loop.scheduleRepeatedTask(initialDelay: every, delay: every) { _ in self.beat() }
   }
 
   /// Notices a server that has gone without a word.
   private func beat() {
     guard let channel else { return }
-    if ClientRunner.now - heard > Int64(Limits.silence) {
+    let silence = ClientRunner.now - heard
+    if silence > (hasSeveral ? ClientRunner.leaveNode : Int64(Limits.silence)) {
       lastProblem = .silent
       channel.close(promise: nil)
-    } else if ClientRunner.now - heard > Int64(Limits.heartbeat) {
+    } else if silence > (hasSeveral ? ClientRunner.askNode : Int64(Limits.heartbeat)) {
       send([ClientLine(.ping(ClientRunner.now)).bytes])
     }
   }
@@ -200,8 +231,13 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       }
       if let problem, TLSTrust.isVerificationFailure(problem) {
         // Not vouched for by anybody: a self-signed server is taken at its word the first time, and held to it after.
+<<<<<<< HEAD
         if !pinning, folder?.wasVerified != true { return dial(pinning: true) }
         return failed(.tls(.untrusted))
+=======
+        if !pinning, known?.wasVerified != true { return dial(pinning: true) }
+        return failed(.tls("the certificate is not trusted"))
+>>>>>>> 5436313 (Let clients know several nodes of a server: --connect A,B,C and welcome.nodes; the next is tried at once, a silent one left after three seconds)
       }
       if let problem, problem is NIOSSLError || problem is BoringSSLError {
         return failed(.tls(.absent))
@@ -218,8 +254,13 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   /// Tries again after a pause that grows, with jitter so that not all clients of a restarted server come at once.
   private func scheduleRetry() {
-    let pause = min(ClientRunner.longestPause, 250 << min(tries, 5))
-    let asked = model.retry ?? 0
+    // With several nodes the next one is tried at once, and only after a whole round the pauses grow.
+    current = (current + 1) % endpoints.count
+    let round = tries / endpoints.count
+    let pause = min(
+      hasSeveral ? ClientRunner.longestPauseOfMany : ClientRunner.longestPause,
+      (hasSeveral ? 100 : 250) << min(round, 5))
+    let asked = hasSeveral ? 0 : model.retry ?? 0
     let wait = max(asked, pause / 2) + Int.random(in: 0...(pause / 2), using: &random)
     tries += 1
     tell([.status(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))])
@@ -233,7 +274,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)
-    for case .status(.online) in output.events { tries = 0 }
+    for case .status(.online(let welcome)) in output.events {
+      tries = 0
+      learn(welcome.nodes)
+    }
     if output.credentialsChanged {
       folder?.credentials = .init(token: model.identity.token, resume: model.identity.resume)
     }
@@ -242,6 +286,15 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       if model.failure == nil, let retry = model.retry { lastProblem = .asked(milliseconds: retry) }
       channel.close(promise: nil)
     }
+  }
+
+  /// Remembers the nodes a server tells of, if what it knows of us is as safe with them.
+  private func learn(_ nodes: [String]) {
+    let hadSeveral = hasSeveral
+    for node in nodes.compactMap({ MatchClient.Configuration.Endpoint($0) }) where endpoints.count < 16 {
+      if !endpoints.contains(node), configuration.mayKnow(node) { endpoints.append(node) }
+    }
+    if hasSeveral, !hadSeveral { startBeating() }
   }
 
   private func send(_ lines: [[UInt8]]) {

@@ -28,10 +28,37 @@ public final class MatchClient: Sendable {
       /// None; account tokens are then never sent beyond this machine.
       case plain
     }
+    /// Where a server, or a node of a cluster, listens.
+    public struct Endpoint: Sendable, Hashable {
+      /// The host's name or address.
+      public var host: String
+      /// The port.
+      public var port: Int
+
+      /// Makes an endpoint.
+      public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
+      /// Whether the host is this machine.
+      public var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+
+      /// Reads `HOST:PORT`; `nil` if it is none.
+      public init?(_ text: some StringProtocol) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(String(text[text.index(after: colon)...])),
+          (1...65_535).contains(port)
+        else { return nil }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard !host.isEmpty else { return nil }
+        (self.host, self.port) = (host, port)
+      }
+    }
+
     /// The host's name or address.
     public var host: String
     /// The port.
     public var port: Int
+    /// Other nodes of the same cluster, tried in turn when this one cannot be reached; those a server tells of are added.
+    public var others: [Endpoint] = []
     /// How the connection is protected.
     public var security = Security.automatic
     /// Who to be; what the credentials file knows is added.
@@ -48,9 +75,17 @@ public final class MatchClient: Sendable {
     }
 
     /// Whether the host is this machine.
-    public var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    public var isLoopback: Bool { Endpoint(host: host, port: port).isLoopback }
     /// Whether TLS is used.
-    public var usesTLS: Bool { security == .tls || (security == .automatic && !isLoopback) }
+    public var usesTLS: Bool { usesTLS(to: Endpoint(host: host, port: port)) }
+
+    /// Whether TLS is used to a node.
+    func usesTLS(to endpoint: Endpoint) -> Bool { security == .tls || (security == .automatic && !endpoint.isLoopback) }
+
+    /// Whether what belongs to this server may be shown to a node: protected as well as here.
+    func mayKnow(_ endpoint: Endpoint) -> Bool {
+      usesTLS(to: endpoint) || endpoint.isLoopback || (!usesTLS && !isLoopback)
+    }
   }
 
   private struct Shared {

@@ -11,7 +11,8 @@ struct BotCommand: ParsableCommand {
     commandName: "bot", abstract: "Plays any arena player on a match server, several games at once.",
     discussion: "Prints a line for each game: its id, our side, the opponent, the result and why it ended.")
 
-  @Option(help: ArgumentHelp("The server.", valueName: "host:port")) var connect: String
+  @Option(help: ArgumentHelp("The server, or nodes of it to try in turn.", valueName: "host:port,…")) var connect:
+    String
   @Option(help: ArgumentHelp("Who plays: \(PlayerSpec.allowed).", valueName: "player")) var player = "trap"
   @Option(help: "Games to play, 1–1000000.") var games = 1
   @Option(help: "Games at once, each on a session of its own, 1–100.") var concurrency = 1
@@ -36,19 +37,21 @@ struct BotCommand: ParsableCommand {
     } else {
       throw ArenaError("--clock is none or SECONDS+SECONDS, 10–3600 and 0–60, not '\(clock)'")
     }
-    let parts = connect.split(separator: ":", omittingEmptySubsequences: false)
-    guard let port = parts.last.flatMap({ Int($0) }), (1...65_535).contains(port), parts.count >= 2 else {
-      throw ArenaError("--connect is HOST:PORT, not '\(connect)'")
+    let nodes = try connect.split(separator: ",", omittingEmptySubsequences: false).map { text in
+      guard let node = MatchClient.Configuration.Endpoint(text) else {
+        throw ArenaError("--connect is HOST:PORT, or several with commas between them, not '\(connect)'")
+      }
+      return node
     }
-    let host = parts.dropLast().joined(separator: ":").trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     let wake = DispatchSemaphore(value: 0)
     var time = TimeLimit()
     time.moveTime = movetime
     let seats = try (0..<min(concurrency, games)).map { i in
-      let client = MatchClient(
-        .init(
-          host: host, port: port, security: tls ? .tls : plain ? .plain : .automatic,
-          identity: .init(client: "alina-arena bot", guest: name, isBot: true)))
+      var configuration = MatchClient.Configuration(
+        host: nodes[0].host, port: nodes[0].port, security: tls ? .tls : plain ? .plain : .automatic,
+        identity: .init(client: "alina-arena bot", guest: name, isBot: true))
+      configuration.others = Array(nodes.dropFirst())
+      let client = MatchClient(configuration)
       client.onWake { wake.signal() }
       let mind = try HiredPlayer(spec, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
       client.connect()

@@ -36,7 +36,9 @@ struct Alina: ParsableCommand {
   @Option(help: ArgumentHelp("The piano: modal, grand, or a SoundFont.", valueName: "piano"))
   var piano: String?
 
-  @Option(help: ArgumentHelp("Play on a match server (port 4664 unless given).", valueName: "host[:port]"))
+  @Option(
+    help: ArgumentHelp(
+      "Play on a match server (port 4664 unless given), or on nodes of it.", valueName: "host[:port],…"))
   var connect: String?
 
   @Option(help: ArgumentHelp("With --connect: enter a friend's room by its code.", valueName: "code"))
@@ -110,7 +112,8 @@ struct Alina: ParsableCommand {
     }
     if let gameFile, access(gameFile, R_OK) != 0 { throw ValidationError("\(gameFile): no such file can be read") }
     if let connect, ServerAddress(connect) == nil {
-      throw ValidationError("--connect \(connect): write HOST or HOST:PORT, the port 1 to 65535")
+      throw ValidationError(
+        "--connect \(connect): write HOST or HOST:PORT, the port 1 to 65535, or several with commas between them")
     }
     if connect == nil, let named = [room.map { _ in "--room" }, watch.map { _ in "--watch" }].compactMap({ $0 }).first {
       throw ValidationError("\(named) needs --connect HOST[:PORT]")

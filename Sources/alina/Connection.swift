@@ -28,10 +28,11 @@ final class Connection {
   ) {
     self.address = address
     self.wish = wish
-    client = MatchClient(
-      .init(
-        host: address.host, port: address.port, security: security,
-        identity: .init(client: "alina", guest: name.isEmpty ? nil : name), folder: folder))
+    var configuration = MatchClient.Configuration(
+      host: address.host, port: address.port, security: security,
+      identity: .init(client: "alina", guest: name.isEmpty ? nil : name), folder: folder)
+    configuration.others = address.others.map { .init(host: $0.host, port: $0.port) }
+    client = MatchClient(configuration)
   }
 
   /// The match on the board as the client knows it.

@@ -1,15 +1,28 @@
 import MatchClient
 
-/// Where a match server is, as people write it: `HOST`, `HOST:PORT`, `[::1]:PORT`.
+/// Where a match server is, as people write it: `HOST`, `HOST:PORT`, `[::1]:PORT`, or several nodes of one server with commas.
 struct ServerAddress: Hashable, CustomStringConvertible {
   static let standardPort = 4664
 
   var host: String
   var port: Int
+  /// Other nodes of the same server, tried when the first cannot be reached.
+  var others: [ServerAddress] = []
 
-  /// Reads an address; nil where it is none.
+  /// Reads an address, or several with commas between them; nil where one is none.
   init?(_ text: String) {
-    var rest = Substring(text)
+    var nodes: [ServerAddress] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let node = ServerAddress(node: part.trimmingPrefix(" ")) else { return nil }
+      nodes.append(node)
+    }
+    guard let first = nodes.first else { return nil }
+    self = first
+    others = Array(nodes.dropFirst())
+  }
+
+  private init?(node text: Substring) {
+    var rest = text
     if rest.first == "[" {
       guard let end = rest.firstIndex(of: "]") else { return nil }
       host = String(rest[rest.index(after: rest.startIndex)..<end])
@@ -31,5 +44,8 @@ struct ServerAddress: Hashable, CustomStringConvertible {
     port = number
   }
 
-  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  var description: String {
+    let first = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return ([first] + others.map(\.description)).joined(separator: ",")
+  }
 }
