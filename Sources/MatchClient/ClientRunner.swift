@@ -231,13 +231,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       }
       if let problem, TLSTrust.isVerificationFailure(problem) {
         // Not vouched for by anybody: a self-signed server is taken at its word the first time, and held to it after.
-<<<<<<< HEAD
-        if !pinning, folder?.wasVerified != true { return dial(pinning: true) }
-        return failed(.tls(.untrusted))
-=======
         if !pinning, known?.wasVerified != true { return dial(pinning: true) }
-        return failed(.tls("the certificate is not trusted"))
->>>>>>> 5436313 (Let clients know several nodes of a server: --connect A,B,C and welcome.nodes; the next is tried at once, a silent one left after three seconds)
+        return failed(.tls(.untrusted))
       }
       if let problem, problem is NIOSSLError || problem is BoringSSLError {
         return failed(.tls(.absent))

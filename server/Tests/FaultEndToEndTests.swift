@@ -113,13 +113,45 @@ final class Crowd {
   private(set) var games = 0
   private var random = SplitMix64(seed: 7)
   private var seeking: Set<Int> = []
+  private var named: Set<Int> = []
+  private var known: [MatchID: Int] = [:]
+  /// When something new was last seen of each match, by `MatchClient.now`.
+  private(set) var news: [MatchID: Int64] = [:]
 
-  func join(_ count: Int, port: Int) {
+  func join(_ count: Int, port: Int) { join(count, ports: [port]) }
+
+  /// Joins a cluster at each of its nodes in turn; every second player takes a name and plays rated matches.
+  func join(_ count: Int, ports: [Int]) {
     for i in 0..<count {
-      let client = MatchClient(.init(host: "127.0.0.1", port: port, identity: .init(client: "crowd", guest: "c\(i)")))
+      var configuration = MatchClient.Configuration(
+        host: "127.0.0.1", port: ports[i % ports.count], identity: .init(client: "crowd", guest: "c\(i)"))
+      configuration.others = ports.indices.dropFirst().map {
+        .init(host: "127.0.0.1", port: ports[(i + $0) % ports.count])
+      }
+      let client = MatchClient(configuration)
       client.connect()
+      if ports.count > 1, i % 4 < 2 { client.register("Crowd\(i)") }
       clients.append(client)
     }
+  }
+
+  /// The matches being played, and how far they are.
+  var live: [MatchID: Int] {
+    var result: [MatchID: Int] = [:]
+    for view in clients.flatMap(\.matches.values) where view.you != nil && view.state.phase == .live {
+      result[view.state.id] = max(result[view.state.id] ?? 0, view.state.seq)
+    }
+    return result
+  }
+
+  /// Whether each of these matches has gone on.
+  func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
+
+  private func saw(_ m: MatchID, _ state: MatchState) {
+    checker.saw(m, seq: state.seq, hash: state.hash.short)
+    guard state.seq > known[m] ?? 0 else { return }
+    known[m] = state.seq
+    news[m] = MatchClient.now
   }
 
   func leave() {
@@ -141,13 +173,14 @@ final class Crowd {
     for event in client.poll() {
       switch event {
       case .event(let m, let seq, let event):
-        if let state = client.match(m)?.state, state.seq == seq { checker.saw(m, seq: seq, hash: state.hash.short) }
+        if let state = client.match(m)?.state, state.seq == seq { saw(m, state) }
         if case .move = event.kind { moves += 1 }
         if case .end = event.kind { games += 1 }
       case .state(let m):
-        if let state = client.match(m)?.state, state.seq > 0 { checker.saw(m, seq: state.seq, hash: state.hash.short) }
+        if let state = client.match(m)?.state, state.seq > 0 { saw(m, state) }
       case .paired: seeking.remove(i)
       case .status(.online): seeking.remove(i)
+      case .registered: named.insert(i)
       default: break
       }
     }
@@ -158,7 +191,7 @@ final class Crowd {
       client.move(view.state.id, cells[random.below(cells.count)])
     } else if live.isEmpty, seeking.insert(i).inserted {
       for m in client.matches.keys { client.forget(m) }
-      client.seek(MatchTerms(clock: TimeControl("600+0")))
+      client.seek(MatchTerms(clock: TimeControl("600+0"), rated: named.contains(i)))
     }
   }
 }

@@ -83,4 +83,29 @@ struct HistoryChecker {
       }
     }
   }
+
+  /// Follows each player's rating from match to match: each began where the one before ended. For stores on which an
+  /// account plays one rated match at a time.
+  mutating func checkRatings(_ store: any MatchStore) throws {
+    var chains: [Int64: [(at: Int64, change: MatchEvent.RatingChange)]] = [:]
+    for id in try store.matchIDs() {
+      guard let stored = try store.match(id), let ended = stored.record.ended, let match = try? Match(stored),
+        let changes = match.state.end?.ratings, let x = stored.record.x, let o = stored.record.o
+      else { continue }
+      chains[x, default: []].append((ended, changes.x))
+      chains[o, default: []].append((ended, changes.o))
+    }
+    for account in try store.recover().accounts {
+      var rating = 1500
+      for (at, change) in (chains[account.id] ?? []).sorted(by: { $0.at < $1.at }) {
+        if change.before != rating {
+          faults.append("\(account.name) at \(at): rated from \(change.before), was \(rating)")
+        }
+        rating = change.after
+      }
+      if rating != Int(account.rating.value.rounded()) {
+        faults.append("\(account.name): logs say \(rating), account \(account.rating.value)")
+      }
+    }
+  }
 }

@@ -42,7 +42,7 @@ struct SteppedLobby {
         case .history(let id, let re, let account, let before):
           let found = (try? store.history(of: account, before: before, limit: 20)) ?? []
           inputs.append(.history(id, re: re, found, more: nil))
-        case .publish, .note: break
+        case .publish, .note, .cluster: break
         }
       }
     }

@@ -8,6 +8,7 @@ import TicTacToe
 private struct Results: Sendable {
   var faults: [String] = []
   var tally: [String: Int] = [:]
+  var longest = 0
 }
 
 private func simulate(_ seeds: [UInt64]) throws -> Results {
@@ -78,6 +79,85 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
   @Test func `the same seed gives the same world`() throws {
     var one = Simulation(seed: 11)
     var other = Simulation(seed: 11)
+    #expect(try one.run() == other.run())
+    #expect(one.tally == other.tally)
+    #expect(one.checker.seen == other.checker.seen)
+  }
+
+  // MARK: several nodes
+
+  private static func cluster(_ seed: UInt64) -> Simulation.Options {
+    var options = Simulation.Options()
+    options.nodes = 3
+    options.clients = 3 + Int(seed % 4)
+    options.crashes = seed % 8 != 0
+    return options
+  }
+
+  /// Seeds of three nodes: SIM_CLUSTER_SEEDS, else a number that takes some twenty seconds; SIM_CLUSTER_SEED repeats one.
+  private var clusterSeeds: ClosedRange<UInt64> {
+    let environment = ProcessInfo.processInfo.environment
+    if let one = environment["SIM_CLUSTER_SEED"].flatMap(UInt64.init) { return one...one }
+    #if DEBUG
+      let count: UInt64 = 20
+    #else
+      let count: UInt64 = 300
+    #endif
+    return 1...(environment["SIM_CLUSTER_SEEDS"].flatMap(UInt64.init) ?? count)
+  }
+
+  @Test func `no seed of three nodes that crash, stop and lose one another breaks a promise`() async throws {
+    let seeds = clusterSeeds
+    let workers = UInt64(min(2, seeds.count))
+    let results = try await withThrowingTaskGroup(of: Results.self, returning: [Results].self) { group in
+      for worker in 0..<workers {
+        group.addTask {
+          var results = Results()
+          for seed in seeds where seed % workers == worker {
+            var world = Simulation(seed: seed, SimulationTests.cluster(seed))
+            results.faults += try world.run()
+            results.tally.merge(world.tally) { $0 + $1 }
+            results.longest = max(results.longest, world.tally["longest move"] ?? 0)
+          }
+          return results
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    let faults: [String] = results.flatMap(\.faults)
+    var tally: [String: Int] = [:]
+    for result in results { tally.merge(result.tally, uniquingKeysWith: +) }
+    tally["longest move"] = results.map(\.longest).max()
+    let first = faults.prefix(5).joined(separator: "\n")
+    #expect(faults.isEmpty, "\(faults.count) faults; SIM_CLUSTER_SEED=… repeats one: \(first)")
+    let counts: [String] = tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    print("simulated \(seeds.count) seeds of three nodes: \(counts.joined(separator: ", "))")
+    if seeds.count >= 50 {
+      for kind in [
+        "crash", "stop", "cut from the store", "cut from the nodes", "drain", "fenced", "moved", "relayed",
+        "ok", "saw move", "saw gone", "saw back", "saw end", "saw rematch",
+      ] {
+        #expect(tally[kind, default: 0] > 0, "no seed had \(kind)")
+      }
+    }
+  }
+
+  @Test func `the checks notice a store without a fence`() throws {
+    var noticed = 0
+    for seed in 1...40 as ClosedRange<UInt64> {
+      var options = SimulationTests.cluster(seed)
+      options.isFenced = false
+      options.crashes = true
+      var world = Simulation(seed: seed, options)
+      if try !world.run().isEmpty { noticed += 1 }
+    }
+    print("without a fence \(noticed) of 40 seeds broke a promise")
+    #expect(noticed > 0)
+  }
+
+  @Test func `the same seed gives the same cluster`() throws {
+    var one = Simulation(seed: 11, SimulationTests.cluster(11))
+    var other = Simulation(seed: 11, SimulationTests.cluster(11))
     #expect(try one.run() == other.run())
     #expect(one.tally == other.tally)
     #expect(one.checker.seen == other.checker.seen)

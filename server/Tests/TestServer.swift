@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import MatchClient
 import MatchProtocol
+import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
@@ -20,12 +21,18 @@ final class TestServer: Sendable {
 
   init(
     store: any MatchStore = MemoryStore(), lobby: LobbyConfiguration = .init(), port: Int = 0, threads: Int = 1,
-    adjust: (inout ListenerConfiguration) -> Void = { _ in }
+    adjust: (inout ListenerConfiguration) -> Void = { _ in },
+    cluster: (@Sendable (any EventLoop) -> NodeSeat)? = nil
   ) async throws {
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
     group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-    host = try LobbyHost(loop: group.next(), store: store, configuration: lobby, logger: logger)
+    let loop = group.next()
+    if let cluster {
+      host = LobbyHost(loop: loop, seat: cluster(loop), configuration: lobby, logger: logger)
+    } else {
+      host = try LobbyHost(loop: loop, store: store, configuration: lobby, logger: logger)
+    }
     var configuration = ListenerConfiguration()
     configuration.port = port
     adjust(&configuration)

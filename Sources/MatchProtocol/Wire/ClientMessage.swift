@@ -120,12 +120,21 @@ extension ClientLine {
     id = try fields.optionalString("id", max: Limits.id)
     message = try ClientMessage(fields)
   }
+
+  /// Reads a line that one server node gives to another: like a client's, but what a bare command leaves out may be missing.
+  package init(relayed line: [UInt8]) throws(ProtocolError) {
+    let value: JSONValue
+    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
+    guard case .object(let fields) = value else { throw .missing("t") }
+    id = try fields.optionalString("id", max: Limits.id)
+    message = try ClientMessage(fields, isRelayed: true)
+  }
 }
 
 extension ClientMessage {
-  init(_ f: JSONObject) throws(ProtocolError) {
+  init(_ f: JSONObject, isRelayed: Bool = false) throws(ProtocolError) {
     func act(_ action: MatchAction) throws(ProtocolError) -> ClientMessage {
-      .act(try f.match("m"), action, mid: try f.token("mid"))
+      .act(try f.match("m"), action, mid: isRelayed && f["mid"] == nil ? nil : try f.token("mid"))
     }
     switch try f.string("t") {
     case "hello":
@@ -157,8 +166,8 @@ extension ClientMessage {
     case "watch": self = .watch(try f.match("m"), code: try f.optionalString("code", max: 16))
     case "unwatch": self = .unwatch(try f.match("m"))
     case "move":
-      let ply = try f.int("ply")
-      guard (0...8).contains(ply) else { throw .invalid("ply", "0–8") }
+      let ply = isRelayed ? try f.optionalInt("ply") : try f.int("ply")
+      guard ply.map({ (0...8).contains($0) }) ?? true else { throw .invalid("ply", "0–8") }
       self = try act(.move(ply: ply, cell: try f.cell("cell")))
     case "resign": self = try act(.resign)
     case "draw":
@@ -166,7 +175,7 @@ extension ClientMessage {
         throw .invalid("a", "offer, accept or decline")
       }
       let offer = try f.optionalInt("offer")
-      guard action == .offer || offer != nil else { throw .missing("offer") }
+      guard action == .offer || offer != nil || isRelayed else { throw .missing("offer") }
       self = try act(.draw(action, offer: action == .offer ? nil : offer))
     case "rematch": self = try act(.rematch)
     case "abort": self = try act(.abort)

@@ -10,6 +10,8 @@ public struct ServerConfiguration: Sendable {
   public var data: String?
   /// The PostgreSQL database that is used instead of one in the folder, if any.
   public var store: PGAddress?
+  /// What makes it a node of a cluster, if it is one; `store` is what the nodes share.
+  package var cluster: NodeConfiguration?
   /// How games are listened for.
   public var listener = ListenerConfiguration()
   /// How the lobby behaves.
@@ -36,6 +38,25 @@ public struct ServerConfiguration: Sendable {
   public static func database(in folder: String) -> String { folder + "/matches.sqlite" }
 }
 
+/// What the flags say about being a node of a cluster.
+package struct NodeConfiguration: Sendable {
+  /// Its name, which stays the same over restarts.
+  package var name: String
+  /// Where other nodes are listened for.
+  package var listen: (host: String, port: Int)
+  /// The certificates.
+  package var tls: NodeTLS
+  /// `HOST:PORT` by which other nodes reach it.
+  package var peer: String
+  /// `HOST:PORT` of which clients are told; empty for what is listened on.
+  package var address: String
+
+  /// Makes a configuration.
+  package init(name: String, listen: (host: String, port: Int), tls: NodeTLS, peer: String, address: String) {
+    (self.name, self.listen, self.tls, self.peer, self.address) = (name, listen, tls, peer, address)
+  }
+}
+
 /// A server process from start to stop.
 public enum ServerProcess {
   /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`.
@@ -50,8 +71,20 @@ public enum ServerProcess {
       return handler
     }
     let logger = Logger(label: "alina-server")
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     let store: any MatchStore
-    if let address = configuration.store {
+    var seat: NodeSeat?
+    let loop = group.next()
+    if let cluster = configuration.cluster, let address = configuration.store {
+      let database = try PostgresCluster(address)
+      logger.notice("store", metadata: ["url": "\(database.place)", "node": "\(cluster.name)"])
+      store = database
+      seat = NodeSeat(
+        store: database,
+        port: NodePort(
+          host: cluster.listen.host, port: cluster.listen.port, tls: cluster.tls, loop: loop, logger: logger),
+        description: NodeDescription(name: cluster.name, address: cluster.address, peer: cluster.peer))
+    } else if let address = configuration.store {
       let database = try PostgresStore(address)
       logger.notice("store", metadata: ["url": "\(database.place)"])
       store = database
@@ -62,9 +95,12 @@ public enum ServerProcess {
     } else {
       store = MemoryStore()
     }
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
-    let host = try LobbyHost(
-      loop: group.next(), store: store, configuration: configuration.lobby, logger: logger)
+    let host: LobbyHost
+    if let seat {
+      host = LobbyHost(loop: loop, seat: seat, configuration: configuration.lobby, logger: logger)
+    } else {
+      host = try LobbyHost(loop: loop, store: store, configuration: configuration.lobby, logger: logger)
+    }
     let listener = GameListener(
       configuration.listener, host: host, group: group, logger: logger, listening: listening)
     var services: [any Service] = []

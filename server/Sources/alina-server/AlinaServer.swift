@@ -13,7 +13,9 @@ struct AlinaServer: AsyncParsableCommand {
       ALINA_MAX_CONNECTIONS for --max-connections); a flag on the command line wins over the environment, which wins \
       over the file.
       """, version: "1.0.0",
-    subcommands: [Serve.self, CheckConfig.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self],
+    subcommands: [
+      Serve.self, CheckConfig.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self, ClusterCert.self,
+    ],
     defaultSubcommand: Serve.self)
 
   /// The help of the program with that of serving, which needs no subcommand to be named.

@@ -16,6 +16,22 @@ struct ServeOptions: ParsableArguments {
   var store: String?
   @Flag(help: "Keep everything in memory; nothing survives the process.")
   var memory = false
+  @Option(
+    help: ArgumentHelp(
+      "Be one node of a cluster, by this name (default: none); needs store, node-listen and cluster-dir too.",
+      valueName: "name"))
+  var nodeName: String?
+  @Option(
+    help: ArgumentHelp(
+      "Address and port for the other nodes, port 0 for a free one (default: none).", valueName: "host:port"))
+  var nodeListen: String?
+  @Option(help: ArgumentHelp("What the other nodes dial (default: what is listened on).", valueName: "host:port"))
+  var nodeAddress: String?
+  @Option(
+    help: ArgumentHelp("What clients are told of this node (default: what is listened on).", valueName: "host:port"))
+  var publicAddress: String?
+  @Option(help: ArgumentHelp("Folder with the certificates that cluster-cert makes (default: none).", valueName: "dir"))
+  var clusterDir: String?
   @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
   var page = "127.0.0.1:4680"
   @Flag(help: "Serve no page.")
@@ -79,6 +95,7 @@ struct ServeOptions: ParsableArguments {
     result.data = memory ? nil : folder
     result.store = try store.map { try PGAddress($0) }
     guard !memory || store == nil else { throw ConfigurationError(text: "--store and --memory exclude each other") }
+    result.cluster = try cluster(address)
     result.page = noPage ? nil : try Self.address(page, "page")
     result.admin = noAdmin ? nil : try Self.address(admin, "admin")
     switch (tlsCert, tlsKey, tlsSelfSigned) {
@@ -142,6 +159,38 @@ struct ServeOptions: ParsableArguments {
     }
     (result.logFormat, result.logLevel) = (format, level)
     return result
+  }
+
+  /// What makes this server a node, if the flags do; they go together.
+  private func cluster(_ clients: (host: String, port: Int)) throws -> NodeConfiguration? {
+    let given = [
+      ("node-name", nodeName), ("node-listen", nodeListen), ("cluster-dir", clusterDir), ("store", store),
+      ("node-address", nodeAddress), ("public-address", publicAddress),
+    ]
+    guard given.contains(where: { $0.0 != "store" && $0.1 != nil }) else { return nil }
+    for (name, value) in given.prefix(4) where value == nil {
+      throw ConfigurationError(text: "a node of a cluster needs --\(name) too")
+    }
+    guard let nodeName, let nodeListen, let clusterDir else { return nil }
+    guard NodeTLS.isName(nodeName) else {
+      throw ConfigurationError(text: "--node-name has 1–32 characters a–z, 0–9 and -, and a letter, not '\(nodeName)'")
+    }
+    let listen = try Self.address(nodeListen, "node-listen")
+    if let nodeAddress { _ = try Self.address(nodeAddress, "node-address") }
+    if let publicAddress { _ = try Self.address(publicAddress, "public-address") }
+    let wildcards = ["0.0.0.0", "::"]
+    if wildcards.contains(listen.host), nodeAddress == nil {
+      throw ConfigurationError(text: "\(nodeListen) is no address others can dial: give --node-address too")
+    }
+    if wildcards.contains(clients.host), publicAddress == nil {
+      throw ConfigurationError(text: "\(self.listen) is no address clients can dial: give --public-address too")
+    }
+    let tls: NodeTLS
+    do { tls = try NodeTLS(folder: clusterDir, name: nodeName) } catch let error as StoreError {
+      throw ConfigurationError(text: error.description)
+    } catch { throw ConfigurationError(text: "the certificates in \(clusterDir) cannot be used: \(error)") }
+    return NodeConfiguration(
+      name: nodeName, listen: listen, tls: tls, peer: nodeAddress ?? nodeListen, address: publicAddress ?? "")
   }
 
   static var defaultFolder: String {

@@ -42,7 +42,7 @@ package protocol ClusterStore: MatchStore {
   /// session has another generation by now.
   func settle(session: String, generation: Int64) throws(StoreError)
 
-  /// The connection of a session ended, as far as this node knows. Does nothing if it has another generation by now.
+  /// The connection of a session ended, as far as this node knows, and its ticket goes. Does nothing if it has another generation by now.
   func detach(session: String, generation: Int64) throws(StoreError)
 
   /// Changes an account; see `AccountChange`.

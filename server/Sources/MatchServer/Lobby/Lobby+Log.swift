@@ -63,19 +63,16 @@ extension Lobby {
   ) {
     var changes: Sides<MatchEvent.RatingChange>?
     if let outcome, let x = match.record.x.flatMap({ accounts[$0] }), let o = match.record.o.flatMap({ accounts[$0] }) {
-      var pair = Sides(x: x, o: o)
+      var scores = Sides(x: AccountScore(account: x.id), o: AccountScore(account: o.id))
       for side in Player.allCases {
         switch outcome {
-        case .draw: pair[side].drawn += 1
-        case .win(side): pair[side].won += 1
-        default: pair[side].lost += 1
+        case .draw: scores[side].drawn = 1
+        case .win(side): scores[side].won = 1
+        default: scores[side].lost = 1
         }
       }
-      if match.state.terms.rated { changes = rate(&pair, outcome) }
-      for account in [pair.x, pair.o].sorted(by: { $0.id < $1.id }) {
-        store(account)
-        draft.writes.append(.account(account))
-      }
+      if match.state.terms.rated { changes = rate(Sides(x: x, o: o), outcome, &scores) }
+      for score in [scores.x, scores.o].sorted(by: { $0.account < $1.account }) { add(score, &draft) }
     }
     log(events + [MatchEvent(at: now.wall, .end(outcome, reason, ratings: changes))], &match, &draft)
     match.record.ended = now.wall
@@ -88,20 +85,25 @@ extension Lobby {
     counts.ended += 1
   }
 
-  private func rate(_ pair: inout Sides<AccountRecord>, _ outcome: Outcome) -> Sides<MatchEvent.RatingChange> {
-    let before = pair
+  /// Adds results to an account, in memory and in a draft.
+  mutating func add(_ score: AccountScore, _ draft: inout Draft) {
+    accounts[score.account]?.add(score)
+    draft.writes.append(.score(score))
+  }
+
+  private func rate(
+    _ before: Sides<AccountRecord>, _ outcome: Outcome, _ scores: inout Sides<AccountScore>
+  ) -> Sides<MatchEvent.RatingChange> {
     func aged(_ account: AccountRecord) -> Glicko2.Rating {
       account.ratedAt == 0
         ? account.rating : account.rating.aged(days: Double(max(0, now.wall - account.ratedAt)) / 86_400_000)
     }
     let old = Sides(x: aged(before.x), o: aged(before.o))
-    for side in Player.allCases {
-      let score = outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
-      pair[side].rating = Glicko2.rate(old[side], [(old[side.opponent], score)])
-      pair[side].ratedAt = now.wall
-    }
     func change(_ side: Player) -> MatchEvent.RatingChange {
-      .init(before: Int(before[side].rating.value.rounded()), after: Int(pair[side].rating.value.rounded()))
+      let score = outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
+      let new = Glicko2.rate(old[side], [(old[side.opponent], score)])
+      (scores[side].rating, scores[side].ratedAt) = (new, now.wall)
+      return .init(before: Int(before[side].rating.value.rounded()), after: Int(new.value.rounded()))
     }
     return Sides(x: change(.x), o: change(.o))
   }
@@ -157,7 +159,7 @@ extension Lobby {
     }
   }
 
-  private mutating func recover(_ loaded: Match) {
+  mutating func recover(_ loaded: Match) {
     var match = loaded
     for account in [match.record.x, match.record.o, match.record.opener].compactMap({ $0 }) {
       if matchesOf[account]?.contains(match.id) != true { matchesOf[account, default: []].append(match.id) }

@@ -100,8 +100,9 @@ extension Lobby {
 
   // MARK: pages
 
-  mutating func sendTop(to id: ConnectionID, _ re: String?) {
-    let best = leaders(limit: Limits.page)
+  mutating func sendTop(to id: ConnectionID, _ re: String?) { sendTop(leaders(limit: Limits.page), to: id, re) }
+
+  mutating func sendTop(_ best: [AccountRecord], to id: ConnectionID, _ re: String?) {
     let rows = best.map { account in
       var row = Lobby.row(account)
       row.add("won", .int(Int64(account.won)))
@@ -128,15 +129,21 @@ extension Lobby {
   }
 
   mutating func sendMe(_ account: AccountRecord, to id: ConnectionID, _ re: String?) {
+    let live = matchesOf[account.id, default: []].filter { matches[$0].map { !$0.isOver } ?? false }
+    let blocked = account.blocked.compactMap { accounts[$0]?.name }.prefix(50)
+    sendMe(account, live: live, blocked: Array(blocked), to: id, re)
+  }
+
+  mutating func sendMe(
+    _ account: AccountRecord, live: [MatchID], blocked: [String], to id: ConnectionID, _ re: String?
+  ) {
     var row = Lobby.row(account)
     row.add("guest", .bool(account.guest))
     row.add("won", .int(Int64(account.won)))
     row.add("drawn", .int(Int64(account.drawn)))
     row.add("lost", .int(Int64(account.lost)))
     row.add("quiet", .bool(account.quiet))
-    let blocked = account.blocked.compactMap { accounts[$0]?.name }.prefix(50).map(JSONValue.string)
-    row.add("blocked", .array(Array(blocked)))
-    let live = matchesOf[account.id, default: []].filter { matches[$0].map { !$0.isOver } ?? false }
+    row.add("blocked", .array(blocked.map(JSONValue.string)))
     row.add("matches", .array(live.map { .string($0.rawValue) }))
     send(.page("me", rows: [row], more: nil), to: id, re: re)
   }
@@ -162,7 +169,11 @@ extension Lobby {
   }
 
   mutating func sendList(to id: ConnectionID, _ re: String?) {
-    let rows = publicMatches(limit: Limits.page).compactMap { match -> JSONObject? in
+    sendList(publicMatches(limit: Limits.page), to: id, re)
+  }
+
+  mutating func sendList(_ live: [MatchState], to id: ConnectionID, _ re: String?) {
+    let rows = live.compactMap { match -> JSONObject? in
       guard let players = match.players else { return nil }
       var row = JSONObject()
       row.add("m", .string(match.id.rawValue))

@@ -28,7 +28,7 @@ extension Lobby {
       }
     }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard !seek.terms.rated || (!account.guest && !session.isBot) else {
+    guard maySeek(seek, session, account) else {
       return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
     }
     if let open = tickets.firstIndex(where: { $0.session == session.record.id }) {
@@ -46,6 +46,11 @@ extension Lobby {
       id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, account: account.id,
       seek: seek, isBot: session.isBot, since: since)
     enqueue(ticket, id, re)
+  }
+
+  /// Whether somebody may seek on these terms.
+  func maySeek(_ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord) -> Bool {
+    !seek.terms.rated || (!account.guest && !session.isBot)
   }
 
   /// Puts a ticket where its waiting time says, tells so, and looks for a partner at once.
@@ -66,8 +71,12 @@ extension Lobby {
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
   private func window(_ ticket: Ticket) -> Double {
-    if let range = ticket.seek.range { return Double(range) }
-    let seconds = Double(now.steady - ticket.since) / 1000
+    window(range: ticket.seek.range, waited: now.steady - ticket.since)
+  }
+
+  func window(range: Int?, waited: Int64) -> Double {
+    if let range { return Double(range) }
+    let seconds = Double(waited) / 1000
     return seconds >= 20 ? .infinity : 100 + 10 * seconds
   }
 
@@ -148,11 +157,7 @@ extension Lobby {
       }
       return refuse(id, re, .code, "this room is no more")
     }
-    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard !terms.rated else { return refuse(id, re, .rules, "matches in rooms are not rated") }
-    guard !isBusy else { return refuseBusy(id, re) }
-    let open = matchesOf[account.id, default: []].filter { matches[$0]?.state.phase == .open }
-    guard open.count < 4 else { return refuse(id, re, .occupied, "four open rooms are enough") }
+    guard mayOpen(terms, account, id, re) else { return }
     var code: String
     repeat { code = crockford(bits: random.next(), count: Limits.code) } while codes[code] != nil
     let m = MatchID(using: &random)
@@ -173,13 +178,41 @@ extension Lobby {
     send(.room(m, code: code, expiresIn: configuration.codeLives), to: id, re: re)
   }
 
+  /// Whether a room may be opened now; refuses if not.
+  mutating func mayOpen(_ terms: MatchTerms, _ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
+    let open = matchesOf[account.id, default: []].filter { matches[$0]?.state.phase == .open }
+    if isDraining {
+      refuse(id, re, .draining, "the server is stopping")
+    } else if terms.rated {
+      refuse(id, re, .rules, "matches in rooms are not rated")
+    } else if isBusy {
+      refuseBusy(id, re)
+    } else if open.count >= 4 {
+      refuse(id, re, .occupied, "four open rooms are enough")
+    } else {
+      return true
+    }
+    return false
+  }
+
   mutating func join(
     _ typed: String, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
+    if allowCode(account, id, re) { enterRoom(typed, session, account, id, re) }
+  }
+
+  /// Counts a try of a code; refuses beyond the limit.
+  mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
     let limit = configuration.codeTriesPerMinute
     let byAccount = allow("code \(account.id)", perMinute: limit)
     let byAddress = connections[id]?.address.map { allow("code \($0)", perMinute: limit) } ?? true
-    guard byAccount, byAddress else { return refuse(id, re, .rate, "at most \(limit) tries of codes a minute") }
+    if !byAccount || !byAddress { refuse(id, re, .rate, "at most \(limit) tries of codes a minute") }
+    return byAccount && byAddress
+  }
+
+  mutating func enterRoom(
+    _ typed: String, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
+  ) {
     guard let code = canonicalCode(typed), let m = codes[code], let match = matches[m], match.state.phase == .open,
       let opener = match.record.opener.flatMap({ accounts[$0] })
     else {

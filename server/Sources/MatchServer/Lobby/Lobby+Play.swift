@@ -210,6 +210,13 @@ extension Lobby {
     let agreed = match.state.wantsRematch[command.side.opponent]
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .rematch(next: next))
+    if let next, cluster != nil {
+      var (old, both) = (match, Draft())
+      log([event], &old, &both)
+      let line = ClientLine(id: command.re, .act(match.id, .rematch, mid: command.mid))
+      rematch(old, next: next, both, line, command.id, command.at)
+      return nil
+    }
     log([event], &match, &draft)
     if let next, let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) {
       var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
@@ -248,36 +255,55 @@ extension Lobby {
     match.followers = followers
     match.tickets = tickets
     match.codeDies = nil
-    var pair = players
-    pair.x.xBalance += 1
-    pair.o.xBalance -= 1
-    for account in [pair.x, pair.o].sorted(by: { $0.id < $1.id }) {
-      store(account)
-      draft.writes.append(.account(account))
-      if matchesOf[account.id]?.contains(record.id) != true { matchesOf[account.id, default: []].append(record.id) }
-    }
-    draft.writes.append(.match(record))
-    func seat(_ side: Player) -> PlayerInfo {
-      info(pair[side], bot: followers[side].contains { sessions[$0]?.isBot ?? false })
-    }
-    var events = [
-      MatchEvent(
-        at: now.wall,
-        .start(Sides(x: seat(.x), o: seat(.o)), terms, confirm: confirm, previous: previous, keys: keys))
-    ]
-    events += autoConfirmed.map { MatchEvent(at: now.wall, side: $0, .confirm) }
+    // Before the events, which show their connections the match.
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
         let within = confirm ? configuration.confirmWithin : nil
         draft.lines.append((id, ServerMessage.paired(record.id, side, confirmIn: within).bytes(), .essential))
       }
     }
-    log(events, &match, &draft)
-    if match.state.phase == .confirming { match.confirmBy = now.steady + Int64(configuration.confirmWithin) }
-    matches[record.id] = match
-    counts.started += 1
+    prepare(
+      &match, players, bots: bots(in: match), terms, confirm: confirm, previous: previous, keys: keys,
+      autoConfirmed: autoConfirmed, &draft)
+    install(match)
     // The transaction that `draft` becomes is the next one.
     if match.state.phase == .live { startsWhenDurable.append((issued + 1, record.id)) }
-    arm(record.id)
+  }
+
+  /// Which sides a bot follows.
+  func bots(in match: Match) -> Sides<Bool> {
+    func isBot(_ side: Player) -> Bool { match.followers[side].contains { sessions[$0]?.isBot ?? false } }
+    return Sides(x: isBot(.x), o: isBot(.o))
+  }
+
+  /// Drafts the first events of a match; nothing else is changed.
+  mutating func prepare(
+    _ match: inout Match, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
+    previous: MatchID?, keys: [String], autoConfirmed: [Player], _ draft: inout Draft
+  ) {
+    var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
+    (scores.x.xBalance, scores.o.xBalance) = (1, -1)
+    for score in [scores.x, scores.o].sorted(by: { $0.account < $1.account }) { draft.writes.append(.score(score)) }
+    draft.writes.append(.match(match.record))
+    let seats = Sides(x: info(players.x, bot: bots.x), o: info(players.o, bot: bots.o))
+    var events = [
+      MatchEvent(at: now.wall, .start(seats, terms, confirm: confirm, previous: previous, keys: keys))
+    ]
+    events += autoConfirmed.map { MatchEvent(at: now.wall, side: $0, .confirm) }
+    log(events, &match, &draft)
+  }
+
+  /// Takes a match that begins into memory.
+  mutating func install(_ started: Match) {
+    var match = started
+    for side in Player.allCases {
+      guard let account = side == .x ? match.record.x : match.record.o else { continue }
+      accounts[account]?.xBalance += side == .x ? 1 : -1
+      if matchesOf[account]?.contains(match.id) != true { matchesOf[account, default: []].append(match.id) }
+    }
+    if match.state.phase == .confirming { match.confirmBy = now.steady + Int64(configuration.confirmWithin) }
+    matches[match.id] = match
+    counts.started += 1
+    arm(match.id)
   }
 }

@@ -11,6 +11,7 @@ extension Lobby {
 
   /// Takes a message apart by who may say it when.
   mutating func take(_ line: ClientLine, from id: ConnectionID, at: Int64) {
+    if cluster != nil { return take(.line(line, at: at), for: id) }
     guard let connection = connections[id] else { return }
     guard let sessionID = connection.session else {
       if case .hello(let hello) = line.message { greet(hello, id, line.id) }
@@ -47,12 +48,22 @@ extension Lobby {
 
   // MARK: hello
 
-  private mutating func greet(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
-    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping; connect again in a moment") }
+  /// Whether somebody may say hello now; refuses if not.
+  mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
+    guard !isDraining else {
+      refuse(id, re, .draining, "the server is stopping; connect again in a moment")
+      return false
+    }
     if let address = connections[id]?.address, !allow("login \(address)", perMinute: configuration.loginsPerMinute) {
       refuse(id, re, .rate, "too many logins from your address; wait a minute")
-      return emit(.close(id, .full, "too many logins from your address", retry: 60_000))
+      emit(.close(id, .full, "too many logins from your address", retry: 60_000))
+      return false
     }
+    return true
+  }
+
+  private mutating func greet(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
+    guard mayLogIn(id, re) else { return }
     if let resume = hello.resume {
       guard let sessionID = resumes[Lobby.digest(resume)], let session = sessions[sessionID] else {
         refuse(id, re, .auth, "this session is not known any more; say hello with your token, or as a guest")
@@ -153,6 +164,13 @@ extension Lobby {
       detach(id, session, clean: clean, replaced: false)
     }
     connections[id] = nil
+    guard cluster != nil else { return }
+    cluster?.desks[id] = nil
+    leaveNodes(id, clean: clean)
+    let isVirtual = cluster?.virtual.remove(id) != nil
+    guard let session = connection.session.flatMap({ sessions[$0] }), session.connection == nil else { return }
+    if !isVirtual { ask(.detach(session: session.record.id, generation: session.generation)) }
+    release(session)
   }
 
   private mutating func detach(_ id: ConnectionID, _ session: Session, clean: Bool, replaced: Bool) {
@@ -181,12 +199,18 @@ extension Lobby {
 
   /// Why a name cannot be had, or `nil` if it can.
   private func fault(in name: String, for account: Int64?) -> String? {
+    if let fault = fault(in: name) { return fault }
+    if let holder = names[name.lowercased()], holder != account { return "the name \(name) is taken" }
+    return nil
+  }
+
+  /// Why nobody can have a name, or `nil` if somebody can.
+  func fault(in name: String) -> String? {
     guard isToken(name, Limits.name) else {
       return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
     }
     let lower = name.lowercased()
     if Lobby.reserved.contains(lower) || lower.hasPrefix("guest-") { return "the name \(name) is reserved" }
-    if let holder = names[lower], holder != account { return "the name \(name) is taken" }
     return nil
   }
 
@@ -275,7 +299,7 @@ extension Lobby {
   }
 
   /// 300 random bits as 60 base-32 digits.
-  private mutating func makeToken() -> String {
+  mutating func makeToken() -> String {
     (0..<5).map { _ in crockford(bits: random.next(), count: 12, lowercase: true) }.joined()
   }
 

@@ -102,6 +102,10 @@ extension Lobby {
       if matchesOf[account]?.isEmpty == true { matchesOf[account] = nil }
     }
     for id in match.watchers { connections[id]?.watching.removeAll { $0 == match.id } }
+    guard cluster != nil else { return }
+    for account in [match.record.x, match.record.o, match.record.opener] {
+      if let account { release(account: account) }
+    }
   }
 
   /// Logs who came and went, if that changed.
@@ -168,6 +172,10 @@ extension Lobby {
     arm(match.id)
     for ticket in unconfirmed.tickets {
       guard let side = match.side(of: ticket.account) else { continue }
+      if cluster != nil {
+        if confirmed[side] { giveBack(ticket) }
+        continue
+      }
       let use = ticket.seek.key.map { "\(ticket.account)/\($0)" }
       guard confirmed[side], let id = sessions[ticket.session]?.connection else {
         if let use { keys[use] = nil }

@@ -25,6 +25,8 @@ public struct Lobby: Sendable {
     var isBot = false
     var confirms = false
     var isPerson = false
+    /// In a cluster: how often it has been entered, so that of two connections at two nodes the later one counts.
+    var generation: Int64 = 0
   }
 
   /// What a `key` was used for, so that the same key means the same thing.
@@ -42,6 +44,9 @@ public struct Lobby: Sendable {
     case match(MatchID)
     case pairing
     case housekeeping
+    case renew
+    case takeOver
+    case again(UInt64)
   }
 
   /// The limits it was started with.
@@ -66,6 +71,8 @@ public struct Lobby: Sendable {
   var timers = TimerQueue<Timer>()
   var parked: [MatchID: [(ConnectionID, ClientLine, Int64)]] = [:]
   var nextAccount: Int64 = 1
+  /// What a node of a cluster knows of it; `nil` for a server on its own.
+  var cluster: ClusterState?
 
   // The gate.
   var issued: UInt64 = 0
@@ -94,8 +101,16 @@ public struct Lobby: Sendable {
   }
 
   /// Takes what happened and returns what to do, in order.
-  public mutating func reduce(_ input: LobbyInput, now: Moment) -> [LobbyEffect] {
+  package mutating func reduce(_ input: LobbyInput, now: Moment) -> [LobbyEffect] {
     self.now = now
+    if cluster != nil {
+      guard cluster?.hasLeft == false else { return [] }
+      if !isLeased, !isRenewal(input) {
+        startOver("the lease could not be renewed in time")
+        defer { effects = [] }
+        return effects
+      }
+    }
     effects.reserveCapacity(8)
     switch input {
     case .connected(let id, let address): connected(id, address)
@@ -106,6 +121,7 @@ public struct Lobby: Sendable {
     case .durable(let number): becameDurable(number)
     case .loaded(let m, let stored): loaded(m, stored)
     case .history(let id, let re, let matches, let more): sendHistory(to: id, re, matches, more)
+    case .caughtUp(let id, let missed) where cluster != nil: for m in missed { take(.caughtUp(m), for: id) }
     case .caughtUp(let id, let missed):
       for m in missed where connections[id]?.watching.contains(m) == true {
         if let match = matches[m] { sendState(of: match, to: id, re: nil, kind: .spectator(m)) }
@@ -115,14 +131,15 @@ public struct Lobby: Sendable {
       isDraining = true
       for id in connections.keys.sorted() { send(.drain(retry: retry), to: id) }
     case .administer(let name, let order): administer(name, order)
+    case .cluster(let input): take(input)
     }
-    while let timer = timers.take(dueAt: now.steady) { fire(timer) }
+    while cluster?.hasLeft != true, let timer = timers.take(dueAt: now.steady) { fire(timer) }
     defer { effects = [] }
     return effects
   }
 
   /// When `tick` is next needed, in steady milliseconds.
-  public var nextDue: Int64? { timers.next }
+  public var nextDue: Int64? { cluster?.hasLeft == true ? nil : timers.next }
 
   /// Whether every transaction handed out is durable and nothing is held back.
   public var isSettled: Bool { issued == durable && heldFrom == held.count }
@@ -137,11 +154,17 @@ public struct Lobby: Sendable {
     switch timer {
     case .match(let m): check(m)
     case .pairing:
-      pairAll()
+      if cluster == nil { pairAll() } else { lookAtTickets() }
       timers.set(.pairing, at: now.steady + 1000)
     case .housekeeping:
       housekeeping()
       timers.set(.housekeeping, at: now.steady + 60_000)
+    case .renew: renew()
+    case .takeOver:
+      takeOver()
+      // Not all nodes at once, so that they do not look for the same matches at the same time.
+      timers.set(.takeOver, at: now.steady + configuration.takeOverEvery * (75 + Int64(random.next() % 50)) / 100)
+    case .again(let number): tryAgain(number)
     }
   }
 
@@ -224,6 +247,7 @@ public struct Lobby: Sendable {
     let minute = now.steady / 60_000
     rates = rates.filter { $0.value.minute == minute }
     keys = keys.filter { $0.value.expires > now.steady }
+    guard cluster == nil else { return ask(.clean) }
     var writes: [StoreWrite] = []
     for id in sessions.keys.sorted() {
       guard let session = sessions[id], session.connection == nil, session.record.expires < now.wall else { continue }
@@ -269,4 +293,8 @@ public struct LobbyCounts: Sendable, Hashable {
   public var refused = 0
   /// Commands answered again because their `mid` was known.
   public var repeated = 0
+  /// Matches taken over from other nodes.
+  public var adopted = 0
+  /// Commands given to other nodes.
+  public var relayed = 0
 }

@@ -40,7 +40,7 @@ public enum Entropy: RandomNumberGenerator, Sendable {
 }
 
 /// Everything that can happen to the lobby.
-public enum LobbyInput: Sendable {
+package enum LobbyInput: Sendable {
   /// A connection was accepted; `address` is what limits are counted by, `nil` for this machine itself.
   case connected(ConnectionID, address: String?)
   /// A message, decoded at a steady time, from a connection with a measured round trip.
@@ -61,6 +61,8 @@ public enum LobbyInput: Sendable {
   case drain(retry: Int)
   /// An administrator's order about a player.
   case administer(name: String, Administration)
+  /// Something that only a node of a cluster hears.
+  case cluster(ClusterInput)
 }
 
 /// What an administrator can do to a player.
@@ -79,7 +81,7 @@ public enum LineKind: Sendable, Hashable {
 }
 
 /// Everything the lobby wants done.
-public enum LobbyEffect: Sendable {
+package enum LobbyEffect: Sendable {
   /// Send a line to a connection.
   case send(ConnectionID, [UInt8], LineKind)
   /// Say `bye` and end a connection.
@@ -94,6 +96,8 @@ public enum LobbyEffect: Sendable {
   case publish(MatchID)
   /// Something for the log: a sentence and its fields.
   case note(String, [String: String])
+  /// Something that only a node of a cluster does.
+  case cluster(ClusterEffect)
 }
 
 /// What a server's flags may change of the lobby.
@@ -136,6 +140,20 @@ public struct LobbyConfiguration: Sendable, Hashable {
   public var guestLives: Int64 = 86_400_000
   /// Milliseconds an account's token lives: ninety days.
   public var accountLives: Int64 = 7_776_000_000
+  /// Milliseconds a node's lease lasts.
+  public var lease: Int64 = 3000
+  /// Milliseconds before its end at which a node stops to believe in its lease.
+  public var leaseMargin: Int64 = 500
+  /// Milliseconds between two renewals.
+  public var renewEvery: Int64 = 1000
+  /// Milliseconds between two looks for matches whose owner is gone, a quarter more or less.
+  public var takeOverEvery: Int64 = 500
+  /// Matches taken over at once.
+  public var takeOverAtOnce = 64
+  /// Milliseconds a command waits for a match that is on its way between two nodes: a lease, a look and some more.
+  public var moveWithin: Int64 = 8000
+  /// Milliseconds between two tries to find it.
+  public var retryEvery: Int64 = 200
 
   /// Makes the defaults.
   public init() {}

@@ -69,6 +69,9 @@ struct Match: Sendable {
     }
   }
 
+  /// Goes on from another's log, which begins with this one's.
+  mutating func take(log other: Match) { (state, bodies, answers) = (other.state, other.bodies, other.answers) }
+
   /// When the side to move loses on time if it does not move, without allowance for lag.
   func deadline(_ configuration: LobbyConfiguration) -> Int64? {
     guard state.phase == .live, state.position.outcome == nil, let started = turnStarted else { return nil }

@@ -38,7 +38,7 @@ public enum StoreArchive {
     return summary
   }
 
-  private static func line(_ account: AccountRecord) -> [UInt8] {
+  static func line(_ account: AccountRecord) -> [UInt8] {
     var out = JSONWriter()
     out.field("account", account.id)
     out.field("name", account.name)
@@ -108,7 +108,7 @@ public enum StoreArchive {
     return summary
   }
 
-  private static func account(_ f: JSONObject) -> AccountRecord? {
+  static func account(_ f: JSONObject) -> AccountRecord? {
     guard let id = f["account"]?.int, let name = f["name"]?.string, let expires = f["token_expires"]?.int,
       let rating = f["rating"]?.array?.compactMap({ $0.string.flatMap(Double.init) }), rating.count == 3,
       let results = f["results"]?.array?.compactMap(\.int), results.count == 4

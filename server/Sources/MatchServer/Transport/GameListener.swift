@@ -104,10 +104,11 @@ public final class GameListener: Service {
     if let size = configuration.sendBuffer {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
     }
+    try await host.open()
     let channel = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
-    host.start()
     let port = channel.localAddress?.port ?? configuration.port
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+    host.start(at: "\(address):\(port)")
     listening("\(address):\(port)")
     try? await gracefulShutdown()
     logger.notice("stopping", metadata: ["connections": "\(connections)"])

@@ -51,6 +51,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private let metrics = HostMetrics()
   /// In-memory stores commit on the loop: there is nothing to wait for.
   private let isInstant: Bool
+  /// What makes it a node of a cluster, if it is one.
+  private var seat: NodeSeat?
+  private let leases = DispatchQueue(label: "alina.lease", qos: .userInteractive)
 
   /// Starts from what the store holds.
   public init(
@@ -64,9 +67,31 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     lobby = Lobby(configuration, recovery: try store.recover(), random: .system, now: .current)
   }
 
-  /// Begins: carries out what recovery wants.
-  func start() {
+  /// Starts as a node of a cluster; it owns nothing before it has joined.
+  package init(loop: any EventLoop, seat: NodeSeat, configuration: LobbyConfiguration, logger: Logger) {
+    self.loop = loop
+    store = seat.store
+    self.logger = logger
+    self.configuration = configuration
+    isInstant = false
+    self.seat = seat
+    lobby = Lobby(configuration, recovery: Recovery(), random: .system, now: .current)
+  }
+
+  /// Opens what is needed before connections are taken; throws if the node port cannot be had.
+  func open() async throws {
+    guard let seat = try await loop.submit({ self.seat }).get() else { return }
+    let port = try await seat.port.listen(for: self)
+    try await loop.submit { self.seat?.listens(at: port) }.get()
+  }
+
+  /// Begins, being reached by clients at an address: carries out what recovery wants, or joins the cluster.
+  func start(at address: String) {
     loop.execute {
+      if self.seat != nil {
+        self.seat?.isReached(at: address)
+        return self.join(after: 0)
+      }
       self.ready.withLock { $0 = .ready }
       self.reduce(.tick)
     }
@@ -119,7 +144,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// Carries out an administrator's order and returns once it holds; `false` if there is no such player. May be called
   /// from any thread but the loop's.
   func administer(_ name: String, _ order: Administration) async throws -> Bool {
-    try await loop.submit {
+    if let seat = try await loop.submit({ self.seat }).get() { return try await administer(name, order, seat) }
+    return try await loop.submit {
       let isKnown = self.lobby.names[name.lowercased()] != nil
       self.reduce(.administer(name: name, order))
       return isKnown
@@ -136,6 +162,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       self.reportQuiet()
       return promise.futureResult
     }.get()
+    try await leave()
   }
 
   /// Ends every connection with `bye`.
@@ -182,6 +209,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       }
     case .publish(let m):
       if let published, let state = lobby.publicMatch(m) { published(state) }
+    case .cluster(let effect): carryOut(effect)
     case .note(let text, let fields):
       logger.notice("\(text)", metadata: fields.mapValues { .string($0) })
     }
@@ -290,12 +318,15 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     waiting = []
     heldBack = []
     metrics.failures.increment()
+    seat?.port.closeLinks()
+    // In a cluster another node may be better off already: go there at once.
+    let retry = seat == nil ? 500 : 50
     for id in peers.keys.sorted() {
-      peers[id]?.end(.restart, "the server starts over; come back and send again what was not answered", retry: 500)
+      peers[id]?.end(.restart, "the server starts over; come back and send again what was not answered", retry: retry)
     }
     peers = [:]
     touched = []
-    reopen(after: 100)
+    if seat == nil { reopen(after: 100) } else { join(after: 50) }
   }
 
   private func reopen(after milliseconds: Int64) {
@@ -320,6 +351,204 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
         }
       }
     }
+  }
+}
+
+// MARK: as a node of a cluster
+
+extension LobbyHost {
+  /// The epoch of its incarnation.
+  var epoch: Int64? { seat?.epoch }
+
+  /// Joins the cluster as a new incarnation, as often as it takes.
+  private func join(after milliseconds: Int64) {
+    guard let seat else { return }
+    let generation = generation
+    loop.scheduleTask(in: .milliseconds(milliseconds)) {
+      // Whoever failed since tries by himself.
+      guard generation == self.generation else { return }
+      self.commits.async {
+        let asked = Moment.current.steady
+        let result: Result<Int64, StoreError>
+        do throws(StoreError) {
+          if seat.epoch != nil { try seat.store.reopen() }
+          result = .success(
+            try seat.store.join(seat.description, lease: self.configuration.lease, replacing: seat.epoch))
+        } catch { result = .failure(error) }
+        self.loop.execute {
+          guard generation == self.generation else { return }
+          switch result {
+          case .success(let epoch):
+            self.seat?.epoch = epoch
+            self.lobby = Lobby(self.configuration, epoch: epoch, joined: asked, random: .system, now: .current)
+            self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
+            self.logger.notice(
+              "joined the cluster", metadata: ["node": "\(seat.description.name)", "epoch": "\(epoch)"])
+            self.reduce(.tick)
+          case .failure(let error):
+            self.logger.warning("cannot join the cluster yet", metadata: ["error": "\(error)"])
+            self.join(after: min(max(50, milliseconds * 2), 400))
+          }
+        }
+      }
+    }
+  }
+
+  /// Gives everything away: the others may take this node's matches from now on.
+  private func leave() async throws {
+    guard let seat = try await loop.submit({ self.seat }).get() else { return }
+    let left = loop.makePromise(of: Void.self)
+    leases.async {
+      do throws(StoreError) { try seat.store.leave() } catch {
+        self.logger.warning("the lease could not be given back; it ends by itself", metadata: ["error": "\(error)"])
+      }
+      left.succeed()
+    }
+    try await left.futureResult.get()
+    try await loop.submit {
+      for node in self.lobby.otherNodes { seat.port.send(.hint, to: node, from: seat.epoch ?? 0) }
+      self.reduce(.cluster(.left))
+    }.get()
+  }
+
+  /// Stores an administrator's order, and lets all nodes know; `false` if there is no such player.
+  private func administer(_ name: String, _ order: Administration, _ seat: NodeSeat) async throws -> Bool {
+    let change: AccountChange =
+      switch order {
+      case .mute: .muted(true)
+      case .unmute: .muted(false)
+      case .ban: .banned(true)
+      case .unban: .banned(false)
+      case .forget: .forget
+      }
+    let stored = loop.makePromise(of: ChangeResult.self)
+    reads.async {
+      do throws(StoreError) { stored.succeed(try seat.store.change(.name(name), change)) } catch { stored.fail(error) }
+    }
+    guard case .changed(let account, _) = try await stored.futureResult.get() else { return false }
+    try await loop.submit {
+      self.logger.notice("administered", metadata: ["name": "\(name)", "order": "\(order.rawValue)"])
+      self.reduce(.cluster(.refreshed(account: account.id)))
+      self.carryOut(.refresh(account: account.id))
+    }.get()
+    return true
+  }
+
+  private func carryOut(_ effect: ClusterEffect) {
+    switch effect {
+    case .ask(let number, let question): ask(number, question)
+    case .attach(let epoch, let id, let attachment): tell(epoch, .attach(id, attachment))
+    case .relay(let epoch, let id, let work, let m, let roundTrip):
+      tell(epoch, .work(id, work.aged(at: Moment.current.steady), m, roundTrip: roundTrip))
+    case .detach(let epoch, let id, let clean): tell(epoch, .detach(id, clean: clean))
+    case .hint(let epoch): tell(epoch, .hint)
+    case .evict(let epoch, let session, let generation):
+      tell(epoch, .evict(session: session, generation: generation))
+    case .refresh(let account): for node in lobby.otherNodes { tell(node.epoch, .refresh(account: account)) }
+    case .notHere(let id, let work, let m):
+      peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m) }
+    case .giveBack(let id, let seek, let waited): peers[id]?.tellHolder { .giveBack($0, seek, waited: waited) }
+    case .startOver(let why):
+      let generation = generation
+      // Not in the middle of what is being carried out.
+      loop.execute { if generation == self.generation { self.failed(.conflict(why)) } }
+    }
+  }
+
+  private func tell(_ epoch: Int64, _ frame: NodeFrame) {
+    guard let seat, let own = seat.epoch else { return }
+    if let node = lobby.otherNodes.first(where: { $0.epoch == epoch }) {
+      seat.port.send(frame, to: node, from: own)
+    } else {
+      loop.execute { self.reduce(.cluster(.linkLost(epoch))) }
+    }
+  }
+
+  private func ask(_ number: UInt64, _ question: ClusterQuestion) {
+    guard let seat else { return }
+    let generation = generation
+    var queue = reads
+    if case .renew = question { queue = leases }
+    queue.async {
+      let result: Result<ClusterAnswer, StoreError>
+      do throws(StoreError) { result = .success(try seat.store.answer(question)) } catch { result = .failure(error) }
+      self.loop.execute {
+        guard generation == self.generation else { return }
+        switch result {
+        case .success(let answer): self.reduce(.cluster(.answer(number, answer)))
+        case .failure(let error):
+          self.logger.warning("cannot ask the store", metadata: ["error": "\(error)"])
+          if question.mustBeKnown { self.failed(error) } else { self.reduce(.cluster(.answer(number, nil))) }
+        }
+      }
+    }
+  }
+
+  // MARK: from the node port, on the loop
+
+  /// Something another node said that is not about a connection it holds.
+  func hear(_ input: ClusterInput) {
+    loop.preconditionInEventLoop()
+    reduce(.cluster(input))
+  }
+
+  func attached(_ id: ConnectionID, _ peer: any Peer, _ attachment: Attachment) {
+    loop.preconditionInEventLoop()
+    peers[id] = peer
+    reduce(.cluster(.attached(id, attachment)))
+  }
+
+  func linkLost(_ epoch: Int64) {
+    loop.preconditionInEventLoop()
+    reduce(.cluster(.linkLost(epoch)))
+  }
+
+  /// What the owner of a match said to somebody whose connection is here.
+  func answered(_ frame: NodeFrame, by epoch: Int64) {
+    loop.preconditionInEventLoop()
+    switch frame {
+    case .send(let id, let kind, let line):
+      guard let peer = peers[id] else { return }
+      peer.deliver(line, kind)
+      flushSoon(peer)
+    case .end(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry)
+    case .notHere(let id, let work, let m):
+      reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m)))
+    case .giveBack(let id, let seek, let waited): reduce(.cluster(.givenBack(id, seek, waited: waited)))
+    default: break
+    }
+  }
+
+  private func flushSoon(_ peer: any Peer) {
+    guard !peer.isTouched else { return }
+    peer.isTouched = true
+    let isFirst = touched.isEmpty
+    touched.append(peer)
+    if isFirst { loop.execute { self.flushPeers() } }
+  }
+}
+
+/// What makes a server a node of a cluster.
+package struct NodeSeat: Sendable {
+  let store: any ClusterStore
+  let port: NodePort
+  private(set) var description: NodeDescription
+  /// The incarnation, once it has joined.
+  var epoch: Int64?
+
+  /// Makes a seat; addresses that are empty become those that are listened on.
+  package init(store: any ClusterStore, port: NodePort, description: NodeDescription) {
+    (self.store, self.port, self.description) = (store, port, description)
+  }
+
+  mutating func listens(at port: Int) {
+    if let colon = description.peer.lastIndex(of: ":"), description.peer[colon...] == ":0" {
+      description.peer = description.peer[..<colon] + ":\(port)"
+    }
+  }
+
+  mutating func isReached(at address: String) {
+    if description.address.isEmpty { description.address = address }
   }
 }
 

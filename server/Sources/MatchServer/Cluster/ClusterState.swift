@@ -1,0 +1,150 @@
+import MatchProtocol
+import TicTacToe
+
+/// Who is behind a connection that another node holds.
+package struct Attachment: Sendable, Hashable {
+  /// The session and how often it had been entered, so that of two connections the later one wins.
+  package var session: String
+  package var generation: Int64
+  /// The account as the other node knows it.
+  package var account: AccountRecord
+  /// What the client can do.
+  package var isBot: Bool
+  package var confirms: Bool
+  package var isPerson: Bool
+}
+
+/// Something a connection wants of a match, wherever that is.
+package enum Work: Sendable, Hashable {
+  /// A line of the client, decoded at a time of this node's steady clock.
+  case line(ClientLine, at: Int64)
+  /// Follow a match from now on and be told how it stands; if it is new to the player, that he was paired, in answer to `re`.
+  case follow(MatchID, re: String?, isNew: Bool)
+  /// Be told the code of a room, as the answer to `re`.
+  case room(MatchID, re: String?)
+  /// See how a match stands after having been too slow.
+  case caughtUp(MatchID)
+}
+
+extension Work {
+  /// The same with an instant as an age, or an age as an instant, which is the same sum: clocks of two nodes differ, ages do not.
+  func aged(at now: Int64) -> Work {
+    if case .line(let line, let at) = self { .line(line, at: now - at) } else { self }
+  }
+}
+
+/// What a lobby tells other nodes, and does as one of them. Incarnations are named by their epoch.
+package enum ClusterEffect: Sendable {
+  /// Ask the store, and answer with the number.
+  case ask(UInt64, ClusterQuestion)
+  /// Hold a connection at another node.
+  case attach(Int64, ConnectionID, Attachment)
+  /// Give work of an attached connection to that node.
+  case relay(Int64, ConnectionID, Work, MatchID, roundTrip: Int)
+  /// An attached connection is gone.
+  case detach(Int64, ConnectionID, clean: Bool)
+  /// Tell the holder of an attached connection that its work belongs elsewhere.
+  case notHere(ConnectionID, Work, MatchID)
+  /// Tell the holder of an attached connection that its seek goes on, as old as this many milliseconds.
+  case giveBack(ConnectionID, ClientMessage.Seek, waited: Int64)
+  /// Something in the store may concern that node.
+  case hint(Int64)
+  /// A session was entered elsewhere; connections of earlier generations end.
+  case evict(Int64, session: String, generation: Int64)
+  /// An account has changed; to all.
+  case refresh(account: Int64)
+  /// What is in memory is no longer ours: end every connection and join anew.
+  case startOver(String)
+}
+
+/// What the other nodes and the store tell a lobby.
+package enum ClusterInput: Sendable {
+  /// The answer to a question; `nil` if the store could not be asked.
+  case answer(UInt64, ClusterAnswer?)
+  /// Another node holds a connection of this player here.
+  case attached(ConnectionID, Attachment)
+  /// Work of a connection that another node holds.
+  case relayed(ConnectionID, Work, MatchID, roundTrip: Int)
+  /// A node did not know the match it was thought to own.
+  case notHere(Int64, ConnectionID, Work, MatchID)
+  /// A node gave a seek back.
+  case givenBack(ConnectionID, ClientMessage.Seek, waited: Int64)
+  /// There may be something to take or to pair.
+  case hinted
+  /// A session was entered elsewhere.
+  case evicted(session: String, generation: Int64)
+  /// An account has changed.
+  case refreshed(account: Int64)
+  /// The link to a node broke, or cannot be made.
+  case linkLost(Int64)
+  /// Everything is given away; nothing is said or done any more.
+  case left
+}
+
+/// What a node knows of its cluster.
+struct ClusterState: Sendable {
+  /// What waits before a connection, in order.
+  struct Desk: Sendable {
+    /// Questions whose answers it waits for; nothing is begun meanwhile.
+    var outstanding = 0
+    var queue: [Work] = []
+  }
+
+  /// What to do with an answer.
+  enum Continuation: Sendable {
+    case nothing
+    case renewed(sentAt: Int64)
+    case tookOver
+    case entered(ConnectionID, re: String?, ClientMessage.Hello, token: String?, resume: String)
+    case changed(ConnectionID, re: String?, token: String?)
+    case refreshed(Int64)
+    case me(ConnectionID, re: String?)
+    case bare(ConnectionID, ClientLine, at: Int64)
+    case top(ConnectionID, re: String?)
+    case list(ConnectionID, re: String?)
+    case placed(ConnectionID, Work, MatchID, since: Int64, failed: Int64?)
+    case placedCode(ConnectionID, ClientLine, at: Int64)
+    case queued(ConnectionID, re: String?, TicketRecord)
+    case requeued(ConnectionID, TicketRecord)
+    case unqueued(ConnectionID, re: String?)
+    case looked([Ticket])
+    case paired(Ticket, Candidate, Match)
+    case opened(ConnectionID, re: String?, Match, key: String?)
+    case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
+  }
+
+  /// This incarnation.
+  let epoch: Int64
+  /// Until when this lobby may answer from memory, by the steady clock.
+  var goodUntil: Int64
+  /// The incarnations with a good lease.
+  var nodes: [NodeRecord] = []
+  /// Whether everything has been given away.
+  var hasLeft = false
+
+  var asked: [UInt64: Continuation] = [:]
+  var nextQuestion: UInt64 = 1
+  var desks: [ConnectionID: Desk] = [:]
+  /// Work to be tried again.
+  var again: [UInt64: (ConnectionID, Work, MatchID, since: Int64, failed: Int64?)] = [:]
+  var nextAgain: UInt64 = 1
+  /// Where the lines of a connection about a match go.
+  var remote: [ConnectionID: [MatchID: Int64]] = [:]
+  /// At which nodes a connection is held.
+  var attachedTo: [ConnectionID: [Int64]] = [:]
+  /// When the link to an incarnation was lost last: it may be dead, which its lease will tell.
+  var lostAt: [Int64: Int64] = [:]
+  /// The connections that other nodes hold here.
+  var virtual: Set<ConnectionID> = []
+  /// Matches whose rematch is being begun, and what came for them meanwhile.
+  var beginning: [MatchID: [(ConnectionID, Work)]] = [:]
+  /// Tickets that are being paired.
+  var pairing: Set<String> = []
+  var isTaking = false
+  var isLooking = false
+
+  init(epoch: Int64, goodUntil: Int64) {
+    self.epoch = epoch
+    self.goodUntil = goodUntil
+  }
+}

@@ -1,0 +1,204 @@
+import MatchProtocol
+import TicTacToe
+
+/// A lobby as one of several: its lease, what it asks the shared store, and the matches it takes over.
+///
+/// The rest of the lobby does not know of other nodes. It finds the matches this node owns in memory, and behind
+/// connections that other nodes hold it finds sessions like any other. What concerns more than one match or node is asked of the store,
+/// which answers when it is durable; a connection whose question is out waits with what it said after it.
+extension Lobby {
+  /// Starts as an incarnation of a node that owns nothing yet; `joined` is when `join` was called, by the steady clock.
+  init(_ configuration: LobbyConfiguration, epoch: Int64, joined: Int64, random: Entropy, now: Moment) {
+    self.init(configuration, recovery: Recovery(), random: random, now: now)
+    cluster = ClusterState(
+      epoch: epoch, goodUntil: joined + configuration.lease - configuration.leaseMargin)
+    timers.set(.renew, at: now.steady)
+    timers.set(.takeOver, at: now.steady)
+  }
+
+  /// Takes what the other nodes and the store say.
+  mutating func take(_ input: ClusterInput) {
+    switch input {
+    case .answer(let number, let answer): answered(number, answer)
+    case .attached(let id, let attachment): attached(id, attachment)
+    case .relayed(let id, let work, let m, let roundTrip):
+      connections[id]?.roundTrip = roundTrip
+      if connections[id] != nil { serveRelayed(work, m, id) }
+    case .notHere(let epoch, let id, let work, let m): notHere(epoch, id, work, m)
+    case .givenBack(let id, let seek, let waited): requeue(seek, waited: waited, for: id)
+    case .hinted:
+      takeOver()
+      lookAtTickets()
+    case .evicted(let session, let generation): evict(session, before: generation)
+    case .refreshed(let account): if accounts[account] != nil { ask(.profile(account), .refreshed(account)) }
+    case .linkLost(let epoch): linkLost(epoch)
+    case .left: cluster?.hasLeft = true
+    }
+  }
+
+  // MARK: asking
+
+  /// Asks the store; with a connection, what that says meanwhile waits. `gated` questions go out once everything decided before
+  /// is durable.
+  mutating func ask(
+    _ question: ClusterQuestion, for id: ConnectionID? = nil, gated: Bool = false,
+    _ then: ClusterState.Continuation = .nothing
+  ) {
+    guard let number = cluster?.nextQuestion else { return }
+    cluster?.nextQuestion += 1
+    cluster?.asked[number] = then
+    if let id { cluster?.desks[id, default: .init()].outstanding += 1 }
+    if gated { emit(.cluster(.ask(number, question))) } else { effects.append(.cluster(.ask(number, question))) }
+  }
+
+  /// A connection got its answer; goes on with what it said meanwhile.
+  mutating func proceed(_ id: ConnectionID) {
+    guard connections[id] != nil else { return }
+    cluster?.desks[id]?.outstanding -= 1
+    while let desk = cluster?.desks[id], desk.outstanding == 0, let next = desk.queue.first {
+      cluster?.desks[id]?.queue.removeFirst()
+      perform(next, for: id)
+    }
+  }
+
+  private mutating func answered(_ number: UInt64, _ answer: ClusterAnswer?) {
+    guard let then = cluster?.asked.removeValue(forKey: number) else { return }
+    switch (then, answer) {
+    case (.renewed(let sentAt), .nodes(let nodes)): renewed(sentAt, nodes)
+    case (.renewed, _): timers.set(.renew, at: now.steady + 200)
+    case (.tookOver, .adoptions(let taken)): adopt(taken)
+    case (.tookOver, _): cluster?.isTaking = false
+    case (.entered(let id, let re, let hello, let token, let resume), let answer):
+      entered(id, re, hello, token, resume, answer)
+      proceed(id)
+    case (.changed(let id, let re, let token), let answer):
+      changed(id, re, token, answer)
+      proceed(id)
+    case (.refreshed, .profile(let profile)): if let profile { refresh(profile.account) }
+    case (.me(let id, let re), .profile(let profile?)):
+      if accounts[profile.account.id] != nil { accounts[profile.account.id] = profile.account }
+      sendMe(profile.account, live: profile.live, blocked: profile.blockedNames, to: id, re)
+      proceed(id)
+    case (.bare(let id, let line, let at), .profile(let profile?)):
+      let m = bareMatch(profile, line)
+      if let m { route(.line(line.naming(m), at: at), m, for: id) } else { refuseBare(id, line.id) }
+      proceed(id)
+    case (.top(let id, let re), .accounts(let best)):
+      sendTop(best, to: id, re)
+      proceed(id)
+    case (.list(let id, let re), .matches(let live)):
+      sendList(live.compactMap { try? Match($0).state }, to: id, re)
+      proceed(id)
+    case (.placed(let id, let work, let m, let since, let failed), .place(let place)):
+      placed(id, work, m, since: since, failed: failed, place)
+      proceed(id)
+    case (.placedCode(let id, let line, let at), .place(let place)):
+      if let place { route(.line(line, at: at), place.m, for: id) } else { refuseCode(line, id) }
+      proceed(id)
+    case (.queued(let id, let re, let ticket), .queue(let result)):
+      queued(id, re, ticket, result)
+      proceed(id)
+    case (.requeued(let id, let ticket), .queue(let result)): queued(id, nil, ticket, result)
+    case (.unqueued(let id, let re), .done):
+      send(.ok(nil, seq: nil), to: id, re: re)
+      proceed(id)
+    case (.looked(let looked), .tickets(let states)): self.looked(looked, states)
+    case (.looked, _): cluster?.isLooking = false
+    case (.paired(let ticket, let candidate, let match), let answer): paired(ticket, candidate, match, answer)
+    case (.opened(let id, let re, let match, let key), let answer):
+      opened(id, re, match, key, answer)
+      proceed(id)
+    case (.rematched(let m, let line, let id, let at, let old, let next), let answer):
+      rematched(m, line, id, at, old, next, answer)
+    case (.nothing, _), (.refreshed, _), (.requeued, _): break
+    case (.me(let id, let re), _), (.top(let id, let re), _), (.list(let id, let re), _),
+      (.queued(let id, let re, _), _), (.unqueued(let id, let re), _):
+      refuseBusy(id, re)
+      proceed(id)
+    case (.bare(let id, let line, _), _), (.placedCode(let id, let line, _), _):
+      refuseBusy(id, line.id)
+      proceed(id)
+    case (.placed(let id, let work, let m, let since, let failed), _):
+      retry(work, m, for: id, since: since, failed: failed)
+      proceed(id)
+    }
+  }
+
+  // MARK: the lease
+
+  mutating func renew() { ask(.renew(lease: configuration.lease), .renewed(sentAt: now.steady)) }
+
+  private mutating func renewed(_ sentAt: Int64, _ nodes: [NodeRecord]?) {
+    guard let nodes else { return startOver("another node may own its matches by now") }
+    // What counts is when the question was sent: the database renewed the lease later than that.
+    cluster?.goodUntil = sentAt + configuration.lease - configuration.leaseMargin
+    timers.set(.renew, at: max(now.steady + 50, sentAt + configuration.renewEvery))
+    let gone = (cluster?.nodes ?? []).filter { old in !nodes.contains { $0.epoch == old.epoch } }
+    cluster?.nodes = nodes
+    let alive = Set(nodes.map(\.epoch))
+    let lost = cluster?.lostAt.filter { alive.contains($0.key) } ?? [:]
+    cluster?.lostAt = lost
+    for node in gone { linkLost(node.epoch) }
+    if !gone.isEmpty { takeOver() }
+  }
+
+  /// Whether memory may be believed.
+  var isLeased: Bool { now.steady < cluster?.goodUntil ?? .max }
+
+  /// Whether an input is what the lease waits for.
+  func isRenewal(_ input: LobbyInput) -> Bool {
+    guard case .cluster(.answer(let number, .nodes?)) = input, case .renewed? = cluster?.asked[number] else {
+      return false
+    }
+    return true
+  }
+
+  mutating func startOver(_ why: String) {
+    cluster?.hasLeft = true
+    effects.append(.cluster(.startOver(why)))
+  }
+
+  /// The other nodes whose lease was good when this one's was renewed last.
+  var otherNodes: [NodeRecord] { cluster.map { cluster in cluster.nodes.filter { $0.epoch != cluster.epoch } } ?? [] }
+
+  // MARK: taking over
+
+  /// Looks for matches whose owner is gone, unless it is looking already.
+  mutating func takeOver() {
+    guard cluster?.isTaking == false, !isDraining else { return }
+    cluster?.isTaking = true
+    ask(.takeOver(limit: configuration.takeOverAtOnce), .tookOver)
+  }
+
+  private mutating func adopt(_ taken: [Adoption]) {
+    cluster?.isTaking = false
+    for adoption in taken {
+      for account in adoption.accounts { accounts[account.id] = account }
+      do throws(ProtocolError) {
+        let match = try Match(adoption.match)
+        if matches[match.id] == nil, !match.isOver { recover(match) }
+      } catch {
+        note(
+          "a match cannot be folded and is left alone",
+          ["m": adoption.match.record.id.rawValue, "why": error.message])
+      }
+    }
+    counts.adopted += taken.count
+    if !taken.isEmpty { note("took matches over", ["matches": "\(taken.count)"]) }
+    if taken.count == configuration.takeOverAtOnce { takeOver() }
+  }
+
+  // MARK: what is kept in memory
+
+  /// Lets go of what belongs to a session whose connection ended, and of its account if nothing else needs it.
+  mutating func release(_ session: Session) {
+    guard sessions[session.record.id]?.connection == nil else { return }
+    forget(session)
+    release(account: session.record.account)
+  }
+
+  /// Lets go of an account that neither a session nor a match needs.
+  mutating func release(account id: Int64) {
+    if sessionsOf[id, default: []].isEmpty, matchesOf[id, default: []].isEmpty { accounts[id] = nil }
+  }
+}

@@ -1,0 +1,287 @@
+import MatchProtocol
+import TicTacToe
+
+/// Queue, rooms and rematches that the nodes share: what must be decided once is decided in the store.
+extension Lobby {
+  // MARK: the queue
+
+  mutating func queue(
+    _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
+  ) {
+    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
+    guard maySeek(seek, session, account) else {
+      return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
+    }
+    guard tickets.count < 10_000 else { return refuseBusy(id, re) }
+    let ticket = makeTicket(seek, session, account, waited: 0)
+    ask(.queue(ticket), for: id, .queued(id, re: re, ticket))
+  }
+
+  private mutating func makeTicket(
+    _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, waited: Int64
+  ) -> TicketRecord {
+    let number = crockford(bits: random.next(), count: 8, lowercase: true)
+    var seek = seek
+    // A key of our own, by which a ticket that is gone finds what it led to.
+    if seek.key == nil { seek.key = "srv-" + number }
+    return TicketRecord(
+      id: number, session: session.record.id, account: account.id, seek: seek, isBot: session.isBot,
+      confirms: session.confirms, waited: waited)
+  }
+
+  /// Puts a seek back as if nothing had been, once what ended its match is durable.
+  mutating func requeue(_ seek: ClientMessage.Seek, waited: Int64, for id: ConnectionID) {
+    guard let session = connections[id]?.session.flatMap({ sessions[$0] }), session.connection == id,
+      let account = accounts[session.record.account]
+    else { return }
+    let ticket = makeTicket(seek, session, account, waited: waited)
+    ask(.queue(ticket), gated: true, .requeued(id, ticket))
+  }
+
+  /// Puts the ticket of somebody who confirmed back into the queue, at the node that holds him.
+  mutating func giveBack(_ ticket: Ticket) {
+    guard let id = sessions[ticket.session]?.connection else { return }
+    let waited = now.steady - ticket.since
+    if cluster?.virtual.contains(id) == true {
+      emit(.cluster(.giveBack(id, ticket.seek, waited: waited)))
+    } else {
+      requeue(ticket.seek, waited: waited, for: id)
+    }
+  }
+
+  mutating func queued(_ id: ConnectionID, _ re: String?, _ record: TicketRecord, _ result: QueueResult) {
+    guard connections[id]?.session == record.session else {
+      if sessions[record.session] == nil { ask(.unqueue(session: record.session)) }
+      return
+    }
+    switch result {
+    case .waiting(let waiting):
+      tickets.removeAll { $0.session == record.session }
+      let ticket = Ticket(
+        id: record.id, session: record.session, account: record.account, seek: record.seek, isBot: record.isBot,
+        since: now.steady - waiting.waited)
+      tickets.append(ticket)
+      send(.queued(ticket: ticket.id, waited: Int(waiting.waited), bots: 0), to: id, re: re)
+      findPartner(of: ticket, waiting)
+    case .paired(let m): take(.follow(m, re: re, isNew: true), for: id)
+    case .usedForRoom: refuse(id, re, .midReused, "this key was used for a room")
+    case .occupied: refuse(id, re, .occupied, "one seek a session; unseek first")
+    case .playing: refuse(id, re, .occupied, "you are in a rated match; finish it before the next")
+    }
+  }
+
+  /// Looks what has become of this node's tickets.
+  mutating func lookAtTickets() {
+    guard cluster?.isLooking == false, !isDraining, !tickets.isEmpty else { return }
+    cluster?.isLooking = true
+    let looked = Array(tickets.prefix(256))
+    ask(.look(looked.map { record($0) }), .looked(looked))
+  }
+
+  private func record(_ ticket: Ticket) -> TicketRecord {
+    TicketRecord(
+      id: ticket.id, session: ticket.session, account: ticket.account, seek: ticket.seek, isBot: ticket.isBot,
+      confirms: sessions[ticket.session]?.confirms ?? false, waited: now.steady - ticket.since)
+  }
+
+  mutating func looked(_ looked: [Ticket], _ states: [TicketState]) {
+    cluster?.isLooking = false
+    for (ticket, state) in zip(looked, states) {
+      guard let i = tickets.firstIndex(where: { $0.id == ticket.id }), cluster?.pairing.contains(ticket.id) == false,
+        let id = sessions[ticket.session]?.connection
+      else { continue }
+      switch state {
+      case .waiting(let waiting):
+        if !tickets[i].offeredBots, !ticket.isBot, !ticket.seek.terms.rated, waiting.bots > 0,
+          waiting.waited >= Int64(configuration.botAfter)
+        {
+          tickets[i].offeredBots = true
+          send(.queued(ticket: ticket.id, waited: Int(waiting.waited), bots: waiting.bots), to: id)
+        }
+        findPartner(of: ticket, waiting)
+      case .paired(let m):
+        tickets.remove(at: i)
+        take(.follow(m, re: nil, isNew: true), for: id)
+      case .gone:
+        tickets.remove(at: i)
+        requeue(ticket.seek, waited: now.steady - ticket.since, for: id)
+      }
+    }
+  }
+
+  private mutating func findPartner(of ticket: Ticket, _ waiting: TicketState.Waiting) {
+    if accounts[ticket.account] != nil { accounts[ticket.account] = waiting.account }
+    guard !isBusy, !isDraining else { return }
+    let own = window(range: ticket.seek.range, waited: waiting.waited)
+    let partner = waiting.candidates.first { candidate in
+      let other = candidate.ticket
+      let apart = abs(candidate.account.rating.value - waiting.account.rating.value)
+      // The one who waited longer decides how wide to look; what a player asked for himself always holds.
+      let limit = max(own, window(range: other.seek.range, waited: other.waited))
+      return cluster?.pairing.contains(other.id) == false
+        && apart <= min(limit, Double(ticket.seek.range ?? .max), Double(other.seek.range ?? .max))
+    }
+    if let partner { propose(ticket, waiting, partner) }
+  }
+
+  private mutating func propose(_ ticket: Ticket, _ waiting: TicketState.Waiting, _ partner: Candidate) {
+    let (one, other) = (waiting.account, partner.account)
+    let isX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
+    let own = record(ticket)
+    let seats = isX ? Sides(x: own, o: partner.ticket) : Sides(x: partner.ticket, o: own)
+    let players = isX ? Sides(x: one, o: other) : Sides(x: other, o: one)
+    let m = MatchID(using: &random)
+    var match = Match(MatchRecord(id: m, x: players.x.id, o: players.o.id, created: now.wall))
+    match.followers = Sides(x: [seats.x.session], o: [seats.o.session])
+    match.tickets = [seats.x, seats.o].map {
+      Ticket(
+        id: $0.id, session: $0.session, account: $0.account, seek: $0.seek, isBot: $0.isBot,
+        since: now.steady - $0.waited)
+    }
+    let confirm = own.confirms || partner.ticket.confirms
+    var draft = Draft()
+    prepare(
+      &match, players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), own.seek.terms, confirm: confirm, previous: nil,
+      keys: [seats.x.seek.key ?? "", seats.o.seek.key ?? ""],
+      autoConfirmed: confirm ? Player.allCases.filter { !seats[$0].confirms } : [], &draft)
+    var begin = MatchBegin(m: m, writes: draft.writes)
+    begin.tickets = [own.id, partner.ticket.id].sorted()
+    begin.keys = [own, partner.ticket].compactMap { seat in
+      seat.seek.key.map { .init(account: seat.account, key: $0, isRoom: false) }
+    }
+    take(slots: players, own.seek.terms, in: &begin)
+    cluster?.pairing.formUnion([own.id, partner.ticket.id])
+    ask(.begin(begin), .paired(ticket, partner, match))
+  }
+
+  /// Rated matches take a slot of both accounts, so that nobody's rating changes under a match that will change it.
+  private func take(slots players: Sides<AccountRecord>, _ terms: MatchTerms, in begin: inout MatchBegin) {
+    guard terms.rated else { return }
+    let both = [players.x, players.o].sorted { $0.id < $1.id }
+    begin.rated = both.map(\.id)
+    begin.ratings = both.map(\.rating)
+  }
+
+  mutating func paired(_ ticket: Ticket, _ partner: Candidate, _ match: Match, _ answer: ClusterAnswer?) {
+    cluster?.pairing.subtract([ticket.id, partner.ticket.id])
+    guard case .begin(let result) = answer else { return }
+    switch result {
+    case .begun:
+      tickets.removeAll { $0.id == ticket.id || $0.id == partner.ticket.id }
+      // As the store had it when it let the match begin: what this node knew may be older.
+      accounts[partner.account.id] = partner.account
+      began(match)
+      if partner.epoch != cluster?.epoch { effects.append(.cluster(.hint(partner.epoch))) }
+    case .ticketsGone(let gone):
+      if gone.contains(ticket.id) { lookAtTickets() }
+    case .playing, .stale, .codeTaken, .known: break  // looked at again within a second
+    }
+  }
+
+  /// A match has begun in the store: it is this node's from now on.
+  private mutating func began(_ match: Match) {
+    install(match)
+    for session in match.followers.x + match.followers.o {
+      guard let id = sessions[session]?.connection else { continue }
+      serve(.follow(match.id, re: nil, isNew: true), match.id, id)
+    }
+    if match.record.opener == nil { emit(.publish(match.id)) }
+    updatePresence(match.id, clean: false)
+    startClock(match.id)
+  }
+
+  // MARK: rooms
+
+  mutating func open(
+    _ terms: MatchTerms, _ key: String?, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
+  ) {
+    guard mayOpen(terms, account, id, re) else { return }
+    let m = MatchID(using: &random)
+    let code = crockford(bits: random.next(), count: Limits.code)
+    var match = Match(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
+    match.codeDies = now.steady + Int64(configuration.codeLives)
+    var draft = Draft()
+    draft.writes.append(.match(match.record))
+    log([MatchEvent(at: now.wall, mid: key, .open(by: account.name, terms))], &match, &draft)
+    var begin = MatchBegin(m: m, writes: draft.writes)
+    begin.code = code
+    if let key { begin.keys = [.init(account: account.id, key: key, isRoom: true)] }
+    ask(.begin(begin), for: id, .opened(id, re: re, match, key: key))
+  }
+
+  mutating func opened(_ id: ConnectionID, _ re: String?, _ match: Match, _ key: String?, _ answer: ClusterAnswer?) {
+    guard case .begin(let result) = answer, let code = match.record.code, let opener = match.record.opener else {
+      return refuseBusy(id, re)
+    }
+    switch result {
+    case .begun:
+      matches[match.id] = match
+      codes[code] = match.id
+      matchesOf[opener, default: []].append(match.id)
+      arm(match.id)
+      send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: re)
+    case .known(let m): take(.room(m, re: re), for: id)
+    case .codeTaken: if let account = account(of: id) { open(match.state.terms, key, account, id, re) }
+    case .ticketsGone, .playing, .stale: refuseBusy(id, re)
+    }
+  }
+
+  mutating func refuseCode(_ line: ClientLine, _ id: ConnectionID) {
+    refuse(id, line.id, .code, "no room has this code now")
+  }
+
+  // MARK: rematches
+
+  /// Both want a rematch: it begins if the store lets it. `old` has the agreement logged already, but only here.
+  mutating func rematch(
+    _ old: Match, next m: MatchID, _ draft: Draft, _ line: ClientLine, _ id: ConnectionID, _ at: Int64
+  ) {
+    guard let x = old.record.o.flatMap({ accounts[$0] }), let o = old.record.x.flatMap({ accounts[$0] }) else { return }
+    var draft = draft
+    var record = MatchRecord(id: m, x: x.id, o: o.id, created: now.wall)
+    (record.opener, record.code) = (old.record.opener, old.record.code)
+    var next = Match(record)
+    next.followers = Sides(x: old.followers.o, o: old.followers.x)
+    let players = Sides(x: x, o: o)
+    prepare(
+      &next, players, bots: bots(in: next), old.state.terms, confirm: false, previous: old.id, keys: [],
+      autoConfirmed: [], &draft)
+    var begin = MatchBegin(m: m, writes: draft.writes)
+    take(slots: players, old.state.terms, in: &begin)
+    cluster?.beginning[old.id] = []
+    ask(.begin(begin), gated: true, .rematched(old.id, line, id, at: at, old: old, next: next))
+  }
+
+  mutating func rematched(
+    _ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ at: Int64, _ old: Match, _ next: Match,
+    _ answer: ClusterAnswer?
+  ) {
+    let waiting = cluster?.beginning.removeValue(forKey: m) ?? []
+    switch answer {
+    case .begin(.begun): agreed(m, line, id, old, next)
+    case .begin(.stale):
+      // One of them has played elsewhere since: known anew, they may ask again.
+      for account in [old.record.x, old.record.o] { if let account { ask(.profile(account), .refreshed(account)) } }
+      refuseBusy(id, line.id)
+    case .begin(.playing(let account)):
+      let who = accounts[account]?.name ?? "one of you"
+      refuse(id, line.id, .occupied, "\(who) is in another rated match")
+    default: refuseBusy(id, line.id)
+    }
+    for (other, work) in waiting { serve(work, m, other) }
+  }
+
+  private mutating func agreed(_ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ old: Match, _ next: Match) {
+    // Who follows and watches may have changed meanwhile.
+    matches[m]?.take(log: old)
+    guard let match = matches[m], let body = old.bodies.last else { return }
+    let event = ServerMessage.event(m, seq: old.state.seq, hash: old.state.hash.short, body: body).bytes()
+    let players = connectionsFollowing(match)
+    for player in players { emit(.send(player, event, .essential)) }
+    for watcher in match.watchers where !players.contains(watcher) { emit(.send(watcher, event, .spectator(m))) }
+    send(.ok(m, seq: old.state.seq), to: id, re: line.id)
+    var fresh = next
+    fresh.followers = Sides(x: match.followers.o, o: match.followers.x)
+    began(fresh)
+  }
+}

@@ -1,0 +1,292 @@
+import MatchProtocol
+import TicTacToe
+
+/// Bringing what a player says to where its match is, be that here or at another node.
+extension Lobby {
+  /// Takes work of a connection, after what waits before it.
+  mutating func take(_ work: Work, for id: ConnectionID) {
+    guard connections[id] != nil else { return }
+    if let desk = cluster?.desks[id], desk.outstanding > 0 || !desk.queue.isEmpty {
+      guard desk.queue.count < 64 else {
+        if case .line(let line, _) = work { refuseBusy(id, line.id) }
+        return
+      }
+      cluster?.desks[id]?.queue.append(work)
+    } else {
+      perform(work, for: id)
+    }
+  }
+
+  /// Does what can be done here, and finds out where the rest belongs.
+  mutating func perform(_ work: Work, for id: ConnectionID) {
+    switch work {
+    case .follow(let m, _, _), .room(let m, _), .caughtUp(let m): route(work, m, for: id)
+    case .line(let line, let at):
+      guard let connection = connections[id] else { return }
+      guard let sessionID = connection.session else {
+        if case .hello(let hello) = line.message { enter(hello, id, line.id) }
+        return
+      }
+      guard let session = sessions[sessionID], session.connection == id, let account = accounts[session.record.account]
+      else { return }
+      if session.record.previous != nil {
+        sessions[sessionID]?.record.previous = nil
+        ask(.settle(session: sessionID, generation: session.generation))
+      }
+      perform(line, at, session, account, id)
+    }
+  }
+
+  private mutating func perform(
+    _ line: ClientLine, _ at: Int64, _ session: Session, _ account: AccountRecord, _ id: ConnectionID
+  ) {
+    let work = Work.line(line, at: at)
+    switch line.message {
+    case .confirm(let m), .sync(let m, _), .watch(let m, _), .unwatch(let m), .export(let m): route(work, m, for: id)
+    case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
+      if let m { route(work, m, for: id) } else { ask(.profile(account.id), for: id, .bare(id, line, at: at)) }
+    case .seek(let seek): queue(seek, session, account, id, line.id)
+    case .unseek:
+      tickets.removeAll { $0.session == session.record.id }
+      ask(.unqueue(session: session.record.id), for: id, .unqueued(id, re: line.id))
+    case .create(let terms, let key): open(terms, key, account, id, line.id)
+    case .join(let code):
+      guard allowCode(account, id, line.id) else { return }
+      guard let code = canonicalCode(code) else { return refuseCode(line, id) }
+      ask(.placeOfCode(code), for: id, .placedCode(id, line, at: at))
+    case .register, .token, .mute, .block: change(line, account, id)
+    case .top: ask(.top(limit: Limits.page), for: id, .top(id, re: line.id))
+    case .list: ask(.live(limit: Limits.page), for: id, .list(id, re: line.id))
+    case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))
+    case .history(let before):
+      effects.append(.history(id, re: line.id, account: account.id, before: before ?? Int64.max))
+    case .hello, .ping, .pong, .bye, .help: break  // the session answers these
+    }
+  }
+
+  // MARK: where a match is
+
+  /// Brings work to its match.
+  mutating func route(_ work: Work, _ m: MatchID, for id: ConnectionID) {
+    if matches[m] != nil || cluster?.beginning[m] != nil { return serve(work, m, id) }
+    if let epoch = cluster?.remote[id]?[m] { return relay(work, m, for: id, to: epoch) }
+    ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: nil))
+  }
+
+  /// Milliseconds after its end for which a match is still looked for at its owner: as long as a rematch can be asked.
+  private var keptByOwner: Int64 { Int64(configuration.rematchWithin) + 10_000 }
+
+  mutating func placed(
+    _ id: ConnectionID, _ work: Work, _ m: MatchID, since: Int64, failed: Int64?, _ place: MatchPlace?
+  ) {
+    guard connections[id] != nil, let cluster else { return }
+    if matches[m] != nil { return serve(work, m, id) }
+    guard let place else {
+      if case .line(let line, _) = work { refuse(id, line.id, .notFound, "there is no such match") }
+      return
+    }
+    let isOld = place.endedAgo.map { $0 > keptByOwner } ?? false
+    switch place.owner {
+    case cluster.epoch?, nil:
+      if place.endedAgo != nil { serve(work, m, id) } else { retry(work, m, for: id, since: since, failed: nil) }
+    case let owner?:
+      if let lost = cluster.lostAt[owner], now.steady - lost < configuration.lease / 2, place.endedAgo == nil {
+        // Nobody is sent away twice for one broken link: a node that is dead loses its lease soon.
+        retry(work, m, for: id, since: since, failed: failed)
+      } else if isOld || (place.endedAgo != nil && owner == failed) {
+        serve(work, m, id)
+      } else if owner == failed {
+        retry(work, m, for: id, since: since, failed: nil)
+      } else {
+        relay(work, m, for: id, to: owner)
+      }
+    }
+  }
+
+  /// Tries again in a moment: the match is on its way from one node to another.
+  mutating func retry(_ work: Work, _ m: MatchID, for id: ConnectionID, since: Int64, failed: Int64?) {
+    guard connections[id] != nil, let number = cluster?.nextAgain else { return }
+    guard now.steady - since < configuration.moveWithin else {
+      switch work {
+      case .line(let line, _): refuse(id, line.id, .busy, "the match is moving to another node; try again in a moment")
+      case .follow, .room:
+        emit(.close(id, .restart, "your match cannot be reached from here; come back", retry: nil))
+      case .caughtUp: break
+      }
+      return
+    }
+    cluster?.nextAgain += 1
+    cluster?.again[number] = (id, work, m, since, failed)
+    cluster?.desks[id, default: .init()].outstanding += 1
+    timers.set(.again(number), at: now.steady + configuration.retryEvery)
+  }
+
+  mutating func tryAgain(_ number: UInt64) {
+    guard let (id, work, m, since, failed) = cluster?.again.removeValue(forKey: number), connections[id] != nil else {
+      return
+    }
+    if matches[m] != nil {
+      serve(work, m, id)
+    } else {
+      ask(.place(m), for: id, .placed(id, work, m, since: since, failed: failed))
+    }
+    proceed(id)
+  }
+
+  // MARK: at this node
+
+  /// Does work on a match that is here, or that is over and can be read here.
+  mutating func serve(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
+    if cluster?.beginning[m] != nil {
+      cluster?.beginning[m]?.append((id, work))
+      return
+    }
+    guard let sessionID = connections[id]?.session, let session = sessions[sessionID], session.connection == id,
+      let account = accounts[session.record.account]
+    else { return }
+    switch work {
+    case .line(let line, let at):
+      switch line.message {
+      case .confirm(let m): confirm(m, account, id, line.id)
+      case .sync, .watch, .unwatch, .export: look(line, account, id, at)
+      case .act: act(line, account, id, at)
+      case .say, .emote, .report: talk(line, account, id)
+      case .join(let code): enterRoom(code, session, account, id, line.id)
+      default: break
+      }
+    case .follow(let m, let re, let isNew):
+      guard let match = matches[m] else { return }
+      follow(m, account, sessionID)
+      if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
+        let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
+        send(.paired(m, side, confirmIn: left), to: id, re: re)
+      }
+      sendState(of: matches[m] ?? match, to: id, re: nil, kind: .essential)
+    case .room(let m, let re):
+      guard let match = matches[m], let code = match.record.code else {
+        return refuse(id, re, .code, "this room is no more")
+      }
+      let left = Int(max(0, (match.codeDies ?? now.steady) - now.steady))
+      send(.room(m, code: code, expiresIn: left), to: id, re: re)
+    case .caughtUp(let m):
+      if connections[id]?.watching.contains(m) == true, let match = matches[m] {
+        sendState(of: match, to: id, re: nil, kind: .spectator(m))
+      }
+    }
+  }
+
+  // MARK: at another node
+
+  private mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64) {
+    guard let connection = connections[id], let session = connection.session.flatMap({ sessions[$0] }),
+      let account = accounts[session.record.account]
+    else { return }
+    if cluster?.attachedTo[id]?.contains(epoch) != true {
+      cluster?.attachedTo[id, default: []].append(epoch)
+      let attachment = Attachment(
+        session: session.record.id, generation: session.generation, account: account, isBot: session.isBot,
+        confirms: session.confirms, isPerson: session.isPerson)
+      effects.append(.cluster(.attach(epoch, id, attachment)))
+    }
+    cluster?.remote[id, default: [:]][m] = epoch
+    counts.relayed += 1
+    effects.append(.cluster(.relay(epoch, id, work, m, roundTrip: connection.roundTrip)))
+  }
+
+  /// The node that was asked does not have the match: looks again where it is.
+  mutating func notHere(_ epoch: Int64, _ id: ConnectionID, _ work: Work, _ m: MatchID) {
+    guard connections[id] != nil else { return }
+    if cluster?.remote[id]?[m] == epoch { cluster?.remote[id]?[m] = nil }
+    ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: epoch))
+  }
+
+  /// A node cannot be reached. Whoever waits for an answer from there does not know what became of his command: he comes
+  /// back and sends again what was not answered.
+  mutating func linkLost(_ epoch: Int64) {
+    cluster?.lostAt[epoch] = now.steady
+    let held = (cluster?.attachedTo ?? [:]).filter { $0.value.contains(epoch) }.keys.sorted()
+    for id in held {
+      cluster?.attachedTo[id]?.removeAll { $0 == epoch }
+      let elsewhere = cluster?.remote[id]?.filter { $0.value != epoch }
+      cluster?.remote[id] = elsewhere
+      emit(.close(id, .restart, "the node of your match is gone; come back", retry: nil))
+    }
+  }
+
+  // MARK: for another node
+
+  /// A player whose connection another node holds.
+  mutating func attached(_ id: ConnectionID, _ attachment: Attachment) {
+    cluster?.virtual.insert(id)
+    connections[id] = Connection(address: nil)
+    if let known = sessions[attachment.session] {
+      guard known.generation <= attachment.generation else {
+        return emit(.close(id, .replaced, "this session connected again", retry: nil))
+      }
+      replace(known)
+    }
+    let account = attachment.account
+    // A rating that this node is about to change is newer here than there.
+    if matchesOf[account.id, default: []].isEmpty || accounts[account.id] == nil { accounts[account.id] = account }
+    let record = SessionRecord(
+      id: attachment.session, account: account.id, resume: Lobby.digest(attachment.session), previous: nil, expires: 0)
+    var session = Session(record: record)
+    (session.connection, session.generation) = (id, attachment.generation)
+    (session.isBot, session.confirms, session.isPerson) = (attachment.isBot, attachment.confirms, attachment.isPerson)
+    sessions[record.id] = session
+    if !sessionsOf[account.id, default: []].contains(record.id) {
+      sessionsOf[account.id, default: []].append(record.id)
+    }
+    connections[id]?.session = record.id
+  }
+
+  mutating func serveRelayed(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
+    guard matches[m] != nil || cluster?.beginning[m] != nil else {
+      effects.append(.cluster(.notHere(id, work, m)))
+      return
+    }
+    serve(work, m, id)
+  }
+
+  /// Ends the connection that a session has here, because it has a newer one.
+  mutating func replace(_ session: Session) {
+    guard let other = session.connection else { return }
+    connections[other]?.session = nil
+    sessions[session.record.id]?.connection = nil
+    emit(.close(other, .replaced, "this session connected again", retry: nil))
+  }
+
+  mutating func evict(_ id: String, before generation: Int64) {
+    guard let session = sessions[id], session.generation < generation, let connection = session.connection else {
+      return
+    }
+    replace(session)
+    tickets.removeAll { $0.session == id }
+    leaveNodes(connection, clean: false)
+    for m in matchesOf[session.record.account, default: []] { updatePresence(m, clean: false) }
+    release(session)
+  }
+
+  /// Tells the nodes that hold a connection that it is gone.
+  mutating func leaveNodes(_ id: ConnectionID, clean: Bool) {
+    for epoch in cluster?.attachedTo.removeValue(forKey: id) ?? [] {
+      effects.append(.cluster(.detach(epoch, id, clean: clean)))
+    }
+    cluster?.remote[id] = nil
+  }
+}
+
+extension ClientLine {
+  /// The same line with its match named.
+  func naming(_ m: MatchID) -> ClientLine {
+    var line = self
+    switch message {
+    case .act(_, let action, let mid): line.message = .act(m, action, mid: mid)
+    case .say(_, let text): line.message = .say(m, text)
+    case .emote(_, let emote): line.message = .emote(m, emote)
+    case .report(_, let text): line.message = .report(m, text: text)
+    default: break
+    }
+    return line
+  }
+}

@@ -1,0 +1,222 @@
+import MatchProtocol
+import TicTacToe
+
+/// What two nodes say to one another: JSON objects, one a line, as clients and servers do.
+///
+/// The node that holds a client's connection opens the link, names the connection by its own number, and gives work to the
+/// node that owns the match; lines for the client come back as they are. Times go as ages, because the clocks differ.
+package enum NodeFrame: Sendable, Hashable {
+  // From the node that opened the link.
+  /// Who opens it, and which incarnation it means to reach.
+  case hello(epoch: Int64, to: Int64)
+  case attach(ConnectionID, Attachment)
+  /// Work, the time of a line in it as milliseconds ago.
+  case work(ConnectionID, Work, MatchID, roundTrip: Int)
+  case detach(ConnectionID, clean: Bool)
+  case hint
+  case evict(session: String, generation: Int64)
+  case refresh(account: Int64)
+  case ping
+  // From the node it was opened to.
+  case pong
+  case send(ConnectionID, LineKind, [UInt8])
+  case end(ConnectionID, ByeCode, String, retry: Int?)
+  case notHere(ConnectionID, Work, MatchID)
+  case giveBack(ConnectionID, ClientMessage.Seek, waited: Int64)
+
+  /// The version of this language; a link is made only where both speak the same.
+  package static let version = 1
+  /// Bytes of a frame: the longest line to a client and what names its receiver.
+  package static let longest = Limits.lineOut + 256
+}
+
+extension NodeFrame {
+  private static let sendHead = Array(#"{"n":"send","c":"#.utf8)
+  private static let lineKey = Array(#","line":"#.utf8)
+
+  /// The frame as a line, with its end; O(n).
+  package var bytes: [UInt8] {
+    var out = JSONWriter()
+    switch self {
+    case .hello(let epoch, let to):
+      out.field("n", "hello")
+      out.field("v", NodeFrame.version)
+      out.field("epoch", epoch)
+      out.field("to", to)
+    case .attach(let c, let a):
+      out.field("n", "attach")
+      out.field("c", c)
+      out.field("session", a.session)
+      out.field("generation", a.generation)
+      var account = a.account
+      account.token = nil  // no node needs another's players' secrets
+      out.raw("account", StoreArchive.line(account).dropLast())
+      out.field("guest", account.guest)
+      out.field("bot", a.isBot)
+      out.field("confirms", a.confirms)
+      out.field("person", a.isPerson)
+    case .work(let c, let work, let m, let roundTrip):
+      out.field("n", "work")
+      out.field("c", c)
+      out.field("rt", roundTrip)
+      NodeFrame.write(work, m, to: &out)
+    case .notHere(let c, let work, let m):
+      out.field("n", "nothere")
+      out.field("c", c)
+      NodeFrame.write(work, m, to: &out)
+    case .detach(let c, let clean):
+      out.field("n", "detach")
+      out.field("c", c)
+      out.field("clean", clean)
+    case .hint: out.field("n", "hint")
+    case .evict(let session, let generation):
+      out.field("n", "evict")
+      out.field("session", session)
+      out.field("generation", generation)
+    case .refresh(let account):
+      out.field("n", "refresh")
+      out.field("account", account)
+    case .ping: out.field("n", "ping")
+    case .pong: out.field("n", "pong")
+    case .send(let c, let kind, let line):
+      out = JSONWriter(capacity: line.count + 64)
+      out.field("n", "send")
+      out.field("c", c)
+      switch kind {
+      case .essential: out.field("k", "e")
+      case .droppable: out.field("k", "d")
+      case .spectator(let m): out.field("k", m.rawValue + "/")
+      }
+      out.raw("line", line.dropLast())
+    case .end(let c, let code, let text, let retry):
+      out.field("n", "end")
+      out.field("c", c)
+      out.field("code", code.rawValue)
+      out.field("msg", text)
+      out.field("retry_ms", retry)
+    case .giveBack(let c, let seek, let waited):
+      out.field("n", "giveback")
+      out.field("c", c)
+      out.field("waited", waited)
+      out.field("seek", NodeFrame.text(ClientLine(.seek(seek))))
+    }
+    out.finishLine()
+    return out.bytes
+  }
+
+  private static func text(_ line: ClientLine) -> String { String(decoding: line.bytes.dropLast(), as: UTF8.self) }
+
+  private static func write(_ work: Work, _ m: MatchID, to out: inout JSONWriter) {
+    out.field("m", m.rawValue)
+    switch work {
+    case .line(let line, let age):
+      out.field("age", age)
+      out.field("line", text(line))
+    case .follow(_, let re, let isNew):
+      out.field("do", "follow")
+      out.field("re", re)
+      out.field("new", isNew)
+    case .room(_, let re):
+      out.field("do", "room")
+      out.field("re", re)
+    case .caughtUp: out.field("do", "caughtup")
+    }
+  }
+
+  /// Reads a frame without its line end; O(n).
+  package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
+    if let frame = NodeFrame(sent: line) {
+      self = frame
+      return
+    }
+    let value: JSONValue
+    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
+    guard case .object(let f) = value, let name = f["n"]?.string else { throw .missing("n") }
+    func number(_ name: String) throws(ProtocolError) -> Int64 {
+      guard let value = f[name]?.int else { throw .missing(name) }
+      return Int64(value)
+    }
+    func text(_ name: String) throws(ProtocolError) -> String {
+      guard let value = f[name]?.string else { throw .missing(name) }
+      return value
+    }
+    func connection() throws(ProtocolError) -> ConnectionID { ConnectionID(try number("c")) }
+    switch name {
+    case "hello":
+      guard f["v"]?.int == NodeFrame.version else { throw .invalid("v", "\(NodeFrame.version)") }
+      self = .hello(epoch: try number("epoch"), to: try number("to"))
+    case "attach":
+      guard let fields = f["account"]?.object, var account = StoreArchive.account(fields) else {
+        throw .missing("account")
+      }
+      account.guest = f["guest"]?.bool ?? false
+      self = .attach(
+        try connection(),
+        Attachment(
+          session: try text("session"), generation: try number("generation"), account: account,
+          isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false, isPerson: f["person"]?.bool ?? false))
+    case "work":
+      let (work, m) = try NodeFrame.work(f)
+      self = .work(try connection(), work, m, roundTrip: Int(try number("rt")))
+    case "nothere":
+      let (work, m) = try NodeFrame.work(f)
+      self = .notHere(try connection(), work, m)
+    case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
+    case "hint": self = .hint
+    case "evict": self = .evict(session: try text("session"), generation: try number("generation"))
+    case "refresh": self = .refresh(account: try number("account"))
+    case "ping": self = .ping
+    case "pong": self = .pong
+    case "end":
+      self = .end(
+        try connection(), ByeCode(rawValue: try text("code")) ?? .restart, f["msg"]?.string ?? "",
+        retry: f["retry_ms"]?.int)
+    case "giveback":
+      guard case .seek(let seek) = try ClientLine(relayed: Array(try text("seek").utf8)).message else {
+        throw .missing("seek")
+      }
+      self = .giveBack(try connection(), seek, waited: try number("waited"))
+    default: throw .unknownType(String(name.prefix(20)))
+    }
+  }
+
+  private static func work(_ f: JSONObject) throws(ProtocolError) -> (Work, MatchID) {
+    guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
+    if let line = f["line"]?.string {
+      return (.line(try ClientLine(relayed: Array(line.utf8)), at: Int64(f["age"]?.int ?? 0)), m)
+    }
+    switch f["do"]?.string {
+    case "follow": return (.follow(m, re: f["re"]?.string, isNew: f["new"]?.bool ?? false), m)
+    case "room": return (.room(m, re: f["re"]?.string), m)
+    case "caughtup": return (.caughtUp(m), m)
+    default: throw .missing("do")
+    }
+  }
+
+  /// The frame that is most of all there are, taken apart by hand: the line in it stays bytes.
+  private init?(sent line: UnsafeRawBufferPointer) {
+    let head = NodeFrame.sendHead
+    guard line.count > head.count, line.starts(with: head), line.last == UInt8(ascii: "}") else { return nil }
+    var i = head.count
+    var c: ConnectionID = 0
+    while i < line.count, case let digit = line[i] &- 0x30, digit < 10 {
+      c = c &* 10 &+ ConnectionID(digit)
+      i += 1
+    }
+    let kindHead = #","k":""#.utf8
+    guard line[i...].starts(with: kindHead) else { return nil }
+    i += kindHead.count
+    guard let quote = line[i...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+    let kind: LineKind
+    switch line[quote - 1] {
+    case UInt8(ascii: "/"):
+      guard let m = MatchID(rawValue: String(decoding: line[i..<(quote - 1)], as: UTF8.self)) else { return nil }
+      kind = .spectator(m)
+    case UInt8(ascii: "d"): kind = .droppable
+    default: kind = .essential
+    }
+    let start = quote + 1 + NodeFrame.lineKey.count
+    guard start < line.count, line[(quote + 1)...].starts(with: NodeFrame.lineKey) else { return nil }
+    self = .send(c, kind, Array(line[start..<(line.count - 1)]) + [UInt8(ascii: "\n")])
+  }
+}

@@ -1,0 +1,101 @@
+import Crypto
+import Foundation
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// What nodes know one another by: certificates of a private authority, each with its node's name, shown by both ends.
+package struct NodeTLS: Sendable {
+  /// For links that others open.
+  let server: NIOSSLContext
+  /// For links to others.
+  let client: NIOSSLContext
+
+  /// Reads `ca.crt`, `NAME.crt` and `NAME.key` of a folder made by `alina-server cluster-cert`; throws what is missing.
+  package init(folder: String, name: String) throws {
+    let paths = ["ca.crt", "\(name).crt", "\(name).key"].map { folder + "/" + $0 }
+    for path in paths where !FileManager.default.isReadableFile(atPath: path) {
+      throw StoreError.unusable(
+        "cannot read \(path); make it with: alina-server cluster-cert --cluster-dir \(folder) \(name)")
+    }
+    let authority = NIOSSLTrustRoots.file(paths[0])
+    let chain = try NIOSSLCertificate.fromPEMFile(paths[1])
+    guard let leaf = chain.first,
+      leaf._subjectAlternativeNames().contains(where: { Array($0.contents) == Array(name.utf8) })
+    else { throw StoreError.unusable("\(paths[1]) is not the certificate of a node named \(name)") }
+    let sources = chain.map { NIOSSLCertificateSource.certificate($0) }
+    let key = NIOSSLPrivateKeySource.privateKey(try NIOSSLPrivateKey(file: paths[2], format: .pem))
+    var accepting = TLSConfiguration.makeServerConfiguration(certificateChain: sources, privateKey: key)
+    accepting.trustRoots = authority
+    // Whoever opens a link must show a certificate of our authority; which node it is, its name is for the others to check.
+    accepting.certificateVerification = .noHostnameVerification
+    accepting.minimumTLSVersion = .tlsv13
+    server = try NIOSSLContext(configuration: accepting)
+    var opening = TLSConfiguration.makeClientConfiguration()
+    (opening.certificateChain, opening.privateKey, opening.trustRoots) = (sources, key, authority)
+    opening.certificateVerification = .fullVerification
+    opening.minimumTLSVersion = .tlsv13
+    client = try NIOSSLContext(configuration: opening)
+  }
+
+  /// Whether a node can have this name: 1–32 characters `[a-z0-9-]`, not only digits, because it stands in certificates.
+  package static func isName(_ name: String) -> Bool {
+    (1...32).contains(name.utf8.count) && name.first != "-" && name.last != "-" && name != "ca"
+      && name.utf8.allSatisfy { ($0 | 0x20) == $0 && ($0 &- 0x30 < 10 || $0 &- 0x61 < 26 || $0 == UInt8(ascii: "-")) }
+      && name.utf8.contains { $0 &- 0x61 < 26 }
+  }
+
+  /// Makes the certificate and key of a node, and the authority first if the folder has none; throws, with nothing changed, if the node
+  /// has a certificate already. All live ten years.
+  package static func make(in folder: String, name: String) throws {
+    let files = FileManager.default
+    let (caCertificate, caKey) = (folder + "/ca.crt", folder + "/ca.key")
+    for path in ["\(folder)/\(name).crt", "\(folder)/\(name).key"] where files.fileExists(atPath: path) {
+      throw StoreError.unusable("\(path) exists; remove it to make another")
+    }
+    try files.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let authority = try DistinguishedName { CommonName("alina-server cluster") }
+    let signer: P256.Signing.PrivateKey
+    if files.fileExists(atPath: caKey) {
+      signer = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: caKey, encoding: .utf8))
+    } else {
+      signer = P256.Signing.PrivateKey()
+      let certificate = try certificate(
+        of: signer.publicKey, named: authority, by: authority, signer,
+        Certificate.Extensions {
+          Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+          Critical(KeyUsage(keyCertSign: true))
+        })
+      try write(signer.pemRepresentation, to: caKey, mode: 0o600)
+      try write(certificate.serializeAsPEM().pemString, to: caCertificate, mode: 0o644)
+    }
+    let key = P256.Signing.PrivateKey()
+    let leaf = try certificate(
+      of: key.publicKey, named: try DistinguishedName { CommonName(name) }, by: authority, signer,
+      Certificate.Extensions {
+        Critical(BasicConstraints.notCertificateAuthority)
+        try ExtendedKeyUsage([.serverAuth, .clientAuth])
+        SubjectAlternativeNames([.dnsName(name)])
+      })
+    try write(key.pemRepresentation, to: "\(folder)/\(name).key", mode: 0o600)
+    try write(leaf.serializeAsPEM().pemString, to: "\(folder)/\(name).crt", mode: 0o644)
+  }
+
+  private static func certificate(
+    of key: P256.Signing.PublicKey, named name: DistinguishedName, by issuer: DistinguishedName,
+    _ signer: P256.Signing.PrivateKey, _ extensions: Certificate.Extensions
+  ) throws -> Certificate {
+    try Certificate(
+      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key),
+      notValidBefore: Date().addingTimeInterval(-3600), notValidAfter: Date().addingTimeInterval(86_400 * 3650),
+      issuer: issuer, subject: name, signatureAlgorithm: .ecdsaWithSHA256, extensions: extensions,
+      issuerPrivateKey: .init(signer))
+  }
+
+  private static func write(_ text: String, to path: String, mode: Int) throws {
+    guard
+      FileManager.default.createFile(
+        atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
+    else { throw StoreError.unusable("cannot write \(path)") }
+  }
+}

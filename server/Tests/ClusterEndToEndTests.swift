@@ -1,0 +1,230 @@
+import Foundation
+import Logging
+import MatchClient
+import MatchProtocol
+import NIOCore
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// Three nodes in this process, with real links between them, on a store they share in memory.
+final class TestCluster {
+  private(set) var nodes: [TestServer] = []
+  let cluster = MemoryCluster { Moment.current.wall }
+  private let folder = TemporaryFolder()
+
+  init(_ count: Int = 3) async throws {
+    for i in 0..<count { try await add("n\(i)") }
+    for i in 0..<count { try await meet(i) }
+  }
+
+  private func add(_ name: String) async throws {
+    try NodeTLS.make(in: folder.path, name: name)
+    let tls = try NodeTLS(folder: folder.path, name: name)
+    let view = cluster.view()
+    nodes.append(
+      try await TestServer(cluster: { loop in
+        NodeSeat(
+          store: view,
+          port: NodePort(
+            host: "127.0.0.1", port: 0, tls: tls, loop: loop,
+            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }),
+          description: NodeDescription(name: name, address: "", peer: "127.0.0.1:0"))
+      }))
+  }
+
+  /// Waits until a node knows all others.
+  private func meet(_ i: Int) async throws {
+    let count = nodes.count
+    for _ in 0..<400 {
+      if try await nodes[i].host.inspect({ $0.otherNodes.count }) == count - 1 { return }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    Issue.record("node \(i) does not find the others")
+  }
+
+  /// A client that starts at a node and knows the others only from what it is told.
+  func client(_ node: Int, _ guest: String) -> Watcher { Watcher(nodes[node].client(guest)) }
+
+  /// The node that owns a match.
+  func owner(of m: MatchID) async throws -> Int? {
+    for (i, node) in nodes.enumerated() {
+      if try await node.host.inspect({ $0.matches[m].map { !$0.isOver } ?? false }) { return i }
+    }
+    return nil
+  }
+
+  func stop(_ i: Int) async throws { try await nodes[i].stop() }
+  func forget(_ i: Int) { nodes.remove(at: i) }
+}
+
+@Suite(.serialized) struct ClusterEndToEndTests {
+  private func pair(_ cluster: TestCluster, _ a: Int, _ b: Int) async throws -> (x: Watcher, o: Watcher, m: MatchID) {
+    let one = cluster.client(a, "one")
+    let other = cluster.client(b, "two")
+    let welcome = try await one.online()
+    #expect(welcome.nodes.count == cluster.nodes.count - 1)
+    _ = try await other.online()
+    one.client.seek()
+    other.client.seek()
+    let (m, side) = try await one.paired()
+    _ = try await other.paired()
+    for watcher in [one, other] { try await live(watcher, m) }
+    return side == .x ? (one, other, m) : (other, one, m)
+  }
+
+  private func live(_ watcher: Watcher, _ m: MatchID) async throws {
+    if watcher.client.match(m)?.state.phase == .live { return }
+    _ = try await watcher.wait("the start") { event -> Bool? in
+      switch event {
+      case .event(m, _, _), .state(m): watcher.client.match(m)?.state.phase == .live ? true : nil
+      default: nil
+      }
+    }
+  }
+
+  @Test func `players of two nodes play one match, watched at a third, with chat and a rematch`() async throws {
+    let cluster = try await TestCluster()
+    var (x, o, m) = try await pair(cluster, 0, 1)
+    let viewer = cluster.client(2, "viewer")
+    _ = try await viewer.online()
+    viewer.client.watch(m)
+    _ = try await viewer.wait("the board") { if case .state(m) = $0 { true } else { nil } }
+    for (ply, cell) in [4, 0, 2, 6, 3, 5, 1, 7].enumerated() {
+      (ply % 2 == 0 ? x : o).client.move(m, Square(cell))
+      for watcher in [x, o, viewer] { try await watcher.move(ply: ply) }
+    }
+    x.client.say(m, "nearly")
+    _ = try await o.wait("the word") { if case .chat(m, _, "nearly"?, _) = $0 { true } else { nil } }
+    x.client.move(m, Square(8))
+    for watcher in [x, o, viewer] {
+      _ = try await watcher.event("the end") { if case .end = $0 { true } else { false } }
+    }
+    x.client.rematch(m)
+    _ = try await o.event("the wish") { if case .rematch = $0 { true } else { false } }
+    o.client.rematch(m)
+    let next = try await x.paired()
+    #expect(next.1 == .o)
+    try await live(x, next.0)
+    try await live(o, next.0)
+    (x, o) = (o, x)
+    m = next.0
+    x.client.move(m, Square(4))
+    try await o.move(ply: 0)
+    for watcher in [x, o, viewer] { watcher.client.disconnect() }
+    for i in cluster.nodes.indices { try await cluster.stop(i) }
+    var checker = HistoryChecker()
+    try checker.check(cluster.cluster.view())
+    #expect(checker.faults.isEmpty, "\(checker.faults)")
+  }
+
+  @Test func `a node that stops gives its matches away, and they go on at once`() async throws {
+    let cluster = try await TestCluster()
+    let (x, o, m) = try await pair(cluster, 0, 1)
+    x.client.move(m, Square(4))
+    try await o.move(ply: 0)
+    let owner = try #require(try await cluster.owner(of: m))
+    let before = MatchClient.now
+    try await cluster.stop(owner)
+    // Whoever was at the other node may move as soon as the match has found its new owner.
+    var moved = false
+    for _ in 0..<1000 where !moved {
+      o.client.move(m, Square(0))
+      try await Task.sleep(for: .milliseconds(10))
+      moved = (o.client.match(m)?.state.moves.count ?? 0) > 1
+    }
+    #expect(moved)
+    print("a match went on \(MatchClient.now - before) ms after its node began to stop")
+    for _ in 0..<1000 where (x.client.match(m)?.state.moves.count ?? 0) < 2 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(x.client.match(m)?.state.moves.count == 2, "the other has come back too")
+    x.client.resign(m)
+    _ = try await o.event("the end") { if case .end = $0 { true } else { false } }
+    x.client.disconnect()
+    o.client.disconnect()
+    cluster.forget(owner)
+    for i in cluster.nodes.indices { try await cluster.stop(i) }
+    var checker = HistoryChecker()
+    try checker.check(cluster.cluster.view())
+    #expect(checker.faults.isEmpty, "\(checker.faults)")
+  }
+
+  @Test func `rooms are found from every node, bare commands too, and a name is one player's on all`() async throws {
+    let cluster = try await TestCluster()
+    let host = cluster.client(0, "host")
+    _ = try await host.online()
+    host.client.create()
+    let (m, code) = try await host.wait("the room") {
+      if case .room(let m, let code, _) = $0 { (m, code) } else { nil }
+    }
+    let peer = try RawPeer(cluster.nodes[2].port)
+    peer.type("hello guest")
+    try peer.wait(#""t":"welcome""#)
+    peer.type("join \(code.lowercased())")
+    try peer.wait(#""t":"event""#)
+    try await live(host, m)
+    let isX = host.client.match(m)?.you == .o
+    if isX {
+      peer.type("move b2")
+      try await host.move(ply: 0)
+    } else {
+      host.client.move(m, Square(4))
+      try peer.wait(#""ply":0"#)
+      peer.type("move a1")
+      try await host.move(ply: 1)
+    }
+    peer.type("register Someone")
+    try peer.wait(#""t":"token""#)
+    host.client.register("SOMEONE")
+    _ = try await host.wait("the refusal") { if case .refused(.name, _, _) = $0 { true } else { nil } }
+    peer.type("resign")
+    _ = try await host.event("the end") { if case .end = $0 { true } else { false } }
+    peer.type("me")
+    try peer.wait(#""name":"Someone""#)
+    host.client.disconnect()
+    for i in cluster.nodes.indices { try await cluster.stop(i) }
+  }
+
+  @Test func `a stranger without a certificate of the cluster opens no link, and names must be right`() throws {
+    let folder = TemporaryFolder()
+    try NodeTLS.make(in: folder.path, name: "a")
+    #expect(throws: StoreError.self) { try NodeTLS.make(in: folder.path, name: "a") }
+    #expect(throws: StoreError.self) { _ = try NodeTLS(folder: folder.path, name: "b") }
+    try FileManager.default.copyItem(atPath: folder.path + "/a.crt", toPath: folder.path + "/c.crt")
+    try FileManager.default.copyItem(atPath: folder.path + "/a.key", toPath: folder.path + "/c.key")
+    #expect(throws: StoreError.self) { _ = try NodeTLS(folder: folder.path, name: "c") }
+    for name in ["a", "n-1", "eu2"] { #expect(NodeTLS.isName(name)) }
+    for name in ["", "A", "-a", "a-", "ca", "12", "a.b", String(repeating: "a", count: 33)] {
+      #expect(!NodeTLS.isName(name))
+    }
+  }
+
+  @Test func `every frame of the nodes' language is read back as it was`() throws {
+    var account = someAccount(7, "Ann")
+    account.token = nil
+    account.guest = false
+    let line = ClientLine(id: "c1", .act(someID(1), .move(ply: 3, cell: Square(4)), mid: "m"))
+    let bare = ClientLine(.act(someID(1), .move(ply: nil, cell: Square(4)), mid: nil))
+    let answer = ServerMessage.ok(someID(1), seq: 3).bytes(re: "c1")
+    let frames: [NodeFrame] = [
+      .hello(epoch: 3, to: 4), .detach(5, clean: true), .hint, .ping, .pong, .evict(session: "s", generation: .max),
+      .refresh(account: 7), .work(1, .line(line, at: 12), someID(1), roundTrip: 40),
+      .work(1, .line(bare, at: 0), someID(1), roundTrip: 0),
+      .work(2, .follow(someID(1), re: "q", isNew: true), someID(1), roundTrip: 1),
+      .work(2, .room(someID(1), re: nil), someID(1), roundTrip: 1),
+      .work(2, .caughtUp(someID(1)), someID(1), roundTrip: 1),
+      .notHere(9, .line(line, at: 1), someID(1)), .end(3, .replaced, "so", retry: 5),
+      .giveBack(4, .init(MatchTerms(rated: true), range: 7, bots: true, key: "k"), waited: 99),
+      .send(1, .essential, answer), .send(1 << 62, .droppable, answer), .send(7, .spectator(someID(2)), answer),
+      .attach(
+        6, Attachment(session: "s", generation: 2, account: account, isBot: true, confirms: false, isPerson: true)),
+    ]
+    for frame in frames {
+      let bytes = frame.bytes
+      #expect(bytes.last == 10 && !bytes.dropLast().contains(10))
+      #expect(try bytes.dropLast().withUnsafeBytes { try NodeFrame($0) } == frame)
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import MatchClient
+import MatchProtocol
+import TicTacToe
+
+@testable import MatchServer
+
+/// The players of a simulated world: real client models, with hands that do at random what people do.
+extension Simulation {
+  // MARK: clients
+
+  mutating func dial(_ i: Int) {
+    guard clients[i].connection == nil, clients[i].model.failure == nil else { return }
+    // One node after the other, until one answers.
+    let home = (clients[i].home + clients[i].tries) % nodes.count
+    clients[i].tries += 1
+    guard nodes[home].lobby != nil, !isStopped(home) else {
+      return queue.set(.dial(i), at: now + 200 + Int64(random.below(400)))
+    }
+    let id = nextConnection
+    nextConnection += 1
+    owner[id] = i
+    homes[id] = home
+    alive.insert(id)
+    clients[i].connection = id
+    clients[i].upAt = now
+    clients[i].downAt = now
+    count("connect")
+    reduce(home, .connected(id, address: nil))
+    carryOut(i, clients[i].model.connected())
+    queue.set(.think(i), at: now + 30 + Int64(random.below(500)))
+  }
+
+  /// The client's end of the connection is gone; the server may hear of it much later, or never.
+  mutating func lose(_ i: Int) {
+    guard let id = clients[i].connection else { return }
+    clients[i].connection = nil
+    clients[i].model.disconnected()
+    let late = random.below(3) == 0 ? 25_000 : 100
+    queue.set(.serverHears(id), at: now + Int64(random.below(late)))
+    queue.set(.dial(i), at: now + 20 + Int64(random.below(isCalm ? 200 : 3000)))
+  }
+
+  mutating func receive(_ i: Int, _ line: [UInt8]) {
+    if let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ServerLine(raw) }),
+      case .ok(let m?, let seq?) = parsed.message, let re = parsed.re, let (asked, mid) = clients[i].mids[re],
+      asked == m,
+      let side = clients[i].model.matches[m]?.you
+    {
+      checker.acknowledged.insert(.init(m: m, side: side, mid: mid, seq: seq))
+      count("ok")
+    }
+    let output = line.dropLast().withUnsafeBytes { raw in clients[i].model.receive(raw, now: now) }
+    for event in output.events {
+      switch event {
+      case .room(_, let code, _): codes.append(code)
+      case .event(_, _, let event): count("saw \(event.name)")
+      case .movePutRight: count("put right")
+      default: break
+      }
+    }
+    carryOut(i, output)
+  }
+
+  mutating func carryOut(_ i: Int, _ output: ClientModel.Output) {
+    guard let id = clients[i].connection else { return }
+    for line in output.lines {
+      guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ClientLine(raw) }) else {
+        checker.faults.append("the client said what cannot be read: \(String(decoding: line, as: UTF8.self))")
+        continue
+      }
+      if case .act(let m?, _, let mid?) = parsed.message, let re = parsed.id { clients[i].mids[re] = (m, mid) }
+      if case .pong = parsed.message { continue }
+      clients[i].upAt = max(clients[i].upAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 600 : 40)))
+      queue.set(.toServer(id, parsed), at: clients[i].upAt)
+      // The network below may deliver a copy on a connection that is gone; the command itself may come again later.
+    }
+    if output.close { lose(i) }
+  }
+
+  mutating func think(_ i: Int) {
+    guard let id = clients[i].connection else { return }
+    queue.set(.think(i), at: now + 50 + Int64(random.below(isCalm ? 300 : 1500)))
+    if clients[i].model.welcome == nil { return }
+    if options.cuts, !isCalm, random.below(25) == 0 {
+      count("cut")
+      return lose(i)
+    }
+    if options.cuts, !isCalm, random.below(120) == 0 {
+      // Gone without noticing, and back on a second connection while the first looks alive.
+      count("duplicate")
+      clients[i].connection = nil
+      clients[i].model.disconnected()
+      _ = id
+      return dial(i)
+    }
+    let live = clients[i].model.matches.values.filter { $0.state.phase == .live && $0.you != nil }.sorted {
+      $0.state.id < $1.state.id
+    }
+    if let view = live.first, isCalm || random.below(10) > 0 { return play(i, view) }
+    if !isCalm { idle(i) }
+  }
+
+  mutating func play(_ i: Int, _ view: MatchView) {
+    let m = view.state.id
+    let roll = random.below(100)
+    var action: MatchAction?
+    switch isCalm ? 0 : roll {
+    case 0..<70:
+      if view.canMove, let cell = pick(view.position.legalMoves) {
+        action = .move(ply: view.state.position.ply, cell: cell)
+      } else if isCalm, view.claimableAt.map({ $0 < now }) ?? false {
+        action = .claim
+      }
+    case 70..<73: action = .move(ply: random.below(9), cell: Square(random.below(9)))
+    case 73..<78: action = .draw(.offer, offer: nil)
+    case 78..<82:
+      if let offer = view.state.offer { action = .draw(random.below(2) == 0 ? .accept : .decline, offer: offer.seq) }
+    case 82..<83: action = .resign
+    case 83..<85: action = .abort
+    case 85..<88: action = .claim
+    case 88..<94: return carryOut(i, clients[i].model.ask(.say(m, "hm")))
+    default: break
+    }
+    if let action { carryOut(i, clients[i].model.act(m, action, now: now)) }
+  }
+
+  mutating func idle(_ i: Int) {
+    let isNamed = clients[i].model.welcome?.you.guest == false
+    switch random.below(20) {
+    case 0..<8:
+      guard clients[i].model.currentSeek == nil else { return }
+      let terms = [
+        MatchTerms(clock: TimeControl("10+0")), MatchTerms(clock: TimeControl("10+0"), rated: true),
+        MatchTerms(clock: nil),
+      ][random.below(isNamed ? 2 : 1) + (random.below(8) == 0 && !isNamed ? 2 : 0)]
+      carryOut(i, clients[i].model.ask(.seek(.init(terms, key: nil))))
+    case 8: carryOut(i, clients[i].model.ask(.create(MatchTerms(clock: TimeControl("10+1")), key: nil)))
+    case 9..<11:
+      guard !codes.isEmpty else { return }
+      carryOut(i, clients[i].model.ask(.join(code: codes[random.below(codes.count)])))
+    case 11: carryOut(i, clients[i].model.ask(.register(name: "Name\(i)_\(random.below(1000))")))
+    case 12..<15:
+      let over = clients[i].model.matches.values.filter { $0.state.phase == .over && $0.you != nil }.map(\.state.id)
+        .sorted()
+      if let m = over.last { carryOut(i, clients[i].model.act(m, .rematch, now: now)) }
+    case 15: carryOut(i, clients[i].model.ask([.top, .me, .list, .history(before: nil)][random.below(4)]))
+    case 16:
+      let known = clients.flatMap { $0.model.matches.keys }.sorted()
+      if !known.isEmpty { carryOut(i, clients[i].model.ask(.watch(known[random.below(known.count)], code: nil))) }
+    case 17: carryOut(i, clients[i].model.ask(.unseek))
+    default: break
+    }
+  }
+
+  mutating func pick(_ set: SquareSet) -> Square? {
+    let all = Array(set)
+    return all.isEmpty ? nil : all[random.below(all.count)]
+  }
+}

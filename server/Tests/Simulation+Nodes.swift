@@ -1,0 +1,319 @@
+import MatchClient
+import MatchProtocol
+import TicTacToe
+
+@testable import MatchServer
+
+/// The time of the simulated database.
+final class SimulatedClock: @unchecked Sendable {  // one simulation, one thread
+  var wall: Int64 = 0
+}
+
+/// The links between simulated nodes.
+struct SimulatedLinks {
+  /// When the next frame of a direction may arrive: they keep their order.
+  var forthAt: [Simulation.Link: Int64] = [:]
+  var backAt: [Simulation.Link: Int64] = [:]
+  /// The connection an attached one stands for, and the other way round.
+  var far: [ConnectionID: (link: Simulation.Link, id: ConnectionID)] = [:]
+  var near: [Simulation.Link: [ConnectionID: ConnectionID]] = [:]
+  var open: Set<Simulation.Link> = []
+  /// The incarnation each leads to.
+  var epochs: [Simulation.Link: Int64] = [:]
+}
+
+/// Servers that start, crash, stop and lose sight of one another.
+extension Simulation {
+  func isStopped(_ i: Int) -> Bool { now < nodes[i].stoppedUntil }
+
+  mutating func startServer(_ i: Int) {
+    nodes[i].life += 1
+    (nodes[i].waiting, nodes[i].isCommitting) = ([], false)
+    let random = Entropy.seeded(SplitMix64(seed: self.random.next()))
+    if options.nodes == 0 {
+      let recovery = (try? store.recover()) ?? Recovery()
+      nodes[i].lobby = Lobby(.init(), recovery: recovery, random: random, now: moment)
+      nodes[i].lobby?.isUngated = options.ungated
+      return reduce(i, .tick)
+    }
+    let again = now + 200 + Int64(self.random.below(300))
+    guard !nodes[i].isCutFromStore else { return queue.set(.restart(i, life: nodes[i].life), at: again) }
+    let configuration = LobbyConfiguration()
+    let node = NodeDescription(name: "n\(i)", address: "n\(i):1", peer: "n\(i):2")
+    let view = nodes[i].view ?? shared.view()
+    // A process that starts over knows its own incarnation; a new one has to wait until the lease of the old one is over.
+    let replacing = nodes[i].view == nil ? nil : nodes[i].epoch
+    do throws(StoreError) {
+      nodes[i].epoch = try view.join(node, lease: configuration.lease, replacing: replacing)
+    } catch { return queue.set(.restart(i, life: nodes[i].life), at: again) }
+    nodes[i].view = view
+    nodes[i].lobby = Lobby(configuration, epoch: nodes[i].epoch, joined: now, random: random, now: moment)
+    nodes[i].wellSince = now
+    count("join")
+    reduce(i, .tick)
+  }
+
+  /// Ends what a server holds; its clients notice soon.
+  private mutating func down(_ i: Int) {
+    nodes[i].waiting = []
+    nodes[i].isCommitting = false
+    nodes[i].lobby = nil
+    nodes[i].life += 1
+    nodes[i].wellSince = .max
+    for c in clients.indices {
+      guard let id = clients[c].connection, homes[id] == i else { continue }
+      alive.remove(id)
+      queue.set(.hangUp(c, id), at: now + Int64(random.below(50)))
+    }
+    alive = alive.filter { homes[$0] != i }
+    cutLinks(of: i)
+  }
+
+  private mutating func cutLinks(of i: Int) {
+    for link in links.open.sorted(by: {
+      ($0.from, $0.fromLife, $0.to, $0.toLife) < ($1.from, $1.fromLife, $1.to, $1.toLife)
+    })
+    where link.from == i || link.to == i { cut(link) }
+  }
+
+  mutating func crash(_ i: Int) {
+    guard nodes[i].lobby != nil, !isCalm else { return }
+    count("crash")
+    // Of what was on its way to the store a prefix has arrived, unknown to anybody.
+    let arrived = random.below(nodes[i].waiting.count + 1)
+    if arrived > 0 { try? (nodes[i].view ?? store).commit(Array(nodes[i].waiting[..<arrived])) }
+    down(i)
+    nodes[i].view = nil
+    nodes[i].stoppedUntil = 0
+    // The wall clock may be set while the server is down.
+    if options.nodes == 0, random.below(4) == 0 { wallOffset += Int64(random.below(7_200_000)) - 3_600_000 }
+    queue.set(.restart(i, life: nodes[i].life), at: now + 50 + Int64(random.below(4000)))
+  }
+
+  /// Stops a process for a while, that is shorter or longer than a lease.
+  mutating func stop(_ i: Int) {
+    count("stop")
+    nodes[i].stopsAtCommit = false
+    nodes[i].stoppedUntil = now + 500 + Int64(random.below(9000))
+    nodes[i].wellSince = .max
+  }
+
+  /// What the host does when the lobby must not be believed any more.
+  mutating func startOver(_ i: Int) {
+    guard nodes[i].lobby != nil else { return }
+    count("start over")
+    down(i)
+    queue.set(.restart(i, life: nodes[i].life), at: now + 100)
+  }
+
+  /// One of the things that go wrong.
+  mutating func fault() {
+    guard !isCalm else { return }
+    let i = random.below(nodes.count)
+    guard options.nodes > 0 else { return crash(i) }
+    switch random.below(6) {
+    case 0, 1: crash(i)
+    case 2:
+      guard nodes[i].lobby != nil, !isStopped(i) else { return }
+      // The worst moment: with a commit on its way, which goes on when the process does.
+      nodes[i].stopsAtCommit = true
+    case 3:
+      count("cut from the store")
+      nodes[i].isCutFromStore = true
+      nodes[i].wellSince = .max
+    case 4:
+      count("cut from the nodes")
+      nodes[i].isCutFromNodes = true
+      cutLinks(of: i)
+    default: drain(i)
+    }
+    // Some faults end by themselves, the others with the next one.
+    if random.below(2) == 0 { heal() }
+  }
+
+  mutating func heal() {
+    for i in nodes.indices {
+      nodes[i].isCutFromStore = false
+      nodes[i].isCutFromNodes = false
+      if isCalm { nodes[i].stopsAtCommit = false }
+      if isCalm { nodes[i].stoppedUntil = min(nodes[i].stoppedUntil, now + 1) }
+    }
+  }
+
+  /// Stops in order: everything decided is stored, the lease given back.
+  private mutating func drain(_ i: Int) {
+    guard nodes[i].lobby != nil, !isStopped(i), !nodes[i].isCutFromStore else { return }
+    count("drain")
+    reduce(i, .drain(retry: 100))
+    while !nodes[i].waiting.isEmpty, nodes[i].lobby != nil { settle(i) }
+    guard nodes[i].lobby != nil else { return }
+    try? nodes[i].view?.leave()
+    reduce(i, .cluster(.left))
+    down(i)
+    nodes[i].view = nil
+    queue.set(.restart(i, life: nodes[i].life), at: now + 1000 + Int64(random.below(4000)))
+  }
+
+  /// A match may be nobody's for as long as a lease and a look take, and no longer while a node is well.
+  mutating func checkOrphans() {
+    for i in nodes.indices where nodes[i].wellSince == .max {
+      if nodes[i].lobby != nil, !isStopped(i), !nodes[i].isCutFromStore { nodes[i].wellSince = now }
+    }
+    let lost = try? shared.transact { state in
+      state.epochs.filter { !state.isGood($0.value) && state.isLive($0.key) }.keys.sorted()
+    }
+    var still: [MatchID: Int64] = [:]
+    for m in lost ?? [] {
+      let since = orphans[m] ?? now
+      still[m] = since
+      // The lease was over before this was noticed; a look is due every 625 ms at the latest, and takes its time.
+      if now - since > 1500, nodes.contains(where: { $0.wellSince < since - 1500 }) {
+        checker.faults.append("match \(m) has been nobody's for \(now - since) ms")
+      }
+    }
+    for (m, since) in orphans where still[m] == nil {
+      count("moved")
+      tally["longest move"] = max(tally["longest move"] ?? 0, Int(now - since))
+    }
+    orphans = still
+  }
+
+  // MARK: the store
+
+  mutating func ask(_ i: Int, _ number: UInt64, _ question: ClusterQuestion, _ life: Int) {
+    guard life == nodes[i].life, let view = nodes[i].view else { return }
+    var answer: ClusterAnswer?
+    var isKnown = true
+    if !nodes[i].isCutFromStore {
+      do throws(StoreError) { answer = try view.answer(question) } catch { isKnown = false }
+    } else {
+      if random.below(2) == 0 { _ = try? view.answer(question) }
+      isKnown = false
+    }
+    if !isKnown, question.mustBeKnown { return startOver(i) }
+    queue.set(
+      .answer(i, number, answer, life: life), at: now + 1 + Int64(random.below(random.below(30) == 0 ? 400 : 5)))
+  }
+
+  // MARK: between nodes
+
+  mutating func carryOut(_ effect: ClusterEffect, at i: Int) {
+    let life = nodes[i].life
+    switch effect {
+    case .ask(let number, let question):
+      queue.set(.ask(i, number, question, life: life), at: now + Int64(random.below(5)))
+    case .attach(let epoch, let id, let attachment): tell(epoch, .attach(id, attachment), from: i)
+    case .relay(let epoch, let id, let work, let m, let roundTrip):
+      tell(epoch, .work(id, work.aged(at: now), m, roundTrip: roundTrip), from: i)
+    case .detach(let epoch, let id, let clean): tell(epoch, .detach(id, clean: clean), from: i)
+    case .hint(let epoch): tell(epoch, .hint, from: i)
+    case .evict(let epoch, let session, let generation):
+      tell(epoch, .evict(session: session, generation: generation), from: i)
+    case .refresh(let account):
+      for j in nodes.indices where j != i { tell(nodes[j].epoch, .refresh(account: account), from: i) }
+    case .notHere(let id, let work, let m):
+      if let far = links.far[id] { frame(.notHere(far.id, work.aged(at: now), m), over: far.link, forth: false) }
+    case .giveBack(let id, let seek, let waited):
+      if let far = links.far[id] { frame(.giveBack(far.id, seek, waited: waited), over: far.link, forth: false) }
+    case .startOver: startOver(i)
+    }
+  }
+
+  /// Lines to a connection that another node holds go there.
+  mutating func send(_ line: [UInt8], _ kind: LineKind, to id: ConnectionID, from i: Int) {
+    guard let far = links.far[id] else { return sendToClient(id, line, kind) }
+    frame(.send(far.id, kind, line), over: far.link, forth: false)
+  }
+
+  mutating func close(_ id: ConnectionID, _ code: ByeCode, _ text: String, _ retry: Int?, from i: Int) -> Bool {
+    guard let far = links.far[id] else { return false }
+    frame(.end(far.id, code, text, retry: retry), over: far.link, forth: false)
+    return true
+  }
+
+  private mutating func tell(_ epoch: Int64, _ message: NodeFrame, from i: Int) {
+    count("frame")
+    guard let j = nodes.firstIndex(where: { $0.epoch == epoch && $0.lobby != nil }), j != i else {
+      return unreachable(epoch, from: i)
+    }
+    let link = Link(from: i, fromLife: nodes[i].life, to: j, toLife: nodes[j].life)
+    if !links.open.contains(link) {
+      guard !nodes[i].isCutFromNodes, !nodes[j].isCutFromNodes else { return unreachable(epoch, from: i) }
+      links.open.insert(link)
+      links.epochs[link] = epoch
+      count("link")
+    }
+    frame(message, over: link, forth: true)
+  }
+
+  private mutating func unreachable(_ epoch: Int64, from i: Int) {
+    let link = Link(from: i, fromLife: nodes[i].life, to: -Int(epoch), toLife: 0)
+    queue.set(.linkBreaks(link, forth: false), at: now + 1 + Int64(random.below(300)))
+  }
+
+  private mutating func frame(_ frame: NodeFrame, over link: Link, forth: Bool) {
+    guard links.open.contains(link) else { return }
+    let at = now + 1 + Int64(random.below(random.below(20) == 0 ? 700 : 20))
+    let due = max(at, (forth ? links.forthAt[link] : links.backAt[link]) ?? 0)
+    if forth { links.forthAt[link] = due } else { links.backAt[link] = due }
+    queue.set(.frame(link, frame.bytes, forth: forth), at: due)
+  }
+
+  /// Both ends notice that a link is no more, each in its time.
+  private mutating func cut(_ link: Link) {
+    guard links.open.remove(link) != nil else { return }
+    queue.set(.linkBreaks(link, forth: true), at: now + 1 + Int64(random.below(2000)))
+    queue.set(.linkBreaks(link, forth: false), at: now + 1 + Int64(random.below(2000)))
+  }
+
+  mutating func linkBreaks(_ link: Link, forth: Bool) {
+    if forth {
+      for id in (links.near.removeValue(forKey: link) ?? [:]).values.sorted() {
+        links.far[id] = nil
+        if nodes[link.to].life == link.toLife { reduce(link.to, .disconnected(id, clean: false)) }
+      }
+    } else if nodes[link.from].life == link.fromLife {
+      let lost = link.to < 0 ? Int64(-link.to) : links.epochs[link]
+      if let lost { reduce(link.from, .cluster(.linkLost(lost))) }
+    }
+  }
+
+  mutating func deliver(_ line: [UInt8], over link: Link, forth: Bool) {
+    guard links.open.contains(link) else { return }
+    let i = forth ? link.to : link.from
+    guard nodes[i].life == (forth ? link.toLife : link.fromLife) else { return }
+    guard let frame = try? line.dropLast().withUnsafeBytes({ raw in try NodeFrame(raw) }) else {
+      checker.faults.append("a node said what cannot be read: \(String(decoding: line, as: UTF8.self))")
+      return
+    }
+    switch frame {
+    case .hello, .ping, .pong: break
+    case .attach(let c, let attachment):
+      let id = nextConnection
+      nextConnection += 1
+      links.far[id] = (link, c)
+      links.near[link, default: [:]][c] = id
+      count("attach")
+      reduce(i, .cluster(.attached(id, attachment)))
+    case .work(let c, let work, let m, let roundTrip):
+      guard let id = links.near[link]?[c] else { return }
+      count("relayed")
+      reduce(i, .cluster(.relayed(id, work.aged(at: now), m, roundTrip: roundTrip)))
+    case .detach(let c, let clean):
+      guard let id = links.near[link]?.removeValue(forKey: c) else { return }
+      links.far[id] = nil
+      reduce(i, .disconnected(id, clean: clean))
+    case .hint: reduce(i, .cluster(.hinted))
+    case .evict(let session, let generation): reduce(i, .cluster(.evicted(session: session, generation: generation)))
+    case .refresh(let account): reduce(i, .cluster(.refreshed(account: account)))
+    case .send(let c, let kind, let line): sendToClient(c, line, kind)
+    case .end(let c, let code, let text, let retry): close(c, code, text, retry: retry)
+    case .notHere(let c, let work, let m):
+      count("not here")
+      reduce(i, .cluster(.notHere(nodes[link.to].epoch, c, work.aged(at: now), m)))
+    case .giveBack(let c, let seek, let waited):
+      count("given back")
+      reduce(i, .cluster(.givenBack(c, seek, waited: waited)))
+    }
+  }
+}
