@@ -59,7 +59,8 @@ final class ClusterChild {
   }
 }
 
-@Suite(.serialized) struct ClusterFaultTests {
+/// Among the whole programs, one at a time: beside the library suites, which keep both cores, nobody would play.
+@Suite(.serialized) struct ClusterFaultEndToEndTests {
   /// Rounds of each fault: CLUSTER_ROUNDS, else a few; CLUSTER_SEED repeats a run.
   private var rounds: Int { ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap { Int($0) } ?? 2 }
   private var seed: UInt64 { ProcessInfo.processInfo.environment["CLUSTER_SEED"].flatMap { UInt64($0) } ?? 1 }
