@@ -118,10 +118,13 @@ public enum ServerProcess {
           })
     }
     if let days = configuration.keepDays { services.append(Pruner(store, days: days, logger: logger)) }
-    if let tls = configuration.listener.tls {
-      logger.notice("TLS", metadata: ["fingerprint": "\(tls.fingerprint)"])
-      services.append(CertificateReloader(tls, logger: logger))
+    var certificates: [any RenewableCertificates] = []
+    if let tls = configuration.listener.tls { certificates.append(tls) }
+    if let tls = configuration.cluster?.tls { certificates.append(tls) }
+    for one in certificates {
+      logger.notice("TLS", metadata: ["fingerprint": "\(one.fingerprint)", "to": "\(one.shownTo)"])
     }
+    if !certificates.isEmpty { services.append(CertificateReloader(certificates, logger: logger)) }
     // Last started, first stopped: the pages outlive the games.
     services.append(listener)
     var group2 = ServiceGroupConfiguration(

@@ -2,17 +2,42 @@ import Crypto
 import Foundation
 import NIOSSL
 import SwiftASN1
+import Synchronization
+import TicTacToe
 import X509
 
-/// What nodes know one another by: certificates of a private authority, each with its node's name, shown by both ends.
-package struct NodeTLS: Sendable {
-  /// For links that others open.
-  let server: NIOSSLContext
-  /// For links to others.
-  let client: NIOSSLContext
+/// What nodes know one another by: certificates of a private authority, each with its node's name, shown by both ends;
+/// read again on request. Links that are open go on with what they were opened with.
+package final class NodeTLS: RenewableCertificates {
+  private struct Contexts {
+    let server: NIOSSLContext
+    let client: NIOSSLContext
+    let fingerprint: String
+  }
+
+  private let files: (folder: String, name: String)
+  private let current: Mutex<Contexts>
 
   /// Reads `ca.crt`, `NAME.crt` and `NAME.key` of a folder made by `alina-server cluster-cert`; throws what is missing.
   package init(folder: String, name: String) throws {
+    files = (folder, name)
+    current = Mutex(try NodeTLS.load(folder, name))
+  }
+
+  /// For links that others open from now on.
+  var server: NIOSSLContext { current.withLock { $0.server } }
+  /// For links to others from now on.
+  var client: NIOSSLContext { current.withLock { $0.client } }
+  package var fingerprint: String { current.withLock { $0.fingerprint } }
+  package var shownTo: String { "nodes" }
+
+  /// Reads the files again; keeps what it has if they cannot be used.
+  package func reload() throws {
+    let fresh = try NodeTLS.load(files.folder, files.name)
+    current.withLock { $0 = fresh }
+  }
+
+  private static func load(_ folder: String, _ name: String) throws -> Contexts {
     let paths = ["ca.crt", "\(name).crt", "\(name).key"].map { folder + "/" + $0 }
     for path in paths where !FileManager.default.isReadableFile(atPath: path) {
       throw StoreError.unusable(
@@ -30,12 +55,14 @@ package struct NodeTLS: Sendable {
     // Whoever opens a link must show a certificate of our authority; which node it is, its name is for the others to check.
     accepting.certificateVerification = .noHostnameVerification
     accepting.minimumTLSVersion = .tlsv13
-    server = try NIOSSLContext(configuration: accepting)
+    let server = try NIOSSLContext(configuration: accepting)
     var opening = TLSConfiguration.makeClientConfiguration()
     (opening.certificateChain, opening.privateKey, opening.trustRoots) = (sources, key, authority)
     opening.certificateVerification = .fullVerification
     opening.minimumTLSVersion = .tlsv13
-    client = try NIOSSLContext(configuration: opening)
+    return Contexts(
+      server: server, client: try NIOSSLContext(configuration: opening),
+      fingerprint: TicTacToe.SHA256.hash(try leaf.toDERBytes()).hex)
   }
 
   /// Whether a node can have this name: 1–32 characters `[a-z0-9-]`, not only digits, because it stands in certificates.

@@ -2,25 +2,40 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
+/// Certificates in files, which can be read again while they are in use.
+package protocol RenewableCertificates: Sendable {
+  /// Who sees them, for the log.
+  var shownTo: String { get }
+  /// SHA-256 of the leaf certificate.
+  var fingerprint: String { get }
+  /// Reads the files again; keeps what it has and throws if they cannot be used.
+  func reload() throws
+}
+
 /// Reads the certificates again on SIGHUP, so that renewing one needs no restart.
-public struct CertificateReloader: Service {
-  private let tls: ServerTLS
+package struct CertificateReloader: Service {
+  private let certificates: [any RenewableCertificates]
   private let logger: Logger
 
   /// Makes the service.
-  public init(_ tls: ServerTLS, logger: Logger) {
-    self.tls = tls
+  package init(_ certificates: [any RenewableCertificates], logger: Logger) {
+    self.certificates = certificates
     self.logger = logger
   }
 
   /// Waits for signals until graceful shutdown.
-  public func run() async throws {
+  package func run() async throws {
     for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-      do {
-        try tls.reload()
-        logger.notice("certificates read again", metadata: ["fingerprint": "\(tls.fingerprint)"])
-      } catch {
-        logger.error("the certificates cannot be used; the old ones stay", metadata: ["error": "\(error)"])
+      for one in certificates {
+        do {
+          try one.reload()
+          logger.notice(
+            "certificates read again", metadata: ["fingerprint": "\(one.fingerprint)", "to": "\(one.shownTo)"])
+        } catch {
+          logger.error(
+            "the certificates cannot be used; the old ones stay",
+            metadata: ["error": "\(error)", "to": "\(one.shownTo)"])
+        }
       }
     }
   }

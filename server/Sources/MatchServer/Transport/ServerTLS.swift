@@ -8,7 +8,7 @@ import TicTacToe
 import X509
 
 /// The server's certificates: read from files, or made once and kept; read again on request.
-public final class ServerTLS: Sendable {
+public final class ServerTLS: RenewableCertificates {
   private let files: (certificate: String, key: String)
   private let current: Mutex<NIOSSLContext>
   private let print: Mutex<String>
@@ -20,6 +20,8 @@ public final class ServerTLS: Sendable {
     print = Mutex(try ServerTLS.fingerprint(certificate))
   }
 
+  package var shownTo: String { "clients" }
+
   /// The context for new connections.
   var context: NIOSSLContext { current.withLock { $0 } }
 
@@ -27,7 +29,7 @@ public final class ServerTLS: Sendable {
   public var fingerprint: String { print.withLock { $0 } }
 
   /// Reads the files again; keeps what it has if they cannot be used.
-  func reload() throws {
+  package func reload() throws {
     let fresh = try ServerTLS.load(files.certificate, files.key)
     let freshPrint = try ServerTLS.fingerprint(files.certificate)
     current.withLock { $0 = fresh }
