@@ -10,6 +10,9 @@ let soundless = ProcessInfo.processInfo.environment["SOUNDLESS"] == "1"
 let headless = soundless || ProcessInfo.processInfo.environment["HEADLESS"] == "1"
 /// `SERVERLESS=1` drops the match server and its dependencies, for a quick build of everything else.
 let serverless = ProcessInfo.processInfo.environment["SERVERLESS"] == "1"
+/// `ALINA_NEXT=1` (./test) adds a second build of the server, from the same sources (links in server/Next) under other
+/// names, whose matches know one kind of event more: what the tests upgrade a cluster to.
+let next = !serverless && ProcessInfo.processInfo.environment["ALINA_NEXT"] == "1"
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -87,16 +90,7 @@ if !headless {
 if !serverless {
   targets += [
     .target(
-      name: "MatchServer",
-      dependencies: ["MatchProtocol", "CLibPQ"] + nio + [
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "Metrics", package: "swift-metrics"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-        .product(name: "X509", package: "swift-certificates"), .product(name: "Crypto", package: "swift-crypto"),
-      ], path: "server/Sources/MatchServer"),
+      name: "MatchServer", dependencies: ["MatchProtocol"] + serving, path: "server/Sources/MatchServer"),
     .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
     .executableTarget(
       name: "alina-server", dependencies: ["MatchServer", argumentParser], path: "server/Sources/alina-server"),
@@ -104,6 +98,36 @@ if !serverless {
       name: "MatchServerTests",
       dependencies: ["MatchServer", "MatchClient", .product(name: "GRDB", package: "GRDB.swift")], path: "server/Tests",
       exclude: ["Faults"]),
+  ]
+}
+
+if next {
+  func settings(_ renamed: String...) -> [SwiftSetting] {
+    [.define("ALINA_NEXT"), .unsafeFlags(renamed.flatMap { ["-module-alias", "\($0)=\($0)Next"] })]
+  }
+  targets += [
+    .target(
+      name: "MatchProtocolNext", dependencies: ["TicTacToe"], path: "server/Next/MatchProtocol",
+      swiftSettings: settings()),
+    .target(
+      name: "MatchServerNext", dependencies: ["MatchProtocolNext"] + serving, path: "server/Next/MatchServer",
+      swiftSettings: settings("MatchProtocol")),
+    .executableTarget(
+      name: "alina-server-next", dependencies: ["MatchServerNext", argumentParser], path: "server/Next/alina-server",
+      swiftSettings: settings("MatchProtocol", "MatchServer")),
+  ]
+}
+
+/// What the match server stands on.
+var serving: [Target.Dependency] {
+  ["CLibPQ"] + nio + [
+    .product(name: "GRDB", package: "GRDB.swift"),
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "Metrics", package: "swift-metrics"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+    .product(name: "X509", package: "swift-certificates"), .product(name: "Crypto", package: "swift-crypto"),
   ]
 }
 

@@ -28,5 +28,12 @@ public enum Limits {
   public static let lag = 500
 }
 
-/// The versions of the protocol this build speaks, best first.
-public let protocolVersions = [1]
+/// The versions of the protocol this build speaks, best first. A version is also that of the log's language: who speaks
+/// it can fold every kind of event it brought (`MatchEvent.Kind.since`).
+public let protocolVersions = newerVersions + [1]
+
+#if ALINA_NEXT
+  private let newerVersions = [2]
+#else
+  private let newerVersions: [Int] = []
+#endif

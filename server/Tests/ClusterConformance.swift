@@ -11,13 +11,19 @@ enum ClusterKind: String, CaseIterable {
 
   /// Makes views of the same content; each call of the result is another node's.
   func make() throws -> () throws -> any ClusterStore {
+    let view = try builds()
+    return { try view(MatchEvent.newest) }
+  }
+
+  /// The same for nodes that are builds which read events up to a version.
+  func builds() throws -> (_ reads: Int) throws -> any ClusterStore {
     switch self {
     case .memory:
       let cluster = MemoryCluster { Moment.current.wall }
-      return { cluster.view() }
+      return { cluster.view(reads: $0) }
     case .postgres:
       let address = try PGAddress(try PostgresTestBed.shared.freshURL())
-      return { try PostgresCluster(address) }
+      return { try PostgresCluster(address, reads: $0) }
     }
   }
 }
@@ -80,7 +86,7 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     let one = try a.join(node("a"), lease: 60_000, replacing: nil)
     let two = try b.join(node("b"), lease: 60_000, replacing: nil)
     #expect(one != two)
-    #expect(try a.renew(lease: 60_000)?.map(\.epoch) == [one, two].sorted())
+    #expect(try a.renew(lease: 60_000)?.nodes.map(\.epoch) == [one, two].sorted())
     let m = someID(1)
     let record = MatchRecord(id: m, x: nil, o: nil, opener: nil, created: 5)
     try a.commit([.match(record), .append(m, after: 0, [event(1)])])
@@ -117,7 +123,7 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     #expect(throws: StoreError.self) { try a.commit([.append(m, after: 1, [event(2)])]) }
     #expect(try a.takeOver(limit: 1).map(\.match.record.id) == [m])
     try a.commit([.append(m, after: 1, [event(2)])])
-    #expect(try a.renew(lease: 60_000)?.count == 1)
+    #expect(try a.renew(lease: 60_000)?.nodes.count == 1)
   }
 
   @Test(arguments: ClusterKind.allCases)
@@ -161,7 +167,7 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
   }
 
   private func two(_ entered: Entered, _ store: any ClusterStore) -> Int64? {
-    try? store.renew(lease: 60_000)?.first { $0.node.name == "b" }?.epoch
+    try? store.renew(lease: 60_000)?.nodes.first { $0.node.name == "b" }?.epoch
   }
 
   @Test(arguments: ClusterKind.allCases)
@@ -279,5 +285,57 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     #expect(try b.live(limit: 10).isEmpty, "rooms are private")
     try b.clean()
     #expect(try b.profile(ann.account.id)?.live == [someID(1)])
+  }
+
+  private func stand(_ store: any ClusterStore) throws -> [Int] {
+    try store.renew(lease: 60_000).map { [$0.inForce, $0.common] } ?? []
+  }
+
+  @Test(arguments: ClusterKind.allCases)
+  func `a version of the log is in force once nobody is left who cannot read it, and then shuts older builds out`(
+    kind: ClusterKind
+  ) async throws {
+    let view = try kind.builds()
+    let (old, new, late) = (try view(1), try view(2), try view(1))
+    _ = try old.join(node("a"), lease: 60_000, replacing: nil)
+    _ = try new.join(node("b"), lease: 60_000, replacing: nil)
+    #expect(try stand(new) == [1, 1] && stand(old) == [1, 1])
+    try new.raiseLanguage()
+    #expect(try stand(new) == [1, 1], "one reads less")
+    // Until then the way back is free.
+    try new.leave()
+    let back = try view(1)
+    _ = try back.join(node("b"), lease: 60_000, replacing: nil)
+    try back.leave()
+    let again = try view(2)
+    let epoch = try again.join(node("b"), lease: 60_000, replacing: nil)
+    try old.leave()
+    #expect(try stand(again) == [1, 2], "who left is not waited for")
+    // Who ended without leaving may come back as what he was, but not once another has his name.
+    _ = try old.join(node("a"), lease: 1, replacing: nil)
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(try old.renew(lease: 60_000) == nil)
+    #expect(try stand(again) == [1, 1])
+    try again.raiseLanguage()
+    #expect(try stand(again) == [1, 1])
+    let successor = try view(3)
+    _ = try successor.join(node("a"), lease: 60_000, replacing: nil)
+    #expect(try stand(again) == [1, 2])
+    try again.raiseLanguage()
+    try successor.raiseLanguage()
+    #expect(try stand(again) == [2, 2])
+    for replacing in [nil, Int64(1)] {
+      let error = #expect(throws: StoreError.self) {
+        try late.join(node("c"), lease: 60_000, replacing: replacing)
+      }
+      guard case .tooNew(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(text.contains("events of version 2 are in force") && text.contains("up to version 1"))
+    }
+    #expect(try again.join(node("b"), lease: 60_000, replacing: epoch) > epoch)
+    try successor.leave()
+    #expect(try stand(again) == [2, 2], "what is in force stays so")
   }
 }

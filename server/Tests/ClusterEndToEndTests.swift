@@ -3,6 +3,9 @@ import Logging
 import MatchClient
 import MatchProtocol
 import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
 import Testing
 import TicTacToe
 
@@ -12,7 +15,8 @@ import TicTacToe
 final class TestCluster {
   private(set) var nodes: [TestServer] = []
   let cluster = MemoryCluster { Moment.current.wall }
-  private let folder = TemporaryFolder()
+  let folder = TemporaryFolder()
+  private(set) var certificates: [NodeTLS] = []
 
   init(_ count: Int = 3) async throws {
     for i in 0..<count { try await add("n\(i)") }
@@ -22,6 +26,7 @@ final class TestCluster {
   private func add(_ name: String) async throws {
     try NodeTLS.make(in: folder.path, name: name)
     let tls = try NodeTLS(folder: folder.path, name: name)
+    certificates.append(tls)
     let view = cluster.view()
     nodes.append(
       try await TestServer(cluster: { loop in
@@ -55,8 +60,41 @@ final class TestCluster {
     return nil
   }
 
+  /// Whether a link to a node can be opened with some certificates.
+  func handshake(_ own: NodeTLS, with i: Int) async -> Bool {
+    guard let nodes = try? await nodes[1 - i].host.inspect(\.otherNodes), let peer = nodes.first?.node.peer,
+      let port = peer.split(separator: ":").last.flatMap({ Int($0) })
+    else { return false }
+    let tls = own.client
+    let met = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+    let channel = try? await ClientBootstrap(group: met.futureResult.eventLoop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers(
+            NIOSSLClientHandler(context: tls, serverHostname: "n\(i)"), Handshake(met))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    defer { channel?.close(promise: nil) }
+    return (try? await met.futureResult.get()) != nil
+  }
+
   func stop(_ i: Int) async throws { try await nodes[i].stop() }
   func forget(_ i: Int) { nodes.remove(at: i) }
+}
+
+/// Tells how a handshake went.
+private final class Handshake: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+  private let met: EventLoopPromise<Void>
+
+  init(_ met: EventLoopPromise<Void>) { self.met = met }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent { met.succeed() }
+  }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { met.fail(error) }
+  func channelInactive(context: ChannelHandlerContext) { met.fail(ChannelError.eof) }
 }
 
 @Suite(.serialized) struct ClusterEndToEndTests {
@@ -219,12 +257,65 @@ final class TestCluster {
       .giveBack(4, .init(MatchTerms(rated: true), range: 7, bots: true, key: "k"), waited: 99),
       .send(1, .essential, answer), .send(1 << 62, .droppable, answer), .send(7, .spectator(someID(2)), answer),
       .attach(
-        6, Attachment(session: "s", generation: 2, account: account, isBot: true, confirms: false, isPerson: true)),
+        6,
+        Attachment(
+          session: "s", generation: 2, account: account, isBot: true, confirms: false, isPerson: true,
+          version: 2)),
     ]
     for frame in frames {
       let bytes = frame.bytes
       #expect(bytes.last == 10 && !bytes.dropLast().contains(10))
       #expect(try bytes.dropLast().withUnsafeBytes { try NodeFrame($0) } == frame)
+      // What a later build says besides is passed over, but in a line for a client, whose end is the frame's.
+      if case .send = frame { continue }
+      let later = Array(bytes.dropLast(2)) + Array(#","later":{"x":[1]}}"#.utf8)
+      #expect(try later.withUnsafeBytes { try NodeFrame($0) } == frame)
     }
+    // A build of before there were versions does not say which its client speaks: it can only be the first.
+    let attach = String(decoding: try #require(frames.last).bytes.dropLast(), as: UTF8.self)
+    let early = Array(attach.replacing(#","speaks":2"#, with: "").utf8)
+    #expect(early.count < attach.utf8.count)
+    guard case .attach(_, let attachment) = try early.withUnsafeBytes({ try NodeFrame($0) }) else {
+      Issue.record("no attachment")
+      return
+    }
+    #expect(attachment.version == 1)
+  }
+
+  @Test func `certificates of nodes are renewed without a restart, and broken ones leave the old`() async throws {
+    let cluster = try await TestCluster(2)
+    let (x, o, m) = try await pair(cluster, 0, 1)
+    let (one, two) = (cluster.certificates[0], cluster.certificates[1])
+    let old = [one.fingerprint, two.fingerprint]
+    #expect(await cluster.handshake(one, with: 1))
+    #expect(await cluster.handshake(two, with: 0))
+    for name in ["ca.crt", "n1.key"] {
+      try Data("nothing".utf8).write(to: URL(filePath: cluster.folder.path + "/" + name))
+    }
+    #expect(throws: (any Error).self) { try one.reload() }
+    #expect(throws: (any Error).self) { try two.reload() }
+    #expect([one.fingerprint, two.fingerprint] == old)
+    #expect(await cluster.handshake(one, with: 1))
+    #expect(await cluster.handshake(two, with: 0))
+    // A whole new authority: who has read it and who has not do not know one another.
+    for name in try FileManager.default.contentsOfDirectory(atPath: cluster.folder.path) {
+      try FileManager.default.removeItem(atPath: cluster.folder.path + "/" + name)
+    }
+    for name in ["n0", "n1"] { try NodeTLS.make(in: cluster.folder.path, name: name) }
+    try two.reload()
+    #expect(two.fingerprint != old[1])
+    let (forth, back) = (await cluster.handshake(one, with: 1), await cluster.handshake(two, with: 0))
+    #expect(!forth && !back)
+    try one.reload()
+    #expect(await cluster.handshake(one, with: 1))
+    #expect(await cluster.handshake(two, with: 0))
+    // The link between the players went on as it was opened.
+    x.client.move(m, Square(4))
+    try await o.move(ply: 0)
+    o.client.move(m, Square(0))
+    try await x.move(ply: 1)
+    x.client.disconnect()
+    o.client.disconnect()
+    for i in cluster.nodes.indices { try await cluster.stop(i) }
   }
 }

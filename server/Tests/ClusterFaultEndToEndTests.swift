@@ -14,6 +14,8 @@ final class ClusterChild {
   /// The port for clients of each node, n1 first.
   private(set) var ports: [Int] = []
   private(set) var url = ""
+  /// The temporary folder, with the nodes' logs and certificates.
+  private(set) var folder = ""
 
   init(nodes: Int = 3, environment: [String: String] = [:]) throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../scripts/cluster")
@@ -26,6 +28,7 @@ final class ClusterChild {
     process.standardOutput = answers
     try process.run()
     while let line = nextLine(), !line.hasPrefix("connect ") {
+      if line.hasPrefix("folder ") { folder = String(line.dropFirst(7)) }
       if line.hasPrefix("url ") { url = String(line.dropFirst(4)) }
       if line.hasPrefix("node "), let port = line.split(separator: " ")[2].split(separator: ":").last {
         ports.append(Int(port) ?? 0)

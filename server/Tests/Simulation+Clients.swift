@@ -30,6 +30,13 @@ extension Simulation {
     queue.set(.think(i), at: now + 30 + Int64(random.below(500)))
   }
 
+  /// A client's line as a client of its version says it.
+  func spoken(_ line: ClientLine, by i: Int?) -> ClientLine {
+    guard options.oldClients, let i, i % 4 == 3, case .hello(var hello) = line.message else { return line }
+    hello.versions = [0]
+    return ClientLine(id: line.id, .hello(hello))
+  }
+
   /// The client's end of the connection is gone; the server may hear of it much later, or never.
   mutating func lose(_ i: Int) {
     guard let id = clients[i].connection else { return }

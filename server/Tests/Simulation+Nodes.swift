@@ -40,12 +40,20 @@ extension Simulation {
     guard !nodes[i].isCutFromStore else { return queue.set(.restart(i, life: nodes[i].life), at: again) }
     let configuration = LobbyConfiguration()
     let node = NodeDescription(name: "n\(i)", address: "n\(i):1", peer: "n\(i):2")
-    let view = nodes[i].view ?? shared.view()
+    // A new process may be another program: newer ones come, and older ones come back as long as they may.
+    if nodes[i].view == nil { nodes[i].reads = 1 + min(1, self.random.below(3)) }
+    let view = nodes[i].view ?? shared.view(reads: nodes[i].reads)
     // A process that starts over knows its own incarnation; a new one has to wait until the lease of the old one is over.
     let replacing = nodes[i].view == nil ? nil : nodes[i].epoch
     do throws(StoreError) {
       nodes[i].epoch = try view.join(node, lease: configuration.lease, replacing: replacing)
-    } catch { return queue.set(.restart(i, life: nodes[i].life), at: again) }
+    } catch {
+      if case .tooNew = error {
+        count("too old")
+        nodes[i].view = nil
+      }
+      return queue.set(.restart(i, life: nodes[i].life), at: again)
+    }
     nodes[i].view = view
     nodes[i].lobby = Lobby(configuration, epoch: nodes[i].epoch, joined: now, random: random, now: moment)
     nodes[i].wellSince = now
@@ -152,6 +160,15 @@ extension Simulation {
     down(i)
     nodes[i].view = nil
     queue.set(.restart(i, life: nodes[i].life), at: now + 1000 + Int64(random.below(4000)))
+  }
+
+  /// Nothing may be in force that a node cannot read that may own a match.
+  mutating func checkLanguage() {
+    let unread = try? shared.transact { state in
+      state.nodes.values.filter { $0.leaseUntil > state.now && $0.reads < state.language }.map(\.record.node.name)
+    }
+    for name in unread ?? [] { checker.faults.append("\(name) cannot read what is in force") }
+    if let language = try? shared.transact({ $0.language }), language > 1 { tally["raised"] = 1 }
   }
 
   /// A match may be nobody's for as long as a lease and a look take, and no longer while a node is well.

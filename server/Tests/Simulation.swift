@@ -15,6 +15,8 @@ struct Simulation {
     var duration: Int64 = 90_000
     var crashes = true
     var cuts = true
+    /// Whether one client in four speaks version 0 of the protocol, which has no kind of event: it is told states alone.
+    var oldClients = true
     var ungated = false
     /// Nodes of a cluster; 0 for a server on its own.
     var nodes = 0
@@ -76,6 +78,8 @@ struct Simulation {
     var isCutFromStore = false
     var isCutFromNodes = false
     var wellSince: Int64 = 0
+    /// The version of the log's language that its program reads.
+    var reads = 1
   }
 
   let seed: UInt64
@@ -178,13 +182,16 @@ struct Simulation {
     switch action {
     case .tick:
       for i in nodes.indices where nodes[i].lobby != nil && !isStopped(i) { reduce(i, .tick) }
-      if options.nodes > 0, now % 100 < 20 { checkOrphans() }
+      if options.nodes > 0, now % 100 < 20 {
+        checkOrphans()
+        checkLanguage()
+      }
       queue.set(.tick, at: now + (isCalm ? 200 : 20))
     case .think(let i): think(i)
     case .dial(let i): dial(i)
     case .toServer(let id, let line):
       guard let i = homes[id], nodes[i].lobby != nil, alive.contains(id) else { return }
-      reduce(i, .line(id, line, at: now, roundTrip: random.below(80)))
+      reduce(i, .line(id, spoken(line, by: owner[id]), at: now, roundTrip: random.below(80)))
     case .toClient(let i, let id, let line):
       guard clients[i].connection == id else { return }
       receive(i, line)

@@ -69,7 +69,15 @@ public struct MatchEvent: Sendable, Hashable {
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
     /// A side wants another match; with `next`, both do and it is there.
     case rematch(next: MatchID?)
+    #if ALINA_NEXT
+      /// Another node of the server has taken the match over. It stands for what a later version may add: only the
+      /// second build that upgrades are tested with has it.
+      case adopted(node: String)
+    #endif
   }
+
+  /// The newest version of the log's language this build reads; it reads all before, too.
+  public static let newest = protocolVersions.max() ?? 1
 
   /// When, in milliseconds since 1970.
   public var at: Int64
@@ -125,6 +133,9 @@ public struct MatchEvent: Sendable, Hashable {
       }
     case .rematch(let next): out.field("next", next?.rawValue)
     case .confirm, .flag, .resign, .abort, .claim, .gone, .back, .recovered: break
+    #if ALINA_NEXT
+      case .adopted(let node): out.field("node", node)
+    #endif
     }
     if let clocks { out.field("clk", [clocks.x, clocks.o]) }
     out.finish()
@@ -148,6 +159,9 @@ public struct MatchEvent: Sendable, Hashable {
     case .recovered: "recovered"
     case .end: "end"
     case .rematch: "rematch"
+    #if ALINA_NEXT
+      case .adopted: "adopted"
+    #endif
     }
   }
 
@@ -222,7 +236,25 @@ extension MatchEvent {
       var next: MatchID?
       if body["next"] != nil { next = try body.match("next") }
       kind = .rematch(next: next)
-    case let other: throw .invalid("k", "an event of version 1, not \(other.prefix(20))")
+    #if ALINA_NEXT
+      case "adopted": kind = .adopted(node: try body.string("node"))
+    #endif
+    case let other: throw .unknownEvent(String(other.prefix(20)))
+    }
+  }
+}
+
+extension MatchEvent.Kind {
+  /// The version of the log's language that brought this kind. Whoever speaks less cannot fold it: no node writes it
+  /// while one that speaks less may own the match next, and a client that speaks less is told the state instead.
+  public var since: Int {
+    switch self {
+    case .open, .start, .confirm, .move, .flag, .draw, .resign, .abort, .claim, .gone, .back, .recovered, .end,
+      .rematch:
+      1
+    #if ALINA_NEXT
+      case .adopted: 2
+    #endif
     }
   }
 }

@@ -165,6 +165,9 @@ public struct MatchState: Sendable, Hashable {
       wantsRematch[side] = true
       try require((match != nil) == (wantsRematch.x && wantsRematch.o), "a rematch starts when both want it")
       next = match
+    #if ALINA_NEXT
+      case .adopted: try require(phase != .over, "a match that is over is nobody's to take")
+    #endif
     }
   }
 

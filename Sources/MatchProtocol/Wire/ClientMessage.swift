@@ -38,6 +38,9 @@ public enum ClientMessage: Sendable, Hashable {
     ) {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
+
+    /// The best version that both ends speak, `nil` if there is none.
+    public var common: Int? { versions.filter(protocolVersions.contains).max() }
   }
 
   /// A wish to be paired.

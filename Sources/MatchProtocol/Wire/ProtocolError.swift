@@ -10,6 +10,8 @@ public enum ProtocolError: Error, Sendable, Hashable {
   case invalid(String, String)
   /// The `t` of the message is unknown.
   case unknownType(String)
+  /// An event is of a kind this build does not know: a newer one wrote it.
+  case unknownEvent(String)
   /// An event does not follow from the position it is said to follow.
   case inconsistent(String)
 
@@ -23,6 +25,8 @@ public enum ProtocolError: Error, Sendable, Hashable {
     case .missing(let field): "the field \"\(field)\" is missing or has the wrong type"
     case .invalid(let field, let allowed): "the field \"\(field)\" must be \(allowed)"
     case .unknownType(let type): "unknown message type \"\(type)\"; send help for the list"
+    case .unknownEvent(let kind):
+      "events of the kind \"\(kind)\" are newer than this build, which reads version \(MatchEvent.newest)"
     case .inconsistent(let what): what
     }
   }

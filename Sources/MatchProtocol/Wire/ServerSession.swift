@@ -100,7 +100,7 @@ public struct ServerSession: Sendable {
     case (_, .help): act(.send(ServerMessage.help(ClientLine.help).bytes(re: parsed.id)))
     case (_, .bye): close(.bye, "good bye", act)
     case (.greeting, .hello(let hello)):
-      guard hello.versions.contains(where: protocolVersions.contains) else {
+      guard hello.common != nil else {
         let text = "this server speaks version \(protocolVersions.map(String.init).joined(separator: ", ")) only"
         act(.send(ServerMessage.err(.version, text).bytes(re: parsed.id)))
         close(.bye, text, act)

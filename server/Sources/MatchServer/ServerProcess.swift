@@ -86,6 +86,7 @@ public enum ServerProcess {
         description: NodeDescription(name: cluster.name, address: cluster.address, peer: cluster.peer))
     } else if let address = configuration.store {
       let database = try PostgresStore(address)
+      try database.raiseLanguage()
       logger.notice("store", metadata: ["url": "\(database.place)"])
       store = database
     } else if let data = configuration.data {

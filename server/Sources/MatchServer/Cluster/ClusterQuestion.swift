@@ -3,6 +3,7 @@ import MatchProtocol
 /// What a lobby wants of the store that its node shares with others: the calls of `ClusterStore` as values.
 package enum ClusterQuestion: Sendable, Hashable {
   case renew(lease: Int64)
+  case raise
   case takeOver(limit: Int)
   case enter(Entry)
   case settle(session: String, generation: Int64)
@@ -26,7 +27,7 @@ package enum ClusterQuestion: Sendable, Hashable {
 /// What the store answered.
 package enum ClusterAnswer: Sendable, Hashable {
   case done
-  case nodes([NodeRecord]?)
+  case renewed(Renewal?)
   case adoptions([Adoption])
   case entry(EntryResult)
   case change(ChangeResult)
@@ -43,7 +44,8 @@ extension ClusterStore {
   /// Asks the store.
   package func answer(_ question: ClusterQuestion) throws(StoreError) -> ClusterAnswer {
     switch question {
-    case .renew(let lease): return .nodes(try renew(lease: lease))
+    case .renew(let lease): return .renewed(try renew(lease: lease))
+    case .raise: try raiseLanguage()
     case .takeOver(let limit): return .adoptions(try takeOver(limit: limit))
     case .enter(let entry): return .entry(try enter(entry))
     case .settle(let session, let generation): try settle(session: session, generation: generation)

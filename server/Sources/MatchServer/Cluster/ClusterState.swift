@@ -12,6 +12,8 @@ package struct Attachment: Sendable, Hashable {
   package var isBot: Bool
   package var confirms: Bool
   package var isPerson: Bool
+  /// The version of the protocol that is spoken with it.
+  package var version = 1
 }
 
 /// Something a connection wants of a match, wherever that is.
@@ -94,6 +96,7 @@ struct ClusterState: Sendable {
   enum Continuation: Sendable {
     case nothing
     case renewed(sentAt: Int64)
+    case raised
     case tookOver
     case entered(ConnectionID, re: String?, ClientMessage.Hello, token: String?, resume: String)
     case changed(ConnectionID, re: String?, token: String?)
@@ -119,6 +122,8 @@ struct ClusterState: Sendable {
   var goodUntil: Int64
   /// The incarnations with a good lease.
   var nodes: [NodeRecord] = []
+  /// The version of the log's language that is in force: no event of a newer one is written.
+  var language = 1
   /// Whether everything has been given away.
   var hasLeft = false
 
@@ -141,6 +146,7 @@ struct ClusterState: Sendable {
   /// Tickets that are being paired.
   var pairing: Set<String> = []
   var isTaking = false
+  var isRaising = false
   var isLooking = false
 
   init(epoch: Int64, goodUntil: Int64) {

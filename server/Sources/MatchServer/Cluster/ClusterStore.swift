@@ -21,11 +21,18 @@ import TicTacToe
 package protocol ClusterStore: MatchStore {
   /// Begins an incarnation with a fresh lease. `replacing` is the caller's own earlier epoch, whose lease ends with this
   /// call. Throws `.unusable` if another incarnation of this name has a good lease: two nodes must not have one name.
+  /// Throws `.tooNew` if a version of the log's language is in force that this build does not read.
   func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64
 
-  /// Extends the lease to now + `lease` if it is still good, and returns every incarnation whose lease is good, this one
-  /// included, by epoch; `nil` if this incarnation's lease has run out.
-  func renew(lease: Int64) throws(StoreError) -> [NodeRecord]?
+  /// Extends the lease to now + `lease` if it is still good, and returns how the cluster stands; `nil` if this incarnation's
+  /// lease has run out.
+  func renew(lease: Int64) throws(StoreError) -> Renewal?
+
+  /// Puts the newest version of the log's language in force that every incarnation reads that may still own a match or
+  /// come back: those with a good lease, and those whose lease ran out less than `comesBack` ms ago, unless they left, or
+  /// another incarnation of their name has begun since. What is in force is never lowered, and no incarnation that reads
+  /// less begins once it is raised.
+  func raiseLanguage() throws(StoreError)
 
   /// Ends this incarnation's lease: others may take its matches from now on. Its tickets are gone.
   func leave() throws(StoreError)
@@ -80,6 +87,34 @@ package protocol ClusterStore: MatchStore {
   /// guests whose token has expired and who have neither session nor live match; keys older than ten minutes; tickets of
   /// incarnations without a good lease; incarnations whose lease ran out over a minute ago and who have no live match.
   func clean() throws(StoreError)
+}
+
+extension ClusterStore {
+  /// Milliseconds for which a node that ended without leaving is expected back as the program it was: what the log says
+  /// must not shut it out before whoever restarts programs has had his time.
+  static var comesBack: Int64 { 60_000 }
+
+  /// Why a build cannot join: what is in force and what it reads.
+  static func refusal(inForce: Int, reads: Int, at place: String) -> StoreError {
+    .tooNew(
+      "\(place): events of version \(inForce) are in force in its matches, this build reads them up to version \(reads); "
+        + "run a build that reads version \(inForce)")
+  }
+}
+
+/// How the cluster stands after a renewal.
+package struct Renewal: Sendable, Hashable {
+  /// Every incarnation whose lease is good, the caller's included, by epoch.
+  package var nodes: [NodeRecord]
+  /// The version of the log's language in force.
+  package var inForce: Int
+  /// The version that could be: see `raiseLanguage`.
+  package var common: Int
+
+  /// Makes an answer.
+  package init(nodes: [NodeRecord], inForce: Int, common: Int) {
+    (self.nodes, self.inForce, self.common) = (nodes, inForce, common)
+  }
 }
 
 /// What a node says of itself.

@@ -64,7 +64,7 @@ extension Lobby {
   private mutating func answered(_ number: UInt64, _ answer: ClusterAnswer?) {
     guard let then = cluster?.asked.removeValue(forKey: number) else { return }
     switch (then, answer) {
-    case (.renewed(let sentAt), .nodes(let nodes)): renewed(sentAt, nodes)
+    case (.renewed(let sentAt), .renewed(let renewal)): renewed(sentAt, renewal)
     case (.renewed, _): timers.set(.renew, at: now.steady + 200)
     case (.tookOver, .adoptions(let taken)): adopt(taken)
     case (.tookOver, _): cluster?.isTaking = false
@@ -110,6 +110,7 @@ extension Lobby {
       proceed(id)
     case (.rematched(let m, let line, let id, let at, let old, let next), let answer):
       rematched(m, line, id, at, old, next, answer)
+    case (.raised, _): cluster?.isRaising = false
     case (.nothing, _), (.refreshed, _), (.requeued, _): break
     case (.me(let id, let re), _), (.top(let id, let re), _), (.list(let id, let re), _),
       (.queued(let id, let re, _), _), (.unqueued(let id, let re), _):
@@ -128,8 +129,9 @@ extension Lobby {
 
   mutating func renew() { ask(.renew(lease: configuration.lease), .renewed(sentAt: now.steady)) }
 
-  private mutating func renewed(_ sentAt: Int64, _ nodes: [NodeRecord]?) {
-    guard let nodes else { return startOver("another node may own its matches by now") }
+  private mutating func renewed(_ sentAt: Int64, _ renewal: Renewal?) {
+    guard let renewal else { return startOver("another node may own its matches by now") }
+    let nodes = renewal.nodes
     // What counts is when the question was sent: the database renewed the lease later than that.
     cluster?.goodUntil = sentAt + configuration.lease - configuration.leaseMargin
     timers.set(.renew, at: max(now.steady + 50, sentAt + configuration.renewEvery))
@@ -140,14 +142,25 @@ extension Lobby {
     cluster?.lostAt = lost
     for node in gone { linkLost(node.epoch) }
     if !gone.isEmpty { takeOver() }
+    if let before = cluster?.language, before < renewal.inForce {
+      cluster?.language = renewal.inForce
+      note("a version of the log's language is in force", ["version": "\(renewal.inForce)"])
+    }
+    if renewal.common > renewal.inForce, cluster?.isRaising == false {
+      cluster?.isRaising = true
+      ask(.raise, .raised)
+    }
   }
+
+  /// The newest version of the log's language that may be written.
+  var language: Int { cluster?.language ?? MatchEvent.newest }
 
   /// Whether memory may be believed.
   var isLeased: Bool { now.steady < cluster?.goodUntil ?? .max }
 
   /// Whether an input is what the lease waits for.
   func isRenewal(_ input: LobbyInput) -> Bool {
-    guard case .cluster(.answer(let number, .nodes?)) = input, case .renewed? = cluster?.asked[number] else {
+    guard case .cluster(.answer(let number, .renewed?)) = input, case .renewed? = cluster?.asked[number] else {
       return false
     }
     return true

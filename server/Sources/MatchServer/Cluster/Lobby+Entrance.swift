@@ -84,10 +84,14 @@ extension Lobby {
     }
     connections[id]?.session = record.id
     connections[id]?.caps = Set(hello.caps)
+    // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
+    let version = hello.common ?? 0
+    connections[id]?.version = version
     var welcome = ServerMessage.Welcome(
       session: record.id, resume: resume, you: info(account, bot: session.isBot),
       deviation: Int(account.rating.deviation.rounded()), token: token, rate: configuration.rate,
       matches: entered.profile.live, now: now.wall)
+    welcome.version = version
     welcome.nodes = cluster.nodes.filter { $0.epoch != cluster.epoch }.map(\.node.address)
     // All it tells is durable already; the states that follow may come by another way and must not overtake it.
     effects.append(.send(id, ServerMessage.welcome(welcome).bytes(re: re), .essential))

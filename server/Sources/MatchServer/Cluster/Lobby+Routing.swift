@@ -185,7 +185,7 @@ extension Lobby {
       cluster?.attachedTo[id, default: []].append(epoch)
       let attachment = Attachment(
         session: session.record.id, generation: session.generation, account: account, isBot: session.isBot,
-        confirms: session.confirms, isPerson: session.isPerson)
+        confirms: session.confirms, isPerson: session.isPerson, version: connection.version)
       effects.append(.cluster(.attach(epoch, id, attachment)))
     }
     cluster?.remote[id, default: [:]][m] = epoch
@@ -219,6 +219,7 @@ extension Lobby {
   mutating func attached(_ id: ConnectionID, _ attachment: Attachment) {
     cluster?.virtual.insert(id)
     connections[id] = Connection(address: nil)
+    connections[id]?.version = attachment.version
     if let known = sessions[attachment.session] {
       guard known.generation <= attachment.generation else {
         return emit(.close(id, .replaced, "this session connected again", retry: nil))

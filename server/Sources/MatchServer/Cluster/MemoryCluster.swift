@@ -10,6 +10,8 @@ final class MemoryCluster: Sendable {
   struct Node {
     var record: NodeRecord
     var leaseUntil: Int64
+    var reads: Int
+    var hasLeft = false
   }
 
   struct SessionPlace {
@@ -42,6 +44,8 @@ final class MemoryCluster: Sendable {
     var slots: [Int64: MatchID] = [:]
     var keys: [String: UsedKey] = [:]
     var now: Int64 = 0
+    /// The version of the log's language in force.
+    var language = 1
 
     func isGood(_ epoch: Int64) -> Bool { nodes[epoch].map { $0.leaseUntil > now } ?? false }
     func isLive(_ m: MatchID) -> Bool { content.matches[m].map { $0.record.ended == nil } ?? false }
@@ -58,8 +62,8 @@ final class MemoryCluster: Sendable {
     self.clock = clock
   }
 
-  /// A new node's view of it.
-  func view() -> MemoryClusterView { MemoryClusterView(self) }
+  /// A new node's view of it; a test may read less or more than this build does.
+  func view(reads: Int = MatchEvent.newest) -> MemoryClusterView { MemoryClusterView(self, reads: reads) }
 
   /// Reads or changes everything as one transaction.
   func transact<T: Sendable>(_ body: (inout State) throws(StoreError) -> T) throws(StoreError) -> T {
@@ -109,6 +113,22 @@ extension MemoryCluster.State {
   /// The incarnation, if its lease is good.
   func check(_ epoch: Int64) throws(StoreError) {
     guard isGood(epoch) else { throw .conflict("the lease of incarnation \(epoch) has run out") }
+  }
+
+  /// An incarnation gives its lease back, if it still has it.
+  mutating func end(_ epoch: Int64) {
+    guard isGood(epoch) else { return }
+    nodes[epoch]?.leaseUntil = now
+    nodes[epoch]?.hasLeft = true
+  }
+
+  /// What every incarnation reads that may own a match or come back; see `ClusterStore.raiseLanguage`.
+  var common: Int {
+    nodes.filter { epoch, node in
+      node.leaseUntil > now
+        || node.leaseUntil > now - MemoryClusterView.comesBack && !node.hasLeft
+          && !nodes.contains { $0 > epoch && $1.record.node.name == node.record.node.name }
+    }.values.map(\.reads).min() ?? language
   }
 
   func profile(_ id: Int64) -> Profile? {

@@ -6,8 +6,9 @@ import TicTacToe
 final class MemoryClusterView: ClusterStore {
   private let cluster: MemoryCluster
   private let epoch = Mutex<Int64>(0)
+  private let reads: Int
 
-  init(_ cluster: MemoryCluster) { self.cluster = cluster }
+  init(_ cluster: MemoryCluster, reads: Int) { (self.cluster, self.reads) = (cluster, reads) }
 
   private var mine: Int64 { epoch.withLock { $0 } }
 
@@ -15,34 +16,43 @@ final class MemoryClusterView: ClusterStore {
 
   func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64 {
     let fresh = try cluster.transact { (state) throws(StoreError) in
+      guard state.language <= reads else {
+        throw MemoryClusterView.refusal(inForce: state.language, reads: reads, at: "memory")
+      }
       for (epoch, other) in state.nodes where other.record.node.name == node.name && other.leaseUntil > state.now {
         guard epoch == replacing else {
           throw .unusable("a node named \(node.name) is running at \(other.record.node.peer); each needs its own name")
         }
       }
-      if let replacing { state.nodes[replacing]?.leaseUntil = state.now }
+      if let replacing { state.end(replacing) }
       let epoch = state.nextEpoch
       state.nextEpoch += 1
-      state.nodes[epoch] = .init(record: NodeRecord(epoch: epoch, node: node), leaseUntil: state.now + lease)
+      state.nodes[epoch] = .init(
+        record: NodeRecord(epoch: epoch, node: node), leaseUntil: state.now + lease, reads: reads)
       return epoch
     }
     epoch.withLock { $0 = fresh }
     return fresh
   }
 
-  func renew(lease: Int64) throws(StoreError) -> [NodeRecord]? {
+  func renew(lease: Int64) throws(StoreError) -> Renewal? {
     let mine = mine
     return try cluster.transact { state in
       guard state.isGood(mine) else { return nil }
       state.nodes[mine]?.leaseUntil = state.now + lease
-      return state.nodes.values.filter { $0.leaseUntil > state.now }.map(\.record).sorted { $0.epoch < $1.epoch }
+      let good = state.nodes.values.filter { $0.leaseUntil > state.now }.map(\.record).sorted { $0.epoch < $1.epoch }
+      return Renewal(nodes: good, inForce: state.language, common: state.common)
     }
+  }
+
+  func raiseLanguage() throws(StoreError) {
+    try cluster.transact { state in state.language = max(state.language, state.common) }
   }
 
   func leave() throws(StoreError) {
     let mine = mine
     try cluster.transact { state in
-      state.nodes[mine]?.leaseUntil = state.now
+      state.end(mine)
       state.tickets = state.tickets.filter { $0.value.epoch != mine }
     }
   }

@@ -55,6 +55,7 @@ extension NodeFrame {
       out.field("bot", a.isBot)
       out.field("confirms", a.confirms)
       out.field("person", a.isPerson)
+      out.field("speaks", a.version)
     case .work(let c, let work, let m, let roundTrip):
       out.field("n", "work")
       out.field("c", c)
@@ -154,7 +155,8 @@ extension NodeFrame {
         try connection(),
         Attachment(
           session: try text("session"), generation: try number("generation"), account: account,
-          isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false, isPerson: f["person"]?.bool ?? false))
+          isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false, isPerson: f["person"]?.bool ?? false,
+          version: f["speaks"]?.int ?? 1))
     case "work":
       let (work, m) = try NodeFrame.work(f)
       self = .work(try connection(), work, m, roundTrip: Int(try number("rt")))

@@ -18,6 +18,7 @@ extension Lobby {
     let players = connectionsFollowing(match)
     let watchers = match.watchers.filter { !players.contains($0) }
     for event in events {
+      precondition(event.kind.since <= language, "the lobby logs \(event.name), which not every node can read")
       let body = event.body
       do throws(ProtocolError) {
         try match.add(event, body: body)
@@ -27,8 +28,10 @@ extension Lobby {
       counts.events += 1
       stored.append(StoredEvent(seq: match.state.seq, side: event.side, mid: event.mid, body: body))
       let line = ServerMessage.event(match.id, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
-      for id in players { draft.lines.append((id, line, .essential)) }
-      for id in watchers { draft.lines.append((id, line, .spectator(match.id))) }
+      for id in players + watchers {
+        let kind = players.contains(id) ? LineKind.essential : .spectator(match.id)
+        draft.lines.append((id, speaks(event, id) ? line : stateLine(of: match, to: id), kind))
+      }
     }
     draft.writes.append(.append(match.id, after: after, stored))
     if match.record.opener == nil, !draft.changed.contains(match.id) { draft.changed.append(match.id) }
@@ -108,10 +111,18 @@ extension Lobby {
     return Sides(x: change(.x), o: change(.o))
   }
 
+  /// Whether a connection's version has an event's kind; to one that has not, the state stands for it.
+  func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool { event.kind.since <= connections[id]?.version ?? 1 }
+
+  /// A match as it stands.
+  private func stateLine(of match: Match, to id: ConnectionID, re: String? = nil) -> [UInt8] {
+    let you = account(of: id).flatMap { match.side(of: $0.id) }
+    return ServerMessage.state(match.state, left: match.left(at: now.steady, configuration), you: you).bytes(re: re)
+  }
+
   /// Sends a match as it stands.
   mutating func sendState(of match: Match, to id: ConnectionID, re: String?, kind: LineKind) {
-    let you = account(of: id).flatMap { match.side(of: $0.id) }
-    send(.state(match.state, left: match.left(at: now.steady, configuration), you: you), to: id, re: re, kind: kind)
+    emit(.send(id, stateLine(of: match, to: id, re: re), kind))
   }
 
   /// Refuses with the state that is true.
@@ -166,6 +177,13 @@ extension Lobby {
     }
     if let code = match.record.code, match.state.phase == .open { codes[code] = match.id }
     restoreKeys(match)
+    var recovered = [MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)]
+    #if ALINA_NEXT
+      if let cluster, language >= 2 {
+        let name = cluster.nodes.first { $0.epoch == cluster.epoch }?.node.name
+        recovered.append(MatchEvent(at: now.wall, .adopted(node: name ?? "")))
+      }
+    #endif
     var draft = Draft()
     switch match.state.phase {
     case .open:
@@ -174,9 +192,9 @@ extension Lobby {
     case .confirming:
       // Both need a moment to come back before they can confirm.
       match.confirmBy = now.steady + Int64(configuration.confirmWithin) * 2
-      log([MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)], &match, &draft)
+      log(recovered, &match, &draft)
     case .live:
-      log([MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)], &match, &draft)
+      log(recovered, &match, &draft)
       match.waitsUntil = now.steady + Int64(configuration.grace)
       match.awaySince = Sides(x: now.steady, o: now.steady)
       match.graceNow = Sides(x: configuration.grace, o: configuration.grace)

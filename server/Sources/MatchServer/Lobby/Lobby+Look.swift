@@ -61,9 +61,9 @@ extension Lobby {
 
   /// Brings somebody up to date: the events he lacks, or the state if that is less.
   private mutating func sync(_ match: Match, from seq: Int, _ id: ConnectionID, _ re: String?) {
-    guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16 else {
-      return sendState(of: match, to: id, re: re, kind: .essential)
-    }
+    guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
+      match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
+    else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, to: id)
     send(.ok(match.id, seq: match.state.seq), to: id, re: re)
   }

@@ -138,13 +138,16 @@ extension Lobby {
     resumes[session.record.resume] = session.record.id
     connections[id]?.session = session.record.id
     connections[id]?.caps = Set(hello.caps)
+    // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
+    let version = hello.common ?? 0
+    connections[id]?.version = version
     let live = matchesOf[account.id, default: []].filter { matches[$0].map { !$0.isOver } ?? false }
-    send(
-      .welcome(
-        .init(
-          session: session.record.id, resume: resume, you: info(account, bot: session.isBot),
-          deviation: Int(account.rating.deviation.rounded()), token: token, rate: configuration.rate, matches: live,
-          now: now.wall)), to: id, re: re)
+    var welcome = ServerMessage.Welcome(
+      session: session.record.id, resume: resume, you: info(account, bot: session.isBot),
+      deviation: Int(account.rating.deviation.rounded()), token: token, rate: configuration.rate, matches: live,
+      now: now.wall)
+    welcome.version = version
+    send(.welcome(welcome), to: id, re: re)
     for m in live {
       follow(m, account, session.record.id)
       guard let match = matches[m] else { continue }

@@ -12,6 +12,8 @@ public struct Lobby: Sendable {
     let address: String?
     var session: String?
     var caps: Set<String> = []
+    /// The version of the protocol that is spoken on it, and so of the log's language.
+    var version = 1
     var watching: [MatchID] = []
     var roundTrip = 0
     /// Whether `bye` was said, after which the grace is short.

@@ -104,6 +104,9 @@ extension MatchAction {
     case .claim: self = .claim
     case .rematch: self = .rematch
     case .open, .start, .confirm, .flag, .gone, .back, .recovered, .end: return nil
+    #if ALINA_NEXT
+      case .adopted: return nil
+    #endif
     }
   }
 }

@@ -10,6 +10,8 @@ import TicTacToe
 package final class PostgresCluster: ClusterStore {
   /// Where the database is, without user and password.
   package let place: String
+  /// The newest version of the log's language this node reads.
+  let reads: Int
   let pool: PostgresPool
   private let committer: PGConnection
   private let renewer: PGConnection
@@ -17,9 +19,10 @@ package final class PostgresCluster: ClusterStore {
   private let epoch = Mutex<Int64>(0)
 
   /// Connects and brings the schema up to date; throws if the database cannot be reached, is not fit to keep promises, or
-  /// only newer builds may use it.
-  package init(_ address: PGAddress) throws(StoreError) {
+  /// only newer builds may use it. A test may read less or more than this build does.
+  package init(_ address: PGAddress, reads: Int = MatchEvent.newest) throws(StoreError) {
     place = address.description
+    self.reads = reads
     reader = PostgresReader(address, connections: 2)
     do throws(StoreError) { try reader.prepare() } catch {
       reader.close()
@@ -38,6 +41,10 @@ package final class PostgresCluster: ClusterStore {
     do throws(PGFailure) { _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 10_000) } catch {
       close()
       throw .unusable("\(place): \(error.text) (is a single server using it?)")
+    }
+    do throws(StoreError) { try checkLanguage() } catch {
+      close()
+      throw error
     }
   }
 
@@ -60,12 +67,12 @@ package final class PostgresCluster: ClusterStore {
   /// Milliseconds since 1970 on the database's clock; read anew wherever it stands.
   static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-  private static let joining = PGStatement(
+  static let joining = PGStatement(
     once: "SELECT pg_advisory_xact_lock(\(PostgresMigrations.lockClass), hashtext('join ' || current_schema()))")
   private static let namesakes = PGStatement(
     once: "SELECT peer FROM node WHERE name = $1 AND epoch IS DISTINCT FROM $2::bigint AND lease_until > \(now)")
   private static let endLease = PGStatement(
-    once: "UPDATE node SET lease_until = \(now) WHERE epoch = $1::bigint AND lease_until > \(now)")
+    once: "UPDATE node SET lease_until = \(now), has_left = true WHERE epoch = $1::bigint AND lease_until > \(now)")
   /// Accounts that were made without the sequence (by a single server, by an import) are skipped.
   private static let raiseAccounts = PGStatement(
     once: """
@@ -75,27 +82,33 @@ package final class PostgresCluster: ClusterStore {
       """)
   private static let putNode = PGStatement(
     once: """
-      INSERT INTO node (epoch, name, address, peer, lease_until)
-      VALUES (nextval('node_epoch'), $1, $2, $3, \(now) + $4::bigint) RETURNING epoch
+      INSERT INTO node (epoch, name, address, peer, lease_until, events)
+      VALUES (nextval('node_epoch'), $1, $2, $3, \(now) + $4::bigint, $5::bigint) RETURNING epoch
       """)
 
   package func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64 {
-    let fresh = try translating { () throws(PGFailure) in
-      try pool.transact { (transaction) throws(PGFailure) -> Int64 in
+    let (fresh, inForce) = try translating { () throws(PGFailure) in
+      try pool.transact { (transaction) throws(PGFailure) -> (epoch: Int64, inForce: Int) in
         let others = try transaction.run([
-          PostgresCluster.joining(), PostgresCluster.namesakes(.text(node.name), .optional(replacing)),
+          PostgresCluster.joining(), PostgresCluster.language(),
+          PostgresCluster.namesakes(.text(node.name), .optional(replacing)),
         ])
+        let inForce = Int(others.dropFirst().first?.rows.first?.first?.int ?? 1)
+        guard inForce <= reads else { return (0, inForce) }
         if let peer = others.last?.rows.first?.first?.text {
           throw .barred("a node named \(node.name) is running at \(peer); each needs its own name")
         }
         let made = try transaction.run([
           PostgresCluster.endLease(.optional(replacing)), PostgresCluster.raiseAccounts(),
-          PostgresCluster.putNode(.text(node.name), .text(node.address), .text(node.peer), .int(lease)),
+          PostgresCluster.putNode(
+            .text(node.name), .text(node.address), .text(node.peer), .int(lease),
+            .int(Int64(reads))),
         ])
         try transaction.finish([])
-        return made.last?.rows.first?.first?.int ?? 0
+        return (made.last?.rows.first?.first?.int ?? 0, inForce)
       }
     }
+    guard inForce <= reads else { throw PostgresCluster.refusal(inForce: inForce, reads: reads, at: place) }
     epoch.withLock { $0 = fresh }
     return fresh
   }
@@ -105,17 +118,22 @@ package final class PostgresCluster: ClusterStore {
   private static let good = PGStatement(
     "good", "SELECT epoch, name, address, peer FROM node WHERE lease_until > \(now) ORDER BY epoch")
 
-  package func renew(lease: Int64) throws(StoreError) -> [NodeRecord]? {
-    try translating { () throws(PGFailure) in
-      let calls = [PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.good()]
+  package func renew(lease: Int64) throws(StoreError) -> Renewal? {
+    try translating { () throws(PGFailure) -> Renewal? in
+      let calls = [
+        PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.good(), PostgresCluster.languages(),
+      ]
       let found = try renewer.run(calls, within: max(lease, 1000))
       guard found.first?.count == 1 else { return nil }
-      return found[1].rows.compactMap { row in
+      let nodes = found[1].rows.compactMap { row -> NodeRecord? in
         guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text else {
           return nil
         }
         return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer))
       }
+      let versions = found[2].rows.first ?? []
+      let inForce = Int(versions.first?.int ?? 1)
+      return Renewal(nodes: nodes, inForce: inForce, common: versions.last?.int.map { Int($0) } ?? inForce)
     }
   }
 

@@ -75,6 +75,12 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
+    // The version of the log's language in force, and what each incarnation reads: 1 for builds that do not say. Once it
+    // is raised `min_reader` is 3 (PostgresCluster+Language).
+    [
+      "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
+      "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
+    ],
   ]
 
   /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several

@@ -26,13 +26,19 @@ public final class PostgresStore: MatchStore {
   /// Where it is, without user and password.
   public let place: String
   private let address: PGAddress
+  /// The newest version of the log's language it reads, and writes.
+  private let reads: Int
   private let reader: PostgresReader
   private let writer = Mutex(Writer())
 
   /// Connects, brings the schema up to date and takes the lock; throws if the database cannot be reached, is not fit to
   /// keep promises, is used by another server, or only newer builds may use it.
-  public init(_ address: PGAddress) throws(StoreError) {
+  public convenience init(_ address: PGAddress) throws(StoreError) { try self.init(address, reads: MatchEvent.newest) }
+
+  /// The same for a build that reads events up to a version; for tests.
+  package init(_ address: PGAddress, reads: Int) throws(StoreError) {
     self.address = address
+    self.reads = reads
     place = address.description
     reader = PostgresReader(address, connections: 3)
     do throws(StoreError) {
@@ -87,11 +93,17 @@ public final class PostgresStore: MatchStore {
     }
     old.connection?.close()
     let fresh = PGConnection(address, setup: PostgresStore.everywhere + PostgresStore.pointwise, revives: false)
+    var tooNew: StoreError?
     do throws(PGFailure) {
       let end = PGWire.now + 3000
       while true {
         let row = try fresh.run([PostgresStore.lock()], within: 5000).first?.rows.first ?? []
         if row.first?.bool == true {
+          let language = try fresh.run([PostgresCluster.language()], within: 5000).first?.rows.first?.first?.int ?? 1
+          guard language <= reads else {
+            tooNew = PostgresCluster.refusal(inForce: Int(language), reads: reads, at: place)
+            break
+          }
           _ = try fresh.run([PostgresStore.adopt()], within: PostgresStore.longDeadline)
           writer.withLock { $0 = Writer(connection: fresh, process: row.last?.int ?? 0) }
           return
@@ -104,6 +116,20 @@ public final class PostgresStore: MatchStore {
       fresh.close()
       throw .unusable("\(place): \(error.text)")
     }
+    if let tooNew {
+      fresh.close()
+      throw tooNew
+    }
+  }
+
+  /// Puts all that this build writes in force, so that no older one takes the matches on; for a server that begins to
+  /// serve, as it is the only one it needs to ask nobody.
+  package func raiseLanguage() throws(StoreError) {
+    guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
+    do throws(PGFailure) {
+      let calls = [PostgresCluster.raiseAlone(.int(Int64(reads))), PostgresCluster.shutOut()]
+      _ = try connection.run(calls, within: PostgresStore.commitDeadline)
+    } catch { throw error.storeError }
   }
 
   /// Ends every connection; the lock goes with them.

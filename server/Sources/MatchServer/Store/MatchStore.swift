@@ -68,6 +68,19 @@ public struct Recovery: Sendable {
 
   /// Makes an empty one.
   public init() {}
+
+  /// Throws `.tooNew` if a match that is not over holds an event of a newer build's: a server that cannot fold it could
+  /// neither play it on nor end it. O(events).
+  func check() throws(StoreError) {
+    for match in matches {
+      for event in match.events {
+        do throws(ProtocolError) { _ = try MatchEvent(body: event.body) } catch {
+          guard case .unknownEvent = error else { continue }
+          throw .tooNew("match \(match.record.id), event \(event.seq): \(error.message)")
+        }
+      }
+    }
+  }
 }
 
 /// Where accounts, sessions and match logs are kept. Calls block; each store says from which threads they may come.

@@ -87,7 +87,7 @@ public final class GameListener: Service {
   /// Open connections now.
   public var connections: Int { open.withLock { $0.all } }
 
-  /// Serves until graceful shutdown.
+  /// Serves until graceful shutdown; throws if the cluster will have this node no more.
   public func run() async throws {
     let sweeps = Dictionary(
       uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), ConnectionSweep(loop: $0)) })
@@ -110,7 +110,11 @@ public final class GameListener: Service {
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
     host.start(at: "\(address):\(port)")
     listening("\(address):\(port)")
-    try? await gracefulShutdown()
+    for await refusal in host.refusals.cancelOnGracefulShutdown() {
+      // It owns nothing, and nobody is connected to it.
+      try? await channel.close()
+      throw refusal
+    }
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     try? await channel.close()
     let retry = 1000

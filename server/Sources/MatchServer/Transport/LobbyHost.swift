@@ -54,6 +54,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// What makes it a node of a cluster, if it is one.
   private var seat: NodeSeat?
   private let leases = DispatchQueue(label: "alina.lease", qos: .userInteractive)
+  /// What the cluster refuses this node with: it can never join again, and the process should end.
+  let refusals: AsyncStream<StoreError>
+  private let refused: AsyncStream<StoreError>.Continuation
 
   /// Starts from what the store holds.
   public init(
@@ -63,8 +66,11 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     self.store = store
     self.logger = logger
     self.configuration = configuration
+    (refusals, refused) = AsyncStream.makeStream()
     isInstant = store is MemoryStore
-    lobby = Lobby(configuration, recovery: try store.recover(), random: .system, now: .current)
+    let recovery = try store.recover()
+    try recovery.check()
+    lobby = Lobby(configuration, recovery: recovery, random: .system, now: .current)
   }
 
   /// Starts as a node of a cluster; it owns nothing before it has joined.
@@ -73,6 +79,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     store = seat.store
     self.logger = logger
     self.configuration = configuration
+    (refusals, refused) = AsyncStream.makeStream()
     isInstant = false
     self.seat = seat
     lobby = Lobby(configuration, recovery: Recovery(), random: .system, now: .current)
@@ -386,6 +393,10 @@ extension LobbyHost {
               "joined the cluster", metadata: ["node": "\(seat.description.name)", "epoch": "\(epoch)"])
             self.reduce(.tick)
           case .failure(let error):
+            if case .tooNew = error {
+              self.refused.yield(error)
+              return self.refused.finish()
+            }
             self.logger.warning("cannot join the cluster yet", metadata: ["error": "\(error)"])
             self.join(after: min(max(50, milliseconds * 2), 400))
           }

@@ -1,0 +1,248 @@
+import Foundation
+import MatchClient
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// A cluster under load becomes, node by node, that of the next build: the same sources with one kind of event more
+/// (`adopted`, which is logged when a node takes a match over), built beside this one by `ALINA_NEXT=1`.
+@Suite(.serialized) struct UpgradeEndToEndTests {
+  /// Whole upgrades: CLUSTER_ROUNDS, else one; CLUSTER_SEED repeats a run.
+  private var rounds: Int { ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap { Int($0) } ?? 1 }
+  private var seed: Int { ProcessInfo.processInfo.environment["CLUSTER_SEED"].flatMap { Int($0) } ?? 1 }
+
+  @Test func `nodes are replaced one by one by a build that knows an event more; players notice reconnects at most`()
+    async throws
+  {
+    let old = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
+    let new = old + "-next"
+    try #require(FileManager.default.isExecutableFile(atPath: new), "build with ALINA_NEXT=1, as ./test does")
+    for round in seed..<(seed + rounds) {
+      let began = MatchClient.now
+      let upgrade = try Upgrade(from: old, to: new, seed: round)
+      try await upgrade.mix()
+      try await upgrade.finish(zombie: round % 2 == 1)
+      try await upgrade.shutOut()
+      try upgrade.check()
+      print("upgrade \(round): \(MatchClient.now - began) ms, \(upgrade.summary)")
+    }
+  }
+
+  @Test func `a node reads its certificates again on SIGHUP, keeps the old where the new are broken, and serves on`()
+    async throws
+  {
+    let cluster = try ClusterChild(nodes: 1)
+    let folder = cluster.folder + "/certificates"
+    let key = try Data(contentsOf: URL(filePath: folder + "/n1.key"))
+    func log() -> String { (try? String(contentsOfFile: cluster.folder + "/n1.log", encoding: .utf8)) ?? "" }
+    func wait(_ text: String) async throws {
+      for _ in 0..<1000 where !log().contains(text) { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(log().contains(text))
+    }
+    try Data("no key".utf8).write(to: URL(filePath: folder + "/n1.key"))
+    try cluster.order("hup n1")
+    try await wait("the certificates cannot be used; the old ones stay")
+    try key.write(to: URL(filePath: folder + "/n1.key"))
+    try cluster.order("hup n1")
+    let fingerprint = try NodeTLS(folder: folder, name: "n1").fingerprint
+    try await wait("certificates read again fingerprint=\(fingerprint) to=nodes")
+    try RawPeer(cluster.ports[0]).hello()
+  }
+}
+
+/// One upgrade of three nodes with players on them.
+private final class Upgrade {
+  private let old: String
+  private let new: String
+  private let cluster: ClusterChild
+  private let crowd = Crowd()
+  private let database: PGConnection
+  private var random: SplitMix64
+  private(set) var summary = ""
+
+  init(from old: String, to new: String, seed: Int) throws {
+    (self.old, self.new) = (old, new)
+    cluster = try ClusterChild()
+    database = PGConnection(try PGAddress(cluster.url))
+    random = SplitMix64(seed: UInt64(seed))
+    crowd.checker.unread = ["adopted"]
+    crowd.join(16, ports: cluster.ports)
+  }
+
+  deinit { database.close() }
+
+  private func number(_ query: String) throws -> Int {
+    Int(try database.run([PGStatement(once: query)()], within: 10_000).first?.rows.first?.first?.int ?? -1)
+  }
+
+  private static let isAdopted = "convert_from(body, 'UTF8') LIKE '{\"k\":\"adopted\"%'"
+  private var inForce: Int { get throws { try number("SELECT version FROM log_language") } }
+  private var adopted: Int { get throws { try number("SELECT count(*) FROM match_event WHERE \(Self.isAdopted)") } }
+
+  /// The new node that owns most matches.
+  private var busiest: String {
+    get throws {
+      let query = """
+        SELECT n.name FROM node n LEFT JOIN match m ON m.epoch = n.epoch AND m.ended IS NULL
+        WHERE n.events = 2 AND n.lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+        GROUP BY n.name ORDER BY count(m.id) DESC LIMIT 1
+        """
+      return try database.run([PGStatement(once: query)()], within: 10_000).first?.rows.first?.first?.text ?? ""
+    }
+  }
+
+  /// How often a node has taken matches over, by its log.
+  private func takeovers(_ node: String) -> Int {
+    let log = (try? String(contentsOfFile: "\(cluster.folder)/\(node).log", encoding: .utf8)) ?? ""
+    return log.components(separatedBy: "took matches over").count - 1
+  }
+
+  /// Plays until every match that is live now has gone on.
+  private func goOn(_ after: String) async throws {
+    // What was on its way has arrived by then; only what comes later shows that a match goes on.
+    try await Task.sleep(for: .milliseconds(50))
+    let before = crowd.live
+    try await crowd.play(milliseconds: 60_000) { crowd.haveMoved(since: before) }
+    #expect(crowd.haveMoved(since: before), "a match does not go on after: \(after)")
+  }
+
+  private func replace(_ node: String, with program: String, by order: String = "term") async throws {
+    try await crowd.play(milliseconds: 300 + random.below(500))
+    try cluster.order("\(order) \(node)")
+    try await goOn("\(order) \(node)")
+    try cluster.order("start \(node) \(program)")
+    try await goOn("start \(node)")
+  }
+
+  /// Two of three nodes become new, one of them after it had been old again; new nodes take matches over, and say so
+  /// in the old language.
+  func mix() async throws {
+    try await crowd.play(milliseconds: 120_000) { crowd.games >= 8 }
+    try #require(crowd.games >= 8, "nobody plays")
+    for program in [new, old, new] { try await replace("n1", with: program) }
+    try await replace("n2", with: new, by: "kill")
+    // By now most matches are n3's, where the players are. It dies, and is expected back as what it was.
+    let before = takeovers("n1") + takeovers("n2")
+    try await replace("n3", with: old, by: "kill")
+    #expect(takeovers("n1") + takeovers("n2") > before, "a new node takes over from an old one")
+    // Players come to all nodes, also to the old one.
+    crowd.join(6, ports: cluster.ports)
+    // Beside it whoever is the first to find the lease over takes.
+    try await replace(try busiest, with: new, by: "kill")
+    #expect(try adopted == 0, "an event was written that a node cannot read")
+    #expect(try inForce == 1)
+  }
+
+  /// The last old node goes: it leaves, or it is stopped past its lease and counts until nobody expects it back.
+  func finish(zombie: Bool) async throws {
+    if zombie {
+      try cluster.order("stop n3")
+      try await goOn("stop n3")
+      try await crowd.play(milliseconds: 1500)
+      #expect(try inForce == 1, "it may come back")
+      #expect(try adopted == 0)
+      // A minute later.
+      _ = try number("UPDATE node SET lease_until = lease_until - 60000 WHERE name = 'n3' RETURNING 1")
+      try await raised()
+      try cluster.order("cont n3")
+      // It finds its lease over, may not join again, and ends.
+      let log = cluster.folder + "/n3.log"
+      try await crowd.play(milliseconds: 10_000) {
+        (try? String(contentsOfFile: log, encoding: .utf8))?.contains(Self.refusal) == true
+      }
+      #expect(try String(contentsOfFile: log, encoding: .utf8).contains(Self.refusal))
+      // Reaps it.
+      try cluster.order("kill n3")
+    } else {
+      try cluster.order("term n3")
+      try await raised()
+    }
+    try cluster.order("start n3 \(new)")
+    var tries = 0
+    while try adopted == 0, tries < 20 {
+      tries += 1
+      try await replace(try busiest, with: new, by: random.below(2) == 0 ? "kill" : "term")
+    }
+    #expect(try adopted > 0, "nobody says that he took a match over")
+    let games = crowd.games
+    try await crowd.play(milliseconds: 120_000) { crowd.games >= games + 8 }
+    #expect(crowd.games >= games + 8, "the games go on")
+  }
+
+  private func raised() async throws {
+    let end = MatchClient.now + 10_000
+    while try inForce == 1, MatchClient.now < end { try await crowd.play(milliseconds: 50) }
+    #expect(try inForce == 2)
+  }
+
+  private static let refusal =
+    "events of version 2 are in force in its matches, this build reads them up to version 1; run a build that reads version 2"
+
+  /// An old node is refused, while the others play on; old clients are told states, newer ones the event.
+  func shutOut() async throws {
+    try cluster.order("term n1")
+    let process = Process(), errors = Pipe()
+    process.executableURL = URL(filePath: old)
+    process.arguments = [
+      "--store", cluster.url, "--node-name", "n1", "--node-listen", "127.0.0.1:0", "--cluster-dir",
+      cluster.folder + "/certificates", "--listen", "127.0.0.1:0", "--no-page", "--no-admin",
+    ]
+    process.standardError = errors
+    process.standardOutput = Pipe()
+    try process.run()
+    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 1)
+    #expect(said.hasSuffix(": \(Self.refusal)\n") && said.hasPrefix("alina-server: "), "\(said)")
+    #expect(said.split(separator: "\n").count == 1)
+    try await goOn("an old node")
+    try cluster.order("start n1 \(new)")
+    try await goOn("start n1")
+    try tellByVersion()
+  }
+
+  /// A match in which the event stands, asked for by a client of each version.
+  private func tellByVersion() throws {
+    let query = "SELECT match_id, seq FROM match_event WHERE \(Self.isAdopted) LIMIT 1"
+    let row = try #require(try database.run([PGStatement(once: query)()], within: 10_000).first?.rows.first)
+    let m = try #require(row[0].text.flatMap(MatchID.init(rawValue:))), seq = Int(try #require(row[1].int))
+    for version in [1, 2] {
+      let peer = try RawPeer(cluster.ports[0])
+      #expect(try peer.wait(#""t":"hello""#).contains(#""v":[2,1]"#))
+      peer.type(#"{"t":"hello","v":\#(version == 1 ? "[1]" : "[2,1]"),"client":"raw"}"#)
+      #expect(try peer.wait(#""t":"welcome""#).contains(#""v":\#(version),"#))
+      peer.type(#"{"t":"sync","id":"s","m":"\#(m)","seq":\#(seq - 1)}"#)
+      let answer = try peer.wait(#""m":"\#(m)""#)
+      if version == 1 {
+        #expect(answer.contains(#""t":"state""#) && answer.contains(#""re":"s""#))
+      } else {
+        #expect(answer.contains(#""k":"adopted","at":"#) && answer.contains(#""node":"n"#), "\(answer)")
+      }
+      if version == 2 { try peer.wait(#""re":"s""#) }
+      // What is exported is the log as it is, whoever asks; its bytes make its hash.
+      peer.type(#"{"t":"export","id":"e","m":"\#(m)"}"#)
+      var hash = LogHash(start: m)
+      var count = 0
+      while let line = peer.line(), !line.contains(#""re":"e""#) {
+        guard line.contains(#""t":"event""#), let body = line.range(of: #","body":"#) else { continue }
+        hash = hash.adding(Array(line[body.upperBound...].utf8.dropLast()))
+        count += 1
+        #expect(hash.short == RawPeer.field("hash", line))
+      }
+      #expect(count >= seq)
+    }
+  }
+
+  /// Everything told is stored, once, and the ratings follow from it.
+  func check() throws {
+    crowd.leave()
+    for i in cluster.ports.indices { try cluster.order("term n\(i + 1)") }
+    let store = try PostgresCluster(try PGAddress(cluster.url), reads: 2)
+    try crowd.checker.check(store)
+    try crowd.checker.checkRatings(store)
+    #expect(crowd.checker.faults == [])
+    summary = "\(try adopted) times adopted, \(crowd.moves) moves seen, \(crowd.games) ends seen"
+  }
+}
