@@ -55,6 +55,8 @@ public struct ClientModel: Sendable {
   public private(set) var failure: ClientFailure?
   /// What the server asked to wait before coming back.
   public private(set) var retry: Int?
+  /// The node it said the match is at, `HOST:PORT`.
+  private var directed: String?
 
   private var random: SplitMix64
   private var nextID = 1
@@ -78,7 +80,7 @@ public struct ClientModel: Sendable {
   /// A connection is there; says hello.
   public mutating func connected() -> Output {
     var out = Output()
-    (welcome, failure, retry) = (nil, nil, nil)
+    (welcome, failure, retry, directed) = (nil, nil, nil, nil)
     syncing = []
     let id = freshID()
     helloID = id
@@ -93,6 +95,12 @@ public struct ClientModel: Sendable {
 
   /// The connection ended; what was asked stays asked.
   public mutating func disconnected() { welcome = nil }
+
+  /// The node the last `bye` named, once; whoever connects goes there only if he knows it anyway.
+  public mutating func takeDirection() -> String? {
+    defer { directed = nil }
+    return directed
+  }
 
   // MARK: commands
 
@@ -186,7 +194,9 @@ public struct ClientModel: Sendable {
     case .drain(let milliseconds):
       retry = milliseconds
       out.events.append(.draining(retry: milliseconds))
-    case .bye(let code, let text, let milliseconds): bye(code, text, milliseconds, &out)
+    case .bye(let code, let text, let milliseconds, let node):
+      directed = node
+      bye(code, text, milliseconds, &out)
     }
     return out
   }

@@ -11,9 +11,11 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// The longest pause between two tries, milliseconds.
   private static let longestPause = 8000
   /// The longest pause where there are several nodes: one that is well is worth looking for.
-  private static let longestPauseOfMany = 1000
+  private static let longestPauseOfMany = 600
   /// Milliseconds of silence after which a node is asked for a sign of life, and after which the next one is tried.
-  private static let (askNode, leaveNode): (Int64, Int64) = (1000, 3000)
+  private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)
+  /// Milliseconds in which a node must have said its first word: a process that is stopped is still connected to by its kernel.
+  private static let greetNode: Int64 = 1500
 
   private let configuration: MatchClient.Configuration
   private let loop: any EventLoop
@@ -30,6 +32,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var tries = 0
   private var attempt = 0
   private var retryTask: Scheduled<Void>?
+  /// The connection being made, and when that has taken too long.
+  private var dialing: (any Channel)?
+  private var dialTask: Scheduled<Void>?
   private var heartbeat: RepeatedTask?
   private var heard: Int64 = 0
   private var hasHeard = false
@@ -77,6 +82,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       self.wanted = false
       self.attempt += 1
       self.retryTask?.cancel()
+      self.stopDialing()
       if let channel = self.channel {
         channel.writeAndFlush(ByteBuffer(bytes: ClientLine(.bye).bytes)).whenComplete { _ in channel.close(promise: nil)
         }
@@ -144,11 +150,21 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
     let trust = TLSTrust(folder: known)
     let (host, port) = (endpoint.host, endpoint.port)
+    let patience: Int64 = hasSeveral ? 1000 : 5000
+    // The handshake of TLS has no end of its own: to a process that is stopped it would take for ever.
+    dialTask = loop.scheduleTask(in: .milliseconds(patience + (hasSeveral ? ClientRunner.greetNode : patience))) {
+      guard attempt == self.attempt, self.wanted else { return }
+      self.attempt += 1
+      self.stopDialing()
+      self.lastProblem = .unreachable("\(host):\(port)")
+      self.scheduleRetry()
+    }
     ClientBootstrap(group: loop)
-      .connectTimeout(hasSeveral ? .seconds(1) : .seconds(5))
+      .connectTimeout(.milliseconds(patience))
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
+        if attempt == self.attempt { self.dialing = channel }
+        return channel.eventLoop.makeCompletedFuture {
           if let tls {
             let name = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." } ? nil : host
             let handler =
@@ -168,14 +184,23 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       .connect(host: host, port: port)
       .whenFailure { error in
         guard attempt == self.attempt, self.wanted else { return }
+        self.stopDialing()
         self.lastProblem = .unreachable("\(host):\(port)")
         self.scheduleRetry()
       }
   }
 
+  private func stopDialing() {
+    dialTask?.cancel()
+    dialing?.close(promise: nil)
+    dialing = nil
+  }
+
   private func isUp(_ channel: any Channel, _ attempt: Int, tls: Bool) {
     guard attempt == self.attempt, wanted else { return channel.close(promise: nil) }
     if tls { known?.rememberVerified(unlessPinned: true) }
+    dialing = nil
+    dialTask?.cancel()
     self.channel = channel
     framer = LineFramer(limit: Limits.lineOut)
     heard = ClientRunner.now
@@ -186,7 +211,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func startBeating() {
     heartbeat?.cancel()
-    let every: TimeAmount = hasSeveral ? .milliseconds(500) : .seconds(5)
+    let every: TimeAmount = hasSeveral ? .milliseconds(250) : .seconds(5)
     heartbeat = loop.scheduleRepeatedTask(initialDelay: every, delay: every) { _ in self.beat() }
   }
 
@@ -194,7 +219,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private func beat() {
     guard let channel else { return }
     let silence = ClientRunner.now - heard
-    if silence > (hasSeveral ? ClientRunner.leaveNode : Int64(Limits.silence)) {
+    let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
+    if silence > (hasSeveral ? longest : Int64(Limits.silence)) {
       lastProblem = .silent
       channel.close(promise: nil)
     } else if silence > (hasSeveral ? ClientRunner.askNode : Int64(Limits.heartbeat)) {
@@ -221,6 +247,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     guard attempt == self.attempt else { return }
     let wasUp = channel != nil
     channel = nil
+    stopDialing()
     heartbeat?.cancel()
     model.disconnected()
     guard wanted else { return }
@@ -249,8 +276,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   /// Tries again after a pause that grows, with jitter so that not all clients of a restarted server come at once.
   private func scheduleRetry() {
-    // With several nodes the next one is tried at once, and only after a whole round the pauses grow.
-    current = (current + 1) % endpoints.count
+    // With several nodes the next one is tried at once, and only after a whole round the pauses grow. A server may say
+    // where the match is, but not send anybody to a place he does not know.
+    let named = model.takeDirection().flatMap { MatchClient.Configuration.Endpoint($0) }
+    current = named.flatMap { endpoints.firstIndex(of: $0) } ?? (current + 1) % endpoints.count
     let round = tries / endpoints.count
     let pause = min(
       hasSeveral ? ClientRunner.longestPauseOfMany : ClientRunner.longestPause,

@@ -17,6 +17,8 @@ final class TLSTrust: Sendable {
   static func context(verifying: Bool) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
+    // A server that has gone without a word does not answer our good bye.
+    configuration.shutdownTimeout = .milliseconds(500)
     // With a pin the fingerprint decides, not the name: the certificate of a self-signed server names nothing we know.
     configuration.certificateVerification = verifying ? .fullVerification : .noHostnameVerification
     return try NIOSSLContext(configuration: configuration)

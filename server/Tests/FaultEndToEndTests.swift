@@ -115,22 +115,21 @@ final class Crowd {
   private var seeking: Set<Int> = []
   private var named: Set<Int> = []
   private var known: [MatchID: Int] = [:]
-  /// When something new was last seen of each match, by `MatchClient.now`.
+  /// When a move or the end was last seen of each match, by `MatchClient.now`.
   private(set) var news: [MatchID: Int64] = [:]
 
-  func join(_ count: Int, port: Int) { join(count, ports: [port]) }
+  func join(_ count: Int, port: Int) { join(count, nodes: [.init(host: "127.0.0.1", port: port)]) }
 
   /// Joins a cluster at each of its nodes in turn; every second player takes a name and plays rated matches.
-  func join(_ count: Int, ports: [Int]) {
+  func join(_ count: Int, nodes: [MatchClient.Configuration.Endpoint]) {
     for i in 0..<count {
+      let first = nodes[i % nodes.count]
       var configuration = MatchClient.Configuration(
-        host: "127.0.0.1", port: ports[i % ports.count], identity: .init(client: "crowd", guest: "c\(i)"))
-      configuration.others = ports.indices.dropFirst().map {
-        .init(host: "127.0.0.1", port: ports[(i + $0) % ports.count])
-      }
+        host: first.host, port: first.port, security: .plain, identity: .init(client: "crowd", guest: "c\(i)"))
+      configuration.others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
       let client = MatchClient(configuration)
       client.connect()
-      if ports.count > 1, i % 4 < 2 { client.register("Crowd\(i)") }
+      if nodes.count > 1, i % 4 < 2 { client.register("Crowd\(i)") }
       clients.append(client)
     }
   }
@@ -139,18 +138,22 @@ final class Crowd {
   var live: [MatchID: Int] {
     var result: [MatchID: Int] = [:]
     for view in clients.flatMap(\.matches.values) where view.you != nil && view.state.phase == .live {
-      result[view.state.id] = max(result[view.state.id] ?? 0, view.state.seq)
+      result[view.state.id] = max(result[view.state.id] ?? 0, Crowd.progress(view.state))
     }
     return result
   }
+
+  /// How far a match is: moves count, and its end; absences and recoveries do not.
+  private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
   /// Whether each of these matches has gone on.
   func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
 
   private func saw(_ m: MatchID, _ state: MatchState) {
     checker.saw(m, seq: state.seq, hash: state.hash.short)
-    guard state.seq > known[m] ?? 0 else { return }
-    known[m] = state.seq
+    let progress = Crowd.progress(state)
+    guard progress > known[m] ?? 0 else { return }
+    known[m] = progress
     news[m] = MatchClient.now
   }
 

@@ -6,41 +6,69 @@ import TicTacToe
 
 /// A TCP proxy of a bad network: it delays, cuts what passes into small pieces, stands still and breaks connections.
 final class FlakyProxy: @unchecked Sendable {  // state is confined to its one event loop
-  struct Weather {
-    /// Most milliseconds a piece is held back.
+  struct Weather: Sendable {
+    /// Milliseconds each piece is held back at least.
+    var least = 0
+    /// Most milliseconds a piece is held back besides.
     var delay = 40
-    /// One piece in so many ends its connection, after standing still for up to a second.
+    /// One piece in so many ends its connection, after standing still for up to a second; 0 for none.
     var lossOneIn = 150
+
+    /// Nothing is held back or lost.
+    static let clear = Weather(delay: 0, lossOneIn: 0)
   }
 
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-  private let weather: Weather
+  private var weather: Weather
+  private let target: EventLoopPromise<Int>
+  fileprivate private(set) var stallsUntil = NIODeadline.uptimeNanoseconds(0)
   private var random: SplitMix64
   private var channel: (any Channel)?
   var broken: Int { breaks.load(ordering: .relaxed) }
   private let breaks = Atomic(0)
 
-  init(to port: Int, seed: UInt64, _ weather: Weather = .init()) async throws {
+  convenience init(to port: Int, seed: UInt64, _ weather: Weather = .init()) async throws {
+    try await self.init(seed: seed, weather)
+    lead(to: port)
+  }
+
+  /// A proxy whose connections wait until it is told where they lead.
+  init(seed: UInt64, _ weather: Weather) async throws {
     self.weather = weather
+    target = group.next().makePromise()
+    let target = target.futureResult
     random = SplitMix64(seed: seed)
     channel = try await ServerBootstrap(group: group)
       .childChannelOption(.autoRead, value: false)
       .childChannelInitializer { near in
-        ClientBootstrap(group: near.eventLoop).channelOption(.autoRead, value: false)
-          .connect(host: "127.0.0.1", port: port)
-          .flatMap { far in
-            near.eventLoop.makeCompletedFuture {
-              try near.pipeline.syncOperations.addHandler(FlakyPipe(self, to: far))
-              try far.pipeline.syncOperations.addHandler(FlakyPipe(self, to: near))
-              far.setOption(.autoRead, value: true).whenComplete { _ in }
-              near.setOption(.autoRead, value: true).whenComplete { _ in }
-            }
+        target.flatMap { port in
+          ClientBootstrap(group: near.eventLoop).channelOption(.autoRead, value: false)
+            .connect(host: "127.0.0.1", port: port)
+        }
+        .flatMap { far in
+          near.eventLoop.makeCompletedFuture {
+            try near.pipeline.syncOperations.addHandler(FlakyPipe(self, to: far))
+            try far.pipeline.syncOperations.addHandler(FlakyPipe(self, to: near))
+            far.setOption(.autoRead, value: true).whenComplete { _ in }
+            near.setOption(.autoRead, value: true).whenComplete { _ in }
           }
+        }
       }
       .bind(host: "127.0.0.1", port: 0).get()
   }
 
   var port: Int { channel?.localAddress?.port ?? 0 }
+
+  /// Says where it leads, once.
+  func lead(to port: Int) { target.succeed(port) }
+
+  /// The weather from now on.
+  func change(_ weather: Weather) { group.next().execute { self.weather = weather } }
+
+  /// Nothing passes for a while, and nothing is lost: what comes meanwhile passes then.
+  func stall(milliseconds: Int) {
+    group.next().execute { self.stallsUntil = .now() + .milliseconds(Int64(milliseconds)) }
+  }
 
   func stop() async throws {
     try await channel?.close()
@@ -49,10 +77,10 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to its one e
 
   /// How long a piece is held back, how much of a chunk it is, and whether it is lost with its connection.
   fileprivate func fate(of count: Int) -> (delay: Int, piece: Int, isLost: Bool) {
-    let isLost = random.below(weather.lossOneIn) == 0
+    let isLost = weather.lossOneIn > 0 && random.below(weather.lossOneIn) == 0
     if isLost { breaks.add(1, ordering: .relaxed) }
     let piece = random.below(3) == 0 ? 1 + random.below(count) : count
-    return (isLost ? random.below(1000) : random.below(weather.delay + 1), piece, isLost)
+    return (isLost ? random.below(1000) : weather.least + random.below(weather.delay + 1), piece, isLost)
   }
 }
 
@@ -71,7 +99,7 @@ private final class FlakyPipe: ChannelInboundHandler {
     let near = context.channel
     while buffer.readableBytes > 0, !isLost {
       let fate = proxy.fate(of: buffer.readableBytes)
-      last = max(last, .now() + .milliseconds(Int64(fate.delay)))
+      last = max(last, .now() + .milliseconds(Int64(fate.delay)), proxy.stallsUntil)
       if fate.isLost {
         isLost = true
         context.eventLoop.scheduleTask(deadline: last) { [other] in

@@ -31,9 +31,9 @@ struct SteppedLobby {
       for effect in effects {
         switch effect {
         case .send(let id, let line, _): said.append((Int(id), String(decoding: line.dropLast(), as: UTF8.self)))
-        case .close(let id, let code, let text, let retry):
+        case .close(let id, let code, let text, let retry, let node):
           closed[Int(id)] = code
-          let line = ServerMessage.bye(code, text, retry: retry).bytes()
+          let line = ServerMessage.bye(code, text, retry: retry, node: node).bytes()
           said.append((Int(id), String(decoding: line.dropLast(), as: UTF8.self)))
         case .commit(let transaction):
           try? store.commit([transaction])

@@ -11,8 +11,9 @@ extension Simulation {
   mutating func dial(_ i: Int) {
     guard clients[i].connection == nil, clients[i].model.failure == nil else { return }
     // One node after the other, until one answers.
-    let home = (clients[i].home + clients[i].tries) % nodes.count
-    clients[i].tries += 1
+    let named = clients[i].model.takeDirection().flatMap { node in nodes.indices.first { "n\($0):1" == node } }
+    let home = named ?? (clients[i].home + clients[i].tries) % nodes.count
+    if named == nil { clients[i].tries += 1 }
     guard nodes[home].lobby != nil, !isStopped(home) else {
       return queue.set(.dial(i), at: now + 200 + Int64(random.below(400)))
     }

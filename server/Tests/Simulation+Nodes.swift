@@ -291,7 +291,9 @@ extension Simulation {
       }
     } else if nodes[link.from].life == link.fromLife {
       let lost = link.to < 0 ? Int64(-link.to) : links.epochs[link]
-      if let lost { reduce(link.from, .cluster(.linkLost(lost))) }
+      // Silence is noticed some time after the last word.
+      let heard = now - Int64(random.below(2000))
+      if let lost { reduce(link.from, .cluster(.linkLost(lost, heard: heard))) }
     }
   }
 

@@ -146,7 +146,10 @@ struct Simulation {
     heal()
     // Every match must come to its end by itself: the longest is an untimed one left by both.
     let patience = now + 1_500_000
-    while let due = queue.next, due < patience, checker.faults.isEmpty {
+    // A world that is never at rest has not come to its end either; a whole one takes some ten thousand steps.
+    var steps = 0
+    while let due = queue.next, due < patience, steps < 500_000, checker.faults.isEmpty {
+      steps += 1
       step()
       if isFinished { break }
     }
@@ -240,9 +243,9 @@ struct Simulation {
     let life = nodes[i].life
     switch effect {
     case .send(let id, let line, let kind): send(line, kind, to: id, from: i)
-    case .close(let id, let code, let text, let retry):
+    case .close(let id, let code, let text, let retry, let node):
       if close(id, code, text, retry, from: i) { return }
-      close(id, code, text, retry: retry)
+      close(id, code, text, retry: retry, node: node)
     case .commit(let transaction):
       nodes[i].waiting.append(transaction)
       if !nodes[i].isCommitting {
@@ -267,10 +270,11 @@ struct Simulation {
     queue.set(.toClient(i, id, line), at: clients[i].downAt)
   }
 
-  mutating func close(_ id: ConnectionID, _ code: ByeCode, _ text: String, retry: Int?) {
+  mutating func close(_ id: ConnectionID, _ code: ByeCode, _ text: String, retry: Int?, node: String? = nil) {
     guard let i = owner[id] else { return }
+    if node != nil { count("sent to a node") }
     clients[i].downAt = max(clients[i].downAt, now + 1)
-    queue.set(.toClient(i, id, ServerMessage.bye(code, text, retry: retry).bytes()), at: clients[i].downAt)
+    queue.set(.toClient(i, id, ServerMessage.bye(code, text, retry: retry, node: node).bytes()), at: clients[i].downAt)
     queue.set(.hangUp(i, id), at: clients[i].downAt + 1)
     queue.set(.serverHears(id), at: now + 5)
   }

@@ -48,7 +48,7 @@ import TicTacToe
     try cluster.order("hup n1")
     let fingerprint = try NodeTLS(folder: folder, name: "n1").fingerprint
     try await wait("certificates read again fingerprint=\(fingerprint) to=nodes")
-    try RawPeer(cluster.ports[0]).hello()
+    try RawPeer(cluster.nodes[0].port).hello()
   }
 }
 
@@ -68,7 +68,7 @@ private final class Upgrade {
     database = PGConnection(try PGAddress(cluster.url))
     random = SplitMix64(seed: UInt64(seed))
     crowd.checker.unread = ["adopted"]
-    crowd.join(16, ports: cluster.ports)
+    crowd.join(16, nodes: cluster.nodes)
   }
 
   deinit { database.close() }
@@ -128,7 +128,7 @@ private final class Upgrade {
     try await replace("n3", with: old, by: "kill")
     #expect(takeovers("n1") + takeovers("n2") > before, "a new node takes over from an old one")
     // Players come to all nodes, also to the old one.
-    crowd.join(6, ports: cluster.ports)
+    crowd.join(6, nodes: cluster.nodes)
     // Beside it whoever is the first to find the lease over takes.
     try await replace(try busiest, with: new, by: "kill")
     #expect(try adopted == 0, "an event was written that a node cannot read")
@@ -209,7 +209,7 @@ private final class Upgrade {
     let row = try #require(try database.run([PGStatement(once: query)()], within: 10_000).first?.rows.first)
     let m = try #require(row[0].text.flatMap(MatchID.init(rawValue:))), seq = Int(try #require(row[1].int))
     for version in [1, 2] {
-      let peer = try RawPeer(cluster.ports[0])
+      let peer = try RawPeer(cluster.nodes[0].port)
       #expect(try peer.wait(#""t":"hello""#).contains(#""v":[2,1]"#))
       peer.type(#"{"t":"hello","v":\#(version == 1 ? "[1]" : "[2,1]"),"client":"raw"}"#)
       #expect(try peer.wait(#""t":"welcome""#).contains(#""v":\#(version),"#))
@@ -238,7 +238,7 @@ private final class Upgrade {
   /// Everything told is stored, once, and the ratings follow from it.
   func check() throws {
     crowd.leave()
-    for i in cluster.ports.indices { try cluster.order("term n\(i + 1)") }
+    for i in cluster.nodes.indices { try cluster.order("term n\(i + 1)") }
     let store = try PostgresCluster(try PGAddress(cluster.url), reads: 2)
     try crowd.checker.check(store)
     try crowd.checker.checkRatings(store)

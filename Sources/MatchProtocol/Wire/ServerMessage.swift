@@ -118,7 +118,8 @@ public enum ServerMessage: Sendable, Hashable {
   case ping(Int64)
   case pong(Int64, now: Int64)
   case drain(retry: Int)
-  case bye(ByeCode, String, retry: Int?)
+  /// The connection ends; `node` is where the match is that this server cannot reach, `HOST:PORT`.
+  case bye(ByeCode, String, retry: Int?, node: String? = nil)
   case help(String)
 }
 
@@ -215,11 +216,12 @@ extension ServerMessage {
     case .drain(let retry):
       head("drain")
       out.field("retry_ms", retry)
-    case .bye(let code, let message, let retry):
+    case .bye(let code, let message, let retry, let node):
       head("bye")
       out.field("code", code.rawValue)
       out.field("msg", message)
       out.field("retry_ms", retry)
+      out.field("node", node)
     case .help(let text):
       head("help")
       out.field("text", text)
@@ -295,7 +297,8 @@ extension ServerMessage {
     case "drain": self = .drain(retry: try f.int("retry_ms"))
     case "bye":
       self = .bye(
-        ByeCode(rawValue: try f.string("code")) ?? .bye, f["msg"]?.string ?? "", retry: try f.optionalInt("retry_ms"))
+        ByeCode(rawValue: try f.string("code")) ?? .bye, f["msg"]?.string ?? "", retry: try f.optionalInt("retry_ms"),
+        node: f["node"]?.string)
     case "help": self = .help(try f.string("text"))
     case let other: throw .unknownType(String(other.prefix(20)))
     }

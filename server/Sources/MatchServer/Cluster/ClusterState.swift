@@ -77,8 +77,8 @@ package enum ClusterInput: Sendable {
   case evicted(session: String, generation: Int64)
   /// An account has changed.
   case refreshed(account: Int64)
-  /// The link to a node broke, or cannot be made.
-  case linkLost(Int64)
+  /// The link to a node broke, or cannot be made; when something was heard over it last, or when its making began.
+  case linkLost(Int64, heard: Int64)
   /// Everything is given away; nothing is said or done any more.
   case left
 }
@@ -137,14 +137,21 @@ struct ClusterState: Sendable {
   var remote: [ConnectionID: [MatchID: Int64]] = [:]
   /// At which nodes a connection is held.
   var attachedTo: [ConnectionID: [Int64]] = [:]
-  /// When the link to an incarnation was lost last: it may be dead, which its lease will tell.
-  var lostAt: [Int64: Int64] = [:]
+  /// The links that were lost: when, and when something was heard from there last. The other end may be dead or cut off, which its
+  /// lease will tell.
+  var lost: [Int64: (at: Int64, heard: Int64)] = [:]
+  /// When an incarnation renewed its lease, as far as this one knows: not earlier.
+  var renewedAt: [Int64: Int64] = [:]
+  /// Connections that will be told to go, once it is known where to; what they say meanwhile they will say again.
+  var departing: [Int64: [ConnectionID]] = [:]
   /// The connections that other nodes hold here.
   var virtual: Set<ConnectionID> = []
   /// Matches whose rematch is being begun, and what came for them meanwhile.
   var beginning: [MatchID: [(ConnectionID, Work)]] = [:]
   /// Tickets that are being paired.
   var pairing: Set<String> = []
+  /// When the lease is renewed in its turn.
+  var nextRenewal: Int64 = 0
   var isTaking = false
   var isRaising = false
   var isLooking = false

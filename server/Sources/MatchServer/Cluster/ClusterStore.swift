@@ -138,9 +138,13 @@ package struct NodeRecord: Sendable, Hashable {
   package var epoch: Int64
   /// Whose.
   package var node: NodeDescription
+  /// Milliseconds its lease has left.
+  package var left: Int64
 
   /// Makes a record.
-  package init(epoch: Int64, node: NodeDescription) { (self.epoch, self.node) = (epoch, node) }
+  package init(epoch: Int64, node: NodeDescription, left: Int64) {
+    (self.epoch, self.node, self.left) = (epoch, node, left)
+  }
 }
 
 /// A match taken over, and the accounts of its seats and opener, by id, as far as they still exist.

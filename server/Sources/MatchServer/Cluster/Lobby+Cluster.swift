@@ -31,7 +31,7 @@ extension Lobby {
       lookAtTickets()
     case .evicted(let session, let generation): evict(session, before: generation)
     case .refreshed(let account): if accounts[account] != nil { ask(.profile(account), .refreshed(account)) }
-    case .linkLost(let epoch): linkLost(epoch)
+    case .linkLost(let epoch, let heard): linkLost(epoch, heard: heard)
     case .left: cluster?.hasLeft = true
     }
   }
@@ -65,7 +65,10 @@ extension Lobby {
     guard let then = cluster?.asked.removeValue(forKey: number) else { return }
     switch (then, answer) {
     case (.renewed(let sentAt), .renewed(let renewal)): renewed(sentAt, renewal)
-    case (.renewed, _): timers.set(.renew, at: now.steady + 200)
+    case (.renewed, _):
+      cluster?.nextRenewal = now.steady + 200
+      timers.set(.renew, at: now.steady + 200)
+      departAll()
     case (.tookOver, .adoptions(let taken)): adopt(taken)
     case (.tookOver, _): cluster?.isTaking = false
     case (.entered(let id, let re, let hello, let token, let resume), let answer):
@@ -134,13 +137,24 @@ extension Lobby {
     let nodes = renewal.nodes
     // What counts is when the question was sent: the database renewed the lease later than that.
     cluster?.goodUntil = sentAt + configuration.lease - configuration.leaseMargin
-    timers.set(.renew, at: max(now.steady + 50, sentAt + configuration.renewEvery))
+    timers.set(.wake, at: sentAt + configuration.lease - configuration.leaseMargin)
+    // Asked out of turn, it is still asked again in its turn.
+    if sentAt >= cluster?.nextRenewal ?? 0 {
+      cluster?.nextRenewal = max(now.steady + 50, sentAt + configuration.renewEvery)
+      timers.set(.renew, at: cluster?.nextRenewal ?? now.steady)
+    }
     let gone = (cluster?.nodes ?? []).filter { old in !nodes.contains { $0.epoch == old.epoch } }
     cluster?.nodes = nodes
-    let alive = Set(nodes.map(\.epoch))
-    let lost = cluster?.lostAt.filter { alive.contains($0.key) } ?? [:]
-    cluster?.lostAt = lost
-    for node in gone { linkLost(node.epoch) }
+    let lease = configuration.lease
+    cluster?.renewedAt = Dictionary(nodes.map { ($0.epoch, sentAt + $0.left - lease) }, uniquingKeysWith: { $1 })
+    let lost = cluster?.lost.filter { lost in nodes.contains { $0.epoch == lost.key } } ?? [:]
+    cluster?.lost = lost
+    // Whoever missed a renewal may be dead: be there when his lease ends.
+    for node in otherNodes where node.left < lease - configuration.renewEvery * 3 / 2 {
+      timers.set(.expiry, at: now.steady + node.left + 5 + Int64(random.next() % 40))
+    }
+    for node in gone { linkLost(node.epoch, heard: now.steady) }
+    departAll()
     if !gone.isEmpty { takeOver() }
     if let before = cluster?.language, before < renewal.inForce {
       cluster?.language = renewal.inForce

@@ -5,7 +5,7 @@ import TicTacToe
 extension Lobby {
   /// Takes work of a connection, after what waits before it.
   mutating func take(_ work: Work, for id: ConnectionID) {
-    guard connections[id] != nil else { return }
+    guard connections[id] != nil, !isDeparting(id) else { return }
     if let desk = cluster?.desks[id], desk.outstanding > 0 || !desk.queue.isEmpty {
       guard desk.queue.count < 64 else {
         if case .line(let line, _) = work { refuseBusy(id, line.id) }
@@ -90,9 +90,13 @@ extension Lobby {
     case cluster.epoch?, nil:
       if place.endedAgo != nil { serve(work, m, id) } else { retry(work, m, for: id, since: since, failed: nil) }
     case let owner?:
-      if let lost = cluster.lostAt[owner], now.steady - lost < configuration.lease / 2, place.endedAgo == nil {
-        // Nobody is sent away twice for one broken link: a node that is dead loses its lease soon.
-        retry(work, m, for: id, since: since, failed: failed)
+      if let lost = cluster.lost[owner], now.steady - lost.at < configuration.lease, place.endedAgo == nil {
+        // Nobody is sent away twice for one broken link: a node that is dead loses its lease soon, and one that renews it is cut off.
+        if isCutOff(owner) {
+          cannotReach(owner, work, m, for: id, since: since)
+        } else {
+          retry(work, m, for: id, since: since, failed: failed)
+        }
       } else if isOld || (place.endedAgo != nil && owner == failed) {
         serve(work, m, id)
       } else if owner == failed {
@@ -201,16 +205,63 @@ extension Lobby {
   }
 
   /// A node cannot be reached. Whoever waits for an answer from there does not know what became of his command: he comes
-  /// back and sends again what was not answered.
-  mutating func linkLost(_ epoch: Int64) {
-    cluster?.lostAt[epoch] = now.steady
+  /// back and sends again what was not answered; first of all to that node, if it lives and only this one is cut off from it.
+  mutating func linkLost(_ epoch: Int64, heard: Int64) {
+    cluster?.lost[epoch] = (now.steady, heard)
     let held = (cluster?.attachedTo ?? [:]).filter { $0.value.contains(epoch) }.keys.sorted()
     for id in held {
       cluster?.attachedTo[id]?.removeAll { $0 == epoch }
       let elsewhere = cluster?.remote[id]?.filter { $0.value != epoch }
       cluster?.remote[id] = elsewhere
-      emit(.close(id, .restart, "the node of your match is gone; come back", retry: nil))
     }
+    guard !held.isEmpty else { return }
+    cluster?.departing[epoch, default: []] += held
+    if isCutOff(epoch) { return depart(from: epoch) }
+    renew()
+    timers.set(.depart(epoch), at: now.steady + configuration.departWithin)
+  }
+
+  /// Whether a node whose link is lost has renewed its lease since, by more than a ping takes to go astray.
+  private func isCutOff(_ epoch: Int64) -> Bool {
+    guard let lost = cluster?.lost[epoch], let renewed = cluster?.renewedAt[epoch] else { return false }
+    return renewed > lost.heard + 500
+  }
+
+  private func isDeparting(_ id: ConnectionID) -> Bool {
+    cluster?.departing.isEmpty == false && cluster?.departing.values.contains { $0.contains(id) } == true
+  }
+
+  /// Sends away whoever was connected to a match through a link that is lost.
+  mutating func depart(from epoch: Int64) {
+    let address = isCutOff(epoch) ? address(of: epoch) : nil
+    for id in cluster?.departing.removeValue(forKey: epoch) ?? [] {
+      emit(
+        .close(id, .restart, "the node of your match cannot be reached from here; come back", retry: nil, node: address)
+      )
+    }
+  }
+
+  /// The leases are known, or cannot be: nobody waits any longer.
+  mutating func departAll() { for epoch in (cluster?.departing ?? [:]).keys.sorted() { depart(from: epoch) } }
+
+  private func address(of epoch: Int64) -> String? { otherNodes.first { $0.epoch == epoch }?.node.address }
+
+  /// The owner of a match lives and is cut off from this node: whoever plays it is sent there, unless he plays another one here.
+  private mutating func cannotReach(_ owner: Int64, _ work: Work, _ m: MatchID, for id: ConnectionID, since: Int64) {
+    if case .line(let line, _) = work {
+      switch line.message {
+      case .watch, .unwatch, .export:
+        return refuse(id, line.id, .busy, "this match cannot be reached from here just now")
+      default: break
+      }
+    }
+    let others = account(of: id).map { matchesOf[$0.id, default: []] } ?? []
+    guard let address = address(of: owner), !others.contains(where: { matches[$0]?.isOver == false }) else {
+      return retry(work, m, for: id, since: since, failed: nil)
+    }
+    emit(
+      .close(
+        id, .restart, "your match is at another node, which cannot be reached from here", retry: nil, node: address))
   }
 
   // MARK: for another node

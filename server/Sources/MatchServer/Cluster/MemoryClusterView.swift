@@ -28,7 +28,7 @@ final class MemoryClusterView: ClusterStore {
       let epoch = state.nextEpoch
       state.nextEpoch += 1
       state.nodes[epoch] = .init(
-        record: NodeRecord(epoch: epoch, node: node), leaseUntil: state.now + lease, reads: reads)
+        record: NodeRecord(epoch: epoch, node: node, left: lease), leaseUntil: state.now + lease, reads: reads)
       return epoch
     }
     epoch.withLock { $0 = fresh }
@@ -40,7 +40,9 @@ final class MemoryClusterView: ClusterStore {
     return try cluster.transact { state in
       guard state.isGood(mine) else { return nil }
       state.nodes[mine]?.leaseUntil = state.now + lease
-      let good = state.nodes.values.filter { $0.leaseUntil > state.now }.map(\.record).sorted { $0.epoch < $1.epoch }
+      let good = state.nodes.values.filter { $0.leaseUntil > state.now }.map { node in
+        NodeRecord(epoch: node.record.epoch, node: node.record.node, left: node.leaseUntil - state.now)
+      }.sorted { $0.epoch < $1.epoch }
       return Renewal(nodes: good, inForce: state.language, common: state.common)
     }
   }

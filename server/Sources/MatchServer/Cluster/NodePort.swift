@@ -24,6 +24,8 @@ package final class NodePort: @unchecked Sendable {  // see above
   private var out: [Int64: OutgoingLink] = [:]
   private var incoming: [ObjectIdentifier: IncomingLink] = [:]
   private var nextVirtual: ConnectionID = 1 << 62
+  /// When something was heard of an incarnation last, or when it was first called in vain.
+  private var heardOf: [Int64: Int64] = [:]
 
   /// Makes a port that will listen there; port 0 picks a free one.
   package init(host: String, port: Int, tls: NodeTLS, loop: any EventLoop, logger: Logger) {
@@ -57,9 +59,9 @@ package final class NodePort: @unchecked Sendable {  // see above
   private func keepAlive() {
     let now = Moment.current.steady
     for link in out.values {
-      if now - link.heard > Self.silence { link.close() } else { link.send(.ping) }
+      if now - link.heard > Self.silence { link.giveUp() } else { link.send(.ping) }
     }
-    for link in incoming.values where now - link.heard > 2 * Self.silence { link.close() }
+    for link in incoming.values where now - link.heard > 2 * Self.silence { link.giveUp() }
   }
 
   /// Gives a frame to a node, opening a link if there is none; `linkLost` tells when that fails.
@@ -71,6 +73,7 @@ package final class NodePort: @unchecked Sendable {  // see above
     } else {
       link = OutgoingLink(self, node, loop: loop)
       out[node.epoch] = link
+      if heardOf[node.epoch] == nil { heardOf[node.epoch] = link.heard }
       link.send(.hello(epoch: epoch, to: node.epoch))
       dial(link, node)
     }
@@ -101,8 +104,10 @@ package final class NodePort: @unchecked Sendable {  // see above
   fileprivate func lost(_ link: OutgoingLink) {
     guard out[link.node.epoch] === link else { return }
     out[link.node.epoch] = nil
-    host?.linkLost(link.node.epoch)
+    host?.linkLost(link.node.epoch, heard: heardOf[link.node.epoch] ?? link.heard)
   }
+
+  fileprivate func heard(of link: OutgoingLink) { heardOf[link.node.epoch] = Moment.current.steady }
 
   fileprivate func received(_ frame: NodeFrame, over link: OutgoingLink) {
     host?.answered(frame, by: link.node.epoch)
@@ -153,7 +158,7 @@ package final class NodePort: @unchecked Sendable {  // see above
       link.peers = [:]
       link.close()
     }
-    (out, incoming) = ([:], [:])
+    (out, incoming, heardOf) = ([:], [:], [:])
   }
 
   /// Ends all links and listens no more.
@@ -185,7 +190,7 @@ private class LinkHandler: ChannelInboundHandler, @unchecked Sendable {  // conf
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    heard = Moment.current.steady
+    wasHeard()
     let buffer = unwrapInboundIn(data)
     var framer = framer
     var isSound = true
@@ -203,12 +208,17 @@ private class LinkHandler: ChannelInboundHandler, @unchecked Sendable {  // conf
     if !isSound { close() }
   }
 
-  func channelInactive(context: ChannelHandlerContext) { ended() }
+  func channelInactive(context: ChannelHandlerContext) {
+    // An end that the other told is something heard.
+    if !isClosed { wasHeard() }
+    ended()
+  }
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   /// Takes a frame; `false` if it makes no sense here.
   func take(_ frame: NodeFrame) -> Bool { false }
   func ended() {}
+  func wasHeard() { heard = Moment.current.steady }
 
   func send(_ frame: NodeFrame) {
     guard !isClosed else { return }
@@ -230,6 +240,12 @@ private class LinkHandler: ChannelInboundHandler, @unchecked Sendable {  // conf
     isClosed = true
     context?.close(promise: nil)
   }
+
+  /// Ends a link whose other end is silent: nobody waits for a network that answers nothing any more.
+  func giveUp() {
+    close()
+    ended()
+  }
 }
 
 /// A link this node opened.
@@ -244,6 +260,10 @@ private final class OutgoingLink: LinkHandler, @unchecked Sendable {
     return true
   }
   override func ended() { port.lost(self) }
+  override func wasHeard() {
+    super.wasHeard()
+    port.heard(of: self)
+  }
 }
 
 /// A link another node opened, and the connections it holds here.
@@ -273,7 +293,9 @@ private final class VirtualPeer: LobbyHost.Peer {
 
   func deliver(_ line: [UInt8], _ kind: LineKind) { link?.send(.send(far, kind, line)) }
   func flush() {}
-  func end(_ code: ByeCode, _ text: String, retry: Int?) { link?.send(.end(far, code, text, retry: retry)) }
+  func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?) {
+    link?.send(.end(far, code, text, retry: retry))
+  }
   func resumeReading() {}
 }
 

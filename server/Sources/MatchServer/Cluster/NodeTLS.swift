@@ -55,11 +55,13 @@ package final class NodeTLS: RenewableCertificates {
     // Whoever opens a link must show a certificate of our authority; which node it is, its name is for the others to check.
     accepting.certificateVerification = .noHostnameVerification
     accepting.minimumTLSVersion = .tlsv13
+    accepting.shutdownTimeout = .milliseconds(200)
     let server = try NIOSSLContext(configuration: accepting)
     var opening = TLSConfiguration.makeClientConfiguration()
     (opening.certificateChain, opening.privateKey, opening.trustRoots) = (sources, key, authority)
     opening.certificateVerification = .fullVerification
     opening.minimumTLSVersion = .tlsv13
+    opening.shutdownTimeout = .milliseconds(200)
     return Contexts(
       server: server, client: try NIOSSLContext(configuration: opening),
       fingerprint: TicTacToe.SHA256.hash(try leaf.toDERBytes()).hex)

@@ -48,6 +48,12 @@ public struct Lobby: Sendable {
     case housekeeping
     case renew
     case takeOver
+    /// This node's lease may be over: looking at the time is enough.
+    case wake
+    /// Another's may be.
+    case expiry
+    /// Nobody can say in time whether a node is dead or cut off.
+    case depart(Int64)
     case again(UInt64)
   }
 
@@ -166,6 +172,9 @@ public struct Lobby: Sendable {
       takeOver()
       // Not all nodes at once, so that they do not look for the same matches at the same time.
       timers.set(.takeOver, at: now.steady + configuration.takeOverEvery * (75 + Int64(random.next() % 50)) / 100)
+    case .wake: break
+    case .expiry: takeOver()
+    case .depart(let epoch): depart(from: epoch)
     case .again(let number): tryAgain(number)
     }
   }

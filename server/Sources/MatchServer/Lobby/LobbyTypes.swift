@@ -84,8 +84,8 @@ public enum LineKind: Sendable, Hashable {
 package enum LobbyEffect: Sendable {
   /// Send a line to a connection.
   case send(ConnectionID, [UInt8], LineKind)
-  /// Say `bye` and end a connection.
-  case close(ConnectionID, ByeCode, String, retry: Int?)
+  /// Say `bye` and end a connection; `node` is where the client should go.
+  case close(ConnectionID, ByeCode, String, retry: Int?, node: String? = nil)
   /// Make a transaction durable and report its number; in order.
   case commit(StoreTransaction)
   /// Read a match from the store.
@@ -152,6 +152,8 @@ public struct LobbyConfiguration: Sendable, Hashable {
   public var takeOverAtOnce = 64
   /// Milliseconds a command waits for a match that is on its way between two nodes: a lease, a look and some more.
   public var moveWithin: Int64 = 8000
+  /// Milliseconds for finding out whether a node whose link is lost is dead, before its players are told to go elsewhere.
+  public var departWithin: Int64 = 300
   /// Milliseconds between two tries to find it.
   public var retryEvery: Int64 = 200
 

@@ -164,8 +164,8 @@ final class PGConnection: Sendable {
   }
 }
 
-/// How long to wait before connecting again: 50 ms doubling to 1 s, less up to half of it by chance, so that many
-/// nodes do not come back in step.
+/// How long to wait before connecting again: 50 ms doubling to 400 ms, less up to half of it by chance, so that many
+/// nodes do not come back in step. Longer ones would be what the players wait for when the database is back.
 struct PGBackoff {
   private var failures = 0
   private var last: Int64 = 0
@@ -178,7 +178,7 @@ struct PGBackoff {
   /// Milliseconds still to wait.
   func delay(now: Int64) -> Int64 {
     guard failures > 0 else { return 0 }
-    let whole: Int64 = min(1000, 50 << Int64(failures - 1))
+    let whole: Int64 = min(400, 50 << Int64(failures - 1))
     let due = last + whole - Int64.random(in: 0...whole / 2)
     return max(0, due - now)
   }

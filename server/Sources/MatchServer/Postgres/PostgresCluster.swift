@@ -116,7 +116,8 @@ package final class PostgresCluster: ClusterStore {
   private static let extend = PGStatement(
     "extend", "UPDATE node SET lease_until = \(now) + $2::bigint WHERE epoch = $1::bigint AND lease_until > \(now)")
   private static let good = PGStatement(
-    "good", "SELECT epoch, name, address, peer FROM node WHERE lease_until > \(now) ORDER BY epoch")
+    "good",
+    "SELECT epoch, name, address, peer, lease_until - \(now) FROM node WHERE lease_until > \(now) ORDER BY epoch")
 
   package func renew(lease: Int64) throws(StoreError) -> Renewal? {
     try translating { () throws(PGFailure) -> Renewal? in
@@ -126,10 +127,10 @@ package final class PostgresCluster: ClusterStore {
       let found = try renewer.run(calls, within: max(lease, 1000))
       guard found.first?.count == 1 else { return nil }
       let nodes = found[1].rows.compactMap { row -> NodeRecord? in
-        guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text else {
-          return nil
-        }
-        return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer))
+        guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text,
+          let left = row[4].int
+        else { return nil }
+        return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer), left: left)
       }
       let versions = found[2].rows.first ?? []
       let inForce = Int(versions.first?.int ?? 1)

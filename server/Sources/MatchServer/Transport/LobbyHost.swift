@@ -22,8 +22,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     func deliver(_ line: [UInt8], _ kind: LineKind)
     /// Writes out what was queued.
     func flush()
-    /// Says `bye` and closes.
-    func end(_ code: ByeCode, _ text: String, retry: Int?)
+    /// Says `bye` and closes; `node` is where the client should go.
+    func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?)
     /// Reads on after having been held back.
     func resumeReading()
   }
@@ -115,7 +115,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   func connected(_ id: ConnectionID, _ peer: any Peer, address: String?) {
     loop.preconditionInEventLoop()
     guard ready.withLock({ $0 != .starting }) else {
-      return peer.end(.restart, "the server is recovering; come back", retry: 1000)
+      return peer.end(.restart, "the server is recovering; come back", retry: 1000, node: nil)
     }
     peers[id] = peer
     reduce(.connected(id, address: address))
@@ -175,7 +175,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// Ends every connection with `bye`.
   func closeAll(_ code: ByeCode, _ text: String, retry: Int) async throws {
     try await loop.submit {
-      for id in self.peers.keys.sorted() { self.peers[id]?.end(code, text, retry: retry) }
+      for id in self.peers.keys.sorted() { self.peers[id]?.end(code, text, retry: retry, node: nil) }
     }.get()
   }
 
@@ -196,7 +196,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       guard !peer.isTouched else { return }
       peer.isTouched = true
       touched.append(peer)
-    case .close(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry)
+    case .close(let id, let code, let text, let retry, let node): peers[id]?.end(code, text, retry: retry, node: node)
     case .commit(let transaction):
       waiting.append(transaction)
       scheduleCommit()
@@ -329,7 +329,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     // In a cluster another node may be better off already: go there at once.
     let retry = seat == nil ? 500 : 50
     for id in peers.keys.sorted() {
-      peers[id]?.end(.restart, "the server starts over; come back and send again what was not answered", retry: retry)
+      peers[id]?.end(
+        .restart, "the server starts over; come back and send again what was not answered", retry: retry, node: nil)
     }
     peers = [:]
     touched = []
@@ -398,7 +399,7 @@ extension LobbyHost {
               return self.refused.finish()
             }
             self.logger.warning("cannot join the cluster yet", metadata: ["error": "\(error)"])
-            self.join(after: min(max(50, milliseconds * 2), 400))
+            self.join(after: min(max(50, milliseconds * 2), 200))
           }
         }
       }
@@ -471,7 +472,8 @@ extension LobbyHost {
     if let node = lobby.otherNodes.first(where: { $0.epoch == epoch }) {
       seat.port.send(frame, to: node, from: own)
     } else {
-      loop.execute { self.reduce(.cluster(.linkLost(epoch))) }
+      // It was not among those with a good lease when that was asked last.
+      loop.execute { self.reduce(.cluster(.linkLost(epoch, heard: Moment.current.steady))) }
     }
   }
 
@@ -509,9 +511,9 @@ extension LobbyHost {
     reduce(.cluster(.attached(id, attachment)))
   }
 
-  func linkLost(_ epoch: Int64) {
+  func linkLost(_ epoch: Int64, heard: Int64) {
     loop.preconditionInEventLoop()
-    reduce(.cluster(.linkLost(epoch)))
+    reduce(.cluster(.linkLost(epoch, heard: heard)))
   }
 
   /// What the owner of a match said to somebody whose connection is here.
@@ -522,7 +524,7 @@ extension LobbyHost {
       guard let peer = peers[id] else { return }
       peer.deliver(line, kind)
       flushSoon(peer)
-    case .end(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry)
+    case .end(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry, node: nil)
     case .notHere(let id, let work, let m):
       reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m)))
     case .giveBack(let id, let seek, let waited): reduce(.cluster(.givenBack(id, seek, waited: waited)))

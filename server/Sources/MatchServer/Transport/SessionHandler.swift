@@ -116,7 +116,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     }
     if let (code, text) = ending {
       saidBye = code == .bye
-      end(code, text, retry: nil)
+      end(code, text, retry: nil, node: nil)
     } else if isOverfull(context) {
       drop()
     }
@@ -228,7 +228,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
       }
     }
     if wrote { context.flush() }
-    if let (code, text) = ending { end(code, text, retry: nil) }
+    if let (code, text) = ending { end(code, text, retry: nil, node: nil) }
   }
 
   /// Ends a connection that takes nothing: `bye` is written for the chance that it fits, and nothing is waited for.
@@ -240,11 +240,11 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     context.close(promise: nil)
   }
 
-  func end(_ code: ByeCode, _ text: String, retry: Int?) {
+  func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?) {
     onLoop {
       guard let context = self.context, !self.isEnding else { return }
       self.isEnding = true
-      self.write(ServerMessage.bye(code, text, retry: retry).bytes(), context)
+      self.write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(), context)
       context.flush()
       // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
       self.isHeldBack = false

@@ -1,0 +1,98 @@
+import Foundation
+import MatchClient
+import Testing
+
+@testable import MatchServer
+
+/// PostgreSQL and nodes as processes, by `scripts/cluster`, which ends them when this goes.
+final class ClusterChild {
+  private let process = Process()
+  private let orders = Pipe()
+  private let answers = Pipe()
+  /// Where each node listens for clients, n1 first.
+  private(set) var nodes: [MatchClient.Configuration.Endpoint] = []
+  /// The port for other nodes of each.
+  private(set) var peers: [Int] = []
+  private(set) var url = ""
+  /// The temporary folder, with the nodes' logs and certificates.
+  private(set) var folder = ""
+
+  /// Whether this machine lets each node have a network namespace of its own.
+  static let hasNamespaces: Bool = {
+    let process = Process()
+    process.executableURL = script("namespaces")
+    process.standardOutput = FileHandle.nullDevice
+    do { try process.run() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  private static func script(_ name: String) -> URL {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../scripts/\(name)").standardized
+  }
+
+  /// Starts them; `learned` is called when the database's URL is known and before the nodes start, then with each node's.
+  init(
+    nodes count: Int = 3, namespaces: Bool = false, environment: [String: String] = [:],
+    learned: (ClusterChild) -> Void = { _ in }
+  ) throws {
+    process.executableURL = ClusterChild.script("cluster")
+    process.arguments =
+      ["--nodes", "\(count)"] + (namespaces ? ["--namespaces"] : [])
+      // Beyond this machine's own address players are counted by theirs.
+      + ["--", "--rate", "1000", "--burst", "1000", "--logins-per-minute", "100000"]
+    let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
+    process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_SERVER": binary]) { $1 }
+      .merging(environment) { $1 }
+    process.standardInput = orders
+    process.standardOutput = answers
+    try process.run()
+    while let line = nextLine(), !line.hasPrefix("connect ") {
+      let words = line.split(separator: " ")
+      switch words.first {
+      case "folder":
+        folder = String(words[1])
+        continue
+      case "url": url = String(words[1])
+      case "node" where words.count == 7:
+        nodes.append(try #require(MatchClient.Configuration.Endpoint(words[2])))
+        peers.append(try #require(Int(words[6])))
+      default: continue
+      }
+      learned(self)
+    }
+    try #require(nodes.count == count, "scripts/cluster did not start")
+  }
+
+  deinit {
+    try? orders.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+
+  /// Gives an order and waits until it is carried out.
+  func order(_ order: String) throws {
+    try orders.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
+    while let line = nextLine() {
+      if line == "done" { return }
+      if line.hasPrefix("failed") { throw StoreError.unusable("scripts/cluster \(order): \(line)") }
+    }
+    throw StoreError.unusable("scripts/cluster ended at \(order)")
+  }
+
+  /// How many nodes have a good lease.
+  func countGood() throws -> Int {
+    let connection = PGConnection(try PGAddress(url))
+    defer { connection.close() }
+    let good = PGStatement(once: "SELECT count(DISTINCT name) FROM node WHERE lease_until > \(PostgresCluster.now)")
+    return Int(try connection.run([good()], within: 5000).first?.rows.first?.first?.int ?? 0)
+  }
+
+  private func nextLine() -> String? {
+    var text: [UInt8] = []
+    while let byte = try? answers.fileHandleForReading.read(upToCount: 1)?.first {
+      if byte == 10 { return String(decoding: text, as: UTF8.self) }
+      text.append(byte)
+    }
+    return nil
+  }
+}

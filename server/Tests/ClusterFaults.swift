@@ -1,0 +1,170 @@
+import Foundation
+import MatchClient
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// What goes wrong in a cluster, to one node by chance where it is about a node.
+enum ClusterFault: Hashable {
+  /// From whom a node is cut off; clients still reach it.
+  enum Side: String, CaseIterable {
+    case database = "db"
+    case nodes, all
+  }
+
+  case kill, stop, killDatabase, drain
+  /// Packets are lost, or refused.
+  case cut(Side, refused: Bool)
+  /// What proxies do to the links between nodes.
+  case slowLinks, stalledLinks, brokenLinks
+  /// What a proxy does to a node's link to the database.
+  case slowDatabase, stalledDatabase
+
+  static let processes: [ClusterFault] = [.kill, .stop, .killDatabase, .drain]
+  static let partitions = Side.allCases.flatMap { [ClusterFault.cut($0, refused: false), .cut($0, refused: true)] }
+  static let weather: [ClusterFault] = [.slowLinks, .stalledLinks, .brokenLinks, .slowDatabase, .stalledDatabase]
+
+  var name: String {
+    switch self {
+    case .kill: "kill -9 of a node"
+    case .stop: "SIGSTOP of a node past its lease"
+    case .killDatabase: "kill -9 and restart of PostgreSQL"
+    case .drain: "SIGTERM of a node"
+    case .cut(let side, let refused):
+      "a node cut off from "
+        + ["db": "the database", "nodes": "the other nodes", "all": "both"][side.rawValue, default: ""]
+        + (refused ? ", REJECT" : ", DROP")
+    case .slowLinks: "links between nodes 50–300 ms slow"
+    case .stalledLinks: "a node's link stands still 2–4 s"
+    case .brokenLinks: "links between nodes break in mid-line"
+    case .slowDatabase: "a node's database link 20–100 ms slow"
+    case .stalledDatabase: "a node's database link stands still 4–6 s"
+    }
+  }
+}
+
+/// A cluster under load that faults strike, and what became of its matches.
+final class ClusterFaultRun {
+  /// Rounds of each fault: CLUSTER_ROUNDS, else a few; CLUSTER_SEED repeats a run.
+  static func rounds(_ usual: Int) -> Int {
+    ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap { Int($0) } ?? usual
+  }
+  static let seed = ProcessInfo.processInfo.environment["CLUSTER_SEED"].flatMap { UInt64($0) } ?? 1
+
+  let cluster: ClusterChild
+  let crowd = Crowd()
+  /// Proxies before each node's port for other nodes, and of each node before the database, if there are any.
+  private let links: [FlakyProxy]
+  private let databases: [FlakyProxy]
+  private var random = SplitMix64(seed: ClusterFaultRun.seed)
+  private var began: Int64 = 0
+
+  init(_ cluster: ClusterChild, links: [FlakyProxy] = [], databases: [FlakyProxy] = []) async throws {
+    (self.cluster, self.links, self.databases) = (cluster, links, databases)
+    crowd.join(16, nodes: cluster.nodes)
+    try await crowd.play(milliseconds: 120_000) { crowd.games >= 8 }
+    try #require(crowd.games >= 8, "nobody plays")
+  }
+
+  /// Lets a fault strike some times, each time until every match that was live has had another move or its end, and prints how
+  /// long that took.
+  func strike(_ fault: ClusterFault, rounds: Int) async throws {
+    var times: [Int64] = []
+    var matches = 0
+    for round in 1...rounds {
+      try await crowd.play(milliseconds: 500 + random.below(1000))
+      let i = random.below(cluster.nodes.count)
+      began = MatchClient.now
+      try await begin(fault, i)
+      // What was on its way at that moment has arrived by now; only what comes later shows that a match goes on.
+      try await Task.sleep(for: .milliseconds(50))
+      let before = crowd.live
+      try await crowd.play(milliseconds: 60_000) { crowd.haveMoved(since: before) }
+      #expect(crowd.haveMoved(since: before), "\(fault.name), round \(round): a match does not go on")
+      let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
+      if let last = took.max(), last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms") }
+      times += took
+      matches += before.count
+      // Others are paired and play to the end while it lasts.
+      if fault.lasts {
+        let games = crowd.games
+        try await crowd.play(milliseconds: 60_000) { crowd.games >= games + 4 }
+        #expect(crowd.games >= games + 4, "\(fault.name), round \(round): the games do not go on while it lasts")
+      }
+      try end(fault, i)
+      try await becomeWhole(fault)
+    }
+    times.sort()
+    let (middle, last) = (times.isEmpty ? 0 : times[times.count / 2], times.last ?? 0)
+    print("| \(fault.name) | \(rounds) | \(matches) | \(middle) ms | \(last) ms |")
+  }
+
+  private func begin(_ fault: ClusterFault, _ i: Int) async throws {
+    let node = "n\(i + 1)"
+    switch fault {
+    case .kill: try cluster.order("kill \(node)")
+    case .stop: try cluster.order("stop \(node)")
+    case .drain: try cluster.order("term \(node)")
+    case .killDatabase:
+      try cluster.order("kill db")
+      try await crowd.play(milliseconds: 500)
+      try cluster.order("start db")
+      // What counts is from when it accepts connections again.
+      began = MatchClient.now
+    case .cut(let side, let refused): try cluster.order("\(refused ? "reject" : "cut") \(node) \(side.rawValue)")
+    case .slowLinks: for link in links { link.change(.init(least: 50, delay: 250, lossOneIn: 0)) }
+    case .stalledLinks: links[i].stall(milliseconds: 2000 + random.below(2000))
+    case .brokenLinks: for link in links { link.change(.init(delay: 20, lossOneIn: 300)) }
+    case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))
+    case .stalledDatabase: databases[i].stall(milliseconds: 4000 + random.below(2000))
+    }
+  }
+
+  private func end(_ fault: ClusterFault, _ i: Int) throws {
+    let node = "n\(i + 1)"
+    switch fault {
+    case .kill, .drain: try cluster.order("start \(node)")
+    case .stop: try cluster.order("cont \(node)")
+    case .cut: try cluster.order("heal \(node)")
+    case .killDatabase: break
+    case .slowLinks, .stalledLinks, .brokenLinks, .slowDatabase, .stalledDatabase:
+      for proxy in links + databases { proxy.change(.clear) }
+    }
+  }
+
+  /// Plays until every node is one of the cluster again, so that the next fault meets all of them.
+  private func becomeWhole(_ fault: ClusterFault) async throws {
+    for _ in 0..<100 {
+      try await crowd.play(milliseconds: 200)
+      if try cluster.countGood() == cluster.nodes.count { return }
+    }
+    Issue.record("\(fault.name): a node does not come back")
+  }
+
+  /// Ends the games, and holds what everybody saw to what the database has.
+  func finish() async throws {
+    let games = crowd.games
+    try await crowd.play(milliseconds: 120_000) { crowd.games >= games + 8 }
+    #expect(crowd.games >= games + 8, "the games go on")
+    crowd.leave()
+    for i in cluster.nodes.indices { try cluster.order("term n\(i + 1)") }
+    for proxy in links + databases { try await proxy.stop() }
+    let store = try PostgresCluster(try PGAddress(cluster.url))
+    try crowd.checker.check(store)
+    try crowd.checker.checkRatings(store)
+    #expect(crowd.checker.faults == [])
+    print("seed \(ClusterFaultRun.seed): \(crowd.moves) moves seen, \(crowd.games) ends seen")
+  }
+}
+
+extension ClusterFault {
+  /// Whether it goes on after the matches have gone on.
+  fileprivate var lasts: Bool {
+    switch self {
+    case .cut, .slowLinks, .brokenLinks, .slowDatabase: true
+    default: false
+    }
+  }
+}
