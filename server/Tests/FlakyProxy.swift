@@ -5,7 +5,7 @@ import Synchronization
 import TicTacToe
 
 /// A TCP proxy of a bad network: it delays, cuts what passes into small pieces, stands still and breaks connections.
-final class FlakyProxy: @unchecked Sendable {  // state is confined to its one event loop
+final class FlakyProxy: @unchecked Sendable {  // state is confined to one event loop
   struct Weather: Sendable {
     /// Milliseconds each piece is held back at least.
     var least = 0
@@ -18,7 +18,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to its one e
     static let clear = Weather(delay: 0, lossOneIn: 0)
   }
 
-  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let group = MultiThreadedEventLoopGroup.singleton.next()
   private var weather: Weather
   private let target: EventLoopPromise<Int>
   fileprivate private(set) var stallsUntil = NIODeadline.uptimeNanoseconds(0)
@@ -35,7 +35,7 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to its one e
   /// A proxy whose connections wait until it is told where they lead.
   init(seed: UInt64, _ weather: Weather) async throws {
     self.weather = weather
-    target = group.next().makePromise()
+    target = group.makePromise()
     let target = target.futureResult
     random = SplitMix64(seed: seed)
     channel = try await ServerBootstrap(group: group)
@@ -63,16 +63,15 @@ final class FlakyProxy: @unchecked Sendable {  // state is confined to its one e
   func lead(to port: Int) { target.succeed(port) }
 
   /// The weather from now on.
-  func change(_ weather: Weather) { group.next().execute { self.weather = weather } }
+  func change(_ weather: Weather) { group.execute { self.weather = weather } }
 
   /// Nothing passes for a while, and nothing is lost: what comes meanwhile passes then.
   func stall(milliseconds: Int) {
-    group.next().execute { self.stallsUntil = .now() + .milliseconds(Int64(milliseconds)) }
+    group.execute { self.stallsUntil = .now() + .milliseconds(Int64(milliseconds)) }
   }
 
   func stop() async throws {
     try await channel?.close()
-    try await group.shutdownGracefully()
   }
 
   /// How long a piece is held back, how much of a chunk it is, and whether it is lost with its connection.

@@ -201,7 +201,10 @@ extension Lobby {
   mutating func notHere(_ epoch: Int64, _ id: ConnectionID, _ work: Work, _ m: MatchID) {
     guard connections[id] != nil else { return }
     if cluster?.remote[id]?[m] == epoch { cluster?.remote[id]?[m] = nil }
-    ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: epoch))
+    // However often it is sent on, a command does not wait longer than for one move of its match.
+    var since = now.steady
+    if case .line(_, let at) = work { since = min(since, at) }
+    ask(.place(m), for: id, .placed(id, work, m, since: since, failed: epoch))
   }
 
   /// A node cannot be reached. Whoever waits for an answer from there does not know what became of his command: he comes
