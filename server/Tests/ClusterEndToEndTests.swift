@@ -287,28 +287,48 @@ private final class Handshake: ChannelInboundHandler, Sendable {
     let (x, o, m) = try await pair(cluster, 0, 1)
     let (one, two) = (cluster.certificates[0], cluster.certificates[1])
     let old = [one.fingerprint, two.fingerprint]
-    #expect(await cluster.handshake(one, with: 1))
-    #expect(await cluster.handshake(two, with: 0))
-    for name in ["ca.crt", "n1.key"] {
-      try Data("nothing".utf8).write(to: URL(filePath: cluster.folder.path + "/" + name))
+    let (later, before) = (TemporaryFolder(), TemporaryFolder())
+    for name in ["n0", "n1"] { try NodeTLS.make(in: later.path, name: name) }
+    func read(_ folder: TemporaryFolder, _ name: String) throws -> Data {
+      try Data(contentsOf: URL(filePath: folder.path + "/" + name))
     }
+    func write(_ data: Data, _ name: String) throws {
+      try data.write(to: URL(filePath: cluster.folder.path + "/" + name))
+    }
+    func copy(_ folder: TemporaryFolder, _ names: String...) throws {
+      for name in names { try write(try read(folder, name), name) }
+    }
+    func expect(_ isMet: Bool, _ what: Comment) async {
+      #expect(await cluster.handshake(one, with: 1) == isMet, what)
+      #expect(await cluster.handshake(two, with: 0) == isMet, what)
+    }
+    let names = ["ca.crt", "n0.crt", "n0.key", "n1.crt", "n1.key"]
+    for name in names { try read(cluster.folder, name).write(to: URL(filePath: before.path + "/" + name)) }
+    await expect(true, "as they began")
+    for name in ["ca.crt", "n1.key"] { try write(Data("nothing".utf8), name) }
     #expect(throws: (any Error).self) { try one.reload() }
     #expect(throws: (any Error).self) { try two.reload() }
     #expect([one.fingerprint, two.fingerprint] == old)
-    #expect(await cluster.handshake(one, with: 1))
-    #expect(await cluster.handshake(two, with: 0))
+    await expect(true, "broken files leave the old")
     // A whole new authority: who has read it and who has not do not know one another.
-    for name in try FileManager.default.contentsOfDirectory(atPath: cluster.folder.path) {
-      try FileManager.default.removeItem(atPath: cluster.folder.path + "/" + name)
-    }
-    for name in ["n0", "n1"] { try NodeTLS.make(in: cluster.folder.path, name: name) }
+    try copy(later, "ca.crt", "n1.crt", "n1.key")
     try two.reload()
     #expect(two.fingerprint != old[1])
-    let (forth, back) = (await cluster.handshake(one, with: 1), await cluster.handshake(two, with: 0))
-    #expect(!forth && !back)
+    await expect(false, "two authorities")
+    // So both are trusted first, then the certificates change one by one, and then only the new authority is trusted.
+    try copy(before, "n1.crt", "n1.key")
+    try write(try read(before, "ca.crt") + read(later, "ca.crt"), "ca.crt")
+    for certificates in [one, two] { try certificates.reload() }
+    await expect(true, "both trust both")
+    try copy(later, "n1.crt", "n1.key")
+    try two.reload()
+    await expect(true, "one has its new certificate")
+    try copy(later, "n0.crt", "n0.key")
     try one.reload()
-    #expect(await cluster.handshake(one, with: 1))
-    #expect(await cluster.handshake(two, with: 0))
+    await expect(true, "both have")
+    try copy(later, "ca.crt")
+    for certificates in [one, two] { try certificates.reload() }
+    await expect(true, "the old authority is no more")
     // The link between the players went on as it was opened.
     x.client.move(m, Square(4))
     try await o.move(ply: 0)

@@ -83,12 +83,20 @@ package final class NodeTLS: RenewableCertificates {
       throw StoreError.unusable("\(path) exists; remove it to make another")
     }
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let authority = try DistinguishedName { CommonName("alina-server cluster") }
     let signer: P256.Signing.PrivateKey
+    let authority: DistinguishedName
     if files.fileExists(atPath: caKey) {
       signer = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: caKey, encoding: .utf8))
+      let known = try NIOSSLCertificate.fromPEMFile(caCertificate).map { try Certificate(derEncoded: $0.toDERBytes()) }
+      guard let own = known.first(where: { $0.publicKey == Certificate.PublicKey(signer.publicKey) }) else {
+        throw StoreError.unusable("\(caCertificate) is not the certificate of \(caKey)")
+      }
+      authority = own.subject
     } else {
       signer = P256.Signing.PrivateKey()
+      // Each has a name of its own: where two are trusted, an issuer is found by it.
+      let print = TicTacToe.SHA256.hash(Array(signer.publicKey.rawRepresentation)).hex.prefix(16)
+      authority = try DistinguishedName { CommonName("alina-server cluster \(print)") }
       let certificate = try certificate(
         of: signer.publicKey, named: authority, by: authority, signer,
         Certificate.Extensions {
@@ -121,10 +129,11 @@ package final class NodeTLS: RenewableCertificates {
       issuerPrivateKey: .init(signer))
   }
 
+  /// With a line end, so that files can be put one behind the other.
   private static func write(_ text: String, to path: String, mode: Int) throws {
     guard
       FileManager.default.createFile(
-        atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
+        atPath: path, contents: Data((text + "\n").utf8), attributes: [.posixPermissions: mode])
     else { throw StoreError.unusable("cannot write \(path)") }
   }
 }
