@@ -45,6 +45,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var timer: Scheduled<Void>?
   private var timerDue = Int64.max
   private var generation = 0
+  /// Whether the lobby is one that failed, until the next one is there: it must not do anything any more, above all not renew the
+  /// lease of the incarnation that is being begun.
+  private var isDown = false
   private var quiet: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
   private let ready = Mutex(Readiness.starting)
@@ -182,6 +185,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   // MARK: reduce and carry out
 
   private func reduce(_ input: LobbyInput, thenFlush: Bool = true) {
+    guard !isDown else { return }
     for effect in lobby.reduce(input, now: .current) { carryOut(effect) }
     setTimer()
     if thenFlush { flushPeers() }
@@ -231,7 +235,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   }
 
   private func reportQuiet() {
-    guard lobby.isSettled, waiting.isEmpty, !isCommitting else { return }
+    // A lobby that failed has nothing left to store: nobody was told what it could not.
+    guard isDown || (lobby.isSettled && waiting.isEmpty && !isCommitting) else { return }
     for promise in quiet { promise.succeed() }
     quiet = []
   }
@@ -321,6 +326,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     // A server that is stopping stays so: what it could not store, nobody was told.
     ready.withLock { $0 = $0 == .draining ? .draining : .starting }
     generation += 1
+    isDown = true
     isCommitting = false
     waiting = []
     heldBack = []
@@ -334,6 +340,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     }
     peers = [:]
     touched = []
+    reportQuiet()
     if seat == nil { reopen(after: 100) } else { join(after: 50) }
   }
 
@@ -349,6 +356,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
           switch result {
           case .success(let recovery):
             self.lobby = Lobby(self.configuration, recovery: recovery, random: .system, now: .current)
+            self.isDown = false
             self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
             self.logger.notice("started over", metadata: ["matches": "\(recovery.matches.count)"])
             self.reduce(.tick)
@@ -389,6 +397,7 @@ extension LobbyHost {
           case .success(let epoch):
             self.seat?.epoch = epoch
             self.lobby = Lobby(self.configuration, epoch: epoch, joined: asked, random: .system, now: .current)
+            self.isDown = false
             self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
             self.logger.notice(
               "joined the cluster", metadata: ["node": "\(seat.description.name)", "epoch": "\(epoch)"])
