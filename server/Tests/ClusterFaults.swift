@@ -74,7 +74,9 @@ final class ClusterFaultRun {
     var times: [Int64] = []
     var matches = 0
     for round in 1...rounds {
+      crowd.scatter()
       try await crowd.play(milliseconds: 500 + random.below(1000))
+      try await crowd.play(milliseconds: 10_000) { crowd.live.count >= 4 }
       let i = random.below(cluster.nodes.count)
       began = MatchClient.now
       try await begin(fault, i)

@@ -157,6 +157,9 @@ final class Crowd {
     news[m] = MatchClient.now
   }
 
+  /// Lets every other player, by chance, lose his connection and go on at the next node: left alone, most gather at one in time.
+  func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
+
   func leave() {
     for client in clients { client.disconnect() }
     clients = []
