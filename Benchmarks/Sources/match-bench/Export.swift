@@ -11,6 +11,9 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
   private var states: [MatchState?]
   private var mids: [[Int: Int]]
   private var done: EventLoopPromise<Void>?
+  /// The game each link has asked for, and how many have been answered.
+  private var asked: [String?]
+  private var answered = 0
   /// What is wrong.
   private(set) var faults: [String] = []
 
@@ -18,12 +21,14 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     (self.players, self.links) = (players, links)
     states = players.games.map { MatchID(rawValue: $0).map { MatchState(id: $0) } }
     mids = .init(repeating: [:], count: states.count)
+    asked = .init(repeating: nil, count: links.count)
   }
 
   func start(_ loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
     done = promise
-    for link in links {
+    watch(loop, answered: 0)
+    for (i, link) in links.enumerated() {
       open += 1
       var game = -1
       link.onLine = { [self] line in
@@ -31,26 +36,40 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
           fold(line, game)
         } else if line.has(#"{"t":"page""#) {
           finish(line, game)
-          game = ask(link)
+          game = ask(link, i)
         } else if line.has(#"{"t":"ping""#) {
           link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
         } else if line.has(#"{"t":"err""#) {
           faults.append("export refused: \(String(decoding: line, as: UTF8.self))")
-          game = ask(link)
+          game = ask(link, i)
         }
       }
-      game = ask(link)
+      game = ask(link, i)
     }
     return promise.futureResult
   }
 
-  private func ask(_ link: Link) -> Int {
+  /// Ends the wait when nothing has been answered for ten seconds.
+  private func watch(_ loop: any EventLoop, answered before: Int) {
+    loop.scheduleTask(in: .seconds(10)) { [self] in
+      guard open > 0 else { return }
+      guard answered == before else { return watch(loop, answered: answered) }
+      faults += asked.compactMap { $0 }.map { "\($0): its export is not answered" }
+      open = 0
+      done?.succeed()
+    }
+  }
+
+  private func ask(_ link: Link, _ i: Int) -> Int {
+    if asked[i] != nil { answered += 1 }
     guard next < states.count else {
+      asked[i] = nil
       open -= 1
       if open == 0 { done?.succeed() }
       return -1
     }
     defer { next += 1 }
+    asked[i] = players.games[next]
     link.send("{\"t\":\"export\",\"id\":\"x\",\"m\":\"\(players.games[next])\"}\n")
     return next
   }

@@ -62,9 +62,9 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
   func send(_ line: String) { send(Array(line.utf8)) }
   func close() { context?.close(promise: nil) }
 
-  /// Opens connections, at most 64 at a time, each made ready by `prepare` on the loop before anything comes.
+  /// Opens connections to some ports in turn, at most 64 at a time, each made ready by `prepare` on the loop before anything comes.
   static func open(
-    _ count: Int, port: Int, tls: NIOSSLContext? = nil, on loop: any EventLoop,
+    _ count: Int, ports: [Int], tls: NIOSSLContext? = nil, on loop: any EventLoop,
     _ prepare: @escaping @Sendable (Int, Link) -> Void
   ) throws -> [Link] {
     let links = (0..<count).map { _ in Link() }
@@ -78,7 +78,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
               if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nil)) }
               try pipeline.addHandler(links[i])
             }
-          }.connect(host: "127.0.0.1", port: port)
+          }.connect(host: "127.0.0.1", port: ports[i % ports.count])
       }
       for future in batch { _ = try future.wait() }
     }

@@ -12,6 +12,9 @@ struct Row {
   var goal = ""
 }
 
+/// Processor seconds of the servers and of the database, for each second.
+typealias Used = (servers: Double, database: Double)
+
 /// The measurements. Server and load share the machine: one event loop each.
 struct Measure {
   let options: Options
@@ -21,24 +24,68 @@ struct Measure {
   /// Lines a second of the echo, and of the lobby in memory.
   var echo = 0.0
   var memory = 0.0
-  private static let open = [
-    "--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--rate", "1000000", "--burst", "1000000",
-    "--log-level", "error",
-  ]
+  private static let limits = ["--rate", "1000000", "--burst", "1000000", "--log-level", "error"]
+  private static let open = ["--listen", "127.0.0.1:0", "--no-page", "--no-admin"] + limits
 
   init(_ options: Options) { self.options = options }
 
   /// Starts the server under test.
   private func server(_ arguments: [String]) -> Child { Child(options.server, Measure.open + arguments) }
 
+  /// Starts a cluster of the server under test, if there is a script that does.
+  private func cluster(_ nodes: Int) throws -> Child? {
+    guard let script = options.cluster else { return nil }
+    let child = Child(cluster: script, server: options.server, nodes: nodes, Measure.limits)
+    for port in child.ports { try awaitWelcome(port) }
+    return child
+  }
+
+  /// A node listens before it has joined its cluster, and sends whoever comes too early away.
+  private func awaitWelcome(_ port: Int) throws {
+    let loop = group.next()
+    for _ in 0..<200 {
+      let isWelcome = loop.makePromise(of: Bool.self)
+      let links = try Link.open(1, ports: [port], on: loop) { _, link in
+        link.onEnd = { isWelcome.succeed(false) }
+        link.onLine = { line in
+          if line.has(#"{"t":"hello""#) { link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"match-bench\"}\n") }
+          if line.has(#"{"t":"welcome""#) { isWelcome.succeed(true) }
+          if line.has(#"{"t":"bye""#) { isWelcome.succeed(false) }
+        }
+      }
+      let found = try isWelcome.futureResult.wait()
+      try loop.submit { links[0].close() }.wait()
+      if found { return }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+    complain("the node at port \(port) does not join its cluster")
+    exit(1)
+  }
+
   mutating func run() throws {
     if options.wants("echo") { try echoLines() }
     if options.wants("redis") { redis() }
-    if options.wants("memory") { try play("moves, in-memory store", ["--memory"], goal: "lines ≥ 70 % of echo") }
+    if options.wants("memory") {
+      try play("moves, in-memory store", server(["--memory"]), goal: "lines ≥ 70 % of echo")
+    }
+    let folder = try Measure.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
     if options.wants("durable") {
-      let folder = try Measure.folder()
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      try play("moves, SQLite with group commit", ["--data", folder], goal: "moves ≥ 60 % of in-memory")
+      try play("moves, SQLite with group commit", server(["--data", folder]), goal: "moves ≥ 60 % of in-memory")
+    }
+    if options.wants("cluster") {
+      for nodes in 1...3 {
+        guard let child = try cluster(nodes) else { continue }
+        try play("moves, PostgreSQL, \(nodes) node\(nodes == 1 ? "" : "s")", child, goal: "")
+      }
+    }
+    if options.wants("pairing") {
+      try pair("matches begun, in-memory store", server(["--memory"]))
+      try pair("matches begun, SQLite", server(["--data", folder + "/pairing"]))
+      for nodes in 1...3 {
+        guard let child = try cluster(nodes) else { continue }
+        try pair("matches begun, PostgreSQL, \(nodes) node\(nodes == 1 ? "" : "s")", child)
+      }
     }
     if options.wants("latency") { try latency() }
     if options.wants("idle") { try idle("idle connections, plain", tls: false, goal: "≤ 10 KiB") }
@@ -61,48 +108,43 @@ struct Measure {
     let child = Child(CommandLine.arguments[0], ["echo"])
     let loop = group.next()
     let line = Array(String(repeating: "x", count: 74).utf8) + [0x0A]
-    let links = try Link.open(options.matches * 2, port: child.port, on: loop) { _, link in
+    let links = try Link.open(options.matches * 2, ports: child.ports, on: loop) { _, link in
       link.onLine = { _ in link.send(line) }
     }
     try loop.submit { for link in links { link.send(line) } }.wait()
-    let (lines, cpu) = try count(child) { links.reduce(0) { $0 + $1.lines } }
+    let (each, cpu) = try rates(child) { [links.reduce(0) { $0 + $1.lines }] }
+    let lines = each[0]
     echo = lines
     try loop.submit { for link in links { link.close() } }.wait()
     add(
       Row(
         name: "bare NIO line echo", value: "\(thousands(lines)) lines/s in + out",
-        ratio: "1.00 (\(micro(cpu, lines)) CPU a line)"))
+        ratio: "1.00 (\(micro(cpu.servers, lines)) CPU a line)"))
   }
 
-  /// What `count` counts, a second, and the processor seconds the server took for a second; after two of warming up.
-  private func count(_ child: Child, _ count: @escaping @Sendable () -> Int) throws -> (each: Double, cpu: Double) {
+  /// What `counts` counts, each a second, and the processor seconds taken for a second; after two of warming up.
+  private func rates(_ child: Child, _ counts: @escaping @Sendable () -> [Int]) throws -> (each: [Double], cpu: Used) {
     let loop = group.next()
     Thread.sleep(forTimeInterval: 2)
-    let before = try loop.submit { count() }.wait()
+    let before = try loop.submit { counts() }.wait()
     let cpu = child.processorSeconds
     let began = steadyNanoseconds()
     Thread.sleep(forTimeInterval: Double(options.seconds))
-    let after = try loop.submit { count() }.wait()
+    let after = try loop.submit { counts() }.wait()
     let seconds = Double(steadyNanoseconds() - began) / 1e9
-    return (Double(after - before) / seconds, (child.processorSeconds - cpu) / seconds)
+    let used = child.processorSeconds
+    return (
+      zip(after, before).map { Double($0 - $1) / seconds },
+      ((used.servers - cpu.servers) / seconds, (used.database - cpu.database) / seconds)
+    )
   }
 
-  private mutating func play(_ name: String, _ arguments: [String], goal: String) throws {
-    let child = server(arguments)
+  private mutating func play(_ name: String, _ child: Child, goal: String) throws {
     let loop = group.next()
     let players = Players(loop)
-    try players.join(options.matches, port: child.port)
-    Thread.sleep(forTimeInterval: 2)
-    let firstMoves = try loop.submit { players.moves }.wait()
-    let firstLines = try loop.submit { players.lines }.wait()
-    let cpu = child.processorSeconds
-    let began = steadyNanoseconds()
-    Thread.sleep(forTimeInterval: Double(options.seconds))
-    let (allMoves, allLines) = try loop.submit { (players.moves, players.lines) }.wait()
-    let seconds = Double(steadyNanoseconds() - began) / 1e9
-    let used = (child.processorSeconds - cpu) / seconds
-    let moves = Double(allMoves - firstMoves) / seconds
-    let lines = Double(allLines - firstLines) / seconds
+    try players.join(options.matches, ports: child.ports)
+    let (each, used) = try rates(child) { [players.moves, players.lines] }
+    let (moves, lines) = (each[0], each[1])
     try loop.submit { players.stop() }.wait()
     Thread.sleep(forTimeInterval: 1)
     try verify(players, name)
@@ -114,8 +156,19 @@ struct Measure {
     add(
       Row(
         name: name,
-        value: "\(thousands(moves)) moves/s, \(thousands(lines)) lines/s (\(micro(used, moves)) CPU a move)",
+        value: "\(thousands(moves)) moves/s, \(thousands(lines)) lines/s (\(cost(used, moves)) a move)",
         ratio: ratio, goal: goal))
+  }
+
+  /// Players who are paired and part at once.
+  private mutating func pair(_ name: String, _ child: Child) throws {
+    let loop = group.next()
+    let pairs = Pairs(loop)
+    try pairs.join(options.matches * 2, ports: child.ports)
+    let (each, used) = try rates(child) { [pairs.begun] }
+    try loop.submit { pairs.stop() }.wait()
+    faults += try loop.submit { pairs.refusals }.wait().map { "\(name): refused \($0)" }
+    add(Row(name: name, value: "\(thousands(each[0])) a second (\(cost(used, each[0])) a match)"))
   }
 
   private mutating func verify(_ players: Players, _ name: String) throws {
@@ -135,7 +188,7 @@ struct Measure {
     let child = server(["--memory"])
     let loop = group.next()
     let players = Players(loop, pace: 1_000_000_000)
-    try players.join(2000, port: child.port)
+    try players.join(2000, ports: child.ports)
     Thread.sleep(forTimeInterval: 4)
     try loop.submit { players.clearLatency() }.wait()
     Thread.sleep(forTimeInterval: Double(max(options.seconds, 20)))
@@ -173,7 +226,7 @@ struct Measure {
     let pings = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)
     let lost = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)
     let before = child.resident
-    let links = try Link.open(options.idle, port: child.port, tls: context, on: loop) { _, link in
+    let links = try Link.open(options.idle, ports: child.ports, tls: context, on: loop) { _, link in
       link.onEnd = { lost.value += 1 }
       link.onLine = { line in
         if line.has(#"{"t":"hello""#) {
@@ -254,5 +307,8 @@ struct Measure {
   private func fixed(_ value: Double) -> String { String(format: "%.1f", value) }
   private func ratio(_ value: Double) -> String { String(format: "%.2f", value) }
   private func thousands(_ value: Double) -> String { String(format: "%.1fk", value / 1000) }
+  private func cost(_ used: Used, _ each: Double) -> String {
+    micro(used.servers, each) + (used.database > 0 ? " + database \(micro(used.database, each))" : "") + " CPU"
+  }
   private func micro(_ cpu: Double, _ each: Double) -> String { String(format: "%.1f µs", cpu * 1e6 / max(each, 1)) }
 }

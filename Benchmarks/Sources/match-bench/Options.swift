@@ -5,19 +5,28 @@ func complain(_ text: String) { FileHandle.standardError.write(Data("match-bench
 
 /// What a run is asked for.
 struct Options {
+  /// What can be measured, in this order.
+  static let names = [
+    "echo", "redis", "memory", "durable", "cluster", "pairing", "latency", "idle", "idle-tls",
+  ]
   static let help = """
-    match-bench SERVER [--seconds N] [--matches N] [--idle N] [--only NAME,…]
+    match-bench SERVER [--cluster SCRIPT] [--seconds N] [--matches N] [--idle N] [--only NAME,…]
 
     Measures SERVER, an alina-server binary, over loopback with its real protocol, and prints a table with ratios to a bare
     NIO line echo driven by the same client. Every log that was played is fetched back and checked afterwards.
 
+      --cluster S   scripts/cluster, without which cluster is skipped
       --seconds N   seconds of each throughput measurement (default 10)
       --matches N   matches at once in the throughput measurements (default 500)
       --idle N      idle connections whose memory is measured (default 19000)
-      --only NAMES  of: echo, redis, memory, durable, latency, idle, idle-tls (default all)
+      --only NAMES  of: \(names.joined(separator: ", ")) (default all)
+
+    cluster starts a PostgreSQL of its own by scripts/cluster and one, two and three nodes on it; players of all nodes play one
+    another. pairing begins matches and aborts them at once, in memory, in SQLite and in such clusters.
     """
 
   var server = ""
+  var cluster: String?
   var seconds = 10
   var matches = 500
   var idle = 19_000
@@ -40,10 +49,17 @@ struct Options {
       case "--help", "-h":
         print(Options.help)
         exit(0)
+      case "--cluster":
+        cluster = rest.popFirst()
+        guard let cluster, access(cluster, X_OK) == 0 else { fail("\(cluster ?? "nothing") is no script") }
       case "--seconds": seconds = number(1...60)
       case "--matches": matches = number(1...9000)
       case "--idle": idle = number(1...19_000)
-      case "--only": only = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
+      case "--only":
+        only = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
+        if let wrong = only.first(where: { !Options.names.contains($0) }) {
+          fail("--only takes of \(Options.names.joined(separator: ", ")), not \(wrong)")
+        }
       case _ where word.hasPrefix("-"): fail("there is no option \(word); --help tells what there is")
       default: server = word
       }

@@ -54,10 +54,10 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// Lines in and out so far.
   var lines: Int { links.reduce(0) { $0 + $1.lines } }
 
-  /// Connects and seeks; the server pairs neighbours.
-  func join(_ matches: Int, port: Int) throws {
+  /// Connects to the servers in turn and seeks; a server pairs neighbours.
+  func join(_ matches: Int, ports: [Int]) throws {
     try loop.submit { for _ in 0..<(matches * 2) { self.seats.append(Seat()) } }.wait()
-    let links = try Link.open(matches * 2, port: port, on: loop) { i, link in
+    let links = try Link.open(matches * 2, ports: ports, on: loop) { i, link in
       link.onLine = { self.take($0, i, link) }
     }
     try loop.submit { self.links = links }.wait()
@@ -82,6 +82,9 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       seat.side = line.has(#"","side":"x"#, at: 19 + name.utf8.count) ? 0 : 1
       seat.ply = 0
       seat.game = numbers[name] ?? begin(name)
+    } else if line.has(#"{"t":"state","m":""#) {
+      // A cluster tells of a new match by its state; what is moved already comes as events.
+      if seat.side == 0, seat.ply == 0, seat.game >= 0, line.after(#""moves":[]"#, from: 40) != nil { move(i, link) }
     } else if line.has(#"{"t":"ping""#) {
       link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
     } else if line.has(#"{"t":"hello""#) {
