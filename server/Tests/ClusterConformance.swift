@@ -58,13 +58,16 @@ extension ClusterStore {
   func ticket(_ player: (account: AccountRecord, session: String), _ id: String, rated: Bool = true)
     throws -> QueueResult
   {
-    try queue(
-      TicketRecord(
-        id: id, session: player.session, account: player.account.id,
-        seek: .init(MatchTerms(rated: rated), key: "k-\(id)"), isBot: false, confirms: true, waited: 5000))
+    try queue(record(player, id, rated: rated))
   }
 
   func commit(_ writes: [StoreWrite]) throws { try commit([StoreTransaction(number: 1, writes: writes)]) }
+}
+
+func record(_ player: (account: AccountRecord, session: String), _ id: String, rated: Bool = true) -> TicketRecord {
+  TicketRecord(
+    id: id, session: player.session, account: player.account.id,
+    seek: .init(MatchTerms(rated: rated), key: "k-\(id)"), isBot: false, confirms: true, waited: 5000)
 }
 
 func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: [String]) -> MatchBegin {
@@ -207,38 +210,41 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     let one = try a.join(node("a"), lease: 60_000, replacing: nil)
     _ = try b.join(node("b"), lease: 60_000, replacing: nil)
     let (ann, bob, cid) = (try a.player("Ann"), try b.player("Bob"), try b.player("Cid"))
-    guard case .waiting(let alone) = try a.ticket(ann, "t1") else {
+    guard case .waiting(let waited) = try a.ticket(ann, "t1") else {
       Issue.record("Ann does not wait")
       return
     }
-    #expect(alone.candidates.isEmpty && alone.waited >= 5000)
-    guard case .waiting(let found) = try b.ticket(bob, "t2"), let first = found.candidates.first else {
+    #expect(waited >= 5000)
+    #expect(try a.look(at: [record(ann, "t1")]).waiting.map(\.ticket.id) == ["t1"])
+    guard case .waiting = try b.ticket(bob, "t2") else {
+      Issue.record("Bob does not wait")
+      return
+    }
+    let found = try b.look(at: [record(bob, "t2")])
+    guard case .waiting(let second)? = found.states.first, found.waiting.count == 2 else {
       Issue.record("Bob found nobody")
       return
     }
-    #expect(
-      first.ticket.id == "t1" && first.epoch == one && first.account == ann.account && first.ticket.waited >= 5000)
+    let first = found.waiting[found.waiting[0].ticket.id == "t1" ? 0 : 1]
+    #expect(first.epoch == one && first.account == ann.account && first.ticket.waited >= 5000)
+    #expect(second.account == bob.account && second.suits(first) && !first.isPlaying)
     #expect(try b.ticket(bob, "other") == .occupied)
     let m = someID(1)
     var stale = beginning(m, ann.account, bob.account, ["t1", "t2"])
     stale.ratings[0].value = 1
     #expect(try b.begin(stale) == .stale)
     #expect(try b.begin(beginning(m, ann.account, bob.account, ["t1", "t2"])) == .begun)
-    #expect(try a.begin(beginning(someID(2), ann.account, bob.account, ["t1", "t2"])) == .ticketsGone(["t1", "t2"]))
-    let state = try a.look(at: [
-      TicketRecord(
-        id: "t1", session: ann.session, account: ann.account.id, seek: .init(MatchTerms(rated: true), key: "k-t1"),
-        isBot: false, confirms: true, waited: 0)
-    ])
-    #expect(state == [.paired(m)])
+    #expect(try a.begin(beginning(someID(2), ann.account, bob.account, ["t1", "t2"])) == .ticketsGone)
+    #expect(
+      try a.look(at: [record(ann, "t1"), record(cid, "t0")]) == QueueView(states: [.paired(m), .gone], waiting: []))
     #expect(try a.ticket(ann, "t1") == .paired(m), "the same key leads to the same match")
     #expect(try a.ticket(ann, "t9") == .playing(m))
     #expect(try a.profile(ann.account.id)?.live == [m])
-    guard case .waiting(let third) = try b.ticket(cid, "t3") else {
+    guard case .waiting = try b.ticket(cid, "t3") else {
       Issue.record("Cid does not wait")
       return
     }
-    #expect(third.candidates.isEmpty)
+    #expect(try b.look(at: [record(cid, "t3")]).waiting.map(\.ticket.id) == ["t3"])
     #expect(try b.begin(beginning(someID(3), ann.account, cid.account, [])) == .playing(ann.account.id))
     var over = MatchRecord(id: m, x: ann.account.id, o: bob.account.id, created: 5)
     over.ended = Moment.current.wall
@@ -248,12 +254,19 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     try b.commit([.score(score), .append(m, after: 1, [event(2)]), .match(over)])
     #expect(try a.top(limit: 5).map(\.name) == ["Ann"])
     #expect(try a.profile(ann.account.id)?.last == m)
-    guard case .waiting(let free) = try a.ticket(ann, "t10") else {
+    guard case .waiting = try a.ticket(ann, "t10") else {
       Issue.record("the slot is not free")
       return
     }
-    #expect(free.candidates.map(\.ticket.id) == ["t3"] && free.account.rating.value == 1600)
+    let free = try a.look(at: [record(ann, "t10")])
+    #expect(Set(free.waiting.map(\.ticket.id)) == ["t3", "t10"])
+    guard case .waiting(let again)? = free.states.first else {
+      Issue.record("Ann does not wait")
+      return
+    }
+    #expect(again.account.rating.value == 1600)
     try a.leave()
+    #expect(try b.look(at: [record(cid, "t3")]).waiting.map(\.ticket.id) == ["t3"], "who left waits no more")
     try b.unqueue(session: cid.session)
     #expect(try b.place(m)?.endedAgo != nil)
   }

@@ -157,6 +157,21 @@ private final class Handshake: ChannelInboundHandler, Sendable {
     #expect(checker.faults.isEmpty, "\(checker.faults)")
   }
 
+  @Test func `sixty who seek at once at three nodes are paired at once, each with one other`() async throws {
+    let cluster = try await TestCluster()
+    let crowd = (0..<60).map { cluster.client($0 % 3, "crowd\($0)") }
+    for watcher in crowd { _ = try await watcher.online() }
+    for watcher in crowd { watcher.client.seek() }
+    var seats: [MatchID: Set<Player>] = [:]
+    for watcher in crowd {
+      let (m, side) = try await watcher.paired()
+      #expect(seats[m, default: []].insert(side).inserted)
+    }
+    #expect(seats.count == 30 && seats.values.allSatisfy { $0.count == 2 })
+    for watcher in crowd { watcher.client.disconnect() }
+    for i in cluster.nodes.indices { try await cluster.stop(i) }
+  }
+
   @Test func `a node that stops gives its matches away, and they go on at once`() async throws {
     let cluster = try await TestCluster()
     let (x, o, m) = try await pair(cluster, 0, 1)

@@ -33,6 +33,31 @@ import TicTacToe
       ])
   }
 
+  @Test func `a ticket that another node is taking counts as gone, and what is refused holds no lock`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let (a, b) = (try PostgresCluster(PGAddress(url)), try PostgresCluster(PGAddress(url)))
+    _ = try a.join(node("a"), lease: 60_000, replacing: nil)
+    #expect(throws: StoreError.self) { try b.join(node("a"), lease: 60_000, replacing: nil) }
+    let idle = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%' AND query LIKE '%name = $1%'"
+    #expect(try PostgresTestBed.shared.sql(idle) == [[.int(0)]], "the refused node keeps nobody from joining")
+    _ = try b.join(node("b"), lease: 60_000, replacing: nil)
+    let (ann, bob) = (try a.player("Ann"), try a.player("Bob"))
+    _ = try a.ticket(ann, "t1")
+    _ = try a.ticket(bob, "t2")
+    let begin = beginning(someID(1), ann.account, bob.account, ["t2", "t1"])
+    let other = PGConnection(try PGAddress(url))
+    defer { other.close() }
+    for held in ["t1", "t2"] {
+      let hold = PGStatement(once: "SELECT id FROM ticket WHERE id = '\(held)' FOR UPDATE")()
+      _ = try other.run([PGStatement(once: "BEGIN")(), hold], within: 5000)
+      #expect(try b.begin(begin) == .ticketsGone)
+      _ = try other.run([PGStatement(once: "ROLLBACK")()], within: 5000)
+    }
+    #expect(try b.begin(begin) == .begun)
+    a.close()
+    b.close()
+  }
+
   @Test func `jobs of many threads share a connection, and one that fails takes nothing with it`() async throws {
     let connection = PGConnection(try fresh())
     defer { connection.close() }

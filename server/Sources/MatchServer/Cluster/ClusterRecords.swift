@@ -131,18 +131,36 @@ package struct TicketRecord: Sendable, Hashable {
   }
 }
 
-/// Somebody a ticket could be paired with.
-package struct Candidate: Sendable, Hashable {
+extension TicketRecord {
+  /// Whether it has waited longer than another one; of two that came at once, one does.
+  package func isOlder(than other: TicketRecord) -> Bool {
+    (other.waited, id) < (waited, other.id)
+  }
+}
+
+/// A ticket that waits, as it is now.
+package struct WaitingTicket: Sendable, Hashable {
   /// The ticket, with its waiting time as of now.
   package var ticket: TicketRecord
   /// The incarnation it waits at.
   package var epoch: Int64
-  /// Its account as it is now.
+  /// Its account.
   package var account: AccountRecord
+  /// Whether it is rated and its account is in a live rated match.
+  package var isPlaying: Bool
 
-  /// Makes a candidate.
-  package init(ticket: TicketRecord, epoch: Int64, account: AccountRecord) {
-    (self.ticket, self.epoch, self.account) = (ticket, epoch, account)
+  /// Makes a ticket.
+  package init(ticket: TicketRecord, epoch: Int64, account: AccountRecord, isPlaying: Bool) {
+    (self.ticket, self.epoch, self.account, self.isPlaying) = (ticket, epoch, account, isPlaying)
+  }
+
+  /// Whether two may be paired but for how far apart they are: same terms, another account, neither blocks the other, a bot only
+  /// where the other side says that one will do, and neither in a rated match if this is to be one.
+  package func suits(_ other: WaitingTicket) -> Bool {
+    let (one, two) = (ticket, other.ticket)
+    return one.account != two.account && one.seek.terms == two.seek.terms && !isPlaying && !other.isPlaying
+      && (!one.isBot || two.seek.bots) && (!two.isBot || one.seek.bots)
+      && !account.blocked.contains(two.account) && !other.account.blocked.contains(one.account)
   }
 }
 
@@ -153,8 +171,8 @@ package struct Candidate: Sendable, Hashable {
 /// new one, which keeps the longer of both waiting times; with another key the answer is `.occupied`. A rated ticket of an account whose rated
 /// slot holds a live match is `.playing`.
 package enum QueueResult: Sendable, Hashable {
-  /// It waits.
-  case waiting(TicketState.Waiting)
+  /// It waits, and has for this many milliseconds.
+  case waiting(Int64)
   /// The key has led to this live match.
   case paired(MatchID)
   /// The key was used for a room.
@@ -167,29 +185,26 @@ package enum QueueResult: Sendable, Hashable {
 
 /// What has become of a ticket.
 package enum TicketState: Sendable, Hashable {
-  /// A ticket that waits, with whom it could be paired.
-  package struct Waiting: Sendable, Hashable {
-    /// Milliseconds it has waited.
-    package var waited: Int64
-    /// The account as it is now.
-    package var account: AccountRecord
-    /// Up to sixteen other tickets, nearest in rating first, then the longest waiting: same terms, another account, a good lease,
-    /// neither blocks the other, a bot only where the other side says that one will do; rated ones only if neither account's rated
-    /// slot holds a live match. Ranges are not looked at.
-    package var candidates: [Candidate]
-    /// How many bots wait for the same terms.
-    package var bots: Int
-
-    /// Makes an answer.
-    package init(waited: Int64, account: AccountRecord, candidates: [Candidate], bots: Int) {
-      (self.waited, self.account, self.candidates, self.bots) = (waited, account, candidates, bots)
-    }
-  }
-  case waiting(Waiting)
+  /// It waits.
+  case waiting(WaitingTicket)
   /// Its key led to this live match.
   case paired(MatchID)
   /// It is not in the queue any more and led to nothing that is live.
   case gone
+}
+
+/// What a look at the queue found.
+package struct QueueView: Sendable, Hashable {
+  /// What has become of the tickets looked at, in their order.
+  package var states: [TicketState]
+  /// Who waits, at incarnations whose lease is good, for the terms of one of those: the longest waiting first, up to 1,024. Those
+  /// looked at are among them.
+  package var waiting: [WaitingTicket]
+  /// The most that `waiting` has.
+  package static let most = 1024
+
+  /// Makes a view.
+  package init(states: [TicketState], waiting: [WaitingTicket]) { (self.states, self.waiting) = (states, waiting) }
 }
 
 /// A match to begin, all or nothing: if this incarnation's lease is good, every ticket named is there, no account has
@@ -233,8 +248,8 @@ package struct MatchBegin: Sendable, Hashable {
 package enum BeginResult: Sendable, Hashable {
   /// It is durable.
   case begun
-  /// These tickets are not there any more.
-  case ticketsGone([String])
+  /// One of the tickets is not there any more, or is being taken by somebody else at this moment.
+  case ticketsGone
   /// This account is in another rated match.
   case playing(Int64)
   /// A rating is not what was assumed.

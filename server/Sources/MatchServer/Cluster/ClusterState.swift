@@ -111,7 +111,7 @@ struct ClusterState: Sendable {
     case requeued(ConnectionID, TicketRecord)
     case unqueued(ConnectionID, re: String?)
     case looked([Ticket])
-    case paired(Ticket, Candidate, Match)
+    case paired(Ticket, WaitingTicket, Match)
     case opened(ConnectionID, re: String?, Match, key: String?)
     case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
   }
@@ -154,7 +154,11 @@ struct ClusterState: Sendable {
   var nextRenewal: Int64 = 0
   var isTaking = false
   var isRaising = false
-  var isLooking = false
+  /// Whether the queue is being looked at, and whether somebody has come since.
+  enum Look: Sendable { case none, underWay, again }
+  var look = Look.none
+  /// Until when, by the steady clock, the queue is not looked at again: the longer it is, the more a look costs everybody.
+  var looksAt: Int64 = 0
 
   init(epoch: Int64, goodUntil: Int64) {
     self.epoch = epoch

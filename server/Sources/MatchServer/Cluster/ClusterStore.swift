@@ -70,9 +70,9 @@ package protocol ClusterStore: MatchStore {
   /// Takes the ticket of a session out of the queue, if there is one.
   func unqueue(session: String) throws(StoreError)
 
-  /// Looks at some tickets of this incarnation again, in the order given; the state in the queue is found by `id`, what it led
-  /// to by the key of its account.
-  func look(at tickets: [TicketRecord]) throws(StoreError) -> [TicketState]
+  /// Looks at some tickets of this incarnation, the state in the queue being found by `id`, what it led to by the key of its
+  /// account; and at who else waits for the same terms.
+  func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView
 
   /// Begins a match, or opens a room; see `MatchBegin`.
   func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult

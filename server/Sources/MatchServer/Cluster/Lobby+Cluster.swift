@@ -101,12 +101,17 @@ extension Lobby {
     case (.queued(let id, let re, let ticket), .queue(let result)):
       queued(id, re, ticket, result)
       proceed(id)
-    case (.requeued(let id, let ticket), .queue(let result)): queued(id, nil, ticket, result)
+    case (.requeued(let id, let ticket), .queue(let result)):
+      switch result {
+      case .waiting, .paired: queued(id, nil, ticket, result)
+      // The player has asked for something else since, and is not told of what he did not ask.
+      case .usedForRoom, .occupied, .playing: break
+      }
     case (.unqueued(let id, let re), .done):
       send(.ok(nil, seq: nil), to: id, re: re)
       proceed(id)
-    case (.looked(let looked), .tickets(let states)): self.looked(looked, states)
-    case (.looked, _): cluster?.isLooking = false
+    case (.looked(let looked), .view(let view)): self.looked(looked, view)
+    case (.looked, _): cluster?.look = .none
     case (.paired(let ticket, let candidate, let match), let answer): paired(ticket, candidate, match, answer)
     case (.opened(let id, let re, let match, let key), let answer):
       opened(id, re, match, key, answer)

@@ -55,14 +55,14 @@ extension Lobby {
       return
     }
     switch result {
-    case .waiting(let waiting):
+    case .waiting(let waited):
       tickets.removeAll { $0.session == record.session }
       let ticket = Ticket(
         id: record.id, session: record.session, account: record.account, seek: record.seek, isBot: record.isBot,
-        since: now.steady - waiting.waited)
+        since: now.steady - waited)
       tickets.append(ticket)
-      send(.queued(ticket: ticket.id, waited: Int(waiting.waited), bots: 0), to: id, re: re)
-      findPartner(of: ticket, waiting)
+      send(.queued(ticket: ticket.id, waited: Int(waited), bots: 0), to: id, re: re)
+      lookAtTickets()
     case .paired(let m): take(.follow(m, re: re, isNew: true), for: id)
     case .usedForRoom: refuse(id, re, .midReused, "this key was used for a room")
     case .occupied: refuse(id, re, .occupied, "one seek a session; unseek first")
@@ -70,11 +70,19 @@ extension Lobby {
     }
   }
 
-  /// Looks what has become of this node's tickets.
+  /// Looks what has become of this node's tickets and with whom they could be paired.
   mutating func lookAtTickets() {
-    guard cluster?.isLooking == false, !isDraining, !tickets.isEmpty else { return }
-    cluster?.isLooking = true
-    let looked = Array(tickets.prefix(256))
+    guard let cluster, !isDraining, !tickets.isEmpty else { return }
+    guard cluster.look == .none else {
+      self.cluster?.look = .again
+      return
+    }
+    guard now.steady >= cluster.looksAt else { return timers.set(.pairing, at: cluster.looksAt) }
+    let free = tickets.filter { !cluster.pairing.contains($0.id) }
+    guard !free.isEmpty else { return }
+    // Those who came last have not been looked at yet, and those who came first wait longest.
+    let looked = free.count <= 256 ? free : Array(free.prefix(128) + free.suffix(128))
+    self.cluster?.look = .underWay
     ask(.look(looked.map { record($0) }), .looked(looked))
   }
 
@@ -84,21 +92,20 @@ extension Lobby {
       confirms: sessions[ticket.session]?.confirms ?? false, waited: now.steady - ticket.since)
   }
 
-  mutating func looked(_ looked: [Ticket], _ states: [TicketState]) {
-    cluster?.isLooking = false
-    for (ticket, state) in zip(looked, states) {
+  mutating func looked(_ looked: [Ticket], _ view: QueueView) {
+    let isAgain = cluster?.look == .again
+    cluster?.look = .none
+    cluster?.looksAt = now.steady + Int64(view.waiting.count / 10)
+    var own: [WaitingTicket] = []
+    for (ticket, state) in zip(looked, view.states) {
       guard let i = tickets.firstIndex(where: { $0.id == ticket.id }), cluster?.pairing.contains(ticket.id) == false,
         let id = sessions[ticket.session]?.connection
       else { continue }
       switch state {
       case .waiting(let waiting):
-        if !tickets[i].offeredBots, !ticket.isBot, !ticket.seek.terms.rated, waiting.bots > 0,
-          waiting.waited >= Int64(configuration.botAfter)
-        {
-          tickets[i].offeredBots = true
-          send(.queued(ticket: ticket.id, waited: Int(waiting.waited), bots: waiting.bots), to: id)
-        }
-        findPartner(of: ticket, waiting)
+        if accounts[ticket.account] != nil { accounts[ticket.account] = waiting.account }
+        offerBots(i, view.waiting, to: id)
+        own.append(waiting)
       case .paired(let m):
         tickets.remove(at: i)
         take(.follow(m, re: nil, isNew: true), for: id)
@@ -107,24 +114,63 @@ extension Lobby {
         requeue(ticket.seek, waited: now.steady - ticket.since, for: id)
       }
     }
+    pair(own, among: view.waiting)
+    if isAgain { lookAtTickets() }
   }
 
-  private mutating func findPartner(of ticket: Ticket, _ waiting: TicketState.Waiting) {
-    if accounts[ticket.account] != nil { accounts[ticket.account] = waiting.account }
-    guard !isBusy, !isDraining else { return }
-    let own = window(range: ticket.seek.range, waited: waiting.waited)
-    let partner = waiting.candidates.first { candidate in
-      let other = candidate.ticket
-      let apart = abs(candidate.account.rating.value - waiting.account.rating.value)
-      // The one who waited longer decides how wide to look; what a player asked for himself always holds.
-      let limit = max(own, window(range: other.seek.range, waited: other.waited))
-      return cluster?.pairing.contains(other.id) == false
-        && apart <= min(limit, Double(ticket.seek.range ?? .max), Double(other.seek.range ?? .max))
+  private mutating func offerBots(_ i: Int, _ waiting: [WaitingTicket], to id: ConnectionID) {
+    let ticket = tickets[i]
+    let waited = now.steady - ticket.since
+    guard !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated, waited >= Int64(configuration.botAfter) else {
+      return
     }
-    if let partner { propose(ticket, waiting, partner) }
+    let bots = waiting.count { $0.ticket.isBot && $0.ticket.seek.terms == ticket.seek.terms }
+    guard bots > 0 else { return }
+    tickets[i].offeredBots = true
+    send(.queued(ticket: ticket.id, waited: Int(waited), bots: bots), to: id)
   }
 
-  private mutating func propose(_ ticket: Ticket, _ waiting: TicketState.Waiting, _ partner: Candidate) {
+  /// Finds a partner for each of these, the longest waiting first, and proposes the matches.
+  private mutating func pair(_ own: [WaitingTicket], among all: [WaitingTicket]) {
+    guard !isBusy, !isDraining, let cluster else { return }
+    let here = Set(tickets.map(\.id))
+    var free = all.filter {
+      // What is no longer this node's own has been taken while the view was on its way.
+      !cluster.pairing.contains($0.ticket.id) && ($0.epoch != cluster.epoch || here.contains($0.ticket.id))
+    }
+    for waiting in own.sorted(by: { $0.ticket.isOlder(than: $1.ticket) }) {
+      guard self.cluster?.pairing.contains(waiting.ticket.id) == false,
+        let i = partner(of: waiting, among: free),
+        let ticket = tickets.first(where: { $0.id == waiting.ticket.id })
+      else { continue }
+      let partner = free.remove(at: i)
+      free.removeAll { $0.ticket.id == ticket.id }
+      propose(ticket, waiting, partner)
+    }
+  }
+
+  /// Whom a ticket fits best: nearest in rating, then here rather than elsewhere, then the longest waiting.
+  private func partner(of own: WaitingTicket, among all: [WaitingTicket]) -> Int? {
+    var best: (apart: Double, isFar: Bool, i: Int)?
+    for (i, other) in all.enumerated() {
+      let apart = abs(other.account.rating.value - own.account.rating.value)
+      // Whoever has waited for seconds is not passed over for being elsewhere.
+      let isFar = other.epoch != cluster?.epoch && other.ticket.waited < 3000
+      if let best, (best.apart, best.isFar ? 1 : 0) <= (apart, isFar ? 1 : 0) { continue }
+      // The newcomer proposes, so that two nodes do not propose the same match; unless its node has not for seconds.
+      guard other.ticket.isOlder(than: own.ticket) || other.ticket.waited > 5000, own.suits(other) else { continue }
+      // The one who waited longer decides how wide to look; what a player asked for himself always holds.
+      let (one, two) = (own.ticket, other.ticket)
+      let limit = max(
+        window(range: one.seek.range, waited: one.waited), window(range: two.seek.range, waited: two.waited))
+      guard apart <= min(limit, Double(one.seek.range ?? .max), Double(two.seek.range ?? .max)) else { continue }
+      best = (apart, isFar, i)
+      if apart == 0, !isFar { break }
+    }
+    return best?.i
+  }
+
+  private mutating func propose(_ ticket: Ticket, _ waiting: WaitingTicket, _ partner: WaitingTicket) {
     let (one, other) = (waiting.account, partner.account)
     let isX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
     let own = record(ticket)
@@ -162,7 +208,7 @@ extension Lobby {
     begin.ratings = both.map(\.rating)
   }
 
-  mutating func paired(_ ticket: Ticket, _ partner: Candidate, _ match: Match, _ answer: ClusterAnswer?) {
+  mutating func paired(_ ticket: Ticket, _ partner: WaitingTicket, _ match: Match, _ answer: ClusterAnswer?) {
     cluster?.pairing.subtract([ticket.id, partner.ticket.id])
     guard case .begin(let result) = answer else { return }
     switch result {
@@ -170,19 +216,20 @@ extension Lobby {
       tickets.removeAll { $0.id == ticket.id || $0.id == partner.ticket.id }
       // As the store had it when it let the match begin: what this node knew may be older.
       accounts[partner.account.id] = partner.account
-      began(match)
+      began(match, isTold: { !$0 })
       if partner.epoch != cluster?.epoch { effects.append(.cluster(.hint(partner.epoch))) }
-    case .ticketsGone(let gone):
-      if gone.contains(ticket.id) { lookAtTickets() }
+    case .ticketsGone: lookAtTickets()
     case .playing, .stale, .codeTaken, .known: break  // looked at again within a second
     }
   }
 
-  /// A match has begun in the store: it is this node's from now on.
-  private mutating func began(_ match: Match) {
+  /// A match has begun in the store: it is this node's from now on. `isTold` says whether a player is told by this node, from
+  /// whether another one holds his connection. Who was paired is told by the node that has his ticket, or it might
+  /// put him back into the queue when the match is over sooner than it looks.
+  private mutating func began(_ match: Match, isTold: (_ isElsewhere: Bool) -> Bool) {
     install(match)
     for session in match.followers.x + match.followers.o {
-      guard let id = sessions[session]?.connection else { continue }
+      guard let id = sessions[session]?.connection, isTold(cluster?.virtual.contains(id) == true) else { continue }
       serve(.follow(match.id, re: nil, isNew: true), match.id, id)
     }
     if match.record.opener == nil { emit(.publish(match.id)) }
@@ -282,6 +329,6 @@ extension Lobby {
     send(.ok(m, seq: old.state.seq), to: id, re: line.id)
     var fresh = next
     fresh.followers = Sides(x: match.followers.o, o: match.followers.x)
-    began(fresh)
+    began(fresh, isTold: { _ in true })
   }
 }

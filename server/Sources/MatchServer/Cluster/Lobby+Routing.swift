@@ -159,7 +159,11 @@ extension Lobby {
       default: break
       }
     case .follow(let m, let re, let isNew):
-      guard let match = matches[m] else { return }
+      guard let match = matches[m] else {
+        // It ended while it was being looked for. Whoever asked with its key asks again and is queued.
+        if re != nil { refuse(id, re, .busy, "the match that this led to has just ended; seek again") }
+        return
+      }
       follow(m, account, sessionID)
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
         let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil

@@ -148,33 +148,12 @@ extension MemoryCluster.State {
     return MatchPlace(m: m, owner: owner, endedAgo: match.record.ended.map { now - $0 })
   }
 
-  func waiting(_ queued: MemoryCluster.QueuedTicket) -> TicketState.Waiting? {
-    let own = queued.ticket
-    guard let account = content.accounts[own.account] else { return nil }
-    func fresh(_ other: MemoryCluster.QueuedTicket) -> TicketRecord {
-      var ticket = other.ticket
-      ticket.waited = now - other.since
-      return ticket
-    }
-    func isPlaying(_ account: Int64) -> Bool { slots[account].map(isLive) ?? false }
-    let others = tickets.values.filter {
-      $0.ticket.id != own.id && isGood($0.epoch) && $0.ticket.seek.terms == own.seek.terms
-    }
-    var candidates: [Candidate] = []
-    for other in others where other.ticket.account != own.account {
-      guard let their = content.accounts[other.ticket.account] else { continue }
-      guard !account.blocked.contains(their.id), !their.blocked.contains(account.id) else { continue }
-      guard !(other.ticket.isBot && !own.seek.bots), !(own.isBot && !other.ticket.seek.bots) else { continue }
-      if own.seek.terms.rated, isPlaying(own.account) || isPlaying(their.id) { continue }
-      candidates.append(Candidate(ticket: fresh(other), epoch: other.epoch, account: their))
-    }
-    func distance(_ candidate: Candidate) -> Double { abs(candidate.account.rating.value - account.rating.value) }
-    candidates.sort {
-      (distance($0), -$0.ticket.waited, $0.ticket.id) < (distance($1), -$1.ticket.waited, $1.ticket.id)
-    }
-    return .init(
-      waited: now - queued.since, account: account, candidates: Array(candidates.prefix(16)),
-      bots: others.filter { $0.ticket.isBot }.count)
+  func waiting(_ queued: MemoryCluster.QueuedTicket) -> WaitingTicket? {
+    guard let account = content.accounts[queued.ticket.account] else { return nil }
+    var ticket = queued.ticket
+    ticket.waited = now - queued.since
+    let isPlaying = ticket.seek.terms.rated && slots[account.id].map(isLive) ?? false
+    return WaitingTicket(ticket: ticket, epoch: queued.epoch, account: account, isPlaying: isPlaying)
   }
 
   static func key(_ account: Int64, _ key: String) -> String { "\(account)/\(key)" }

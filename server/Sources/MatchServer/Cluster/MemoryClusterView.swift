@@ -208,10 +208,11 @@ final class MemoryClusterView: ClusterStore {
         state.tickets[open.ticket.id] = nil
       }
       if ticket.seek.terms.rated, let m = state.slots[ticket.account], state.isLive(m) { return .playing(m) }
-      let queued = MemoryCluster.QueuedTicket(ticket: ticket, epoch: mine, since: since)
-      state.tickets[ticket.id] = queued
-      guard let waiting = state.waiting(queued) else { throw .conflict("a ticket of an account that is gone") }
-      return .waiting(waiting)
+      guard state.content.accounts[ticket.account] != nil else {
+        throw .conflict("a ticket of an account that is gone")
+      }
+      state.tickets[ticket.id] = MemoryCluster.QueuedTicket(ticket: ticket, epoch: mine, since: since)
+      return .waiting(state.now - since)
     }
   }
 
@@ -219,13 +220,17 @@ final class MemoryClusterView: ClusterStore {
     try cluster.transact { state in state.tickets = state.tickets.filter { $0.value.ticket.session != session } }
   }
 
-  func look(at tickets: [TicketRecord]) throws(StoreError) -> [TicketState] {
+  func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView {
     try cluster.transact { state in
-      tickets.map { ticket in
+      let states = tickets.map { ticket -> TicketState in
         if let queued = state.tickets[ticket.id], let waiting = state.waiting(queued) { return .waiting(waiting) }
         let used = ticket.seek.key.flatMap { state.keys[MemoryCluster.State.key(ticket.account, $0)] }
         return used.flatMap { state.isLive($0.m) ? .paired($0.m) : nil } ?? .gone
       }
+      let terms = Set(tickets.compactMap { state.tickets[$0.id]?.ticket.seek.terms })
+      let others = state.tickets.values.filter { state.isGood($0.epoch) && terms.contains($0.ticket.seek.terms) }
+      let sorted = others.sorted { ($0.since, $0.ticket.id) < ($1.since, $1.ticket.id) }
+      return QueueView(states: states, waiting: Array(sorted.compactMap(state.waiting).prefix(QueueView.most)))
     }
   }
 
@@ -237,8 +242,7 @@ final class MemoryClusterView: ClusterStore {
       for key in begin.keys where key.isRoom {
         if let used = state.keys[MemoryCluster.State.key(key.account, key.key)] { return .known(used.m) }
       }
-      let gone = begin.tickets.filter { state.tickets[$0] == nil }
-      guard gone.isEmpty else { return .ticketsGone(gone) }
+      guard begin.tickets.allSatisfy({ state.tickets[$0] != nil }) else { return .ticketsGone }
       for (account, rating) in zip(begin.rated, begin.ratings) {
         if let m = state.slots[account], state.isLive(m) { return .playing(account) }
         guard state.content.accounts[account]?.rating == rating else { return .stale }

@@ -62,9 +62,8 @@ extension PostgresCluster {
     """
     SELECT match_id FROM used_key WHERE account = $1::bigint AND key = $2 AND at > \(now) - 600000
     """)
-  private static let lockTickets = PGStatement(
-    "lock_tickets", "SELECT id FROM ticket WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE SKIP LOCKED")
-  private static let tickets = PGStatement("tickets", "SELECT id FROM ticket WHERE id = ANY($1::text[])")
+  private static let lockTicket = PGStatement(
+    "lock_ticket", "SELECT id FROM ticket WHERE id = $1 FOR UPDATE SKIP LOCKED")
   private static let lockRated = PGStatement(
     "lock_rated",
     """
@@ -122,13 +121,11 @@ extension PostgresCluster {
   private static func check(
     _ begin: MatchBegin, _ others: Set<Int64>, _ transaction: inout PostgresPool.Transaction
   ) throws(PGFailure) -> BeginResult? {
-    let wanted = PGValue.texts(begin.tickets)
-    let found = try transaction.run([lockTickets(wanted), tickets(wanted)])
-    let (locked, there) = (found[0].count, Set(found[1].rows.compactMap { $0.first?.text }))
-    let gone = begin.tickets.filter { !there.contains($0) }
-    guard gone.isEmpty else { return .ticketsGone(gone) }
-    // Another node is about to take one of them, or to let go of it: look again.
-    guard locked == there.count else { throw .refused(state: "55P03", "a ticket is being taken") }
+    // One that another node is about to take counts as gone: whoever asked looks again. The second is not even tried without
+    // the first: of two who want the same tickets, neither then holds one that the other lacks.
+    for ticket in begin.tickets.sorted() {
+      guard try transaction.run([lockTicket(.text(ticket))])[0].count == 1 else { return .ticketsGone }
+    }
     let rows = try transaction.run([lockRated(.ints(Set(begin.rated).union(others).sorted()))])[0].rows
     for (account, rating) in zip(begin.rated, begin.ratings) {
       let row = rows.first { $0[0].int == account }

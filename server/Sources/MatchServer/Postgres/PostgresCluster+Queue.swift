@@ -16,7 +16,7 @@ extension PostgresCluster {
   private static let slotOf = PGStatement(
     "slot_of",
     """
-    SELECT m.id FROM account a JOIN match m ON m.id = a.rated_match AND m.ended IS NULL WHERE a.id = $1::bigint
+    SELECT m.id FROM account a LEFT JOIN match m ON m.id = a.rated_match AND m.ended IS NULL WHERE a.id = $1::bigint
     """)
   private static let put = PGStatement(
     "put_ticket",
@@ -69,14 +69,13 @@ extension PostgresCluster {
         if ticket.seek.terms.rated, let m = found[2].rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) {
           return .playing(m)
         }
-        let rows = try transaction.run(
-          [PostgresCluster.drop(.text(ticket.session)), PostgresCluster.put(ticket, mine, since: since)]
-            + PostgresCluster.waitingCalls(ticket.id))
-        guard let waiting = PostgresCluster.waiting(Array(rows.dropFirst(2))) else {
+        guard found[2].rows.first != nil else {
           throw .refused(state: PGFailure.fence, "a ticket of an account that is gone")
         }
-        try transaction.finish([])
-        return .waiting(waiting)
+        try transaction.finish([
+          PostgresCluster.drop(.text(ticket.session)), PostgresCluster.put(ticket, mine, since: since),
+        ])
+        return .waiting(now - since)
       }
     }
   }
@@ -85,68 +84,54 @@ extension PostgresCluster {
     try translating { () throws(PGFailure) in _ = try pool.run(PostgresCluster.drop(.text(session))) }
   }
 
-  package func look(at tickets: [TicketRecord]) throws(StoreError) -> [TicketState] {
-    guard !tickets.isEmpty else { return [] }
+  package func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView {
+    guard !tickets.isEmpty else { return QueueView(states: [], waiting: []) }
     return try translating { () throws(PGFailure) in
-      let calls = tickets.map { ticket in
-        PostgresCluster.waitingCalls(ticket.id)
-          + [PostgresCluster.keyOf(.int(ticket.account), .text(ticket.seek.key ?? ""))]
-      }
-      let found = try pool.transact { (transaction) throws(PGFailure) in try transaction.run(calls.flatMap { $0 }) }
-      return tickets.indices.map { i in
-        if let waiting = PostgresCluster.waiting(Array(found[i * 4..<i * 4 + 3])) { return .waiting(waiting) }
-        guard let used = found[i * 4 + 3].rows.first, used[2].bool == true,
-          let m = used[1].text.flatMap(MatchID.init(rawValue:))
-        else { return .gone }
-        return .paired(m)
+      try pool.transact { (transaction) throws(PGFailure) in
+        let ids = PGValue.texts(tickets.map(\.id))
+        let found = try transaction.run([PostgresCluster.own(ids), PostgresCluster.others(ids)])
+        let own = Dictionary(
+          PostgresCluster.waiting(found[0]).map { ($0.ticket.id, $0) }, uniquingKeysWith: { $1 })
+        // What is not there any more is asked for later: whoever took it has used its key by then.
+        let gone = tickets.filter { own[$0.id] == nil }
+        let uses = try transaction.run(
+          gone.map { PostgresCluster.keyOf(.int($0.account), .text($0.seek.key ?? "")) })
+        var states = own.mapValues { TicketState.waiting($0) }
+        for (ticket, use) in zip(gone, uses) {
+          let row = use.rows.first
+          let m = row?[2].bool == true ? row?[1].text.flatMap(MatchID.init(rawValue:)) : nil
+          states[ticket.id] = m.map { .paired($0) } ?? .gone
+        }
+        return QueueView(
+          states: tickets.map { states[$0.id] ?? .gone }, waiting: PostgresCluster.waiting(found[1]))
       }
     }
   }
 
-  // MARK: who waits with whom
+  // MARK: who waits
 
-  private static let own = PGStatement(
-    "own_ticket",
-    """
-    SELECT \(now) - t.since, \(PostgresRows.accountColumns.split(separator: ", ").map { "a.\($0)" }
-      .joined(separator: ", "))
-    FROM ticket t JOIN account a ON a.id = t.account WHERE t.id = $1
-    """)
-  private static let candidates = PGStatement(
-    "candidates",
-    """
-    SELECT \(columns.split(separator: ", ").map { "t.\($0)" }.joined(separator: ", ")), t.epoch, \(now) - t.since,
+  /// The time and the good leases are found once for a statement, not once for a row.
+  private static let waitingTickets = """
+    SELECT \(columns.split(separator: ", ").map { "t.\($0)" }.joined(separator: ", ")), t.epoch, (SELECT \(now)) - t.since,
+      t.rated AND EXISTS (SELECT 1 FROM match m WHERE m.id = a.rated_match AND m.ended IS NULL),
       \(PostgresRows.accountColumns.split(separator: ", ").map { "a.\($0)" }.joined(separator: ", "))
-    FROM ticket mine JOIN account me ON me.id = mine.account
-    JOIN ticket t ON t.clock = mine.clock AND t.rated = mine.rated AND t.account <> mine.account
-    JOIN node n ON n.epoch = t.epoch AND n.lease_until > \(now)
-    JOIN account a ON a.id = t.account
-    WHERE mine.id = $1 AND NOT a.id = ANY(me.blocked) AND NOT me.id = ANY(a.blocked)
-      AND (mine.bots OR NOT t.is_bot) AND (t.bots OR NOT mine.is_bot)
-      AND NOT (mine.rated AND EXISTS (
-        SELECT 1 FROM match m WHERE m.id IN (me.rated_match, a.rated_match) AND m.ended IS NULL))
-    ORDER BY abs(a.rating - me.rating), t.since, t.id LIMIT 16
-    """)
-  private static let bots = PGStatement(
-    "bots_waiting",
+    FROM ticket t JOIN account a ON a.id = t.account
     """
-    SELECT count(*) FROM ticket mine JOIN ticket t ON t.clock = mine.clock AND t.rated = mine.rated AND t.id <> mine.id
-    JOIN node n ON n.epoch = t.epoch AND n.lease_until > \(now) WHERE mine.id = $1 AND t.is_bot
+  private static let own = PGStatement("own_tickets", "\(waitingTickets) WHERE t.id = ANY($1::text[])")
+  private static let others = PGStatement(
+    "waiting_tickets",
+    """
+    \(waitingTickets) WHERE (t.clock, t.rated) IN (SELECT clock, rated FROM ticket WHERE id = ANY($1::text[]))
+      AND t.epoch = ANY(ARRAY(SELECT epoch FROM node WHERE lease_until > \(now)))
+    ORDER BY t.since, t.id LIMIT \(QueueView.most)
     """)
 
-  private static func waitingCalls(_ id: String) -> [PGCall] { [own, candidates, bots].map { $0(.text(id)) } }
-
-  private static func waiting(_ found: [PGRows]) -> TicketState.Waiting? {
-    guard let row = found[0].rows.first, let waited = row.first?.int,
-      let account = PostgresRows.account(Array(row.dropFirst()))
-    else { return nil }
-    let candidates = found[1].rows.compactMap { row -> Candidate? in
+  private static func waiting(_ found: PGRows) -> [WaitingTicket] {
+    found.rows.compactMap { row in
       guard let epoch = row[10].int, let waited = row[11].int, let ticket = ticket(row.prefix(10), waited: waited),
-        let account = PostgresRows.account(Array(row.dropFirst(12)))
+        let account = PostgresRows.account(Array(row.dropFirst(13)))
       else { return nil }
-      return Candidate(ticket: ticket, epoch: epoch, account: account)
+      return WaitingTicket(ticket: ticket, epoch: epoch, account: account, isPlaying: row[12].bool ?? false)
     }
-    return .init(
-      waited: waited, account: account, candidates: candidates, bots: Int(found[2].rows.first?.first?.int ?? 0))
   }
 }

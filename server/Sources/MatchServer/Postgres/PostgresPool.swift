@@ -72,9 +72,13 @@ final class PostgresPool: Sendable {
         return result
       } catch {
         var isTransient = error.isTransient
-        if case .refused(let state, _) = error {
+        switch error {
+        case .refused(let state, _):
           _ = try? transaction.undo()
           isTransient = isTransient || unique && state == "23505"
+        // What the body itself refuses must not leave its locks behind.
+        case .barred: if transaction.isBegun { _ = try? transaction.undo() }
+        case .lost, .unreachable: break
         }
         attempt += 1
         guard isTransient, attempt <= PostgresPool.attempts else { throw error }

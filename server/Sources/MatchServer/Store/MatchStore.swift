@@ -44,6 +44,9 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The store cannot be opened, read or is damaged.
   case unusable(String)
 
+  /// Whether it is certain that nothing was stored, and why has nothing to do with who owns what.
+  var isRefusal: Bool { if case .unusable = self { true } else { false } }
+
   /// One sentence.
   public var description: String {
     switch self {

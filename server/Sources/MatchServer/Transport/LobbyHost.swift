@@ -500,7 +500,12 @@ extension LobbyHost {
         case .success(let answer): self.reduce(.cluster(.answer(number, answer)))
         case .failure(let error):
           self.logger.warning("cannot ask the store", metadata: ["error": "\(error)"])
-          if question.mustBeKnown { self.failed(error) } else { self.reduce(.cluster(.answer(number, nil))) }
+          // What was refused, or never sent, is known not to have been done.
+          if question.mustBeKnown, !error.isRefusal {
+            self.failed(error)
+          } else {
+            self.reduce(.cluster(.answer(number, nil)))
+          }
         }
       }
     }
