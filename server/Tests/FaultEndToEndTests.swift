@@ -32,6 +32,23 @@ final class ServerChild {
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
+  /// Runs the program, or another build of it, to its end and returns what it printed.
+  static func run(
+    _ arguments: [String], environment: [String: String] = [:], program: String? = nil
+  ) throws -> (code: Int32, out: String, errors: String) {
+    let process = Process()
+    let (out, errors) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: try #require(program ?? binary, "build alina-server first, or set ALINA_BIN"))
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    (process.standardOutput, process.standardError) = (out, errors)
+    try process.run()
+    let text = out.fileHandleForReading.readDataToEndOfFile()
+    let wrong = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: wrong, as: UTF8.self))
+  }
+
   /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; `descriptors` limits
   /// its open files.
   func start(

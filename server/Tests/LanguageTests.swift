@@ -89,16 +89,10 @@ import TicTacToe
   @Test func `the program says so in one line, and ends`() throws {
     let folder = TemporaryFolder()
     try later(try StoreKind.sqlite.make(folder))
-    let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
-    let process = Process(), errors = Pipe()
-    process.executableURL = URL(filePath: binary)
-    process.arguments = ["--listen", "127.0.0.1:0", "--data", folder.path, "--no-page", "--no-admin"]
-    process.standardError = errors
-    process.standardOutput = Pipe()
-    try process.run()
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 1)
+    let (code, _, said) = try ServerChild.run([
+      "--listen", "127.0.0.1:0", "--data", folder.path, "--no-page", "--no-admin",
+    ])
+    #expect(code == 1)
     #expect(said.hasPrefix("alina-server: match \(someID(3)), event 3: events of the kind \"teleported\" are newer"))
     #expect(said.split(separator: "\n").count == 1, "\(said)")
   }

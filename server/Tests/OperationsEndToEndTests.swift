@@ -8,23 +8,6 @@ import TicTacToe
 
 /// The server as its operators have it: signals, limits of the machine, proxies in front, metrics, settings, backups.
 @Suite(.serialized) struct OperationsEndToEndTests {
-  /// Runs the program to its end and returns what it printed.
-  private func run(
-    _ arguments: [String], environment: [String: String] = [:]
-  ) throws -> (code: Int32, out: String, errors: String) {
-    let process = Process()
-    let (out, errors) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: try #require(ServerChild.binary))
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    (process.standardOutput, process.standardError) = (out, errors)
-    try process.run()
-    let text = out.fileHandleForReading.readDataToEndOfFile()
-    let wrong = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: wrong, as: UTF8.self))
-  }
-
   @Test func `SIGTERM in the middle of a match: drain, bye, exit 0, and the match goes on after the restart`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
@@ -167,7 +150,7 @@ import TicTacToe
     #expect(try peer.hello().contains(#""limits":[7,11]"#))
     server.kill9()
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was asked for")
-    let checked = try run(["check-config", "--config", file])
+    let checked = try ServerChild.run(["check-config", "--config", file])
     #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
     try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
     let wrong: [([String], [String: String], String)] = [
@@ -183,16 +166,16 @@ import TicTacToe
       (["--frobnicate"], [:], "frobnicate"),
     ]
     for (arguments, environment, text) in wrong {
-      let result = try run(arguments, environment: environment)
+      let result = try ServerChild.run(arguments, environment: environment)
       #expect(result.code != 0 && result.out.isEmpty, "\(arguments)")
       #expect(result.errors.contains(text) && result.errors.hasPrefix("alina-server: "), "\(result.errors)")
       #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
-    #expect(try run(["check-config", "--listen", "0.0.0.0:4664", "--insecure"]).code == 0)
+    #expect(try ServerChild.run(["check-config", "--listen", "0.0.0.0:4664", "--insecure"]).code == 0)
   }
 
   @Test func `help names each flag with its unit and its default`() throws {
-    let text = try run(["--help"]).out
+    let text = try ServerChild.run(["--help"]).out
     let help = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     for flag in [
       "--listen <host:port>", "--data <dir>", "--admin <host:port>", "--max-wait <ms>", "--drain-seconds <seconds>",
@@ -217,29 +200,31 @@ import TicTacToe
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
     let data = ["--data", folder.path]
-    #expect(try run(["backup"] + data + [folder.path + "/copy"]).code == 0)
-    #expect(try run(["backup"] + data + [folder.path + "/copy"]).errors.contains("exists"))
+    #expect(try ServerChild.run(["backup"] + data + [folder.path + "/copy"]).code == 0)
+    #expect(try ServerChild.run(["backup"] + data + [folder.path + "/copy"]).errors.contains("exists"))
     o.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
     try x.wait(#""k":"end""#)
     for command in [["restore", folder.path + "/copy"], ["export", folder.path + "/x"], ["forget", "Ann"]] {
-      let result = try run([command[0]] + data + [command[1]])
+      let result = try ServerChild.run([command[0]] + data + [command[1]])
       #expect(result.code == 1 && result.errors.contains("another server"), "\(command): \(result)")
     }
     // Only `restore` looks at the file before the lock; nothing of a refused export may be left to be taken for one.
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/x"))
     server.process.terminate()
     server.process.waitUntilExit()
-    let exported = try run(["export"] + data + [folder.path + "/x"])
+    let exported = try ServerChild.run(["export"] + data + [folder.path + "/x"])
     #expect(exported.code == 0 && exported.errors.hasPrefix("exported 1 accounts, 1 matches, "))
     let other = TemporaryFolder()
     #expect(
-      try run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix("imported 1 accounts, 1 matches, "))
+      try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix(
+        "imported 1 accounts, 1 matches, "))
     #expect(
-      try run(["export", "--data", other.path, "-"]).out == String(contentsOfFile: folder.path + "/x", encoding: .utf8))
-    #expect(try run(["import", "--data", other.path, folder.path + "/x"]).errors.contains("not empty"))
-    #expect(try run(["forget"] + data + ["ann"]).out == "forgot Ann\n")
-    #expect(try run(["forget"] + data + ["ann"]).errors.contains("no player ann"))
-    #expect(try run(["restore"] + data + [folder.path + "/copy"]).out.contains("restored"))
+      try ServerChild.run(["export", "--data", other.path, "-"]).out
+        == String(contentsOfFile: folder.path + "/x", encoding: .utf8))
+    #expect(try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).errors.contains("not empty"))
+    #expect(try ServerChild.run(["forget"] + data + ["ann"]).out == "forgot Ann\n")
+    #expect(try ServerChild.run(["forget"] + data + ["ann"]).errors.contains("no player ann"))
+    #expect(try ServerChild.run(["restore"] + data + [folder.path + "/copy"]).out.contains("restored"))
     let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
     let id = try #require(MatchID(rawValue: m))
     #expect(try store.match(id)?.record.ended == nil, "as it was when the backup was made")

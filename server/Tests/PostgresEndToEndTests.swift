@@ -59,18 +59,8 @@ import TicTacToe
   {
     let folder = TemporaryFolder()
     func run(_ arguments: [String], _ environment: [String: String] = [:]) throws -> (code: Int32, text: String) {
-      let process = Process()
-      process.executableURL = URL(filePath: try #require(ServerChild.binary))
-      process.arguments = arguments
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      let (out, errors) = (Pipe(), Pipe())
-      process.standardOutput = out
-      process.standardError = errors
-      try process.run()
-      let text = try out.fileHandleForReading.readToEnd() ?? Data()
-      let error = try errors.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: text + error, as: UTF8.self))
+      let (code, out, errors) = try ServerChild.run(arguments, environment: environment)
+      return (code, out + errors)
     }
     let data = ["--data", folder.path, "--no-page", "--no-admin", "--listen", "127.0.0.1:0"]
     let secret = "postgres://u:geheim@127.0.0.1:1/x"

@@ -186,18 +186,12 @@ private final class Upgrade {
   /// An old node is refused, while the others play on; old clients are told states, newer ones the event.
   func shutOut() async throws {
     try cluster.order("term n1")
-    let process = Process(), errors = Pipe()
-    process.executableURL = URL(filePath: old)
-    process.arguments = [
-      "--store", cluster.url, "--node-name", "n1", "--node-listen", "127.0.0.1:0", "--cluster-dir",
-      cluster.folder + "/certificates", "--listen", "127.0.0.1:0", "--no-page", "--no-admin",
-    ]
-    process.standardError = errors
-    process.standardOutput = Pipe()
-    try process.run()
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 1)
+    let (code, _, said) = try ServerChild.run(
+      [
+        "--store", cluster.url, "--node-name", "n1", "--node-listen", "127.0.0.1:0", "--cluster-dir",
+        cluster.folder + "/certificates", "--listen", "127.0.0.1:0", "--no-page", "--no-admin",
+      ], program: old)
+    #expect(code == 1)
     #expect(said.hasSuffix(": \(Self.refusal)\n") && said.hasPrefix("alina-server: "), "\(said)")
     #expect(said.split(separator: "\n").count == 1)
     try await goOn("an old node")

@@ -216,20 +216,21 @@ extension Lobby {
       tickets.removeAll { $0.id == ticket.id || $0.id == partner.ticket.id }
       // As the store had it when it let the match begin: what this node knew may be older.
       accounts[partner.account.id] = partner.account
-      began(match, isTold: { !$0 })
+      began(match, wasPaired: true)
       if partner.epoch != cluster?.epoch { effects.append(.cluster(.hint(partner.epoch))) }
     case .ticketsGone: lookAtTickets()
     case .playing, .stale, .codeTaken, .known: break  // looked at again within a second
     }
   }
 
-  /// A match has begun in the store: it is this node's from now on. `isTold` says whether a player is told by this node, from
-  /// whether another one holds his connection. Who was paired is told by the node that has his ticket, or it might
-  /// put him back into the queue when the match is over sooner than it looks.
-  private mutating func began(_ match: Match, isTold: (_ isElsewhere: Bool) -> Bool) {
+  /// A match has begun in the store: it is this node's from now on. Who was paired is told by the node that has his ticket
+  /// and not by a connection it holds here, or it might put him back into the queue when the match is over sooner than it looks.
+  private mutating func began(_ match: Match, wasPaired: Bool) {
     install(match)
     for session in match.followers.x + match.followers.o {
-      guard let id = sessions[session]?.connection, isTold(cluster?.virtual.contains(id) == true) else { continue }
+      guard let id = sessions[session]?.connection, !wasPaired || cluster?.virtual.contains(id) == false else {
+        continue
+      }
       serve(.follow(match.id, re: nil, isNew: true), match.id, id)
     }
     if match.record.opener == nil { emit(.publish(match.id)) }
@@ -329,6 +330,6 @@ extension Lobby {
     send(.ok(m, seq: old.state.seq), to: id, re: line.id)
     var fresh = next
     fresh.followers = Sides(x: match.followers.o, o: match.followers.x)
-    began(fresh, isTold: { _ in true })
+    began(fresh, wasPaired: false)
   }
 }

@@ -28,9 +28,11 @@ extension Lobby {
       counts.events += 1
       stored.append(StoredEvent(seq: match.state.seq, side: event.side, mid: event.mid, body: body))
       let line = ServerMessage.event(match.id, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
-      for id in players + watchers {
-        let kind = players.contains(id) ? LineKind.essential : .spectator(match.id)
-        draft.lines.append((id, speaks(event, id) ? line : stateLine(of: match, to: id), kind))
+      for id in players {
+        draft.lines.append((id, speaks(event, id) ? line : stateLine(of: match, to: id), .essential))
+      }
+      for id in watchers {
+        draft.lines.append((id, speaks(event, id) ? line : stateLine(of: match, to: id), .spectator(match.id)))
       }
     }
     draft.writes.append(.append(match.id, after: after, stored))

@@ -11,6 +11,10 @@ extension PostgresCluster {
     LEFT JOIN match m ON m.id = k.match_id AND m.ended IS NULL
     WHERE k.account = $1::bigint AND k.key = $2 AND k.at > \(now) - 600000
     """)
+  /// The match a row of `keyOf` led to, if it is live.
+  private static func live(_ used: [PGValue]) -> MatchID? {
+    used[2].bool == true ? used[1].text.flatMap(MatchID.init(rawValue:)) : nil
+  }
   private static let openOf = PGStatement(
     "open_of", "SELECT \(columns), since FROM ticket WHERE session = $1 FOR UPDATE")
   private static let slotOf = PGStatement(
@@ -57,7 +61,7 @@ extension PostgresCluster {
           ], &transaction)
         if let used = found[0].rows.first {
           if used[0].bool == true { return .usedForRoom }
-          if used[2].bool == true, let m = used[1].text.flatMap(MatchID.init(rawValue:)) { return .paired(m) }
+          if let m = PostgresCluster.live(used) { return .paired(m) }
         }
         var since = now - ticket.waited
         if let row = found[1].rows.first, let there = PostgresCluster.ticket(row.prefix(10), waited: 0)?.seek {
@@ -98,9 +102,7 @@ extension PostgresCluster {
           gone.map { PostgresCluster.keyOf(.int($0.account), .text($0.seek.key ?? "")) })
         var states = own.mapValues { TicketState.waiting($0) }
         for (ticket, use) in zip(gone, uses) {
-          let row = use.rows.first
-          let m = row?[2].bool == true ? row?[1].text.flatMap(MatchID.init(rawValue:)) : nil
-          states[ticket.id] = m.map { .paired($0) } ?? .gone
+          states[ticket.id] = use.rows.first.flatMap(PostgresCluster.live).map { .paired($0) } ?? .gone
         }
         return QueueView(
           states: tickets.map { states[$0.id] ?? .gone }, waiting: PostgresCluster.waiting(found[1]))

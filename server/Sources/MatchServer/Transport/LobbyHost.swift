@@ -1,3 +1,4 @@
+// Past 500 lines in one file: connections, commits and the cluster work on the same private state of one event loop.
 import Dispatch
 import Foundation
 import Logging
