@@ -50,7 +50,7 @@ private final class BreakingStore: MatchStore {
 }
 
 /// What a server does after a commit whose outcome it does not know.
-@Suite struct RestartTests {
+@Suite struct RestartEndToEndTests {
   @Test func `between a commit that failed and the start over, nothing is decided or written`() async throws {
     let store = BreakingStore()
     var lobby = LobbyConfiguration()
