@@ -118,7 +118,8 @@ import TicTacToe
       let err = Pipe()
       (process.standardOutput, process.standardError) = (FileHandle.nullDevice, err)
       try process.run()
-      #expect(Support.eventually(within: 60) { (FileManager.default.contents(atPath: folder + "/cut")?.count ?? 0) > 600 })
+      #expect(
+        Support.eventually(within: 60) { (FileManager.default.contents(atPath: folder + "/cut")?.count ?? 0) > 600 })
       kill(process.processIdentifier, SIGINT)
       process.waitUntilExit()
       let message = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -25,14 +25,14 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
 }
 
 @Suite struct SimulationTests {
-  /// Seeds in this run: SIM_SEEDS, else a number that takes some twenty seconds; SIM_SEED repeats one.
+  /// Seeds in this run: SIM_SEEDS, else a number that takes most of a minute; SIM_SEED repeats one.
   private var seeds: ClosedRange<UInt64> {
     let environment = ProcessInfo.processInfo.environment
     if let one = environment["SIM_SEED"].flatMap(UInt64.init) { return one...one }
     #if DEBUG
       let count: UInt64 = 60
     #else
-      let count: UInt64 = 2000
+      let count: UInt64 = 400
     #endif
     return 1...(environment["SIM_SEEDS"].flatMap(UInt64.init) ?? count)
   }
@@ -101,7 +101,7 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     #if DEBUG
       let count: UInt64 = 20
     #else
-      let count: UInt64 = 300
+      let count: UInt64 = 80
     #endif
     return 1...(environment["SIM_CLUSTER_SEEDS"].flatMap(UInt64.init) ?? count)
   }
