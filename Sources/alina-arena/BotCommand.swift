@@ -24,6 +24,9 @@ struct BotCommand: ParsableCommand {
   @Flag(help: "Use TLS even on this machine.") var tls = false
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
+  /// Milliseconds in which a server must be there at first.
+  private static let patience: Int64 = 20_000
+
   func run() throws {
     let spec = try PlayerSpec(player)
     guard (1...1_000_000).contains(games) else { throw ArenaError("--games is 1–1000000, not \(games)") }
@@ -62,7 +65,12 @@ struct BotCommand: ParsableCommand {
       left -= 1
       seat.remaining = 1
     }
+    let begun = MatchClient.now
     while seats.contains(where: { $0.remaining > 0 }) {
+      // A server that was there once is waited for.
+      if MatchClient.now - begun > BotCommand.patience, !seats.contains(where: \.hasBeenOnline) {
+        throw ArenaError("no server at \(connect): \(seats.lazy.compactMap(\.problem).first ?? "no answer")")
+      }
       _ = wake.wait(timeout: .now() + 0.2)
       for seat in seats {
         try seat.step()
@@ -81,6 +89,9 @@ struct BotCommand: ParsableCommand {
 private final class BotSeat {
   let client: MatchClient
   var remaining = 0
+  private(set) var hasBeenOnline = false
+  /// Why it is not online.
+  private(set) var problem: String?
   private let mind: HiredPlayer
   private let terms: MatchTerms
   private var room: String?
@@ -96,7 +107,8 @@ private final class BotSeat {
     for event in client.poll() {
       switch event {
       case .status(.failed(let failure)): throw ArenaError(failure.advice)
-      case .status(.online): isSeeking = false
+      case .status(.waiting(_, let reason)): problem = reason.text
+      case .status(.online): (isSeeking, hasBeenOnline) = (false, true)
       case .paired(let m, _):
         isSeeking = false
         answered[m] = -1

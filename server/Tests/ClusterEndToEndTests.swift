@@ -60,41 +60,46 @@ final class TestCluster {
     return nil
   }
 
-  /// Whether a link to a node can be opened with some certificates.
-  func handshake(_ own: NodeTLS, with i: Int) async -> Bool {
-    guard let nodes = try? await nodes[1 - i].host.inspect(\.otherNodes), let peer = nodes.first?.node.peer,
-      let port = peer.split(separator: ":").last.flatMap({ Int($0) })
+  /// Whether a node answers over a link that is opened with some certificates: to who opens it a handshake alone looks well.
+  func answers(_ tls: NIOSSLContext, by i: Int) async -> Bool {
+    guard let node = try? await nodes[1 - i].host.inspect({ $0.otherNodes.first { $0.node.name == "n\(i)" } }),
+      let port = node.node.peer.split(separator: ":").last.flatMap({ Int($0) })
     else { return false }
-    let tls = own.client
-    let met = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
-    let channel = try? await ClientBootstrap(group: met.futureResult.eventLoop)
+    let ping = NodeFrame.hello(epoch: 1, to: node.epoch).bytes + NodeFrame.ping.bytes
+    let answered = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+    let channel = try? await ClientBootstrap(group: answered.futureResult.eventLoop)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers(
-            NIOSSLClientHandler(context: tls, serverHostname: "n\(i)"), Handshake(met))
+            NIOSSLClientHandler(context: tls, serverHostname: "n\(i)"), Caller(ping, answered))
         }
       }
       .connect(host: "127.0.0.1", port: port).get()
+    if channel == nil { answered.fail(ChannelError.eof) }
     defer { channel?.close(promise: nil) }
-    return (try? await met.futureResult.get()) != nil
+    return (try? await answered.futureResult.get()) != nil
   }
 
   func stop(_ i: Int) async throws { try await nodes[i].stop() }
   func forget(_ i: Int) { nodes.remove(at: i) }
 }
 
-/// Tells how a handshake went.
-private final class Handshake: ChannelInboundHandler, Sendable {
+/// Asks for a sign of life, and tells whether it came.
+private final class Caller: ChannelInboundHandler, Sendable {
   typealias InboundIn = ByteBuffer
-  private let met: EventLoopPromise<Void>
+  private let ping: [UInt8]
+  private let answered: EventLoopPromise<Void>
 
-  init(_ met: EventLoopPromise<Void>) { self.met = met }
+  init(_ ping: [UInt8], _ answered: EventLoopPromise<Void>) { (self.ping, self.answered) = (ping, answered) }
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .handshakeCompleted? = event as? TLSUserEvent { met.succeed() }
+  func channelActive(context: ChannelHandlerContext) {
+    context.writeAndFlush(NIOAny(ByteBuffer(bytes: ping)), promise: nil)
   }
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { met.fail(error) }
-  func channelInactive(context: ChannelHandlerContext) { met.fail(ChannelError.eof) }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if unwrapInboundIn(data).readableBytesView.elementsEqual(NodeFrame.pong.bytes) { answered.succeed() }
+  }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { answered.fail(error) }
+  func channelInactive(context: ChannelHandlerContext) { answered.fail(ChannelError.eof) }
 }
 
 @Suite(.serialized) struct ClusterEndToEndTests {
@@ -240,14 +245,61 @@ private final class Handshake: ChannelInboundHandler, Sendable {
     for i in cluster.nodes.indices { try await cluster.stop(i) }
   }
 
-  @Test func `a stranger without a certificate of the cluster opens no link, and names must be right`() throws {
-    let folder = TemporaryFolder()
+  @Test func `a stranger without a certificate of the cluster is not listened to`() async throws {
+    let cluster = try await TestCluster(2)
+    let foreign = TemporaryFolder()
+    try NodeTLS.make(in: foreign.path, name: "n0")
+    func context(_ folder: TemporaryFolder?) throws -> NIOSSLContext {
+      var configuration = TLSConfiguration.makeClientConfiguration()
+      configuration.trustRoots = .file(cluster.folder.path + "/ca.crt")
+      if let folder {
+        let chain = try NIOSSLCertificate.fromPEMFile(folder.path + "/n0.crt")
+        configuration.certificateChain = chain.map { .certificate($0) }
+        configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: folder.path + "/n0.key", format: .pem))
+      }
+      return try NIOSSLContext(configuration: configuration)
+    }
+    let (own, none, other) = (try context(cluster.folder), try context(nil), try context(foreign))
+    #expect(await cluster.answers(own, by: 1), "with its certificate a node is answered")
+    #expect(await !cluster.answers(none, by: 1), "without one")
+    #expect(await !cluster.answers(other, by: 1), "with one of another authority")
+    for i in cluster.nodes.indices { try await cluster.stop(i) }
+  }
+
+  @Test func `certificates that nobody would believe, and names that cannot be, are told in one line`() throws {
+    let (folder, other) = (TemporaryFolder(), TemporaryFolder())
+    let files = FileManager.default
+    func isRefused(_ says: String, _ body: () throws -> Void) {
+      #expect {
+        try body()
+      } throws: {
+        if case .unusable(let text)? = $0 as? StoreError { text.contains(says) && !text.contains("\n") } else { false }
+      }
+    }
     try NodeTLS.make(in: folder.path, name: "a")
-    #expect(throws: StoreError.self) { try NodeTLS.make(in: folder.path, name: "a") }
-    #expect(throws: StoreError.self) { _ = try NodeTLS(folder: folder.path, name: "b") }
-    try FileManager.default.copyItem(atPath: folder.path + "/a.crt", toPath: folder.path + "/c.crt")
-    try FileManager.default.copyItem(atPath: folder.path + "/a.key", toPath: folder.path + "/c.key")
-    #expect(throws: StoreError.self) { _ = try NodeTLS(folder: folder.path, name: "c") }
+    try NodeTLS.make(in: other.path, name: "a")
+    isRefused("exists") { try NodeTLS.make(in: folder.path, name: "a") }
+    isRefused("cannot read") { _ = try NodeTLS(folder: folder.path, name: "b") }
+    try files.copyItem(atPath: folder.path + "/a.crt", toPath: folder.path + "/c.crt")
+    try files.copyItem(atPath: folder.path + "/a.key", toPath: folder.path + "/c.key")
+    isRefused("not the certificate of a node named c") { _ = try NodeTLS(folder: folder.path, name: "c") }
+    // The machine of a node has its own files and the authority's certificate, but not the key that makes more.
+    let authority = try Data(contentsOf: URL(filePath: other.path + "/ca.crt"))
+    try files.removeItem(atPath: other.path + "/ca.key")
+    isRefused("where ca.key is kept") { try NodeTLS.make(in: other.path, name: "b") }
+    #expect(try Data(contentsOf: URL(filePath: other.path + "/ca.crt")) == authority)
+    #expect(!files.fileExists(atPath: other.path + "/ca.key") && !files.fileExists(atPath: other.path + "/b.crt"))
+    try authority.write(to: URL(filePath: folder.path + "/ca.crt"))
+    isRefused("a.crt was not made by the authority") { _ = try NodeTLS(folder: folder.path, name: "a") }
+    isRefused("is not the certificate of") { try NodeTLS.make(in: folder.path, name: "b") }
+    try files.removeItem(atPath: other.path + "/a.key")
+    try files.copyItem(atPath: folder.path + "/a.key", toPath: other.path + "/a.key")
+    isRefused("a.key is not the key of") { _ = try NodeTLS(folder: other.path, name: "a") }
+    for (file, says) in [("a.key", "no private key"), ("a.crt", "no certificate"), ("ca.crt", "no certificate")] {
+      try Data("nothing".utf8).write(to: URL(filePath: other.path + "/" + file))
+      isRefused(says) { _ = try NodeTLS(folder: other.path, name: "a") }
+    }
+    isRefused("cannot be made a folder") { try NodeTLS.make(in: "/proc/nope", name: "a") }
     for name in ["a", "n-1", "eu2"] { #expect(NodeTLS.isName(name)) }
     for name in ["", "A", "-a", "a-", "ca", "12", "a.b", String(repeating: "a", count: 33)] {
       #expect(!NodeTLS.isName(name))
@@ -314,8 +366,8 @@ private final class Handshake: ChannelInboundHandler, Sendable {
       for name in names { try write(try read(folder, name), name) }
     }
     func expect(_ isMet: Bool, _ what: Comment) async {
-      #expect(await cluster.handshake(one, with: 1) == isMet, what)
-      #expect(await cluster.handshake(two, with: 0) == isMet, what)
+      #expect(await cluster.answers(one.client, by: 1) == isMet, what)
+      #expect(await cluster.answers(two.client, by: 0) == isMet, what)
     }
     let names = ["ca.crt", "n0.crt", "n0.key", "n1.crt", "n1.key"]
     for name in names { try read(cluster.folder, name).write(to: URL(filePath: before.path + "/" + name)) }

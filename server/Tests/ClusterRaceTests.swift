@@ -71,6 +71,8 @@ import TicTacToe
         [.match(MatchRecord(id: m, x: nil, o: nil, created: 5)), .append(m, after: 0, [event(1)])]
       })
     try nodes[0].leave()
+    let left = Mutex(ids.count)
+    let end = Date(timeIntervalSinceNow: 60)
     let taken = try race { i -> [MatchID] in
       // Its old owner goes on trying to write, and must not get anything in.
       guard i % 4 != 0 else {
@@ -78,13 +80,14 @@ import TicTacToe
         return []
       }
       var mine: [MatchID] = []
-      // Some of the matches are locked by the others at any moment: nothing left is seen only when all are taken.
-      for _ in 0..<200 {
+      // Some of the matches are locked by the others at any moment: that none is found does not mean that all are taken.
+      while left.withLock({ $0 > 0 }), Date() < end {
         let adopted = try nodes[i % 4].takeOver(limit: 7)
         for adoption in adopted {
           mine.append(adoption.match.record.id)
           #expect(adoption.match.events.count <= 2)
         }
+        left.withLock { $0 -= adopted.count }
         if adopted.isEmpty { usleep(1000) }
       }
       return mine

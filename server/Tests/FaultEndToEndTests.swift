@@ -196,7 +196,13 @@ final class Crowd {
     for event in client.poll() {
       switch event {
       case .event(let m, let seq, let event):
-        if let state = client.match(m)?.state, state.seq == seq { saw(m, state) }
+        if let view = client.match(m) {
+          if view.state.seq == seq { saw(m, view.state) }
+          // His own command, come back with its number: that is its acknowledgement.
+          if let side = event.side, side == view.you, let mid = event.mid {
+            checker.acknowledged.insert(.init(m: m, side: side, mid: mid, seq: seq))
+          }
+        }
         if case .move = event.kind { moves += 1 }
         if case .end = event.kind { games += 1 }
       case .state(let m):

@@ -38,6 +38,7 @@ struct HistoryChecker {
   /// Folds every log of the store and compares.
   mutating func check(_ store: any MatchStore) throws {
     var tally: [Int64: (won: Int, drawn: Int, lost: Int)] = [:]
+    let answered = Dictionary(grouping: acknowledged, by: \.m)
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
       var state = MatchState(id: id)
@@ -60,7 +61,7 @@ struct HistoryChecker {
       for (seq, _) in seen[id] ?? [:] where seq > stored.events.count {
         faults.append("match \(id) seq \(seq) was seen and is lost")
       }
-      for command in acknowledged where command.m == id {
+      for command in answered[id] ?? [] {
         if answers[command.side.wire + command.mid] != command.seq {
           faults.append(
             "match \(id): acknowledged \(command.side.wire) \(command.mid) at \(command.seq) is lost or moved")

@@ -73,7 +73,7 @@ import TicTacToe
           let result = await withCheckedContinuation { done in
             // Every fourth job breaks in its second call, so that its first must be undone.
             let calls = [put(.int(Int64(n)))] + (n % 4 == 3 ? [put(.int(Int64(n)))] : [])
-            connection.submit(calls, within: 20_000) { done.resume(returning: $0) }
+            connection.submit(calls, within: 120_000) { done.resume(returning: $0) }
           }
           switch result {
           case .success: #expect(n % 4 != 3)
@@ -237,7 +237,8 @@ import TicTacToe
       }
       let begun = told.withLock { $0 }
       writer.start()
-      while told.withLock({ $0 }) < begun + 40 { usleep(1000) }
+      while told.withLock({ $0 }) < begun + 40, !stop.withLock({ $0 }) { usleep(1000) }
+      try #require(told.withLock { $0 } >= begun + 40, "the writer ended before the kill")
       try bed.order("kill")
       while !stop.withLock({ $0 }) { usleep(1000) }
       #expect(throws: StoreError.self, "there is no database now") { try store.reopen() }

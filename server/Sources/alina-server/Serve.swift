@@ -93,7 +93,9 @@ struct ServeOptions: ParsableArguments {
     (result.listener.host, result.listener.port) = address
     let folder = data ?? Self.defaultFolder
     result.data = memory ? nil : folder
-    result.store = try store.map { try PGAddress($0) }
+    do { result.store = try store.map { try PGAddress($0) } } catch let error as StoreError {
+      throw ConfigurationError(text: "--store: \(error.description)")
+    }
     guard !memory || store == nil else { throw ConfigurationError(text: "--store and --memory exclude each other") }
     result.cluster = try cluster(address)
     result.page = noPage ? nil : try Self.address(page, "page")

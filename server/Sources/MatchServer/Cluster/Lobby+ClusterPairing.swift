@@ -223,8 +223,8 @@ extension Lobby {
     }
   }
 
-  /// A match has begun in the store: it is this node's from now on. Who was paired is told by the node that has his ticket
-  /// and not by a connection it holds here, or it might put him back into the queue when the match is over sooner than it looks.
+  /// A match has begun in the store: it is this node's from now on. Who was paired and is connected elsewhere hears of it from
+  /// the node that has his ticket; told by this one, he might be back in that node's queue before it looks.
   private mutating func began(_ match: Match, wasPaired: Bool) {
     install(match)
     for session in match.followers.x + match.followers.o {

@@ -44,7 +44,7 @@ package final class NodePort: @unchecked Sendable {  // see above
             NIOSSLServerHandler(context: self.tls.server), IncomingLink(self))
         }
       }
-      .bind(host: listenAt.host, port: listenAt.port).get()
+      .listen(host: listenAt.host, port: listenAt.port)
     try await loop.submit {
       self.host = host
       self.listener = channel

@@ -43,20 +43,28 @@ package final class NodeTLS: RenewableCertificates {
       throw StoreError.unusable(
         "cannot read \(path); make it with: alina-server cluster-cert --cluster-dir \(folder) \(name)")
     }
-    let authority = NIOSSLTrustRoots.file(paths[0])
-    let chain = try NIOSSLCertificate.fromPEMFile(paths[1])
+    let authorities = try certificates(paths[0])
+    let authority = NIOSSLTrustRoots.certificates(authorities)
+    let chain = try certificates(paths[1])
     guard let leaf = chain.first,
       leaf._subjectAlternativeNames().contains(where: { Array($0.contents) == Array(name.utf8) })
     else { throw StoreError.unusable("\(paths[1]) is not the certificate of a node named \(name)") }
+    // Here and not when the first link is refused.
+    let signed = try Certificate(derEncoded: leaf.toDERBytes())
+    let signers = try (authorities + chain.dropFirst()).map { try Certificate(derEncoded: $0.toDERBytes()) }
+    guard signers.contains(where: { $0.publicKey.isValidSignature(signed.signature, for: signed) }) else {
+      throw StoreError.unusable("\(paths[1]) was not made by the authority in \(paths[0])")
+    }
     let sources = chain.map { NIOSSLCertificateSource.certificate($0) }
-    let key = NIOSSLPrivateKeySource.privateKey(try NIOSSLPrivateKey(file: paths[2], format: .pem))
+    let key = NIOSSLPrivateKeySource.privateKey(
+      try using(paths[2], "is no private key in PEM") { try NIOSSLPrivateKey(file: paths[2], format: .pem) })
     var accepting = TLSConfiguration.makeServerConfiguration(certificateChain: sources, privateKey: key)
     accepting.trustRoots = authority
     // Whoever opens a link must show a certificate of our authority; which node it is, its name is for the others to check.
     accepting.certificateVerification = .noHostnameVerification
     accepting.minimumTLSVersion = .tlsv13
     accepting.shutdownTimeout = .milliseconds(200)
-    let server = try NIOSSLContext(configuration: accepting)
+    let server = try using(paths[2], "is not the key of \(paths[1])") { try NIOSSLContext(configuration: accepting) }
     var opening = TLSConfiguration.makeClientConfiguration()
     (opening.certificateChain, opening.privateKey, opening.trustRoots) = (sources, key, authority)
     opening.certificateVerification = .fullVerification
@@ -67,6 +75,18 @@ package final class NodeTLS: RenewableCertificates {
       fingerprint: TicTacToe.SHA256.hash(try leaf.toDERBytes()).hex)
   }
 
+  /// Does something with a file; throws one line that says what is wrong with which.
+  private static func using<T>(_ path: String, _ problem: String, _ body: () throws -> T) throws -> T {
+    do { return try body() } catch { throw StoreError.unusable("\(path) \(problem)") }
+  }
+
+  /// The certificates of a file, of which there is one at least.
+  private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
+    let found = try using(path, "is no certificate in PEM") { try NIOSSLCertificate.fromPEMFile(path) }
+    guard !found.isEmpty else { throw StoreError.unusable("\(path) has no certificate in it") }
+    return found
+  }
+
   /// Whether a node can have this name: 1–32 characters `[a-z0-9-]`, not only digits, because it stands in certificates.
   package static func isName(_ name: String) -> Bool {
     (1...32).contains(name.utf8.count) && name.first != "-" && name.last != "-" && name != "ca"
@@ -75,24 +95,32 @@ package final class NodeTLS: RenewableCertificates {
   }
 
   /// Makes the certificate and key of a node, and the authority first if the folder has none; throws, with nothing changed, if the node
-  /// has a certificate already. All live ten years.
+  /// has a certificate already, or the folder an authority but not its key. All live ten years.
   package static func make(in folder: String, name: String) throws {
     let files = FileManager.default
     let (caCertificate, caKey) = (folder + "/ca.crt", folder + "/ca.key")
     for path in ["\(folder)/\(name).crt", "\(folder)/\(name).key"] where files.fileExists(atPath: path) {
       throw StoreError.unusable("\(path) exists; remove it to make another")
     }
-    try files.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try using(folder, "cannot be made a folder") {
+      try files.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
     let signer: P256.Signing.PrivateKey
     let authority: DistinguishedName
     if files.fileExists(atPath: caKey) {
-      signer = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: caKey, encoding: .utf8))
-      let known = try NIOSSLCertificate.fromPEMFile(caCertificate).map { try Certificate(derEncoded: $0.toDERBytes()) }
+      signer = try using(caKey, "is no private key in PEM") {
+        try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: caKey, encoding: .utf8))
+      }
+      let known = try certificates(caCertificate).map { try Certificate(derEncoded: $0.toDERBytes()) }
       guard let own = known.first(where: { $0.publicKey == Certificate.PublicKey(signer.publicKey) }) else {
         throw StoreError.unusable("\(caCertificate) is not the certificate of \(caKey)")
       }
       authority = own.subject
     } else {
+      guard !files.fileExists(atPath: caCertificate) else {
+        throw StoreError.unusable("\(folder) has ca.crt but not its ca.key: make certificates where ca.key is kept")
+      }
       signer = P256.Signing.PrivateKey()
       // Each has a name of its own: where two are trusted, an issuer is found by it.
       let print = TicTacToe.SHA256.hash(Array(signer.publicKey.rawRepresentation)).hex.prefix(16)

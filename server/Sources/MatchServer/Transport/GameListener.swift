@@ -105,7 +105,7 @@ public final class GameListener: Service {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
     }
     try await host.open()
-    let channel = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
+    let channel = try await bootstrap.listen(host: configuration.host, port: configuration.port)
     let port = channel.localAddress?.port ?? configuration.port
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
     host.start(at: "\(address):\(port)")
@@ -191,5 +191,14 @@ public final class GameListener: Service {
     guard configuration.tls == nil else { return channel.close(promise: nil) }
     let bye = ServerMessage.bye(.full, "too many connections; come back later", retry: 10_000).bytes()
     channel.writeAndFlush(ByteBuffer(bytes: bye)).whenComplete { _ in channel.close(promise: nil) }
+  }
+}
+
+extension ServerBootstrap {
+  /// Listens; throws one line that names the address and what is wrong.
+  func listen(host: String, port: Int) async throws -> any Channel {
+    do { return try await bind(host: host, port: port).get() } catch let error as IOError {
+      throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
+    }
   }
 }

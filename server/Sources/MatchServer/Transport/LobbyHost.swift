@@ -49,6 +49,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// Whether the lobby is one that failed, until the next one is there: it must not do anything any more, above all not renew the
   /// lease of the incarnation that is being begun.
   private var isDown = false
+  /// Why this node could not join when it was last tried.
+  private var refusal: String?
   private var quiet: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
   private let ready = Mutex(Readiness.starting)
@@ -398,7 +400,7 @@ extension LobbyHost {
           case .success(let epoch):
             self.seat?.epoch = epoch
             self.lobby = Lobby(self.configuration, epoch: epoch, joined: asked, random: .system, now: .current)
-            self.isDown = false
+            (self.isDown, self.refusal) = (false, nil)
             self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
             self.logger.notice(
               "joined the cluster", metadata: ["node": "\(seat.description.name)", "epoch": "\(epoch)"])
@@ -408,7 +410,12 @@ extension LobbyHost {
               self.refused.yield(error)
               return self.refused.finish()
             }
-            self.logger.warning("cannot join the cluster yet", metadata: ["error": "\(error)"])
+            // Once for each reason: it is tried five times a second.
+            let reason = "\(error)"
+            self.logger.log(
+              level: reason == self.refusal ? .debug : .warning, "cannot join the cluster yet",
+              metadata: ["error": "\(reason)"])
+            self.refusal = reason
             self.join(after: min(max(50, milliseconds * 2), 200))
           }
         }
