@@ -9,7 +9,10 @@ import TicTacToe
 struct BotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bot", abstract: "Plays any arena player on a match server, several games at once.",
-    discussion: "Prints a line for each game: its id, our side, the opponent, the result and why it ended.")
+    discussion: """
+      Prints a line for each game: its id, our side, the opponent, the result and why it ended. Gives up if no server \
+      answers in the first 20 s; waits for one that did as long as it takes.
+      """)
 
   @Option(help: ArgumentHelp("The server, or nodes of it to try in turn.", valueName: "host:port,…")) var connect:
     String

@@ -8,7 +8,8 @@ import Testing
 /// The device and the clock that stands in for it. Serial: SDL has one audio subsystem a process.
 @Suite(.serialized) struct AudioDeviceTests {
   private func waitForFrames(_ engine: Engine, _ count: Int64) -> Bool {
-    for _ in 0..<2_000 {
+    // Far more than it takes: the thread that pulls may have to wait for those of other suites.
+    for _ in 0..<20_000 {
       if engine.framesBegun.rawValue >= count { return true }
       usleep(2_000)
     }

@@ -1,6 +1,8 @@
 import Foundation
 import MatchClient
 import MatchProtocol
+import NIOCore
+import NIOPosix
 import Testing
 import TicTacToe
 
@@ -172,6 +174,22 @@ import TicTacToe
       #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
     #expect(try ServerChild.run(["check-config", "--listen", "0.0.0.0:4664", "--insecure"]).code == 0)
+  }
+
+  @Test func `an address that is taken is named, for games and for pages`() throws {
+    let other = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0)
+      .wait()
+    defer { try? other.close().wait() }
+    let taken = "127.0.0.1:\(try #require(other.localAddress?.port))"
+    for flags in [
+      ["--listen", taken], ["--listen", "127.0.0.1:0", "--page", taken], ["--listen", "127.0.0.1:0", "--admin", taken],
+    ] {
+      let unused = ["--page", "--admin"].filter { !flags.contains($0) }.map { "--no-" + $0.dropFirst(2) }
+      let result = try ServerChild.run(["--memory"] + flags + unused)
+      let last = result.errors.split(separator: "\n").last ?? ""
+      #expect(
+        result.code == 1 && last == "alina-server: cannot listen on \(taken): Address already in use", "\(result)")
+    }
   }
 
   @Test func `help names each flag with its unit and its default`() throws {

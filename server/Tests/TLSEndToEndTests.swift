@@ -96,6 +96,10 @@ import TicTacToe
         mover.client.match(m).map { $0.state.moves.count > ply } == true ? true : nil
       }
     }
+    // The end is an event of its own, which comes after the last move.
+    if x.client.match(m)?.state.end == nil {
+      _ = try await x.wait("the end") { _ in x.client.match(m)?.state.end == nil ? nil : true }
+    }
     #expect(x.client.match(m)?.state.end?.outcome == .draw)
     try await server.stop()
   }

@@ -106,17 +106,17 @@ public enum ServerProcess {
       configuration.listener, host: host, group: group, logger: logger, listening: listening)
     var services: [any Service] = []
     if let page = configuration.page {
-      services.append(
-        PeoplePage(host: host).service(host: page.host, port: page.port, logger: logger) { port in
-          logger.notice("page", metadata: ["url": "http://\(page.host):\(port)/"])
-        })
+      let service = PeoplePage(host: host).service(host: page.host, port: page.port, logger: logger) { port in
+        logger.notice("page", metadata: ["url": "http://\(page.host):\(port)/"])
+      }
+      services.append(ListeningService(inner: service, address: page))
     }
     if let admin = configuration.admin {
-      services.append(
-        AdminPage(host: host, listener: listener, metrics: metrics)
-          .service(host: admin.host, port: admin.port, logger: logger) { port in
-            logger.notice("admin", metadata: ["url": "http://\(admin.host):\(port)/"])
-          })
+      let service = AdminPage(host: host, listener: listener, metrics: metrics)
+        .service(host: admin.host, port: admin.port, logger: logger) { port in
+          logger.notice("admin", metadata: ["url": "http://\(admin.host):\(port)/"])
+        }
+      services.append(ListeningService(inner: service, address: admin))
     }
     if let days = configuration.keepDays { services.append(Pruner(store, days: days, logger: logger)) }
     var certificates: [any RenewableCertificates] = []

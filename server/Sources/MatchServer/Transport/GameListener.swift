@@ -194,11 +194,28 @@ public final class GameListener: Service {
   }
 }
 
+/// What is wrong with an address that cannot be listened on, in one line.
+private func cannotListen(on host: String, _ port: Int, _ error: IOError) -> StoreError {
+  .unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
+}
+
 extension ServerBootstrap {
   /// Listens; throws one line that names the address and what is wrong.
   func listen(host: String, port: Int) async throws -> any Channel {
     do { return try await bind(host: host, port: port).get() } catch let error as IOError {
-      throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
+      throw cannotListen(on: host, port, error)
+    }
+  }
+}
+
+/// A service that begins with listening; throws one line that names the address if that fails.
+struct ListeningService: Service {
+  let inner: any Service
+  let address: (host: String, port: Int)
+
+  func run() async throws {
+    do { try await inner.run() } catch let error as IOError {
+      throw cannotListen(on: address.host, address.port, error)
     }
   }
 }
