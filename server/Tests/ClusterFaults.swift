@@ -86,9 +86,10 @@ final class ClusterFaultRun {
       try await crowd.play(milliseconds: 60_000) { crowd.haveMoved(since: before) }
       #expect(crowd.haveMoved(since: before), "\(fault.name), round \(round): a match does not go on")
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
-      if let last = took.max(), last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms") }
+      let last = took.max() ?? 0
       // The promise is five seconds, and whatever takes longer is printed; on a busy machine it must be seconds all the same.
-      #expect((took.max() ?? 0) <= 15_000, "\(fault.name), round \(round): a match goes on too late")
+      if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms") }
+      #expect(last <= 15_000, "\(fault.name), round \(round): a match goes on too late")
       times += took
       matches += before.count
       // Others are paired and play to the end while it lasts.

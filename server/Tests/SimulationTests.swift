@@ -25,14 +25,14 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
 }
 
 @Suite struct SimulationTests {
-  /// Seeds in this run: SIM_SEEDS, else a number that takes most of a minute; SIM_SEED repeats one.
+  /// Seeds in this run: SIM_SEEDS, else a number that takes some four minutes; SIM_SEED repeats one.
   private var seeds: ClosedRange<UInt64> {
     let environment = ProcessInfo.processInfo.environment
     if let one = environment["SIM_SEED"].flatMap(UInt64.init) { return one...one }
     #if DEBUG
       let count: UInt64 = 60
     #else
-      let count: UInt64 = 400
+      let count: UInt64 = 2000
     #endif
     return 1...(environment["SIM_SEEDS"].flatMap(UInt64.init) ?? count)
   }
@@ -94,14 +94,14 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     return options
   }
 
-  /// Seeds of three nodes: SIM_CLUSTER_SEEDS, else a number that takes some twenty seconds; SIM_CLUSTER_SEED repeats one.
+  /// Seeds of three nodes: SIM_CLUSTER_SEEDS, else a number that takes some one and a half minutes; SIM_CLUSTER_SEED repeats one.
   private var clusterSeeds: ClosedRange<UInt64> {
     let environment = ProcessInfo.processInfo.environment
     if let one = environment["SIM_CLUSTER_SEED"].flatMap(UInt64.init) { return one...one }
     #if DEBUG
       let count: UInt64 = 20
     #else
-      let count: UInt64 = 80
+      let count: UInt64 = 300
     #endif
     return 1...(environment["SIM_CLUSTER_SEEDS"].flatMap(UInt64.init) ?? count)
   }
