@@ -60,8 +60,7 @@ var targets: [Target] = [
   .target(name: "MatchClient", dependencies: ["MatchProtocol"] + nio),
   .target(
     name: "MatchServer",
-    dependencies: ["MatchProtocol", "CLibPQ"] + nio + [
-      .product(name: "GRDB", package: "GRDB.swift"),
+    dependencies: ["MatchProtocol", "CLibPQ", "CSQLite"] + nio + [
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "Logging", package: "swift-log"),
       .product(name: "Metrics", package: "swift-metrics"),
@@ -72,6 +71,7 @@ var targets: [Target] = [
   .executableTarget(
     name: "alina-server", dependencies: ["MatchServer", argumentParser], path: "server/Sources/alina-server"),
   .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
+  .systemLibrary(name: "CSQLite", path: "server/Sources/CSQLite"),
 
   .testTarget(name: "TicTacToeTests", dependencies: ["TicTacToe"]),
   .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
@@ -88,8 +88,7 @@ var targets: [Target] = [
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol"]),
   .testTarget(
     name: "MatchServerTests",
-    dependencies: ["MatchServer", "MatchClient", .product(name: "GRDB", package: "GRDB.swift")], path: "server/Tests",
-    exclude: ["Faults"]),
+    dependencies: ["MatchServer", "MatchClient"], path: "server/Tests", exclude: ["Faults"]),
   // Runs the executables as programs; depends on them only in time.
   .testTarget(name: "EndToEndTests", dependencies: ["TicTacToe", "ScoreModel", "Composer", "ScoreFiles", "Synth"]),
 ]
@@ -106,7 +105,6 @@ var packages: [String: Package.Dependency] = [
   "swift-service-lifecycle": .package(
     url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
   "hummingbird": .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-  "GRDB.swift": .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
 ]
 
 /// For Benchmarks/, a package of its own.

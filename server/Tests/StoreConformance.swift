@@ -218,6 +218,22 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     }
   }
 
+  @Test func `what is stored is its owner's to read, and all in one file once the store is closed`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/data/m.sqlite"
+    let files = FileManager.default
+    func mode(_ path: String) throws -> Int? { try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
+    let store = try SQLiteStore(path: path)
+    try store.commit([StoreTransaction(number: 1, writes: [.account(someAccount(1, "Ann"))])])
+    #expect(try store.recover().accounts.count == 1)
+    #expect(try mode(folder.path + "/data") == 0o700)
+    for file in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(try mode(file) == 0o600, "\(file)") }
+    store.close()
+    #expect(try Set(files.contentsOfDirectory(atPath: folder.path + "/data")) == ["m.sqlite", "m.sqlite.lock"])
+    try SQLiteStore.backup(of: path, to: folder.path + "/copy")
+    #expect(try mode(folder.path + "/copy") == 0o600)
+  }
+
   @Test func `a second server is kept out`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
