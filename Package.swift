@@ -66,7 +66,7 @@ var targets: [Target] = [
       .product(name: "Metrics", package: "swift-metrics"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      .product(name: "X509", package: "swift-certificates"), .product(name: "Crypto", package: "swift-crypto"),
+      .product(name: "NIOEmbedded", package: "swift-nio"),
     ], path: "server/Sources/MatchServer"),
   .executableTarget(
     name: "alina-server", dependencies: ["MatchServer", argumentParser], path: "server/Sources/alina-server"),
@@ -100,8 +100,6 @@ var packages: [String: Package.Dependency] = [
   "swift-nio-ssl": .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
   "swift-log": .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
   "swift-metrics": .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
-  "swift-crypto": .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
-  "swift-certificates": .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
   "swift-service-lifecycle": .package(
     url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
   "hummingbird": .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
