@@ -61,12 +61,7 @@ var targets: [Target] = [
   .target(
     name: "MatchServer",
     dependencies: ["MatchProtocol", "CLibPQ", "CSQLite"] + nio + [
-      .product(name: "Hummingbird", package: "hummingbird"),
-      .product(name: "Logging", package: "swift-log"),
-      .product(name: "Metrics", package: "swift-metrics"),
-      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      .product(name: "NIOEmbedded", package: "swift-nio"),
+      .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
     ], path: "server/Sources/MatchServer"),
   .executableTarget(
     name: "alina-server", dependencies: ["MatchServer", argumentParser], path: "server/Sources/alina-server"),
@@ -98,11 +93,6 @@ var packages: [String: Package.Dependency] = [
   "Yams": .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
   "swift-nio": .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
   "swift-nio-ssl": .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
-  "swift-log": .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-  "swift-metrics": .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
-  "swift-service-lifecycle": .package(
-    url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-  "hummingbird": .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
 ]
 
 /// For Benchmarks/, a package of its own.

@@ -49,11 +49,11 @@ final class ServerChild {
     return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: wrong, as: UTF8.self))
   }
 
-  /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; `descriptors` limits
-  /// its open files.
+  /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; by a line of
+  /// the shell, in which it is `"$0" "$@"`, if one is given.
   func start(
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
-    descriptors: Int? = nil
+    shell: String? = nil
   ) throws {
     let binary = try #require(Self.binary, "build alina-server first, or set ALINA_BIN")
     process = Process()
@@ -62,9 +62,9 @@ final class ServerChild {
       ["--listen", "127.0.0.1:\(port)", "--data", folder.path, "--rate", "1000", "--burst", "1000"]
       + (pages ? ["--page", "127.0.0.1:0", "--admin", "127.0.0.1:0"] : ["--no-page", "--no-admin"])
     let command = (bare ? ["--no-page", "--no-admin"] : usual) + arguments
-    if let descriptors {
+    if let shell {
       process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", binary] + command
+      process.arguments = ["-c", shell, binary] + command
     } else {
       process.executableURL = URL(filePath: binary)
       process.arguments = command

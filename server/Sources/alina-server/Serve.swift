@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Logging
 import MatchProtocol
 import MatchServer
 
@@ -161,7 +160,7 @@ struct ServeOptions: ParsableArguments {
     result.threads = threads
     result.weakSync = weakSync
     result.keepDays = keepDays
-    guard let format = LogLines.Format(rawValue: logFormat) else {
+    guard let format = Logger.Format(rawValue: logFormat) else {
       throw ConfigurationError(text: "--log-format is text or json, not \(logFormat)")
     }
     guard let level = Logger.Level(rawValue: logLevel) else {
@@ -243,7 +242,7 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws {
     try await ServerProcess.run(try options.resolved()) { address in
-      FileHandle.standardOutput.write(Data("listening \(address)\n".utf8))
+      Logger.write("listening \(address)\n", to: STDOUT_FILENO)
     }
   }
 }

@@ -1,4 +1,3 @@
-import Logging
 import MatchProtocol
 import NIOCore
 import NIOPosix

@@ -1,7 +1,6 @@
 // Past 500 lines in one file: connections, commits and the cluster work on the same private state of one event loop.
 import Dispatch
 import Foundation
-import Logging
 import MatchProtocol
 import NIOCore
 import Synchronization
@@ -46,6 +45,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var timer: Scheduled<Void>?
   private var timerDue = Int64.max
   private var generation = 0
+  /// Milliseconds until the store is opened anew after the next commit that fails; more each time, until one succeeds.
+  private var reopenWait: Int64 = 100
   /// Whether the lobby is one that failed, until the next one is there: it must not do anything any more, above all not renew the
   /// lease of the incarnation that is being begun.
   private var isDown = false
@@ -54,7 +55,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var quiet: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
   private let ready = Mutex(Readiness.starting)
-  private let metrics = HostMetrics()
+  let metrics = HostMetrics()
   /// In-memory stores commit on the loop: there is nothing to wait for.
   private let isInstant: Bool
   /// What makes it a node of a cluster, if it is one.
@@ -234,7 +235,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       if let published, let state = lobby.publicMatch(m) { published(state) }
     case .cluster(let effect): carryOut(effect)
     case .note(let text, let fields):
-      logger.notice("\(text)", metadata: fields.mapValues { .string($0) })
+      logger.notice("\(text)", metadata: fields)
     }
   }
 
@@ -298,6 +299,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
         self.metrics.committed(batch.count, nanoseconds: DispatchTime.now().uptimeNanoseconds - began)
         switch result {
         case .success:
+          self.reopenWait = 100
           // The disk goes on with what has come meanwhile, while what is durable now is told.
           self.commitWaiting()
           self.reduce(.durable(last.number))
@@ -342,7 +344,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     isCommitting = false
     waiting = []
     heldBack = []
-    metrics.failures.increment()
+    metrics.failed()
     seat?.port.closeLinks()
     // In a cluster another node may be better off already: go there at once.
     let retry = seat == nil ? 500 : 50
@@ -353,7 +355,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     peers = [:]
     touched = []
     reportQuiet()
-    if seat == nil { reopen(after: 100) } else { join(after: 50) }
+    guard seat == nil else { return join(after: 50) }
+    reopen(after: reopenWait)
+    reopenWait = min(reopenWait * 2, 5000)
   }
 
   private func reopen(after milliseconds: Int64) {
