@@ -73,6 +73,8 @@ var targets: [Target] = [
     name: "alina-server", dependencies: ["MatchServer", argumentParser], path: "server/Sources/alina-server"),
   .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
 
+  // Which tests a run is for, and which it cannot run here.
+  .target(name: "TestSupport", path: "Tests/TestSupport"),
   .testTarget(name: "TicTacToeTests", dependencies: ["TicTacToe"]),
   .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
   .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
@@ -118,7 +120,8 @@ var products: [Product] = [
 /// Signal processing is 150 times slower without the optimiser, so that what is ours has it in debug builds too.
 var optimised: SwiftSetting { .unsafeFlags(["-O"], .when(configuration: .debug)) }
 
-for target in targets where target.type != .system && target.type != .test && target.name != "CMallocProbe" {
+for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
+for target in targets where [.regular, .executable].contains(target.type) && target.name != "CMallocProbe" {
   target.swiftSettings = (target.swiftSettings ?? []) + [optimised]
 }
 
