@@ -57,7 +57,8 @@ var targets: [Target] = [
 
   // The wire and the match server.
   .target(name: "MatchProtocol", dependencies: ["TicTacToe"]),
-  .target(name: "MatchClient", dependencies: ["MatchProtocol"] + nio),
+  .target(name: "MatchClient", dependencies: ["MatchProtocol", "COpenSSL"]),
+  .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
     dependencies: ["MatchProtocol", "CLibPQ"] + nio + [
@@ -86,6 +87,7 @@ var targets: [Target] = [
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol"]),
+  .testTarget(name: "MatchClientTests", dependencies: ["MatchClient", "COpenSSL"]),
   .testTarget(
     name: "MatchServerTests",
     dependencies: ["MatchServer", "MatchClient", .product(name: "GRDB", package: "GRDB.swift")], path: "server/Tests",
