@@ -58,7 +58,8 @@ var targets: [Target] = [
 
   // The wire and the match server.
   .target(name: "MatchProtocol", dependencies: ["TicTacToe"]),
-  .target(name: "MatchClient", dependencies: ["MatchProtocol"] + nio),
+  .target(name: "MatchClient", dependencies: ["MatchProtocol", "COpenSSL"]),
+  .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
     dependencies: ["MatchProtocol", "CLibPQ"] + nio + [
@@ -91,6 +92,7 @@ var targets: [Target] = [
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),
+  .testTarget(name: "MatchClientTests", dependencies: ["MatchClient", "COpenSSL"]),
   .testTarget(
     name: "MatchServerTests",
     dependencies: ["MatchServer", "MatchClient", .product(name: "GRDB", package: "GRDB.swift")], path: "server/Tests",
