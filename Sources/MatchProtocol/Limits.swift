@@ -30,10 +30,4 @@ public enum Limits {
 
 /// The versions of the protocol this build speaks, best first. A version is also that of the log's language: who speaks
 /// it can fold every kind of event it brought (`MatchEvent.Kind.since`).
-public let protocolVersions = newerVersions + [1]
-
-#if ALINA_NEXT
-  private let newerVersions = [2]
-#else
-  private let newerVersions: [Int] = []
-#endif
+public let protocolVersions = [2, 1]

@@ -54,7 +54,7 @@ import TicTacToe
       .start(Sides(x: ann, o: ann), MatchTerms(rated: true), confirm: true, previous: someMatch, keys: ["a", "b"]),
       .confirm, .move(ply: 8, cell: Square(8), spent: 12), .flag, .draw(.offer, offer: nil), .draw(.accept, offer: 3),
       .draw(.decline, offer: 3), .resign, .abort, .claim, .gone, .back, .recovered, .end(nil, .aborted, ratings: nil),
-      .end(.draw, .agreement, ratings: nil), .rematch(next: nil), .rematch(next: someMatch),
+      .end(.draw, .agreement, ratings: nil), .rematch(next: nil), .rematch(next: someMatch), .aside(why: "so"),
       .end(.win(.o), .time, ratings: Sides(x: .init(before: 1500, after: 1490), o: .init(before: 1500, after: 1511))),
     ]
     for kind in kinds {

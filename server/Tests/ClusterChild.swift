@@ -33,14 +33,14 @@ final class ClusterChild {
 
   /// Starts them; `learned` is called when the database's URL is known and before the nodes start, then with each node's.
   init(
-    nodes count: Int = 3, namespaces: Bool = false, environment: [String: String] = [:],
+    nodes count: Int = 3, namespaces: Bool = false, flags: [String] = [], environment: [String: String] = [:],
     learned: (ClusterChild) -> Void = { _ in }
   ) throws {
     process.executableURL = ClusterChild.script("cluster")
     process.arguments =
       ["--nodes", "\(count)"] + (namespaces ? ["--namespaces"] : [])
       // Beyond this machine's own address players are counted by theirs.
-      + ["--", "--rate", "1000", "--burst", "1000", "--logins-per-minute", "100000"]
+      + ["--", "--rate", "1000", "--burst", "1000", "--logins-per-minute", "100000"] + flags
     let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
     process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_SERVER": binary]) { $1 }
       .merging(environment) { $1 }
@@ -85,6 +85,13 @@ final class ClusterChild {
     defer { connection.close() }
     let good = PGStatement(once: "SELECT count(DISTINCT name) FROM node WHERE lease_until > \(PostgresCluster.now)")
     return Int(try connection.run([good()], within: 5000).first?.rows.first?.first?.int ?? 0)
+  }
+
+  /// Where a node serves administrators now, from its log.
+  func admin(_ node: String) throws -> Int {
+    let log = try String(contentsOfFile: "\(folder)/\(node).log", encoding: .utf8)
+    let address = log.components(separatedBy: "admin url=http://127.0.0.1:").last ?? ""
+    return try #require(Int(address.prefix(while: \.isNumber)))
   }
 
   private func nextLine() -> String? {

@@ -32,13 +32,13 @@ final class ServerChild {
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
-  /// Runs the program, or another build of it, to its end and returns what it printed.
+  /// Runs the program to its end and returns what it printed.
   static func run(
-    _ arguments: [String], environment: [String: String] = [:], program: String? = nil
+    _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (code: Int32, out: String, errors: String) {
     let process = Process()
     let (out, errors) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: try #require(program ?? binary, "build alina-server first, or set ALINA_BIN"))
+    process.executableURL = URL(filePath: try #require(binary, "build alina-server first, or set ALINA_BIN"))
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     (process.standardOutput, process.standardError) = (out, errors)
@@ -204,7 +204,10 @@ final class Crowd {
           }
         }
         if case .move = event.kind { moves += 1 }
-        if case .end = event.kind { games += 1 }
+        switch event.kind {
+        case .end, .aside: games += 1
+        default: break
+        }
       case .state(let m):
         if let state = client.match(m)?.state, state.seq > 0 { saw(m, state) }
       case .paired: seeking.remove(i)

@@ -1,6 +1,6 @@
+import MatchProtocol
 import TicTacToe
 
-@testable import MatchProtocol
 @testable import MatchServer
 
 /// Looks at what a store holds after any run, and at what was promised during it.
@@ -17,22 +17,12 @@ struct HistoryChecker {
   var acknowledged: Set<Acknowledged> = []
   /// The hash each client saw at each place of each log; two different ones are a broken promise.
   var seen: [MatchID: [Int: String]] = [:]
-  /// Kinds of events of newer builds that change nothing this one knows: of them only the bytes count.
-  var unread: Set<String> = []
   /// What is wrong.
   var faults: [String] = []
 
   mutating func saw(_ m: MatchID, seq: Int, hash: String) {
     if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was seen in two versions") }
     seen[m, default: [:]][seq] = hash
-  }
-
-  private func append(_ body: [UInt8], to state: inout MatchState) throws(ProtocolError) {
-    do throws(ProtocolError) { try state.append(body: body) } catch {
-      guard case .unknownEvent(let kind) = error, unread.contains(kind) else { throw error }
-      state.seq += 1
-      state.hash = state.hash.adding(body)
-    }
   }
 
   /// Folds every log of the store and compares.
@@ -45,7 +35,7 @@ struct HistoryChecker {
       var answers: [String: Int] = [:]
       for (i, entry) in stored.events.enumerated() {
         if entry.seq != i + 1 { faults.append("match \(id) has seq \(entry.seq) in place \(i + 1)") }
-        do throws(ProtocolError) { try append(entry.body, to: &state) } catch {
+        do throws(ProtocolError) { try state.append(body: entry.body) } catch {
           faults.append("match \(id) seq \(entry.seq): \(error.message)")
           break
         }
@@ -104,7 +94,7 @@ struct HistoryChecker {
         let o = stored.record.o
       else { continue }
       var state = MatchState(id: id)
-      for entry in stored.events { try append(entry.body, to: &state) }
+      for entry in stored.events { try state.append(body: entry.body) }
       guard let changes = state.end?.ratings else { continue }
       chains[x, default: []].append((ended, changes.x))
       chains[o, default: []].append((ended, changes.o))

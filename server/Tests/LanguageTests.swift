@@ -41,15 +41,33 @@ import TicTacToe
 
   @Test func `the best version that both ends speak is chosen`() throws {
     var hello = ClientMessage.Hello()
-    for (theirs, common) in [([1], 1), ([9, 1], 1), ([9], nil), ([0], nil)] as [([Int], Int?)] {
+    for (theirs, common) in [([1], 1), ([9, 2, 1], 2), ([9], nil), ([0], nil)] as [([Int], Int?)] {
       hello.versions = theirs
-      #expect(hello.common == common)
+      #expect(hello.common(with: protocolVersions) == common)
     }
     var world = try SteppedLobby()
     let id = world.connect()
     world.type(id, #"{"t":"hello","v":[7,1],"client":"t"}"#)
     #expect(world.heardAny(id, #""t":"welcome","v":1,"#))
-    #expect(MatchEvent.newest == 1 && MatchEvent.Kind.recovered.since == 1)
+    #expect(MatchEvent.newest == 2 && MatchEvent.Kind.recovered.since == 1)
+  }
+
+  @Test func `a match is set aside by an event where all read it, and just aborted where one may not`() throws {
+    for (language, kind, spoken) in [(2, #""k":"aside","#, "[2,1]"), (1, #""k":"end","#, "[1]")] {
+      var configuration = LobbyConfiguration()
+      configuration.language = language
+      var world = try SteppedLobby(configuration)
+      #expect(world.heardAny(world.connect(), #""t":"hello","server":"alina-server","v":\#(spoken),"#))
+      let (x, o, m) = world.pair()
+      world.lobby.connections[UInt64(o)]?.version = 1
+      for connection in [x, o] { _ = world.heard(connection) }
+      world.step(.setAside(try #require(MatchID(rawValue: m))))
+      let (new, old) = (world.heard(x), world.heard(o))
+      #expect(new.count == 1 && new[0].contains(kind), "\(new)")
+      #expect(old.count == 1 && old[0].contains(#""reason":"aborted""#), "\(old)")
+      #expect(old[0].contains(language == 1 ? kind : #""phase":"over""#))
+      #expect(world.lobby.matches.values.allSatisfy { $0.isOver && $0.record.ended != nil })
+    }
   }
 
   /// A store with a live match whose third event no build knows yet.

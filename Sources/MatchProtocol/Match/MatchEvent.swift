@@ -69,11 +69,8 @@ public struct MatchEvent: Sendable, Hashable {
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
     /// A side wants another match; with `next`, both do and it is there.
     case rematch(next: MatchID?)
-    #if ALINA_NEXT
-      /// Another node of the server has taken the match over. It stands for what a later version may add: only the
-      /// second build that upgrades are tested with has it.
-      case adopted(node: String)
-    #endif
+    /// The server has set the match aside, because of what it says: it is over, aborted and without a result.
+    case aside(why: String)
   }
 
   /// The newest version of the log's language this build reads; it reads all before, too.
@@ -133,9 +130,7 @@ public struct MatchEvent: Sendable, Hashable {
       }
     case .rematch(let next): out.field("next", next?.rawValue)
     case .confirm, .flag, .resign, .abort, .claim, .gone, .back, .recovered: break
-    #if ALINA_NEXT
-      case .adopted(let node): out.field("node", node)
-    #endif
+    case .aside(let why): out.field("why", why)
     }
     if let clocks { out.field("clk", [clocks.x, clocks.o]) }
     out.finish()
@@ -159,9 +154,7 @@ public struct MatchEvent: Sendable, Hashable {
     case .recovered: "recovered"
     case .end: "end"
     case .rematch: "rematch"
-    #if ALINA_NEXT
-      case .adopted: "adopted"
-    #endif
+    case .aside: "aside"
     }
   }
 
@@ -236,9 +229,7 @@ extension MatchEvent {
       var next: MatchID?
       if body["next"] != nil { next = try body.match("next") }
       kind = .rematch(next: next)
-    #if ALINA_NEXT
-      case "adopted": kind = .adopted(node: try body.string("node"))
-    #endif
+    case "aside": kind = .aside(why: try body.string("why"))
     case let other: throw .unknownEvent(String(other.prefix(20)))
     }
   }
@@ -252,9 +243,7 @@ extension MatchEvent.Kind {
     case .open, .start, .confirm, .move, .flag, .draw, .resign, .abort, .claim, .gone, .back, .recovered, .end,
       .rematch:
       1
-    #if ALINA_NEXT
-      case .adopted: 2
-    #endif
+    case .aside: 2
     }
   }
 }

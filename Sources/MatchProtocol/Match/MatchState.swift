@@ -156,19 +156,23 @@ public struct MatchState: Sendable, Hashable {
       try require(phase != .over, "a match ends once")
       try require(reason != .normal || outcome == position.outcome, "a normal end is what the board shows")
       try require((outcome == nil) == (reason == .aborted), "only an aborted match has no result")
-      end = End(outcome: outcome, reason: reason, ratings: ratings)
-      phase = .over
-      offer = nil
+      finish(End(outcome: outcome, reason: reason, ratings: ratings))
     case .rematch(let match):
       try require(phase == .over && next == nil, "a rematch follows the end, once")
       guard let side = event.side else { throw .inconsistent("rematch names a side") }
       wantsRematch[side] = true
       try require((match != nil) == (wantsRematch.x && wantsRematch.o), "a rematch starts when both want it")
       next = match
-    #if ALINA_NEXT
-      case .adopted: try require(phase != .over, "a match that is over is nobody's to take")
-    #endif
+    case .aside:
+      try require(phase != .over, "a match ends once")
+      finish(End(outcome: nil, reason: .aborted))
     }
+  }
+
+  private mutating func finish(_ end: End) {
+    self.end = end
+    phase = .over
+    offer = nil
   }
 
   private func actor(_ event: MatchEvent, in phase: Phase) throws(ProtocolError) -> Player {

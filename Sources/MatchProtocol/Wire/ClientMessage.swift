@@ -40,7 +40,7 @@ public enum ClientMessage: Sendable, Hashable {
     }
 
     /// The best version that both ends speak, `nil` if there is none.
-    public var common: Int? { versions.filter(protocolVersions.contains).max() }
+    public func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }
   }
 
   /// A wish to be paired.

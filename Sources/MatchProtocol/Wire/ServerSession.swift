@@ -15,6 +15,8 @@ public struct ServerSession: Sendable {
 
   /// Limits a server's flags may change.
   public struct Configuration: Sendable, Hashable {
+    /// The versions spoken, best first.
+    public var versions = protocolVersions
     /// Messages a second.
     public var rate = 20
     /// Messages at once.
@@ -100,8 +102,8 @@ public struct ServerSession: Sendable {
     case (_, .help): act(.send(ServerMessage.help(ClientLine.help).bytes(re: parsed.id)))
     case (_, .bye): close(.bye, "good bye", act)
     case (.greeting, .hello(let hello)):
-      guard hello.common != nil else {
-        let text = "this server speaks version \(protocolVersions.map(String.init).joined(separator: ", ")) only"
+      guard hello.common(with: configuration.versions) != nil else {
+        let text = "this server speaks version \(configuration.versions.map(String.init).joined(separator: ", ")) only"
         act(.send(ServerMessage.err(.version, text).bytes(re: parsed.id)))
         close(.bye, text, act)
         return

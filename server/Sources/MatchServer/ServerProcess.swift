@@ -76,7 +76,7 @@ public enum ServerProcess {
     var seat: NodeSeat?
     let loop = group.next()
     if let cluster = configuration.cluster, let address = configuration.store {
-      let database = try PostgresCluster(address)
+      let database = try PostgresCluster(address, reads: configuration.lobby.language)
       logger.notice("store", metadata: ["url": "\(database.place)", "node": "\(cluster.name)"])
       store = database
       seat = NodeSeat(
@@ -85,7 +85,7 @@ public enum ServerProcess {
           host: cluster.listen.host, port: cluster.listen.port, tls: cluster.tls, loop: loop, logger: logger),
         description: NodeDescription(name: cluster.name, address: cluster.address, peer: cluster.peer))
     } else if let address = configuration.store {
-      let database = try PostgresStore(address)
+      let database = try PostgresStore(address, reads: configuration.lobby.language)
       try database.raiseLanguage()
       logger.notice("store", metadata: ["url": "\(database.place)"])
       store = database

@@ -10,7 +10,7 @@ enum Layers {
     "listen", "data", "admin", "page", "tls-cert", "tls-key", "threads", "max-connections", "max-per-address", "rate",
     "burst", "bot-rate", "logins-per-minute", "keep-days", "drain-seconds", "proxy-from", "log-format", "log-level",
     "max-pending", "max-wait", "code-tries", "store",
-    "node-name", "node-listen", "node-address", "public-address", "cluster-dir",
+    "node-name", "node-listen", "node-address", "public-address", "cluster-dir", "language",
   ]
 
   /// Refuses a password on the command line, which everybody on the machine can read.

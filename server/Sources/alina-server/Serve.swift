@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import MatchProtocol
 import MatchServer
 
 /// The flags of a serving process.
@@ -32,6 +33,11 @@ struct ServeOptions: ParsableArguments {
   var publicAddress: String?
   @Option(help: ArgumentHelp("Folder with the certificates that cluster-cert makes (default: none).", valueName: "dir"))
   var clusterDir: String?
+  @Option(
+    help: ArgumentHelp(
+      "Newest version of the log's language to read and write; an older build's, to be able to go back to it.",
+      valueName: "version"))
+  var language = MatchEvent.newest
   @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
   var page = "127.0.0.1:4680"
   @Flag(help: "Serve no page.")
@@ -144,6 +150,9 @@ struct ServeOptions: ParsableArguments {
       }
       result.listener.proxies.append(range)
     }
+    try Self.check("language", language, 1...MatchEvent.newest)
+    result.lobby.language = language
+    result.listener.session.versions = result.lobby.versions
     result.lobby.rate = [rate, burst]
     result.lobby.loginsPerMinute = loginsPerMinute
     result.lobby.codeTriesPerMinute = codeTries

@@ -172,7 +172,7 @@ extension Lobby {
   }
 
   /// The newest version of the log's language that may be written.
-  var language: Int { cluster?.language ?? MatchEvent.newest }
+  var language: Int { cluster?.language ?? configuration.language }
 
   /// Whether memory may be believed.
   var isLeased: Bool { now.steady < cluster?.goodUntil ?? .max }

@@ -85,7 +85,7 @@ extension Lobby {
     connections[id]?.session = record.id
     connections[id]?.caps = Set(hello.caps)
     // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
-    let version = hello.common ?? 0
+    let version = hello.common(with: configuration.versions) ?? 0
     connections[id]?.version = version
     var welcome = ServerMessage.Welcome(
       session: record.id, resume: resume, you: info(account, bot: session.isBot),

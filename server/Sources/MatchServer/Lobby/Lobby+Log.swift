@@ -61,10 +61,21 @@ extension Lobby {
     match.followers[side].compactMap { sessions[$0]?.connection }
   }
 
+  /// Sets a match aside that cannot be played on; while a node may own it that cannot read why, it is just aborted.
+  mutating func setAside(_ m: MatchID, _ why: String) {
+    guard var match = matches[m], !match.isOver else { return }
+    var draft = Draft()
+    end(nil, .aborted, &match, &draft, aside: language >= MatchEvent.Kind.aside(why: why).since ? why : nil)
+    note("a match is set aside", ["m": m.rawValue, "why": why])
+    matches[m] = match
+    finish(draft)
+    arm(m)
+  }
+
   /// Ends a match: result, ratings and records in the same transaction.
   mutating func end(
     _ outcome: Outcome?, _ reason: MatchEvent.Reason, _ match: inout Match, _ draft: inout Draft,
-    first events: [MatchEvent] = []
+    first events: [MatchEvent] = [], aside: String? = nil
   ) {
     var changes: Sides<MatchEvent.RatingChange>?
     if let outcome, let x = match.record.x.flatMap({ accounts[$0] }), let o = match.record.o.flatMap({ accounts[$0] }) {
@@ -79,7 +90,8 @@ extension Lobby {
       if match.state.terms.rated { changes = rate(Sides(x: x, o: o), outcome, &scores) }
       for score in [scores.x, scores.o].sorted(by: { $0.account < $1.account }) { add(score, &draft) }
     }
-    log(events + [MatchEvent(at: now.wall, .end(outcome, reason, ratings: changes))], &match, &draft)
+    let last = aside.map { .aside(why: $0) } ?? MatchEvent.Kind.end(outcome, reason, ratings: changes)
+    log(events + [MatchEvent(at: now.wall, last)], &match, &draft)
     match.record.ended = now.wall
     match.overSince = now.steady
     match.forgetAt = now.steady + Int64(configuration.rematchWithin) + 30_000
@@ -179,13 +191,7 @@ extension Lobby {
     }
     if let code = match.record.code, match.state.phase == .open { codes[code] = match.id }
     restoreKeys(match)
-    var recovered = [MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)]
-    #if ALINA_NEXT
-      if let cluster, language >= 2 {
-        let name = cluster.nodes.first { $0.epoch == cluster.epoch }?.node.name
-        recovered.append(MatchEvent(at: now.wall, .adopted(node: name ?? "")))
-      }
-    #endif
+    let recovered = [MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)]
     var draft = Draft()
     switch match.state.phase {
     case .open:

@@ -5,7 +5,7 @@ import TicTacToe
 extension Lobby {
   mutating func connected(_ id: ConnectionID, _ address: String?) {
     connections[id] = Connection(address: address)
-    send(.greeting(server: configuration.server, versions: protocolVersions), to: id)
+    send(.greeting(server: configuration.server, versions: configuration.versions), to: id)
     if isDraining { send(.drain(retry: 1000), to: id) }
   }
 
@@ -139,7 +139,7 @@ extension Lobby {
     connections[id]?.session = session.record.id
     connections[id]?.caps = Set(hello.caps)
     // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
-    let version = hello.common ?? 0
+    let version = hello.common(with: configuration.versions) ?? 0
     connections[id]?.version = version
     let live = matchesOf[account.id, default: []].filter { matches[$0].map { !$0.isOver } ?? false }
     var welcome = ServerMessage.Welcome(

@@ -139,6 +139,7 @@ public struct Lobby: Sendable {
       isDraining = true
       for id in connections.keys.sorted() { send(.drain(retry: retry), to: id) }
     case .administer(let name, let order): administer(name, order)
+    case .setAside(let m): setAside(m, "by an administrator")
     case .cluster(let input): take(input)
     }
     while cluster?.hasLeft != true, let timer = timers.take(dueAt: now.steady) { fire(timer) }

@@ -61,6 +61,8 @@ package enum LobbyInput: Sendable {
   case drain(retry: Int)
   /// An administrator's order about a player.
   case administer(name: String, Administration)
+  /// An administrator sets a match aside.
+  case setAside(MatchID)
   /// Something that only a node of a cluster hears.
   case cluster(ClusterInput)
 }
@@ -104,6 +106,9 @@ package enum LobbyEffect: Sendable {
 public struct LobbyConfiguration: Sendable, Hashable {
   /// The greeting's and log's name of this program.
   public var server = "alina-server"
+  /// The newest version of the log's language that is read and written; less than the newest there is to be as an older
+  /// build.
+  public var language = MatchEvent.newest
   /// Messages a second and burst, told in `welcome`.
   public var rate = [20, 40]
   /// New guests and logins a minute from one address.
@@ -156,6 +161,9 @@ public struct LobbyConfiguration: Sendable, Hashable {
   public var departWithin: Int64 = 300
   /// Milliseconds between two tries to find it.
   public var retryEvery: Int64 = 200
+
+  /// The versions of the protocol spoken, best first.
+  public var versions: [Int] { protocolVersions.filter { $0 <= language } }
 
   /// Makes the defaults.
   public init() {}

@@ -103,10 +103,7 @@ extension MatchAction {
     case .abort: self = .abort
     case .claim: self = .claim
     case .rematch: self = .rematch
-    case .open, .start, .confirm, .flag, .gone, .back, .recovered, .end: return nil
-    #if ALINA_NEXT
-      case .adopted: return nil
-    #endif
+    case .open, .start, .confirm, .flag, .gone, .back, .recovered, .end, .aside: return nil
     }
   }
 }

@@ -33,10 +33,7 @@ public final class PostgresStore: MatchStore {
 
   /// Connects, brings the schema up to date and takes the lock; throws if the database cannot be reached, is not fit to
   /// keep promises, is used by another server, or only newer builds may use it.
-  public convenience init(_ address: PGAddress) throws(StoreError) { try self.init(address, reads: MatchEvent.newest) }
-
-  /// The same for a build that reads events up to a version; for tests.
-  package init(_ address: PGAddress, reads: Int) throws(StoreError) {
+  public init(_ address: PGAddress, reads: Int = MatchEvent.newest) throws(StoreError) {
     self.address = address
     self.reads = reads
     place = address.description

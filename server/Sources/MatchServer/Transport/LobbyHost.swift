@@ -165,6 +165,15 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     }.get()
   }
 
+  /// Sets a match aside; `false` if it is not a live one of this server's. May be called from any thread but the loop's.
+  func setAside(_ m: MatchID) async throws -> Bool {
+    try await loop.submit {
+      guard self.lobby.matches[m]?.isOver == false else { return false }
+      self.reduce(.setAside(m))
+      return true
+    }.get()
+  }
+
   /// Tells everybody that the server stops, and returns when everything decided is stored and sent.
   func drain(retry: Int) async throws {
     try await loop.flatSubmit {

@@ -189,6 +189,13 @@ public struct AdminPage: Sendable {
       }
       return PeoplePage.text("done\n", "text/plain")
     }
+    router.post("/matches/:m/aside") { request, context -> Response in
+      guard request.headers[.origin] == nil else { throw HTTPError(.forbidden, message: "not for pages") }
+      guard let m = context.parameters.get("m").flatMap(MatchID.init(rawValue:)), try await host.setAside(m) else {
+        throw HTTPError(.notFound, message: "there is no such match to be set aside here")
+      }
+      return PeoplePage.text("done\n", "text/plain")
+    }
     var logger = logger
     logger.logLevel = .warning
     return Application(
