@@ -74,7 +74,7 @@ need_swift() {
   command -v swift >/dev/null || fail "needs Swift 6.3 on the PATH (https://www.swift.org/install)"
 }
 
-# swift build without an index for editors, and without the note on Pango's pkg-config flags, which SwiftPM prints on every build and nobody can act on.
+# swift build without the note on Pango's pkg-config flags, which SwiftPM prints on every build and nobody can act on.
 swift_build() {
-  swift build --disable-index-store "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
+  swift build "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
 }
