@@ -1,4 +1,4 @@
-# Sourced by play, test and scripts/check: installs what is missing, without a prompt and without a word when nothing is.
+# Sourced by play, test and the scripts: installs what is missing, without a prompt, and without a word when nothing is.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,43 +8,66 @@ fail() {
   exit 1
 }
 
-# The packages of the stages named that are not installed.
-missing_packages() {
-  local stage wanted=""
-  for stage; do
-    wanted+=" $(sed -n "s/^$stage: //p" "$root/scripts/packages" | tr '\n' ' ')"
-  done
-  # dpkg-query lists the installed ones; what is left over is missing.
-  # shellcheck disable=SC2086
-  comm -23 <(printf '%s\n' $wanted | sort -u) \
-    <(dpkg-query -W -f='${db:Status-Abbrev}${Package}\n' $wanted 2>/dev/null | sed -n 's/^ii *//p' | sort -u)
+# is_there PROBE: whether a thing of scripts/packages is on this machine, whoever put it there.
+is_there() {
+  local name=${1#*:}
+  case $1 in
+    lib:*) pkg-config --exists "$name" 2>/dev/null ;;
+    bin:*) PATH=$PATH:/usr/sbin:/sbin command -v "$name" >/dev/null ;;
+    font:*) [ -n "$(fc-list "${name//_/ }" file 2>/dev/null)" ] ;;
+    file:*) compgen -G "$name" >/dev/null ;;
+    py:*) compgen -G "/usr/lib/python3/dist-packages/$name" >/dev/null ;;
+  esac
 }
 
-# need_packages STAGE...: installs the packages of the stages, as root or by a sudo that asks nothing.
-need_packages() {
-  command -v dpkg-query >/dev/null || fail "this script installs with apt (Debian 12); see scripts/packages for what to install here"
-  local missing
-  missing=$(missing_packages "$@" | tr '\n' ' ')
-  missing=${missing% }
-  [ -n "$missing" ] || return 0
-  local as_root=()
+# missing STAGE…: "package probe" of each thing that the stages need and that is not there.
+missing() {
+  local stage package probe
+  while read -r stage package probe; do
+    case " $* " in *" ${stage%:} "*) is_there "$probe" || echo "$package $probe" ;; esac
+  done < <(grep -v '^#' "$root/scripts/packages") | sort -u
+}
+
+# need STAGE…: sees to it that what the stages need is there: by apt where that is, as root or by a sudo that asks nothing;
+# elsewhere it says what to install, in that system's words where they follow from the thing.
+need() {
+  local lacking packages as_root=() log
+  lacking=$(missing "$@")
+  [ -n "$lacking" ] || return 0
+  packages=$(cut -d' ' -f1 <<<"$lacking" | tr '\n' ' ')
+  packages=${packages% }
+  if ! command -v apt-get >/dev/null; then
+    fail "missing: $(cut -d' ' -f2 <<<"$lacking" | tr '\n' ' ')(no apt here to install it with)$(in_other_words "$lacking")"
+  fi
   if [ "$(id -u)" -ne 0 ]; then
-    sudo -n true 2>/dev/null || fail "not root and sudo would ask; run once: sudo apt-get install $missing"
+    sudo -n true 2>/dev/null || fail "not root and sudo would ask; run once: sudo apt-get install $packages"
     as_root=(sudo -n)
   fi
-  echo "installing $missing"
-  local log
+  echo "installing $packages" >&2
   log=$(mktemp)
   # shellcheck disable=SC2086
   if ! {
     "${as_root[@]}" apt-get update -qq &&
-      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages
   } >"$log" 2>&1 </dev/null; then
     tail -n 15 "$log" >&2
     rm -f "$log"
-    fail "apt could not install: $missing"
+    fail "apt could not install: $packages"
   fi
   rm -f "$log"
+}
+
+# in_other_words LACKING: the command of another packager; they find libraries and programs by what they provide.
+in_other_words() {
+  local provided
+  provided=$(sed -nE "s/.* lib:(.*)/'pkgconfig(\1)'/p; s|.* bin:(.*)|/usr/bin/\1|p" <<<"$1" | tr '\n' ' ')
+  if command -v dnf >/dev/null; then
+    printf '; try: dnf install %s' "$provided"
+  elif command -v zypper >/dev/null; then
+    printf '; try: zypper install %s' "$provided"
+  elif command -v apk >/dev/null; then
+    printf '; try: apk add %s' "$(sed -nE 's/.* lib:(.*)/pc:\1/p; s/.* bin:(.*)/cmd:\1/p' <<<"$1" | tr '\n' ' ')"
+  fi
 }
 
 need_swift() {

@@ -25,6 +25,7 @@ typedef struct {
 
 // fontconfig
 FcConfig *FcConfigCreate(void);
+FcConfig *FcInitLoadConfigAndFonts(void);
 int FcConfigAppFontAddFile(FcConfig *config, const unsigned char *file);
 void FcConfigDestroy(FcConfig *config);
 
@@ -61,6 +62,8 @@ void pango_layout_set_alignment(PangoLayout *layout, int alignment);
 void pango_layout_set_line_spacing(PangoLayout *layout, float factor);
 void pango_layout_get_extents(PangoLayout *layout, AlinaPangoRectangle *ink, AlinaPangoRectangle *logical);
 int pango_layout_get_baseline(PangoLayout *layout);
+void pango_layout_get_cursor_pos(
+    PangoLayout *layout, int index, AlinaPangoRectangle *strong, AlinaPangoRectangle *weak);
 int pango_layout_get_unknown_glyphs_count(PangoLayout *layout);
 void pango_cairo_update_layout(cairo_t *cr, PangoLayout *layout);
 void pango_cairo_show_layout(cairo_t *cr, PangoLayout *layout);

@@ -61,7 +61,7 @@ final class ClientFolder: Sendable {
   /// Whether an authority vouched for this server before; it must then never come without.
   var wasVerified: Bool { entry == "verified" }
 
-  func rememberVerified(unlessPinned: Bool) { if entry == nil { entry = "verified" } }
+  func rememberVerified() { if entry == nil { entry = "verified" } }
 
   private var entry: String? {
     get { lines.last { $0.first == server }.flatMap { $0.count > 1 ? $0[1] : nil } }

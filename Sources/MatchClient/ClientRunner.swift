@@ -1,12 +1,7 @@
-import Foundation
 import MatchProtocol
-import NIOCore
-import NIOPosix
-import NIOSSL
-import NIOTLS
 import TicTacToe
 
-/// Runs a `ClientModel` over sockets on one event loop: connects, protects, heals.
+/// Runs a `ClientModel` over connections on the loop's thread: connects, protects, heals.
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
   /// The longest pause between two tries, milliseconds.
   private static let longestPause = 8000
@@ -18,7 +13,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private static let greetNode: Int64 = 1500
 
   private let configuration: MatchClient.Configuration
-  private let loop: any EventLoop
+  private let loop = PollLoop.shared
   private let folder: ClientFolder?
   /// The nodes known, the ones asked for first, and which of them it is now.
   private var endpoints: [MatchClient.Configuration.Endpoint]
@@ -26,16 +21,14 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// What is known of the others: each has a certificate of its own.
   private var pins: [MatchClient.Configuration.Endpoint: ClientFolder] = [:]
   private var model: ClientModel
-  private var channel: (any Channel)?
+  /// The connection, and whether it is made.
+  private var connection: SocketConnection?
+  private var isUp = false
   private var framer = LineFramer(limit: Limits.lineOut)
   private var wanted = false
   private var tries = 0
-  private var attempt = 0
-  private var retryTask: Scheduled<Void>?
-  /// The connection being made, and when that has taken too long.
-  private var dialing: (any Channel)?
-  private var dialTask: Scheduled<Void>?
-  private var heartbeat: RepeatedTask?
+  private var retry: PollLoop.Timer?
+  private var heartbeat: PollLoop.Timer?
   private var heard: Int64 = 0
   private var hasHeard = false
   private var lastProblem: ConnectionProblem?
@@ -43,9 +36,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   /// Set once, before anything runs.
   var deliver: (@Sendable ([ClientEvent], [MatchID: MatchView]) -> Void)?
 
-  init(_ configuration: MatchClient.Configuration, loop: any EventLoop) {
+  init(_ configuration: MatchClient.Configuration) {
     self.configuration = configuration
-    self.loop = loop
     endpoints = [.init(host: configuration.host, port: configuration.port)]
     for other in configuration.others where !endpoints.contains(other) { endpoints.append(other) }
     var identity = configuration.identity
@@ -64,40 +56,33 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     model = ClientModel(identity, seed: random.next())
   }
 
-  static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
-
   // MARK: commands, from any thread
 
   func open() {
     loop.execute {
       self.wanted = true
       self.tries = 0
-      self.retryTask?.cancel()
-      if self.channel == nil { self.dial() }
+      self.retry?.cancel()
+      if self.connection == nil { self.dial() }
     }
   }
 
   func close() {
     loop.execute {
       self.wanted = false
-      self.attempt += 1
-      self.retryTask?.cancel()
-      self.stopDialing()
-      if let channel = self.channel {
-        channel.writeAndFlush(ByteBuffer(bytes: ClientLine(.bye).bytes)).whenComplete { _ in channel.close(promise: nil)
-        }
-        self.channel = nil
-        self.model.disconnected()
-      }
+      self.retry?.cancel()
       self.heartbeat?.cancel()
+      if self.isUp { self.connection?.finish(ClientLine(.bye).bytes) } else { self.connection?.close() }
+      (self.connection, self.isUp) = (nil, false)
+      self.model.disconnected()
       self.tell([.status(.closed)])
     }
   }
 
-  func drop() { loop.execute { self.channel?.close(promise: nil) } }
+  func drop() { loop.execute { if self.isUp { self.hangUp() } } }
   func ask(_ message: ClientMessage) { loop.execute { self.carryOut(self.model.ask(message)) } }
   func act(_ m: MatchID, _ action: MatchAction) {
-    loop.execute { self.carryOut(self.model.act(m, action, now: ClientRunner.now)) }
+    loop.execute { self.carryOut(self.model.act(m, action, now: PollLoop.now)) }
   }
   func forget(_ m: MatchID) {
     loop.execute {
@@ -110,7 +95,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     loop.execute {
       guard let view = self.model.matches[m] else { return }
       let action = MatchAction.move(ply: view.state.position.ply, cell: cell)
-      self.carryOut(self.model.act(m, action, now: ClientRunner.now))
+      self.carryOut(self.model.act(m, action, now: PollLoop.now))
     }
   }
 
@@ -136,74 +121,30 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     return fresh
   }
 
-  private func dial(pinning asked: Bool = false) {
-    // Who was pinned is held to that, even if an authority should vouch for somebody else by now.
-    let known = known
-    let pinning = asked || known?.pin != nil
-    attempt += 1
-    let attempt = attempt
+  private func dial() {
     tell([.status(.connecting)])
-    let tls: NIOSSLContext?
-    let usesTLS = configuration.usesTLS(to: endpoint)
-    do { tls = usesTLS ? try TLSTrust.context(verifying: !pinning) : nil } catch {
-      return failed(.tls(.unusable("\(error)")))
+    var tls: TLSSession?
+    if configuration.usesTLS(to: endpoint) {
+      do throws(ClientFailure) {
+        tls = try TLSSession(host: endpoint.host, known: known, context: TLSContext.system.get())
+      } catch { return failed(error) }
     }
-    let trust = TLSTrust(folder: known)
-    let (host, port) = (endpoint.host, endpoint.port)
+    let connection = SocketConnection(loop, tls: tls) { event in
+      switch event {
+      case .up: self.cameUp()
+      case .bytes(let bytes): self.received(bytes)
+      case .down(let ending): self.cameDown(ending)
+      }
+    }
+    self.connection = connection
     let patience: Int64 = hasSeveral ? 1000 : 5000
-    // The handshake of TLS has no end of its own: to a process that is stopped it would take for ever.
-    dialTask = loop.scheduleTask(in: .milliseconds(patience + (hasSeveral ? ClientRunner.greetNode : patience))) {
-      guard attempt == self.attempt, self.wanted else { return }
-      self.attempt += 1
-      self.stopDialing()
-      self.lastProblem = .unreachable("\(host):\(port)")
-      self.scheduleRetry()
-    }
-    ClientBootstrap(group: loop)
-      .connectTimeout(.milliseconds(patience))
-      .channelOption(.socketOption(.tcp_nodelay), value: 1)
-      .channelInitializer { channel in
-        if attempt == self.attempt { self.dialing = channel }
-        return channel.eventLoop.makeCompletedFuture {
-          if let tls {
-            let name = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." } ? nil : host
-            let handler =
-              pinning
-              ? try NIOSSLClientHandler(
-                context: tls, serverHostname: name,
-                customVerificationCallback: { chain, promise in trust.verify(chain, promise) })
-              : try NIOSSLClientHandler(context: tls, serverHostname: name)
-            try channel.pipeline.syncOperations.addHandler(handler)
-          }
-          try channel.pipeline.syncOperations.addHandler(
-            ClientChannelHandler(
-              up: { self.isUp($0, attempt, tls: tls != nil) }, bytes: { self.received($0, attempt) },
-              down: { self.isDown(attempt, problem: $0, tls: tls != nil, trust, pinning) }, waitsForTLS: tls != nil))
-        }
-      }
-      .connect(host: host, port: port)
-      .whenFailure { error in
-        guard attempt == self.attempt, self.wanted else { return }
-        self.stopDialing()
-        self.lastProblem = .unreachable("\(host):\(port)")
-        self.scheduleRetry()
-      }
+    connection.connect(to: endpoint, within: patience, handshake: hasSeveral ? ClientRunner.greetNode : patience)
   }
 
-  private func stopDialing() {
-    dialTask?.cancel()
-    dialing?.close(promise: nil)
-    dialing = nil
-  }
-
-  private func isUp(_ channel: any Channel, _ attempt: Int, tls: Bool) {
-    guard attempt == self.attempt, wanted else { return channel.close(promise: nil) }
-    if tls { known?.rememberVerified(unlessPinned: true) }
-    dialing = nil
-    dialTask?.cancel()
-    self.channel = channel
+  private func cameUp() {
+    isUp = true
     framer = LineFramer(limit: Limits.lineOut)
-    heard = ClientRunner.now
+    heard = PollLoop.now
     hasHeard = false
     carryOut(model.connected())
     startBeating()
@@ -211,61 +152,54 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func startBeating() {
     heartbeat?.cancel()
-    let every: TimeAmount = hasSeveral ? .milliseconds(250) : .seconds(5)
-    heartbeat = loop.scheduleRepeatedTask(initialDelay: every, delay: every) { _ in self.beat() }
+    heartbeat = loop.after(hasSeveral ? 250 : 5000) { self.beat() }
   }
 
   /// Notices a server that has gone without a word.
   private func beat() {
-    guard let channel else { return }
-    let silence = ClientRunner.now - heard
+    let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
     if silence > (hasSeveral ? longest : Int64(Limits.silence)) {
       lastProblem = .silent
-      channel.close(promise: nil)
-    } else if silence > (hasSeveral ? ClientRunner.askNode : Int64(Limits.heartbeat)) {
-      send([ClientLine(.ping(ClientRunner.now)).bytes])
+      return hangUp()
     }
+    if silence > (hasSeveral ? ClientRunner.askNode : Int64(Limits.heartbeat)) {
+      send([ClientLine(.ping(PollLoop.now)).bytes])
+    }
+    startBeating()
   }
 
-  private func received(_ buffer: ByteBuffer, _ attempt: Int) {
-    guard attempt == self.attempt else { return }
-    heard = ClientRunner.now
+  private func received(_ bytes: UnsafeRawBufferPointer) {
     var framer = framer
-    buffer.withUnsafeReadableBytes { raw in
-      framer.feed(raw) { piece in
-        guard case .line(let line) = piece else { return true }
-        hasHeard = true
-        carryOut(model.receive(line, now: ClientRunner.now))
-        return channel != nil
-      }
+    framer.feed(bytes) { piece in
+      heard = PollLoop.now
+      guard case .line(let line) = piece else { return true }
+      hasHeard = true
+      carryOut(model.receive(line, now: PollLoop.now))
+      return isUp
     }
     self.framer = framer
   }
 
-  private func isDown(_ attempt: Int, problem: (any Error)?, tls: Bool, _ trust: TLSTrust, _ pinning: Bool) {
-    guard attempt == self.attempt else { return }
-    let wasUp = channel != nil
-    channel = nil
-    stopDialing()
+  /// Loses the connection from our side.
+  private func hangUp() {
+    connection?.close()
+    cameDown(.lost)
+  }
+
+  private func cameDown(_ ending: SocketConnection.Ending) {
+    let wasUp = isUp
+    (connection, isUp) = (nil, false)
     heartbeat?.cancel()
     model.disconnected()
-    guard wanted else { return }
-    if let failure = model.failure { return failed(failure) }
-    if tls, !wasUp {
-      if let change = trust.change {
-        return failed(.fingerprintChanged(expected: change.expected, found: change.found))
-      }
-      if let problem, TLSTrust.isVerificationFailure(problem) {
-        // Not vouched for by anybody: a self-signed server is taken at its word the first time, and held to it after.
-        if !pinning, known?.wasVerified != true { return dial(pinning: true) }
-        return failed(.tls(.untrusted))
-      }
-      if let problem, problem is NIOSSLError || problem is BoringSSLError {
-        return failed(.tls(.absent))
-      }
+    if wasUp, let failure = model.failure { return failed(failure) }
+    switch ending {
+    case .failed(let failure): return failed(failure)
+    case .unreachable: lastProblem = .unreachable("\(endpoint.host):\(endpoint.port)")
+    case .lost:
+      let isWordless = wasUp && !hasHeard && !configuration.usesTLS(to: endpoint)
+      lastProblem = lastProblem ?? (isWordless ? .wordless : .lost)
     }
-    if lastProblem == nil { lastProblem = wasUp && !hasHeard && !tls ? .wordless : .lost }
     scheduleRetry()
   }
 
@@ -289,9 +223,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     tries += 1
     tell([.status(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))])
     lastProblem = nil
-    retryTask = loop.scheduleTask(in: .milliseconds(Int64(wait))) {
-      if self.wanted, self.channel == nil { self.dial() }
-    }
+    retry = loop.after(Int64(wait)) { if self.wanted, self.connection == nil { self.dial() } }
   }
 
   // MARK: carrying out
@@ -306,9 +238,9 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
       folder?.credentials = .init(token: model.identity.token, resume: model.identity.resume)
     }
     tell(output.events)
-    if output.close, let channel {
+    if output.close, isUp {
       if model.failure == nil, let retry = model.retry { lastProblem = .asked(milliseconds: retry) }
-      channel.close(promise: nil)
+      hangUp()
     }
   }
 
@@ -322,40 +254,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   }
 
   private func send(_ lines: [[UInt8]]) {
-    guard let channel, !lines.isEmpty else { return }
-    var buffer = channel.allocator.buffer(capacity: lines.reduce(0) { $0 + $1.count })
-    for line in lines { buffer.writeBytes(line) }
-    channel.writeAndFlush(buffer, promise: nil)
+    if isUp, !lines.isEmpty { connection?.send(Array(lines.joined())) }
   }
 
   private func tell(_ events: [ClientEvent]) { deliver?(events, model.matches) }
-}
-
-/// Passes a channel's life and bytes on, once TLS, if there is any, is through.
-private final class ClientChannelHandler: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  private let up: (any Channel) -> Void
-  private let bytes: (ByteBuffer) -> Void
-  private let down: ((any Error)?) -> Void
-  private let waitsForTLS: Bool
-  private var problem: (any Error)?
-
-  init(
-    up: @escaping (any Channel) -> Void, bytes: @escaping (ByteBuffer) -> Void,
-    down: @escaping ((any Error)?) -> Void, waitsForTLS: Bool
-  ) {
-    (self.up, self.bytes, self.down, self.waitsForTLS) = (up, bytes, down, waitsForTLS)
-  }
-
-  func channelActive(context: ChannelHandlerContext) { if !waitsForTLS { up(context.channel) } }
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case TLSUserEvent.handshakeCompleted = event { up(context.channel) }
-    context.fireUserInboundEventTriggered(event)
-  }
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bytes(unwrapInboundIn(data)) }
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if problem == nil { problem = error }
-    context.close(promise: nil)
-  }
-  func channelInactive(context: ChannelHandlerContext) { down(problem) }
 }

@@ -1,8 +1,4 @@
-import Foundation
 import MatchProtocol
-import NIOCore
-import NIOPosix
-import NIOSSL
 import Synchronization
 import TicTacToe
 
@@ -102,9 +98,9 @@ public final class MatchClient: Sendable {
   private let runner: ClientRunner
 
   /// Makes a client; nothing happens before `connect`.
-  public init(_ configuration: Configuration, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton) {
+  public init(_ configuration: Configuration) {
     self.configuration = configuration
-    runner = ClientRunner(configuration, loop: group.next())
+    runner = ClientRunner(configuration)
     runner.deliver = { [weak self] events, matches in self?.take(events, matches) }
   }
 
@@ -122,7 +118,7 @@ public final class MatchClient: Sendable {
   }
 
   /// A steady clock in milliseconds, the one of `MatchView`.
-  public static var now: Int64 { ClientRunner.now }
+  public static var now: Int64 { PollLoop.now }
 
   // MARK: what happened
 

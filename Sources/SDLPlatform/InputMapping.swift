@@ -34,10 +34,13 @@ struct InputMapping {
       return [.pointerUp(x: x, y: y, isTouch: true), .pointerLeft]
     case SDL_KEYDOWN:
       let held = KeyModifiers(sdl: event.key.keysym.mod)
-      guard let key = Key(sdl: event.key.keysym.sym, shifted: held.contains(.shift)) else { return [] }
+      guard let key = Key(sdl: event.key.keysym, shifted: held.contains(.shift)) else { return [] }
       return [.key(key, held, isRepeat: event.key.repeat != 0)]
     case SDL_TEXTINPUT:
       return text(event)
+    case SDL_TEXTEDITING:
+      var buffer = event.edit.text
+      return [.composing(withUnsafeBytes(of: &buffer) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })]
     case SDL_DROPFILE:
       guard let file = event.drop.file else { return [] }
       defer { SDL_free(file) }
@@ -122,8 +125,8 @@ extension KeyModifiers {
 }
 
 extension Key {
-  /// The key for an SDL key code; `nil` for those the game has no use for.
-  init?(sdl code: Int32, shifted: Bool) {
+  /// The key of a key press; `nil` for those the game has no use for.
+  init?(sdl keysym: SDL_Keysym, shifted: Bool) {
     let named: [UInt32: Key] = [
       SDLK_UP.rawValue: .up, SDLK_DOWN.rawValue: .down, SDLK_LEFT.rawValue: .left, SDLK_RIGHT.rawValue: .right,
       SDLK_RETURN.rawValue: .enter, SDLK_KP_ENTER.rawValue: .enter, SDLK_ESCAPE.rawValue: .escape,
@@ -133,7 +136,7 @@ extension Key {
       SDLK_KP_PLUS.rawValue: .character("+"), SDLK_KP_MINUS.rawValue: .character("-"),
       SDLK_KP_0.rawValue: .character("0"),
     ]
-    let code = UInt32(bitPattern: code)
+    let code = UInt32(bitPattern: keysym.sym)
     if let key = named[code] {
       self = key
     } else if (SDLK_F1.rawValue...SDLK_F12.rawValue).contains(code) {
@@ -147,8 +150,17 @@ extension Key {
       case (UInt32(UInt8(ascii: "/")), true): self = .character("?")
       default: self = .character(Character(Unicode.Scalar(UInt8(code))))
       }
+    } else if code & UInt32(SDLK_SCANCODE_MASK) == 0, let letter = Key.latin(keysym.scancode) {
+      // A Cyrillic or Greek letter: shortcuts mean the key, wherever its letter is.
+      self = .character(letter)
     } else {
       return nil
     }
+  }
+
+  /// What stands on a key of a keyboard with Latin letters.
+  private static func latin(_ code: SDL_Scancode) -> Character? {
+    let place = Int(code.rawValue) - Int(SDL_SCANCODE_A.rawValue)
+    return (0..<26).contains(place) ? Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8(place))) : nil
   }
 }

@@ -98,6 +98,8 @@ public final class SDLPlatform {
       throw Failure(description: "the window cannot be drawn on (\(reason))")
     }
     SDL_SetWindowMinimumSize(window, 320, 480)
+    // SDL takes text from the start; an input method would then compose the letters that are keys of the board.
+    SDL_StopTextInput()
     self.window = window
     self.renderer = renderer
     isVirtual = options.virtualNow != nil
@@ -145,8 +147,17 @@ public final class SDLPlatform {
           openControllers()
         }
       }
-      wait(until: max(game.nextFrame(after: now), lastFrame + SDLPlatform.frameInterval))
+      wait(
+        until: SDLPlatform.wake(
+          picture: isVisible ? game.nextFrame(after: now) : nil, update: game.nextUpdate(after: now),
+          lastPicture: lastFrame))
     }
+  }
+
+  /// When the loop turns next: for a picture where one can be seen, no sooner than the display shows it, or for time
+  /// itself.
+  static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
+    min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
   }
 
   // MARK: - Pictures
@@ -211,7 +222,8 @@ public final class SDLPlatform {
       if let texture { SDL_DestroyTexture(texture) }
       texture = nil
       frame = nil
-    case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0:
+    // Any other device that is pulled out is told of as number 0; ours alone is open.
+    case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
       audio?.deviceRemoved()
     case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:
       audio?.deviceAdded()

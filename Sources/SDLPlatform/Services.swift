@@ -17,6 +17,17 @@ extension PlatformServices {
     services.setClipboard = { SDL_SetClipboardText($0) }
     services.setFullScreen = { SDL_SetWindowFullscreen(window, $0 ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0) }
     services.inhibitScreenSaver = { $0 ? SDL_DisableScreenSaver() : SDL_EnableScreenSaver() }
+    services.takeText = { place in
+      guard let place else { return SDL_StopTextInput() }
+      var (width, pixels): (Int32, Int32) = (1, 1)
+      SDL_GetWindowSize(window, &width, nil)
+      SDL_GetWindowSizeInPixels(window, &pixels, nil)
+      func units(_ value: Int) -> Int32 { Int32(clamping: value * Int(width) / max(1, Int(pixels))) }
+      var area = SDL_Rect(x: units(place.x), y: units(place.y), w: units(place.width), h: units(place.height))
+      SDL_SetTextInputRect(&area)
+      SDL_StartTextInput()
+    }
+    services.openFolder = { SDL_OpenURL("file://\($0)") }
     services.requestAttention = { SDL_FlashWindow(window, SDL_FLASH_UNTIL_FOCUSED) }
     services.setPointingHand = { cursors.show(hand: $0) }
     services.inBackground = { work in
@@ -41,6 +52,8 @@ extension PlatformServices {
       inBackground: { work in Task.detached(priority: .utility) { work() } })
     services.listFolder = { FileAccess.list($0) }
     services.fileStamp = { FileAccess.stamp($0) }
+    services.lockFile = { FileAccess.lock($0) }
+    services.deleteFile = { unlink($0) == 0 }
     return services
   }
 }

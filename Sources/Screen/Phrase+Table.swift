@@ -290,6 +290,7 @@ extension Phrase {
       "Nothing to count yet. Finish a game and come back.",
       "Noch nichts zu zählen. Beende ein Spiel und komm wieder."
     ),
+    .gamePlayed: ("game", "Spiel"),
     .gamesPlayed: ("games", "Spiele"),
     .wins: ("won", "gewonnen"),
     .draws: ("drawn", "remis"),
@@ -339,8 +340,8 @@ extension Phrase {
     .unreachable: ("% cannot be reached", "% ist nicht zu erreichen"),
     .silent: ("the server has been silent", "der Server schweigt"),
     .wordless: (
-      "the server closed without a word; if it speaks TLS, start with --tls",
-      "der Server hat wortlos aufgelegt; spricht er TLS, starte mit --tls"
+      "the server closed without a word: perhaps it wants a protected connection, or is none of ours",
+      "der Server hat wortlos aufgelegt: Vielleicht will er eine geschützte Verbindung, oder er ist keiner von unseren"
     ),
     .connectionGone: ("the connection was lost", "die Verbindung ging verloren"),
     .comeBack: ("the server asks to come back in a moment", "der Server bittet, gleich wiederzukommen"),
@@ -349,18 +350,14 @@ extension Phrase {
       "Der Server spricht Version %, dieses Programm %. Erneuere das ältere von beiden."
     ),
     .notSecure: (
-      "No secure connection: %. Check the address; a server without TLS is reached with --plain, or on this machine "
-        + "without --tls.",
-      "Keine sichere Verbindung: %. Prüfe die Adresse; einen Server ohne TLS erreichst du mit --plain, auf diesem Gerät "
-        + "ohne --tls."
+      "No protected connection: %. Check the address, or ask whoever keeps the server.",
+      "Keine geschützte Verbindung: %. Prüfe die Adresse, oder frag, wer den Server betreut."
     ),
     .untrusted: ("nobody vouches for the certificate", "für das Zertifikat bürgt niemand"),
-    .noTLS: ("what answers does not speak TLS", "was antwortet, spricht kein TLS"),
+    .noTLS: ("what answers there offers none", "was dort antwortet, bietet keine an"),
     .otherCertificate: (
-      "The server's certificate has changed (now %…). Ask its owner; if that is right, remove its line from "
-        + "known_servers.",
-      "Das Zertifikat des Servers ist ein anderes (jetzt %…). Frag, wem er gehört; ist es recht, lösche seine Zeile in "
-        + "known_servers."
+      "This is not the server you knew: it shows another certificate (%…). Ask its owner before you go on.",
+      "Das ist nicht der Server, den du kanntest: Er zeigt ein anderes Zertifikat (%…). Frag erst, wem er gehört."
     ),
     .replaced: (
       "You are connected from somewhere else. Close the other window, or connect again to play here.",
@@ -375,6 +372,10 @@ extension Phrase {
       "Dieses Konto ist auf diesem Server gesperrt. Frag, wer ihn betreut."
     ),
     .ended: ("The server ended the connection: %. Connect again.", "Der Server hat aufgelegt: %. Verbinde dich neu."),
+    .notOurs: (
+      "What answers there is no match server. Check the address and the port.",
+      "Was dort antwortet, ist kein Spielserver. Prüfe Adresse und Port."
+    ),
     .endedMalformed: ("what it was sent were no messages", "was er bekam, waren keine Nachrichten"),
     .endedFlood: ("too many messages", "zu viele Nachrichten"),
     .errBadRequest: ("The server did not understand that", "Das hat der Server nicht verstanden"),

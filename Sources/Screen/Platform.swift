@@ -37,6 +37,8 @@ public enum InputEvent: Sendable, Hashable {
   case key(Key, KeyModifiers, isRepeat: Bool)
   /// Text was typed into a focused field.
   case text(String)
+  /// An input method composes this at the caret; empty when it is done or has given up.
+  case composing(String)
   /// A file was dropped on the window.
   case dropped(path: String)
   /// The window gained or lost the focus.
@@ -77,6 +79,14 @@ public struct PlatformServices: Sendable {
   public var soundDevices: @Sendable () -> [String] = { [] }
   /// A number that changes whenever a file does; `nil` where there is none.
   public var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
+  /// Begins to take text (input methods and screen keyboards come up) at a place of the bitmap, or ends it.
+  public var takeText: @Sendable (_ place: PixelRect?) -> Void = { _ in }
+  /// Shows a file or folder in the system's own program.
+  public var openFolder: @Sendable (_ path: String) -> Void = { _ in }
+  /// Takes a file for this process until it ends; false where another process has it.
+  public var lockFile: @Sendable (_ path: String) -> Bool = { _ in true }
+  /// Deletes a file; false where that failed.
+  public var deleteFile: @Sendable (_ path: String) -> Bool = { _ in false }
   /// Runs work on a worker pool; the work must not touch the screen.
   public var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
@@ -112,6 +122,9 @@ public protocol PlatformGame: AnyObject {
 
   /// When the next picture is due: at or before `now` at once, `.infinity` when nothing moves and nothing is planned.
   func nextFrame(after now: Double) -> Double
+
+  /// When `update` is due again though nothing is drawn and nothing comes in.
+  func nextUpdate(after now: Double) -> Double
 
   /// Draws into the bitmap, whose content is what the last call left (undefined when `isNew`); returns what changed.
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect]

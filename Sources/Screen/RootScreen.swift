@@ -40,6 +40,12 @@ public final class RootScreen {
     set { stage.opponents = newValue }
   }
 
+  /// Who was last chosen to play against, for a new game after one without the player.
+  public var chosenOpponent: Seat {
+    get { stage.chosenOpponent }
+    set { stage.chosenOpponent = newValue }
+  }
+
   /// The score rules that can be chosen, by name.
   public var scoreRules: [String] {
     get { stage.scoreRules }
@@ -117,6 +123,9 @@ public final class RootScreen {
   private let chain: Root
   /// Lies over whatever page is open.
   private let notice: NoticeView
+  /// Whether the text of the key just pressed is not meant for where the focus has gone by it.
+  private var dropsText = false
+  private var textPlace: Rect?
   /// When the settings file may be written next.
   private var nextSave = -Double.infinity
 
@@ -271,9 +280,22 @@ public final class RootScreen {
     notice.parent?.remove(notice)
     scene.add(notice)
     for page in pages { page.scene.layout() }
+    stage.isTurning = true
     stage.moveFocus(to: focus)
+    stage.isTurning = false
     stage.staticIsStale = true
     picture.turn(stage.animator)
+  }
+
+  /// Moves the focus away from what is no longer there to press, and tells the platform whether text is wanted.
+  private func settleFocus() {
+    if !scene.focusOrder.contains(where: { $0 === stage.focus }) {
+      stage.moveFocus(to: scene.initialFocus)
+    }
+    let place = stage.focus?.textPlace
+    guard place != textPlace else { return }
+    textPlace = place
+    stage.services.takeText(place.map { $0.pixels(width: .max, height: .max) })
   }
 
   // MARK: Input
@@ -283,6 +305,7 @@ public final class RootScreen {
     advance(to: now)
     for event in input { take(event) }
     applyModel()
+    settleFocus()
     saveSettings()
   }
 
@@ -331,6 +354,8 @@ public final class RootScreen {
     case .pointerMoved(let x, let y):
       let point = Point(x, y)
       if let captured { _ = captured.pointer(.dragged, at: point) }
+      // One ghost on the board: the hand that moved last has it.
+      hideFocus()
       setHovered(scene.hit(point))
     case .pointerDown(let x, let y, let isTouch):
       let point = Point(x, y)
@@ -348,8 +373,16 @@ public final class RootScreen {
     case .pointerLeft: setHovered(nil)
     case .scrolled(let lines):
       _ = route(from: hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
-    case .key(let key, let modifiers, let isRepeat): press(key, modifiers, isRepeat: isRepeat)
-    case .text(let text): _ = stage.focus?.typed(text)
+    case .key(let key, let modifiers, let isRepeat):
+      let focus = stage.focus
+      setHovered(nil)
+      press(key, modifiers, isRepeat: isRepeat)
+      // The space that opens a page must not be written into its first field.
+      if case .character = key { dropsText = stage.focus !== focus } else { dropsText = false }
+    case .text(let text):
+      if !dropsText { _ = stage.focus?.typed(text) }
+      dropsText = false
+    case .composing(let text): stage.focus?.composed(text)
     case .dropped(let path): onIntent(.openGame(path: path))
     case .focus(let gained): if !gained { setHovered(nil) }
     case .visible: stage.staticIsStale = true

@@ -40,6 +40,8 @@ final class Stage {
   var levels: [LevelCard] = []
   /// Who can be played against, in the order of the new-game page.
   var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
+  /// Who was last chosen to play against.
+  var chosenOpponent = Seat.level(3)
   var games: [GameEntry] = []
   var statistics = StatisticsModel()
   var network = NetworkModel()
@@ -65,6 +67,8 @@ final class Stage {
   var showsFocus = false
   /// The focused view.
   weak var focus: View?
+  /// Whether a page is being opened.
+  var isTurning = false
   /// Changed places of the picture since the last frame.
   private(set) var damage: [Rect] = []
   /// How many pixels the whole page has sunk: two, for a moment, as a winning line lands.

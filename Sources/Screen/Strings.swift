@@ -44,7 +44,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
   case soundBack, soundNone, soundLost, rulesRead
   // Statistics
-  case noStatistics, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
+  case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
   // Network
   case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
   case matches, disconnect, inMatch, networkIntro, yourName, registerName, countsRated, countsNot, counts, playBot
@@ -53,7 +53,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case writeAddress, wasReported, restarting, finishFirst, nextTry
   case unreachable, silent, wordless, connectionGone, comeBack
   case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, banned, ended
-  case endedMalformed, endedFlood
+  case endedMalformed, endedFlood, notOurs
   case errBadRequest, errVersion, errAuth, errNotFound, errNoMatch, errForbidden, errStalePly, errMidReused, errRules
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
   // Talk

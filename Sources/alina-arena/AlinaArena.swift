@@ -1,6 +1,7 @@
 import Arena
 import ArgumentParser
 import Foundation
+import TicTacToe
 
 /// AI matches without a window.
 @main
@@ -8,7 +9,7 @@ struct AlinaArena: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-arena",
     abstract: "Plays, counts, solves and explains tic-tac-toe among programs.",
-    version: "alina-arena 1",
+    version: alinaVersion,
     subcommands: [
       RunCommand.self, ResumeCommand.self, ExactCommand.self, PerftCommand.self, BenchCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,

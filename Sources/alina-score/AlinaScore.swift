@@ -2,6 +2,7 @@ import ArgumentParser
 import Composer
 import Foundation
 import ScoreFiles
+import TicTacToe
 
 /// The command: parses arguments, calls one library function, tells errors in one line.
 @main
@@ -27,7 +28,7 @@ struct AlinaScore {
 
 struct Root: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: "0.1.0",
+    commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: alinaVersion,
     subcommands: [
       Render.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self, Tone.self, Envelope.self,
       Bench.self, Devices.self,

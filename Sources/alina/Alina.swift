@@ -4,11 +4,12 @@ import Glibc
 import MatchProtocol
 import Screen
 import Session
+import TicTacToe
 
 /// The command line of the window.
 struct Alina: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "alina", abstract: "Tic-tac-toe whose music is composed by the game itself.", version: "0.1.0")
+    commandName: "alina", abstract: "Tic-tac-toe whose music is composed by the game itself.", version: alinaVersion)
 
   @Argument(help: ArgumentHelp("A game to open.", valueName: "game-file"))
   var gameFile: String?

@@ -175,10 +175,11 @@ final class App: PlatformGame {
   }
 
   func nextFrame(after now: Double) -> Double {
-    if !pendingShots.isEmpty { return now }
-    var next = min(screen.nextFrame(after: now), nextAdvance)
-    if let wake = parts.session.wake { next = min(next, now + wake) }
-    return next
+    pendingShots.isEmpty ? screen.nextFrame(after: now) : now
+  }
+
+  func nextUpdate(after now: Double) -> Double {
+    min(nextAdvance, parts.session.wake.map { now + $0 } ?? .infinity)
   }
 
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {

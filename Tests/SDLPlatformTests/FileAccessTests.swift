@@ -33,6 +33,14 @@ import Testing
     #expect(FileAccess.read(path) == [7])
   }
 
+  @Test("A file that is taken is not given away a second time, not even to ourselves")
+  func lock() {
+    #expect(FileAccess.lock("\(folder)/game.lock"))
+    #expect(!FileAccess.lock("\(folder)/game.lock"))
+    #expect(FileAccess.lock("\(folder)/other.lock"))
+    #expect(FileAccess.lock("/proc/alina/none"))
+  }
+
   @Test("Folders, devices and what is missing read as nothing")
   func unreadable() {
     #expect(FileAccess.read(folder) == nil)

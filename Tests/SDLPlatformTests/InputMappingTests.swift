@@ -25,6 +25,35 @@ import Testing
     #expect(key(Int32(bitPattern: SDLK_CAPSLOCK.rawValue)) == [])
   }
 
+  @Test("On a Cyrillic layout Ctrl-V is where it is on a Latin one, and a letter is its key")
+  func cyrillic() {
+    var mapping = InputMapping()
+    var event = keyDown(0x43C, mod: UInt16(KMOD_LCTRL.rawValue))  // м
+    event.key.keysym.scancode = SDL_SCANCODE_V
+    #expect(mapping.inputs(for: event) == [.key(.character("v"), .control, isRepeat: false)])
+    event = keyDown(0x43F)  // п
+    event.key.keysym.scancode = SDL_SCANCODE_G
+    #expect(mapping.inputs(for: event) == [.key(.character("g"), [], isRepeat: false)])
+  }
+
+  @Test("What an input method composes comes as such, and is empty when it is done")
+  func composing() {
+    var mapping = InputMapping()
+    var event = SDL_Event()
+    event.type = SDL_TEXTEDITING.rawValue
+    #expect(mapping.inputs(for: event) == [.composing("")])
+    withUnsafeMutableBytes(of: &event.edit.text) { $0.copyBytes(from: "に".utf8) }
+    #expect(mapping.inputs(for: event) == [.composing("に")])
+  }
+
+  @Test("A hidden window waits for time to pass, not for pictures that nobody sees")
+  func hidden() {
+    // The page has something to show at once; 0.25 s is when the music wants to be looked after.
+    #expect(SDLPlatform.wake(picture: nil, update: 0.25, lastPicture: 0) == 0.25)
+    #expect(SDLPlatform.wake(picture: 0, update: 0.25, lastPicture: 0.1) == 0.1 + 1.0 / 60)
+    #expect(SDLPlatform.wake(picture: .infinity, update: 0.25, lastPicture: 0) == 0.25)
+  }
+
   @Test("The mouse is in pixels of the bitmap, touch in shares of it, and a lifted finger hovers nowhere")
   func pointers() {
     var mapping = InputMapping()

@@ -106,6 +106,18 @@ struct SettingsTests {
       ])
   }
 
+  @Test("a line that is no setting stays, is told of, and costs nothing else its value")
+  func strayLine() {
+    let disk = MemoryFiles()
+    disk.text = "volume = 0.3\nhello there\n= 4\ntheme = dark\n"
+    let settings = Settings(services: disk.services)
+    #expect(settings.volume == 0.3 && settings.theme == "dark")
+    #expect(settings.store.messages.count == 2 && settings.store.messages[0].hasPrefix("settings, line 2: \"hello there\""))
+    settings.volume = 0.4
+    settings.store.save()
+    #expect(disk.text == "volume = 0.4\nhello there\n= 4\ntheme = dark\n")
+  }
+
   @Test("a damaged file is set aside whole, and the game starts with defaults", arguments: 0..<3)
   func corrupt(kind: Int) {
     let disk = MemoryFiles()

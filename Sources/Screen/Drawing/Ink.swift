@@ -28,6 +28,21 @@ struct InkStroke: Sendable, Hashable {
     self.init(points: points, widths: widths)
   }
 
+  /// The line through three cells, from the middle of the first to that of the last and a little further.
+  init(winning a: Point, _ b: Point, cell: Double) {
+    let over = (b - a) * (0.34 * cell / (b - a).length)
+    let (from, to) = (a - over, b + over)
+    let normal = Point(-(to.y - from.y), to.x - from.x) * (0.012)
+    let width = cell * 0.036
+    self.init(knots: [
+      (from.x, from.y, width * 0.4),
+      (mix(from.x, to.x, 0.12), mix(from.y, to.y, 0.12), width),
+      (mix(from.x, to.x, 0.5) + normal.x, mix(from.y, to.y, 0.5) + normal.y, width * 0.8),
+      (mix(from.x, to.x, 0.9), mix(from.y, to.y, 0.9), width),
+      (to.x, to.y, width * 0.25),
+    ])
+  }
+
   private init(points: [Point], widths: [Double]) {
     self.points = points
     self.widths = widths

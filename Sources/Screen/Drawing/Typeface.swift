@@ -36,8 +36,9 @@ final class Typeface {
     "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Italic.otf",
   ]
 
-  private let map: OpaquePointer
   private let pango: OpaquePointer
+  /// The fonts of the whole machine behind our two files, for names and words in other scripts; made when first needed.
+  private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
   private var cache: [Key: Block] = [:]
 
   private struct Key: Hashable {
@@ -51,19 +52,24 @@ final class Typeface {
   let isGenuine: Bool
 
   init() {
+    // A configuration with our two files alone: nothing of the machine can change the picture.
+    (pango, isGenuine) = Typeface.context(FcConfigCreate(), onlyOurs: true)
+  }
+
+  private static func context(_ config: OpaquePointer?, onlyOurs: Bool) -> (pango: OpaquePointer, isGenuine: Bool) {
     let fontTypeFreeType: Int32 = 1  // CAIRO_FONT_TYPE_FT
     guard let map = pango_cairo_font_map_new_for_font_type(fontTypeFreeType) else {
       preconditionFailure("Pango was built without FreeType")
     }
     var found = 0
-    if let config = FcConfigCreate() {
-      for file in Typeface.files where FcConfigAppFontAddFile(config, file) != 0 { found += 1 }
-      // A configuration with our two files alone: nothing of the machine can change the picture.
-      if found == Typeface.files.count { pango_fc_font_map_set_config(map, config) }
+    if let config {
+      for file in files where FcConfigAppFontAddFile(config, file) != 0 { found += 1 }
+      if !onlyOurs || found == files.count { pango_fc_font_map_set_config(map, config) }
       FcConfigDestroy(config)
     }
-    isGenuine = found == Typeface.files.count
     guard let pango = pango_font_map_create_context(map) else { preconditionFailure("no Pango context") }
+    // The context keeps its map.
+    g_object_unref(UnsafeMutableRawPointer(map))
     pango_cairo_context_set_resolution(pango, 72)
     let options = cairo_font_options_create()
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
@@ -72,14 +78,12 @@ final class Typeface {
     pango_cairo_context_set_font_options(pango, options)
     cairo_font_options_destroy(options)
     pango_context_set_round_glyph_positions(pango, 0)
-    self.map = map
-    self.pango = pango
+    return (pango, found == files.count)
   }
 
   deinit {
     cache.removeAll()
     g_object_unref(UnsafeMutableRawPointer(pango))
-    g_object_unref(UnsafeMutableRawPointer(map))
   }
 
   /// A laid-out text: one line, or a paragraph where a width was given.
@@ -120,6 +124,14 @@ final class Typeface {
     }
 
     deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
+
+    /// How far from its left a caret stands after so many bytes of a text of one line.
+    func caret(after bytes: Int) -> Double {
+      guard pieces.isEmpty else { return width }
+      var place = AlinaPangoRectangle()
+      pango_layout_get_cursor_pos(layout, Int32(bytes), &place, nil)
+      return Double(place.x) / 1024
+    }
   }
 
   /// Lays a text out; cached. A `width` makes a wrapped paragraph, else the text stays on one line.
@@ -134,10 +146,18 @@ final class Typeface {
   }
 
   private func make(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
+    let block = make(text, style, width, alignment, in: pango)
+    guard isGenuine, pango_layout_get_unknown_glyphs_count(block.layout) > 0 else { return block }
+    return make(text, style, width, alignment, in: everyFont)
+  }
+
+  private func make(
+    _ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment, in pango: OpaquePointer
+  ) -> Block {
     guard let layout = pango_layout_new(pango), let description = pango_font_description_new() else {
       preconditionFailure("no Pango layout")
     }
-    pango_font_description_set_family(description, isGenuine ? "EB Garamond" : "serif")
+    pango_font_description_set_family(description, isGenuine ? "EB Garamond,serif" : "serif")
     pango_font_description_set_style(description, style.isItalic ? 2 : 0)  // PANGO_STYLE_ITALIC, _NORMAL
     pango_font_description_set_absolute_size(description, style.size * 1024)
     pango_layout_set_font_description(layout, description)
@@ -193,9 +213,10 @@ final class Typeface {
     return Block(pieces: pieces, accidentals: accidentals, width: x)
   }
 
-  /// How many letters of a text the typeface lacks.
-  func missingGlyphs(in text: String) -> Int {
-    Int(pango_layout_get_unknown_glyphs_count(make(text, TextStyle(16), 0, .left).layout))
+  /// How many letters of a text the typeface lacks, by itself or with the machine's fonts behind it.
+  func missingGlyphs(in text: String, withFallback: Bool = false) -> Int {
+    let block = withFallback ? block(text, TextStyle(16)) : make(text, TextStyle(16), 0, .left, in: pango)
+    return Int(pango_layout_get_unknown_glyphs_count(block.layout))
   }
 
   /// The room of an accidental in a line of text, in em.

@@ -140,19 +140,18 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != stage.model.game { hideHint() }
+    if old.game != stage.model.game || old.beads != stage.model.beads { board.setNeedsDisplay() }
     refresh(animated: true)
   }
 
   override func soundMoved() { staff.showModel(animated: true) }
 
   private func refresh(animated: Bool) {
-    let model = stage.model
     board.showModel(animated: animated)
     staff.showModel(animated: animated)
     players.showModel()
     showStatus(animated: animated)
     if refreshButtons() { relay() }
-    if model.beads != nil || board.showsAnalysis { board.setNeedsDisplay() }
   }
 
   private func relay() {

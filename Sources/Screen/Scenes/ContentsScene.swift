@@ -19,7 +19,8 @@ final class ContentsScene: PageScene {
       (.statistics, "", .statistics), (.help, "F1", .help), (.settings, "", .settings), (.resign, "", .resign),
       (model.isMuted ? .unmute : .mute, "M", .mute), (.quit, "Ctrl Q", .quit),
     ]
-    let isRunning = !model.game.isOver && !model.game.moves.isEmpty
+    // Who only listens has nothing to give up.
+    let isRunning = !model.game.isOver && !model.game.moves.isEmpty && [model.setup.x, model.setup.o].contains(.human)
     if isRunning, let at = lines.firstIndex(where: { $0.0 == .resign }) {
       if let online = model.online {
         if online.you == nil { lines.remove(at: at) }
@@ -37,7 +38,7 @@ final class ContentsScene: PageScene {
     }
     column.set(
       lines.filter { isRunning || $0.0 != .resign }.map {
-        ContentsRow(stage: stage, title: stage.text($0.0), key: $0.1, action: $0.2)
+        ContentsRow(stage: stage, title: stage.text($0.0), key: stage.keyName($0.1), action: $0.2)
       })
     setFoot([TextButton(stage: stage, title: stage.text(.back), action: .back)])
   }
@@ -65,4 +66,9 @@ final class ContentsScene: PageScene {
     default: return super.receive(message)
     }
   }
+}
+
+extension Stage {
+  /// A key as the reader's keyboard names it.
+  func keyName(_ key: String) -> String { language == .german ? key.replacing("Ctrl", with: "Strg") : key }
 }

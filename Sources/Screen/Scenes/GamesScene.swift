@@ -12,8 +12,7 @@ final class GamesScene: PageScene {
   override init(stage: Stage) {
     weak var scene: GamesScene?
     field = FieldRow(
-      stage: stage, services: stage.services, caption: stage.text(.pathField), text: stage.services.dataFolder(),
-      limit: 4096
+      stage: stage, caption: stage.text(.pathField), text: "", limit: 4096
     ) { scene?.open($0) }
     empty = TextRow(stage: stage, stage.text(.noGames))
     empty.isItalic = true

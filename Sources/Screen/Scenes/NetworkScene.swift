@@ -19,12 +19,12 @@ final class NetworkScene: PageScene {
     weak var scene: NetworkScene?
     typedAddress = stage.settings.server
     address = FieldRow(
-      stage: stage, services: stage.services, caption: stage.text(.serverAddress), text: stage.settings.server,
+      stage: stage, caption: stage.text(.serverAddress), text: stage.settings.server,
       limit: 253
     ) { _ in scene?.connect() }
     typedName = stage.settings.name
     name = FieldRow(
-      stage: stage, services: stage.services, caption: stage.text(.yourName), text: stage.settings.name, limit: 20
+      stage: stage, caption: stage.text(.yourName), text: stage.settings.name, limit: 20
     ) { _ in scene?.connect() }
     clock = ChoiceRow(
       stage: stage, group: 0, caption: stage.text(.clock),
@@ -35,7 +35,7 @@ final class NetworkScene: PageScene {
       options: [stage.text(.countsNot), stage.text(.countsRated)],
       selected: stage.settings.networkRated ? 1 : 0)
     code = FieldRow(
-      stage: stage, services: stage.services, caption: stage.text(.roomCode), text: "", limit: 32
+      stage: stage, caption: stage.text(.roomCode), text: "", limit: 32
     ) { _ in scene?.join() }
     super.init(stage: stage)
     scene = self
@@ -121,7 +121,8 @@ final class NetworkScene: PageScene {
   }
 
   override func contentChanged() {
-    let hadFocus = stage.focus.map { $0 is PageRow } ?? true
+    // Rows that are made anew take the focus of those they replace.
+    let focused = stage.focus?.spoken
     fill()
     layout()
     stage.staticIsStale = true
@@ -129,7 +130,9 @@ final class NetworkScene: PageScene {
       saidMessage = stage.network.message
       stage.say(saidMessage)
     }
-    if hadFocus || stage.focus?.isHidden == true { stage.moveFocus(to: initialFocus) }
+    if !focusOrder.contains(where: { $0 === stage.focus }) {
+      stage.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
+    }
   }
 
   private func connect() {

@@ -19,7 +19,8 @@ final class NewGameScene: PageScene {
     seats = stage.opponents
     let names = seats.map { $0 == .human ? stage.text(.person) : stage.name(of: $0) }
     let setup = stage.model.setup
-    let other = setup.x == .human ? setup.o : setup.x
+    // Who only listens has chosen nobody.
+    let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : stage.chosenOpponent
     let bothHuman = setup.x == .human && setup.o == .human
     opponent = ChoiceRow(
       stage: stage, group: 0, caption: stage.text(.against), options: names,
@@ -44,33 +45,33 @@ final class NewGameScene: PageScene {
     column.set([opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
     begin.size = 1.2
     setFoot([begin, TextButton(stage: stage, title: stage.text(.back), action: .back)])
+    manner.others = seats.map(words)
     refresh()
   }
 
-  private func refresh() {
-    let seat = seats[opponent.selected]
-    side.isHidden = seat == .human
+  private func refresh() { manner.text = words(for: seats[opponent.selected]) }
+
+  /// What kind of player sits there.
+  private func words(for seat: Seat) -> String {
     switch seat {
-    case .human: manner.text = stage.text(.personManner)
-    case .adaptive: manner.text = stage.text(.adaptiveManner)
-    case .menace: manner.text = stage.text(.menaceManner)
+    case .human: return stage.text(.personManner)
+    case .adaptive: return stage.text(.adaptiveManner)
+    case .menace: return stage.text(.menaceManner)
     case .level(let n):
-      guard let card = stage.levels.first(where: { $0.number == n }) else {
-        manner.text = ""
-        break
-      }
+      guard let card = stage.levels.first(where: { $0.number == n }) else { return "" }
       // The executable speaks English; the table knows the same words in the other languages.
       let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
       let words = known.map(stage.text) ?? card.manner
-      manner.text = (["\(card.character) \(words)."] + card.odds.map(translated)).joined(separator: "\n")
-    default: manner.text = ""
+      return (["\(card.character) \(words)."] + card.odds.map(translated)).joined(separator: "\n")
+    default: return ""
     }
   }
 
   /// A line of odds in the reader's language: numbers stay, the five words around them change.
   private func translated(_ line: String) -> String {
     // A number and its sign stay on one line.
-    let line = line.replacing(" %", with: "\u{A0}%")
+    var line = line.replacing(" %", with: "\u{A0}%")
+    if stage.language == .german { line = line.replacing(".", with: ",") }
     return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
       text.replacing(phrase.text(in: .english), with: stage.text(phrase))
     }
@@ -85,7 +86,7 @@ final class NewGameScene: PageScene {
     case .activated(.start):
       let other = seats[opponent.selected]
       let seconds = NewGameScene.minutes[clock.selected].map { $0 * 60 }
-      let playsX = side.isHidden || side.selected == 0
+      let playsX = other == .human || side.selected == 0
       let name = ruleNames[rules.selected]
       if name != stage.settings.scoreRules { stage.settings.scoreRules = name }
       send(

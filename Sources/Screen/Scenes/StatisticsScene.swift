@@ -28,11 +28,12 @@ final class StatisticsScene: PageScene {
       let row = TextRow(stage: stage, text)
       row.isItalic = true
       row.gapAfter = 0.35
+      row.keepsWithNext = true
       return row
     }
     let head = TextRow(
       stage: stage,
-      "\(all.games) \(stage.text(.gamesPlayed)): \(all.wins) \(stage.text(.wins)), \(all.draws) \(stage.text(.draws)), "
+      "\(all.games) \(stage.text(all.games == 1 ? .gamePlayed : .gamesPlayed)): \(all.wins) \(stage.text(.wins)), \(all.draws) \(stage.text(.draws)), "
         + "\(all.losses) \(stage.text(.losses)). \(stage.text(.streak)): \(s.streak.now), \(s.streak.best).")
     head.isFaint = false
     head.size = 1.1

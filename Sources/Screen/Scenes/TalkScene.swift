@@ -38,7 +38,7 @@ final class TalkScene: PageScene {
   }
 
   private static func emptyField(_ stage: Stage, _ onEnter: @escaping () -> Void) -> FieldRow {
-    FieldRow(stage: stage, services: stage.services, caption: stage.text(.say), text: "", limit: 200) { _ in onEnter() }
+    FieldRow(stage: stage, caption: stage.text(.say), text: "", limit: 200) { _ in onEnter() }
   }
 
   /// The newest lines; a talk of two over a small board is never longer.

@@ -1,7 +1,7 @@
 /// The settings file: one `key = value` a line, comments and unknown keys kept, written as a whole or not at all.
 ///
-/// A file that is not text of that form is set aside as `settings.broken` and the defaults hold; a single value that
-/// means nothing falls back to its default with a message. Neither is ever fatal.
+/// A file that is no text is set aside as `settings.broken` and the defaults hold; a line that is no setting stays as it
+/// is, and a value that means nothing falls back to its default, each with a message. Nothing is ever fatal.
 public final class SettingsStore {
   /// The name of the file in the settings folder.
   public static let fileName = "settings"
@@ -36,8 +36,8 @@ public final class SettingsStore {
       lines = SettingsStore.header
       return
     }
-    if let read = SettingsStore.parse(bytes) {
-      lines = read
+    if bytes.count <= SettingsStore.sizeLimit, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) {
+      parse(text)
     } else {
       let aside = path + ".broken"
       let isKept = services.writeFile(aside, bytes)
@@ -50,22 +50,23 @@ public final class SettingsStore {
 
   private static let header: [Line] = [.verbatim("# Settings of Alina. One \"key = value\" a line; edit freely.")]
 
-  private static func parse(_ bytes: [UInt8]) -> [Line]? {
-    guard bytes.count <= sizeLimit, let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    var result: [Line] = []
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      let trimmed = trim(line)
-      if trimmed.isEmpty || trimmed.first == "#" {
-        result.append(.verbatim(String(line)))
-        continue
+  private func parse(_ text: String) {
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let trimmed = SettingsStore.trim(line)
+      if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {
+        let key = SettingsStore.trim(trimmed[..<equals])
+        if !key.isEmpty, key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }) {
+          let value = SettingsStore.trim(trimmed[trimmed.index(after: equals)...])
+          lines.append(.value(key: String(key), text: String(value)))
+          continue
+        }
       }
-      guard let equals = trimmed.firstIndex(of: "=") else { return nil }
-      let key = trim(trimmed[..<equals])
-      guard !key.isEmpty, key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }) else { return nil }
-      result.append(.value(key: String(key), text: String(trim(trimmed[trimmed.index(after: equals)...]))))
+      lines.append(.verbatim(String(line)))
+      if !trimmed.isEmpty, trimmed.first != "#" {
+        messages.append("settings, line \(number + 1): \"\(trimmed.prefix(40))\" is no \"key = value\"; it is left alone")
+      }
     }
-    if result.last == .verbatim("") { result.removeLast() }
-    return result
+    if lines.last == .verbatim("") { lines.removeLast() }
   }
 
   private static func trim(_ text: Substring) -> Substring {

@@ -164,20 +164,8 @@ final class BoardView: View {
     for line in winningLines {
       let squares = Array(line)
       guard let first = squares.first, let last = squares.last else { continue }
-      let a = cells[first.index].frame.center
-      let b = cells[last.index].frame.center
-      let over = (b - a) * (0.34 * side / (b - a).length)
-      let from = a - over
-      let to = b + over
-      let normal = Point(-(to.y - from.y), to.x - from.x) * (0.012)
-      let width = side * 0.036
-      let stroke = InkStroke(knots: [
-        (from.x, from.y, width * 0.4),
-        (mix(from.x, to.x, 0.12), mix(from.y, to.y, 0.12), width),
-        (mix(from.x, to.x, 0.5) + normal.x, mix(from.y, to.y, 0.5) + normal.y, width * 0.8),
-        (mix(from.x, to.x, 0.9), mix(from.y, to.y, 0.9), width),
-        (to.x, to.y, width * 0.25),
-      ])
+      let stroke = InkStroke(
+        winning: cells[first.index].frame.center, cells[last.index].frame.center, cell: side)
       canvas.fill(polygon: stroke.outline(upTo: winStroke.value), stage.theme.accent.faded(0.9))
     }
   }

@@ -65,9 +65,11 @@ final class CellView: View {
     refreshGhost()
   }
 
+  /// Whether the mark that would be made here is seen.
+  var showsGhost: Bool { isOpen && (isHovered || (isFocused && stage.showsFocus)) }
+
   private func refreshGhost() {
-    let shows = isOpen && (isHovered || (isFocused && stage.showsFocus))
-    stage.animator.move(ghost, to: shows ? 1 : 0, seconds: shows ? 0.14 : 0.25)
+    stage.animator.move(ghost, to: showsGhost ? 1 : 0, seconds: showsGhost ? 0.14 : 0.25)
   }
 
   override func hover(_ isInside: Bool) {

@@ -32,10 +32,9 @@ extension Canvas {
         fill(polygon: InkStroke(knots: knots, density: 6).outline(), theme.line)
       }
     }
-    var line = SquareSet()
-    if case .win(let winner) = position.outcome {
-      line = position.completedLines(of: winner).reduce(into: []) { $0.formUnion($1) }
-    }
+    var lines: [SquareSet] = []
+    if case .win(let winner) = position.outcome { lines = position.completedLines(of: winner) }
+    let line = lines.reduce(into: SquareSet()) { $0.formUnion($1) }
     for square in Square.all {
       guard let player = position[square] else { continue }
       let center = Point(
@@ -50,6 +49,14 @@ extension Canvas {
           Path.ellipse(Point(center.x, center.y + cell * 0.415), max(1.2, cell * 0.02), max(1.2, cell * 0.02)),
           theme.accent)
       }
+    }
+    // In a small board the ink that has paled says it well enough.
+    guard side >= 90 else { return }
+    for squares in lines.map(Array.init) {
+      let ends = [squares[0], squares[squares.count - 1]].map {
+        Point(origin.x + (Double($0.column) + 0.5) * cell, origin.y + (Double($0.row) + 0.5) * cell)
+      }
+      fill(polygon: InkStroke(winning: ends[0], ends[1], cell: cell).outline(), theme.accent.faded(0.9))
     }
   }
 }

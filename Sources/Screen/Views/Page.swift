@@ -2,6 +2,8 @@
 class PageRow: View {
   /// White below the row, in em.
   var gapAfter = 1.0
+  /// Whether the next row stands in the same column.
+  var keepsWithNext = false
 
   /// Places the row with its top left at a place and within a width; returns the height it took.
   func arrange(x: Double, y: Double, width: Double) -> Double { 0 }
@@ -55,12 +57,14 @@ final class ScrollView: View {
     let heights = shown.map { $0.arrange(x: frame.x, y: top, width: width) + $0.gapAfter * em }
     let share = heights.reduce(0, +) / Double(columns)
     var (x, y, tallest) = (frame.x, top, 0.0)
+    var isKept = false
     for (row, height) in zip(shown, heights) {
       // A row goes to the next column where more than half of it would lie past this one's share.
-      if columns > 1, y - top + height / 2 > share, x + width < frame.maxX - 1 {
+      if columns > 1, !isKept, y - top + height / 2 > share, x + width < frame.maxX - 1 {
         x += width + gap
         y = top
       }
+      isKept = row.keepsWithNext
       _ = row.arrange(x: x, y: y, width: width)
       y += height
       tallest = max(tallest, y - top)
@@ -180,7 +184,8 @@ class PageScene: Scene {
   }
 
   override func focusMoved(to view: View) {
-    if let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
+    // A page opens at its head, wherever its first control is.
+    if !stage.isTurning, let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
   }
 
   override func receive(_ message: Message) -> Bool {
@@ -206,26 +211,28 @@ final class TextRow: PageRow {
   var isLining = false
   var size = 1.0
   var alignment = TextAlignment.left
+  /// Texts that may take this one's place: the row is as high as the highest, so that nothing jumps.
+  var others: [String] = []
 
   init(stage: Stage, _ text: String) {
     self.text = text
     super.init(stage: stage)
   }
 
-  private func block(_ width: Double) -> Typeface.Block {
+  private func block(_ text: String, _ width: Double) -> Typeface.Block {
     stage.typeface.block(
       text, TextStyle(stage.metrics.em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment)
   }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = text.isEmpty ? 0 : block(width).height
+    let height = (others + [text]).map { $0.isEmpty ? 0 : block($0, width).height }.max() ?? 0
     frame = Rect(x, y, width, height)
     return height
   }
 
   override func draw(_ canvas: Canvas) {
     guard !text.isEmpty else { return }
-    canvas.draw(block(frame.width), at: Point(frame.x, frame.y), isFaint ? stage.theme.faintInk : stage.theme.ink)
+    canvas.draw(block(text, frame.width), at: Point(frame.x, frame.y), isFaint ? stage.theme.faintInk : stage.theme.ink)
   }
 }
 
@@ -313,115 +320,5 @@ final class SliderRow: PageRow {
     canvas.text(
       describe(value), TextStyle(em, lining: true), stage.typeface, x: frame.maxX, baseline: t.y + em * 0.34,
       alignment: .right, theme.ink)
-  }
-}
-
-/// A line of text the player writes; letters mean letters here.
-final class FieldRow: PageRow {
-  let caption: String
-  private(set) var text: String
-  private var caret: Int
-  private let limit: Int
-  private let onEnter: (String) -> Void
-  private let services: PlatformServices
-  var onEdit: (String) -> Void = { _ in }
-
-  init(
-    stage: Stage, services: PlatformServices, caption: String, text: String, limit: Int,
-    onEnter: @escaping (String) -> Void
-  ) {
-    self.caption = caption
-    self.text = text
-    self.limit = limit
-    self.services = services
-    self.onEnter = onEnter
-    caret = text.count
-    super.init(stage: stage)
-  }
-
-  override var isFocusable: Bool { true }
-  override var isClickable: Bool { true }
-  override var spoken: String? { "\(caption): \(text)" }
-
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 3.3
-    frame = Rect(x, y, width, height)
-    return height
-  }
-
-  override func typed(_ addition: String) -> Bool {
-    // Control characters and line ends have no place in one line.
-    let clean = addition.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }
-    insert(String(String.UnicodeScalarView(clean)))
-    return true
-  }
-
-  private func insert(_ addition: String) {
-    let room = max(0, limit - text.count)
-    let piece = addition.prefix(room)
-    text.insert(contentsOf: piece, at: text.index(text.startIndex, offsetBy: caret))
-    caret += piece.count
-    changed()
-  }
-
-  private func remove(at position: Int) {
-    guard position >= 0, position < text.count else { return }
-    text.remove(at: text.index(text.startIndex, offsetBy: position))
-    caret = min(position, text.count)
-    changed()
-  }
-
-  private func changed() {
-    setNeedsDisplay()
-    onEdit(text)
-  }
-
-  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
-    switch key {
-    case .enter: onEnter(text)
-    case .backspace: remove(at: caret - 1)
-    case .delete: remove(at: caret)
-    case .left: caret = max(0, caret - 1)
-    case .right: caret = min(text.count, caret + 1)
-    case .home: caret = 0
-    case .end: caret = text.count
-    case .character("v") where modifiers.contains(.control): return typed(services.clipboard() ?? "")
-    case .character("c") where modifiers.contains(.control): services.setClipboard(text)
-    case .character: return !modifiers.contains(.control)  // it also arrives as text
-    default: return false
-    }
-    setNeedsDisplay()
-    return true
-  }
-
-  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .down = phase {
-      caret = text.count
-      setNeedsDisplay()
-    }
-    return true
-  }
-
-  override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
-    let style = TextStyle(em * 1.12)
-    let baseline = frame.y + em * 2.4
-    canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
-    canvas.saved {
-      canvas.clip(Rect(frame.x - 2, frame.y, frame.width + 4, frame.height))
-      let before = stage.typeface.block(String(text.prefix(caret)), style).width
-      // A long text moves left until the caret is seen.
-      let shift = max(0, before - frame.width + em)
-      canvas.text(text, style, stage.typeface, x: frame.x - shift, baseline: baseline, theme.ink)
-      if isFocused {
-        canvas.fill(
-          Rect(frame.x - shift + before + 1, baseline - em * 0.85, max(1, em * 0.07), em * 1.1), theme.accent)
-      }
-    }
-    canvas.fill(
-      Rect(frame.x, baseline + em * 0.38, frame.width, max(1, em * 0.06)),
-      isFocused && stage.showsFocus ? theme.accent : theme.line)
   }
 }

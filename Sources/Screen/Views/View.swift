@@ -108,6 +108,10 @@ class View {
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
   /// Text was typed while the focus is here; returns whether the view took it.
   func typed(_ text: String) -> Bool { false }
+  /// An input method composes a text that is not typed yet.
+  func composed(_ text: String) {}
+  /// Where the view takes text, if it does: an input method shows its candidates there.
+  var textPlace: Rect? { nil }
   /// The wheel turned over the view or below; returns whether the view took it.
   func scrolled(_ lines: Double) -> Bool { false }
   /// A message from below; returns whether the view answered it.

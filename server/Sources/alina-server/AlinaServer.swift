@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MatchServer
+import TicTacToe
 
 /// `alina-server`: serves matches, and looks after what it keeps.
 @main
@@ -12,7 +13,7 @@ struct AlinaServer: AsyncParsableCommand {
       file (--config FILE, default: none, lines of "name = value") or in the environment (ALINA_LISTEN for --listen, \
       ALINA_MAX_CONNECTIONS for --max-connections); a flag on the command line wins over the environment, which wins \
       over the file.
-      """, version: "1.0.0",
+      """, version: alinaVersion,
     subcommands: [
       Serve.self, CheckConfig.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self, ClusterCert.self,
     ],

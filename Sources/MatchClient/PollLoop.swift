@@ -1,0 +1,180 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// One thread for the sockets, times and orders of every client of this program; it is there only while one of them waits
+/// for something.
+final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the thread
+  static let shared = PollLoop()
+
+  /// Something called later, unless it is cancelled.
+  final class Timer {
+    fileprivate let due: Int64
+    fileprivate var body: (() -> Void)?
+    fileprivate init(due: Int64, body: @escaping () -> Void) { (self.due, self.body) = (due, body) }
+    func cancel() { body = nil }
+  }
+
+  /// A socket watched, until it is closed.
+  final class Watch {
+    let descriptor: Int32
+    /// What is waited for.
+    var events: Int32
+    /// Called whenever that is there, or the socket is broken.
+    var ready: ((Watch) -> Void)?
+    fileprivate init(_ descriptor: Int32, _ events: Int32, ready: @escaping (Watch) -> Void) {
+      (self.descriptor, self.events, self.ready) = (descriptor, events, ready)
+    }
+    func close() {
+      guard ready != nil else { return }
+      ready = nil
+      _ = Foundation.close(descriptor)
+    }
+  }
+
+  private struct Inbox {
+    var orders: [@Sendable () -> Void] = []
+    var isRunning = false
+  }
+
+  private let inbox = Mutex(Inbox())
+  /// Whoever leaves an order writes to the second; the thread sleeps on the first.
+  private let bell: (heard: Int32, rung: Int32)
+  private var timers: [Timer] = []
+  private var watches: [Watch] = []
+  private var lookups: [MatchClient.Configuration.Endpoint: [([SocketAddress]) -> Void]] = [:]
+  /// What was read last, for whoever reads next.
+  let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    precondition(socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0, "no file descriptor is left")
+    bell = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(bell.heard)
+    close(bell.rung)
+    scratch.deallocate()
+  }
+
+  static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+
+  /// Carries an order out on the thread; from any thread.
+  func execute(_ order: @escaping @Sendable () -> Void) {
+    let (isRunning, isFirst) = inbox.withLock { inbox in
+      inbox.orders.append(order)
+      defer { inbox.isRunning = true }
+      return (inbox.isRunning, inbox.orders.count == 1)
+    }
+    if !isRunning {
+      Thread.detachNewThread { self.run() }
+    } else if isFirst {
+      send(bell.rung, [1], 1, Int32(MSG_NOSIGNAL))
+    }
+  }
+
+  // MARK: on the thread
+
+  /// Calls back after so many milliseconds.
+  func after(_ milliseconds: Int64, _ body: @escaping () -> Void) -> Timer {
+    let timer = Timer(due: PollLoop.now + milliseconds, body: body)
+    timers.append(timer)
+    return timer
+  }
+
+  /// Calls back whenever a socket is ready for one of `events`, or broken; it is closed through what is returned.
+  func watch(_ descriptor: Int32, _ events: Int32, _ ready: @escaping (Watch) -> Void) -> Watch {
+    let watch = Watch(descriptor, events, ready: ready)
+    watches.append(watch)
+    return watch
+  }
+
+  /// Finds the addresses of a host, on a thread of its own unless it is an address, as the answer may be long in coming;
+  /// what is asked already is not asked twice.
+  func lookUp(_ endpoint: MatchClient.Configuration.Endpoint, _ body: @escaping ([SocketAddress]) -> Void) {
+    let numeric = SocketAddress.all(of: endpoint, flags: AI_NUMERICHOST)
+    guard numeric.isEmpty else { return body(numeric) }
+    lookups[endpoint, default: []].append(body)
+    guard lookups[endpoint]?.count == 1 else { return }
+    Thread.detachNewThread {
+      let found = SocketAddress.all(of: endpoint, flags: 0)
+      self.execute { for body in self.lookups.removeValue(forKey: endpoint) ?? [] { body(found) } }
+    }
+  }
+
+  private func run() {
+    Thread.current.name = "alina-client"
+    while true {
+      for order in inbox.withLock({ inbox in
+        defer { inbox.orders = [] }
+        return inbox.orders
+      }) { order() }
+      let now = PollLoop.now
+      for timer in timers where timer.due <= now {
+        let body = timer.body
+        timer.cancel()
+        body?()
+      }
+      timers.removeAll { $0.body == nil }
+      watches.removeAll { $0.ready == nil }
+      let isDone = inbox.withLock { inbox in
+        guard inbox.orders.isEmpty, timers.isEmpty, watches.isEmpty else { return false }
+        inbox.isRunning = false
+        return true
+      }
+      if isDone { return }
+      wait()
+    }
+  }
+
+  private func wait() {
+    var polled = [pollfd(fd: bell.heard, events: Int16(POLLIN), revents: 0)]
+    polled += watches.map { pollfd(fd: $0.descriptor, events: Int16($0.events), revents: 0) }
+    let soonest = timers.lazy.map(\.due).min().map { max(0, min($0 - PollLoop.now, 60_000)) } ?? -1
+    guard poll(&polled, nfds_t(polled.count), Int32(soonest)) > 0 else { return }
+    if polled[0].revents != 0 { while recv(bell.heard, scratch.baseAddress, scratch.count, 0) > 0 {} }
+    for (watch, entry) in zip(watches, polled.dropFirst()) where entry.revents != 0 { watch.ready?(watch) }
+  }
+}
+
+/// Where a socket can be connected to.
+struct SocketAddress: Sendable {
+  let family: Int32
+  private let bytes: [UInt8]
+
+  /// The addresses of a host, its families in turn so that one that leads nowhere does not hold up the other.
+  static func all(of endpoint: MatchClient.Configuration.Endpoint, flags: Int32) -> [SocketAddress] {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = flags | AI_NUMERICSERV
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &first) == 0 else { return [] }
+    defer { freeaddrinfo(first) }
+    let found = sequence(state: first) { (next: inout UnsafeMutablePointer<addrinfo>?) -> SocketAddress? in
+      guard let info = next?.pointee else { return nil }
+      next = info.ai_next
+      let bytes = UnsafeRawBufferPointer(start: info.ai_addr, count: Int(info.ai_addrlen))
+      return SocketAddress(family: info.ai_family, bytes: Array(bytes))
+    }
+    let all = Array(found.prefix(16))
+    let (preferred, others) = (all.filter { $0.family == all[0].family }, all.filter { $0.family != all[0].family })
+    return (0..<all.count).flatMap { preferred.dropFirst($0).prefix(1) + others.dropFirst($0).prefix(1) }
+  }
+
+  /// Begins to connect a fresh socket; `nil` if that fails at once.
+  func connecting() -> Int32? {
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    let descriptor = socket(family, Int32(kind), 0)
+    guard descriptor >= 0 else { return nil }
+    var one: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    let result = bytes.withUnsafeBytes { raw in
+      connect(descriptor, raw.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(raw.count))
+    }
+    if result == 0 || errno == EINPROGRESS { return descriptor }
+    close(descriptor)
+    return nil
+  }
+}

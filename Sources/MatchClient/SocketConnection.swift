@@ -1,0 +1,186 @@
+import Foundation
+import MatchProtocol
+
+/// One connection, made, protected and used on the loop's thread: what was said, and in the end why it is over.
+final class SocketConnection {
+  /// What happens to it.
+  enum Event {
+    /// It can be used.
+    case up
+    /// Bytes, valid during the call only.
+    case bytes(UnsafeRawBufferPointer)
+    /// It is over; nothing more happens to it.
+    case down(Ending)
+  }
+
+  /// Why it is over.
+  enum Ending {
+    /// Nothing answered in time.
+    case unreachable
+    /// The one who answers is not the one meant.
+    case failed(ClientFailure)
+    /// It ended, and nobody said why.
+    case lost
+  }
+
+  /// Bytes that may wait for a peer who does not read.
+  private static let mostWaiting = 1 << 20
+  /// Milliseconds after which the next address is tried as well.
+  private static let nextAddress: Int64 = 250
+  /// Milliseconds in which the last words must have gone.
+  private static let lastWords: Int64 = 500
+
+  private let loop: PollLoop
+  private let tls: TLSSession?
+  private var told: ((Event) -> Void)?
+  private var addresses: [SocketAddress] = []
+  private var attempts: [PollLoop.Watch] = []
+  private var next: PollLoop.Timer?
+  private var deadline: PollLoop.Timer?
+  private var socket: PollLoop.Watch?
+  private var waiting: [UInt8] = []
+  private var isTakingLeave = false
+
+  init(_ loop: PollLoop, tls: TLSSession?, _ told: @escaping (Event) -> Void) {
+    (self.loop, self.tls, self.told) = (loop, tls, told)
+  }
+
+  // MARK: making it
+
+  /// Connects within so many milliseconds, and has TLS, if there is any, through within so many more.
+  func connect(to endpoint: MatchClient.Configuration.Endpoint, within patience: Int64, handshake: Int64) {
+    deadline = loop.after(patience) {
+      guard self.socket != nil else { return self.end(.unreachable) }
+      // The handshake of TLS has no end of its own: to a process that is stopped it would take for ever.
+      self.deadline = self.loop.after(handshake) { self.end(.unreachable) }
+    }
+    loop.lookUp(endpoint) { addresses in
+      guard self.told != nil else { return }
+      self.addresses = addresses
+      self.tryNext()
+    }
+  }
+
+  private func tryNext() {
+    next?.cancel()
+    while !addresses.isEmpty {
+      guard let descriptor = addresses.removeFirst().connecting() else { continue }
+      attempts.append(loop.watch(descriptor, POLLOUT) { self.tried($0) })
+      if !addresses.isEmpty { next = loop.after(SocketConnection.nextAddress) { self.tryNext() } }
+      return
+    }
+    if attempts.isEmpty { end(.unreachable) }
+  }
+
+  private func tried(_ attempt: PollLoop.Watch) {
+    var (problem, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    getsockopt(attempt.descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
+    attempts.removeAll { $0 === attempt }
+    guard problem == 0 else {
+      attempt.close()
+      return tryNext()
+    }
+    next?.cancel()
+    for other in attempts { other.close() }
+    attempts = []
+    socket = attempt
+    attempt.events = POLLIN
+    attempt.ready = { self.ready($0) }
+    if tls == nil { isUp() } else { arrived(UnsafeRawBufferPointer(start: nil, count: 0)) }
+  }
+
+  private func isUp() {
+    deadline?.cancel()
+    told?(.up)
+  }
+
+  // MARK: using it
+
+  private func ready(_ socket: PollLoop.Watch) {
+    flush()
+    let count = recv(socket.descriptor, loop.scratch.baseAddress, loop.scratch.count, 0)
+    if count > 0 {
+      arrived(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+    } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+      end(.lost)
+    }
+  }
+
+  private func arrived(_ bytes: UnsafeRawBufferPointer) {
+    guard !isTakingLeave else { return }
+    guard let tls else {
+      told?(.bytes(bytes))
+      return
+    }
+    do throws(ClientFailure) {
+      let isOver = try tls.receive(bytes, into: loop.scratch, established: isUp) { said in
+        told?(.bytes(said))
+        return told != nil
+      }
+      tls.takeLeaving(&waiting)
+      flush()
+      if isOver { end(.lost) }
+    } catch { end(.failed(error)) }
+  }
+
+  /// Sends bytes; if that cannot be, the connection soon ends.
+  func send(_ bytes: [UInt8]) {
+    if let tls {
+      if !tls.send(bytes) { breakOff() }
+      tls.takeLeaving(&waiting)
+    } else {
+      waiting += bytes
+    }
+    flush()
+  }
+
+  private func flush() {
+    guard let socket else { return }
+    while !waiting.isEmpty {
+      let sent = Foundation.send(socket.descriptor, waiting, waiting.count, Int32(MSG_NOSIGNAL))
+      if sent > 0 {
+        waiting.removeFirst(sent)
+      } else if errno != EINTR {
+        if errno != EAGAIN || waiting.count > SocketConnection.mostWaiting { breakOff() }
+        break
+      }
+    }
+    socket.events = waiting.isEmpty ? POLLIN : POLLIN | POLLOUT
+    if isTakingLeave, waiting.isEmpty { shutdown(socket.descriptor, Int32(SHUT_WR)) }
+  }
+
+  /// Nothing more goes out; what has come in is still read, and then its end.
+  private func breakOff() {
+    waiting = []
+    if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
+  }
+
+  // MARK: ending it
+
+  /// Says the last words and waits a little for the other end to hear them.
+  func finish(_ bytes: [UInt8]) {
+    told = nil
+    send(bytes)
+    tls?.sayGoodbye()
+    tls?.takeLeaving(&waiting)
+    isTakingLeave = true
+    deadline = loop.after(SocketConnection.lastWords) { self.close() }
+    flush()
+  }
+
+  /// Ends it without a word, here and there.
+  func close() {
+    told = nil
+    deadline?.cancel()
+    next?.cancel()
+    for watch in attempts { watch.close() }
+    socket?.close()
+    (attempts, socket, addresses, waiting) = ([], nil, [], [])
+  }
+
+  private func end(_ ending: Ending) {
+    let told = told
+    close()
+    told?(.down(ending))
+  }
+}

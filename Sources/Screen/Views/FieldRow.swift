@@ -1,0 +1,164 @@
+/// A line of text the player writes; letters mean letters here.
+final class FieldRow: PageRow {
+  let caption: String
+  /// What stands before and after the caret: two strings, because a combining mark joins the letter before it, so that
+  /// the whole is not as long as its parts.
+  private var before: String
+  private var after = ""
+  /// What an input method is composing at the caret, not part of the text yet.
+  private var composing = ""
+  /// Whether all of it is selected, so that what comes replaces it.
+  private var isSelected = false
+  private let limit: Int
+  private let onEnter: (String) -> Void
+  var onEdit: (String) -> Void = { _ in }
+
+  var text: String { before + after }
+
+  init(stage: Stage, caption: String, text: String, limit: Int, onEnter: @escaping (String) -> Void) {
+    self.caption = caption
+    self.limit = limit
+    self.onEnter = onEnter
+    before = text
+    super.init(stage: stage)
+  }
+
+  override var isFocusable: Bool { true }
+  override var isClickable: Bool { true }
+  override var spoken: String? { "\(caption): \(text)" }
+  override var textPlace: Rect? { frame }
+
+  override func arrange(x: Double, y: Double, width: Double) -> Double {
+    let height = stage.metrics.em * 3.3
+    frame = Rect(x, y, width, height)
+    return height
+  }
+
+  override func typed(_ addition: String) -> Bool {
+    // Control characters and line ends have no place in one line.
+    let clean = String(
+      String.UnicodeScalarView(addition.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))
+    composing = ""
+    removeSelection()
+    for scalar in clean.unicodeScalars {
+      let longer = before + String(scalar)
+      // A mark that joins the last letter makes nothing longer, but piles of them are no text.
+      guard longer.count + after.count <= limit, text.unicodeScalars.count < 8 * limit else { break }
+      before = longer
+    }
+    changed()
+    return true
+  }
+
+  override func composed(_ text: String) {
+    composing = text
+    setNeedsDisplay()
+  }
+
+  override func focusChanged(_ isFocused: Bool) {
+    if !isFocused { (composing, isSelected) = ("", false) }
+    super.focusChanged(isFocused)
+  }
+
+  private func removeSelection() {
+    if isSelected { (before, after, isSelected) = ("", "", false) }
+  }
+
+  private func changed() {
+    setNeedsDisplay()
+    onEdit(text)
+  }
+
+  /// Moves letters from the end of what is before the caret to the beginning of what is after it.
+  private func left(_ count: Int) {
+    after = before.suffix(count) + after
+    before.removeLast(min(count, before.count))
+  }
+
+  private func right(_ count: Int) {
+    before += after.prefix(count)
+    after.removeFirst(min(count, after.count))
+  }
+
+  /// The letters of the last word, with the spaces after it.
+  private static func word(_ letters: some BidirectionalCollection<Character>) -> Int {
+    let reversed = letters.reversed()
+    let spaces = reversed.prefix { $0 == " " }.count
+    return spaces + reversed.dropFirst(spaces).prefix { $0 != " " }.count
+  }
+
+  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
+    let isControl = modifiers.contains(.control)
+    let wasSelected = isSelected
+    switch key {
+    case .enter:
+      onEnter(text)
+      return true
+    case .backspace, .delete:
+      if isSelected {
+        removeSelection()
+      } else if key == .backspace {
+        before.removeLast(min(before.count, isControl ? FieldRow.word(before) : 1))
+      } else {
+        after.removeFirst(min(after.count, isControl ? FieldRow.word(after.reversed()) : 1))
+      }
+      changed()
+      return true
+    case .left: left(isControl ? FieldRow.word(before) : 1)
+    case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
+    case .home: left(before.count)
+    case .end: right(after.count)
+    case .character("a") where isControl: isSelected = !text.isEmpty
+    case .character("v") where isControl: return typed(stage.services.clipboard() ?? "")
+    case .character("c") where isControl: stage.services.setClipboard(text)
+    case .character("x") where isControl:
+      stage.services.setClipboard(text)
+      isSelected = true
+      removeSelection()
+      changed()
+    case .character: return !isControl  // it also arrives as text
+    default: return false
+    }
+    if wasSelected, !isControl { isSelected = false }
+    setNeedsDisplay()
+    return true
+  }
+
+  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
+    if case .down = phase {
+      isSelected = false
+      right(after.count)
+      setNeedsDisplay()
+    }
+    return true
+  }
+
+  override func draw(_ canvas: Canvas) {
+    let em = stage.metrics.em
+    let theme = stage.theme
+    let style = TextStyle(em * 1.12)
+    let baseline = frame.y + em * 2.4
+    canvas.text(
+      caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
+    canvas.saved {
+      canvas.clip(Rect(frame.x - 2, frame.y, frame.width + 4, frame.height))
+      let shown = before + composing + after
+      let block = stage.typeface.block(shown, style)
+      let start = block.caret(after: before.utf8.count)
+      let caret = composing.isEmpty ? start : block.caret(after: before.utf8.count + composing.utf8.count)
+      // A long text moves left until the caret is seen.
+      let x = frame.x - max(0, caret - frame.width + em)
+      let top = baseline - em * 0.85
+      if isSelected { canvas.fill(Rect(x, top, block.width, em * 1.2), theme.ghost) }
+      canvas.text(shown, style, stage.typeface, x: x, baseline: baseline, theme.ink)
+      if !composing.isEmpty {
+        canvas.fill(
+          Rect(x + min(start, caret), baseline + em * 0.18, abs(caret - start), max(1, em * 0.06)), theme.accent)
+      }
+      if isFocused { canvas.fill(Rect(x + caret + 1, top, max(1, em * 0.07), em * 1.1), theme.accent) }
+    }
+    canvas.fill(
+      Rect(frame.x, baseline + em * 0.38, frame.width, max(1, em * 0.06)),
+      isFocused && stage.showsFocus ? theme.accent : theme.line)
+  }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import MatchProtocol
+import Synchronization
+import Testing
+import TicTacToe
+
+@testable import MatchClient
+
+/// A server that does what a test says, on a free port of this machine; every wait is bounded.
+private final class Peer {
+  private let listening: Int32
+  private var connection: Int32 = -1
+  let port: Int
+
+  /// A small `receiveBuffer` makes one that is soon full.
+  init(receiveBuffer: Int32? = nil) throws {
+    listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    if var size = receiveBuffer { setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(4)) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listening = listening
+    withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = bind(listening, $0, size)
+        _ = getsockname(listening, $0, &size)
+      }
+    }
+    listen(listening, 16)
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  deinit {
+    hangUp()
+    close(listening)
+  }
+
+  private func wait(for descriptor: Int32) throws {
+    var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    try #require(poll(&item, 1, 20_000) > 0, "nobody came or spoke")
+  }
+
+  /// Takes the next connection, in place of the last.
+  func take() throws {
+    hangUp()
+    try wait(for: listening)
+    connection = accept(listening, nil, nil)
+  }
+
+  func say(_ bytes: [UInt8], pieces: Int = .max) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = Array(rest.prefix(pieces))
+      rest = rest.dropFirst(piece.count)
+      send(connection, piece, piece.count, Int32(MSG_NOSIGNAL))
+    }
+  }
+
+  /// Reads until `mark` was heard or the other end hung up.
+  func hear(_ mark: String? = nil) throws -> String {
+    var heard: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while mark.map({ !String(decoding: heard, as: UTF8.self).contains($0) }) ?? true {
+      try wait(for: connection)
+      let count = recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { break }
+      heard += buffer[..<count]
+    }
+    return String(decoding: heard, as: UTF8.self)
+  }
+
+  func hangUp() {
+    if connection >= 0 { close(connection) }
+    connection = -1
+  }
+}
+
+private let greeting = ServerMessage.greeting(server: "test", versions: protocolVersions).bytes()
+private let guest = PlayerInfo(name: "guest", rating: 1500, guest: true)
+private let welcome = ServerMessage.welcome(
+  .init(session: "s", resume: "r", you: guest, deviation: 350, token: nil, rate: [20, 40], matches: [], now: 0)
+).bytes()
+
+/// One connection against peers that break off, dawdle, flood and lie.
+@Suite struct ConnectionTests {
+  private func client(
+    _ port: Int, _ security: MatchClient.Configuration.Security = .plain, host: String = "127.0.0.1"
+  ) -> MatchClient {
+    let client = MatchClient(.init(host: host, port: port, security: security, identity: .init(client: "test")))
+    client.connect()
+    return client
+  }
+
+  /// Waits for an event for which `pick` returns something.
+  private func wait<T>(_ client: MatchClient, _ pick: (ClientEvent) -> T?) throws -> T {
+    let woken = DispatchSemaphore(value: 0)
+    client.onWake { woken.signal() }
+    let end = DispatchTime.now() + 20
+    var seen: [ClientEvent] = []
+    repeat {
+      for event in client.poll() {
+        seen.append(event)
+        if let result = pick(event) { return result }
+      }
+    } while woken.wait(timeout: end) == .success
+    throw Missing(seen: seen)
+  }
+  private struct Missing: Error { let seen: [ClientEvent] }
+
+  private func retry(_ client: MatchClient) throws -> ConnectionProblem {
+    try wait(client) { if case .status(.waiting(_, let why)) = $0 { why } else { nil } }
+  }
+  private func failure(_ client: MatchClient) throws -> ClientFailure {
+    try wait(client) { if case .status(.failed(let why)) = $0 { why } else { nil } }
+  }
+  private func online(_ client: MatchClient) throws {
+    try wait(client) { if case .status(.online) = $0 { () } else { nil } }
+  }
+
+  @Test func `a peer that hangs up in the middle of a line or of a handshake is tried again`() throws {
+    let peer = try Peer()
+    let plain = client(peer.port)
+    try peer.take()
+    peer.say(Array(greeting.prefix(10)))
+    _ = try peer.hear("hello")
+    peer.hangUp()
+    #expect(try retry(plain) == .wordless)
+    try peer.take()
+    // Drop by drop, two lines are two lines.
+    peer.say(greeting + welcome, pieces: 1)
+    try online(plain)
+    peer.hangUp()
+    #expect(try retry(plain) == .lost)
+    let other = try Peer()
+    let secure = client(other.port, .tls)
+    try other.take()
+    other.say([22, 3, 3, 0, 90, 2])
+    other.hangUp()
+    #expect(try retry(secure) == .lost)
+    try other.take()
+  }
+
+  @Test func `TLS to a plain port fails for good, and plain to a port of TLS says what to try`() throws {
+    let peer = try Peer()
+    let secure = client(peer.port, .tls)
+    try peer.take()
+    peer.say(greeting)
+    #expect(try failure(secure) == .tls(.absent))
+    let plain = client(peer.port)
+    try peer.take()
+    _ = try peer.hear("hello")
+    peer.say([21, 3, 1, 0, 2, 2, 70])
+    peer.hangUp()
+    #expect(try retry(plain) == .wordless)
+  }
+
+  @Test func `what a peer does not read is held up to a limit`() throws {
+    let peer = try Peer(receiveBuffer: 4096)
+    let client = client(peer.port)
+    try peer.take()
+    peer.say(greeting + welcome)
+    try online(client)
+    let line = ClientMessage.say(nil, String(repeating: "a", count: 200))
+    for _ in 0..<40_000 { client.ask(line) }
+    #expect(try retry(client) == .lost)
+  }
+
+  @Test func `nobody there is a reason to try again, and a name is looked up in all its families`() throws {
+    let gone = try Peer().port
+    #expect(try retry(client(gone)) == .unreachable("127.0.0.1:\(gone)"))
+    let peer = try Peer()
+    let named = client(peer.port, host: "localhost")
+    try peer.take()
+    peer.say(greeting + welcome)
+    try online(named)
+  }
+
+  @Test func `a client that is let go says good bye and closes, and so does one that disconnects`() throws {
+    let peer = try Peer()
+    for letGo in [true, false] {
+      var client: MatchClient? = self.client(peer.port)
+      try peer.take()
+      peer.say(greeting + welcome)
+      if let client { try online(client) }
+      if letGo { client = nil } else { client?.disconnect() }
+      let last = try peer.hear()
+      #expect(last.hasSuffix(String(decoding: ClientLine(.bye).bytes, as: UTF8.self)))
+    }
+  }
+
+  @Test func `dozens of clients share one thread, which ends with what there is to wait for`() throws {
+    weak var gone: PollLoop?
+    let threads = Mutex<Set<UInt>>([])
+    let ended = DispatchSemaphore(value: 0)
+    do {
+      let loop = PollLoop()
+      gone = loop
+      loop.execute { _ = loop.after(500) { ended.signal() } }
+      for i in 0..<40 {
+        loop.execute {
+          threads.withLock { _ = $0.insert(UInt(pthread_self())) }
+          _ = loop.after(Int64(i % 3)) { ended.signal() }
+          loop.after(60_000) {}.cancel()
+        }
+      }
+    }
+    for _ in 0...40 { #expect(ended.wait(timeout: .now() + 20) == .success) }
+    #expect(threads.withLock { $0.count } == 1)
+    for _ in 0..<2000 where gone != nil { usleep(10_000) }
+    #expect(gone == nil)
+  }
+}

@@ -1,0 +1,197 @@
+import Testing
+import TicTacToe
+
+@testable import Screen
+
+@Suite("Text fields and the focus")
+struct FieldTests {
+  private func screen(_ network: NetworkModel = NetworkModel(phase: .offline)) -> RootScreen {
+    let screen = Samples.screen()
+    screen.network = network
+    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.show(.network)
+    return screen
+  }
+
+  private func press(_ screen: RootScreen, _ key: Key, _ modifiers: KeyModifiers = []) {
+    screen.handle([.key(key, modifiers, isRepeat: false)], at: 1)
+  }
+
+  private func field(_ screen: RootScreen) -> FieldRow? { screen.stage.focus as? FieldRow }
+
+  @Test(
+    "marks that join the letter before them, joiners, right-to-left and emoji are written, walked over and taken back",
+    arguments: ["e\u{301}a", "กิa", "\u{5D1}\u{5B0}\u{5E8}", "👩\u{200D}👩\u{200D}👧x", "\u{301}a", "🇩🇪🇩", "ص\u{64E}ب"])
+  func combining(text: String) {
+    let screen = screen()
+    for scalar in text.unicodeScalars {
+      screen.handle([.text(String(scalar))], at: 1)
+      _ = screen.png(width: 640, height: 480, at: 1)
+    }
+    #expect(field(screen)?.text == text)
+    for key in [Key.left, .left, .left, .left, .delete, .right, .right, .right, .right] { press(screen, key) }
+    for _ in 0..<9 { press(screen, .backspace) }
+    #expect(field(screen)?.text == "")
+    press(screen, .home)
+    screen.handle([.text("\u{301}"), .text("b")], at: 1)
+    press(screen, .home)
+    screen.handle([.text("a")], at: 1)
+    #expect(field(screen)?.text == "a\u{301}b")
+  }
+
+  @Test("Ctrl-A selects all, what comes replaces it; Ctrl-Backspace and Ctrl-Delete take words")
+  func words() {
+    let screen = screen()
+    screen.handle([.text("one two  three")], at: 1)
+    press(screen, .backspace, .control)
+    #expect(field(screen)?.text == "one two  ")
+    press(screen, .backspace, .control)
+    press(screen, .home)
+    press(screen, .delete, .control)
+    #expect(field(screen)?.text == " ")
+    screen.handle([.text("x")], at: 1)
+    press(screen, .character("a"), .control)
+    screen.handle([.text("new")], at: 1)
+    #expect(field(screen)?.text == "new")
+    press(screen, .character("a"), .control)
+    press(screen, .delete)
+    #expect(field(screen)?.text == "")
+  }
+
+  @Test("what an input method composes is seen at the caret and is no text before it is done")
+  func composing() {
+    let screen = screen()
+    screen.handle([.text("ab")], at: 1)
+    press(screen, .left)
+    let before = screen.png(width: 640, height: 480, at: 1)
+    screen.handle([.composing("ni")], at: 1)
+    #expect(screen.png(width: 640, height: 480, at: 1) != before)
+    #expect(field(screen)?.text == "ab")
+    screen.handle([.text("你"), .composing("")], at: 1)
+    #expect(field(screen)?.text == "a你b")
+  }
+
+  @Test("the platform takes text while a field has the focus, and not while the board has its keys")
+  func textInput() {
+    nonisolated(unsafe) var places: [PixelRect?] = []
+    var services = Samples.services()
+    services.takeText = { places.append($0) }
+    let screen = RootScreen(services: services, themes: Samples.themes)
+    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.handle([], at: 1)
+    #expect(places.isEmpty)
+    screen.show(.network)
+    screen.handle([], at: 1)
+    #expect(places.count == 1 && places[0] != nil)
+    press(screen, .escape)
+    #expect(places.count == 2 && places[1] == nil)
+  }
+
+  @Test("the space that opens the page is not written into its field")
+  func openingSpace() {
+    let screen = Samples.screen()
+    screen.network = NetworkModel(phase: .offline)
+    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.show(.contents)
+    let row = (screen.topScene as? PageScene)?.column.rows.first { $0.spoken == screen.text(.network) }
+    screen.stage.moveFocus(to: row)
+    screen.handle([.key(.character(" "), [], isRepeat: false), .text(" ")], at: 1)
+    #expect(screen.currentScene == .network && field(screen)?.text == "")
+    screen.handle([.key(.character("a"), [], isRepeat: false), .text("a")], at: 1)
+    #expect(field(screen)?.text == "a")
+  }
+
+  @Test("a list that refreshes leaves the focus where it is, in the field or on the same line")
+  func refresh() {
+    let screen = screen(NetworkModel(phase: .lobby))
+    let code = (screen.topScene as? PageScene)?.column.rows.first { $0 is FieldRow }
+    screen.stage.moveFocus(to: code)
+    screen.network.matches = [.init(id: "a", title: "Ida – Jan"), .init(id: "b", title: "Ada – Bo")]
+    screen.handle([], at: 2)
+    #expect(screen.stage.focus === code)
+    screen.stage.moveFocus(to: (screen.topScene as? PageScene)?.column.rows.last)
+    screen.network.matches = [.init(id: "b", title: "Ada – Bo"), .init(id: "c", title: "Uta – Eva")]
+    screen.handle([], at: 3)
+    #expect(screen.stage.focus?.spoken == "Ada – Bo")
+  }
+
+  @Test("a word that goes takes no focus with it: a second Enter after a rematch asks for nothing")
+  func hiddenButton() {
+    let screen = Samples.screen()
+    let wishes = Wishes()
+    screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
+    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.handle([], at: 1)
+    screen.stage.moveFocus(to: screen.topScene.focusOrder.first { $0.spoken == screen.text(.rematch) })
+    wishes.attach(to: screen)
+    press(screen, .enter)
+    #expect(wishes.intents == [.rematch])
+    screen.model = Samples.model([])
+    screen.handle([], at: 2)
+    press(screen, .enter)
+    #expect(wishes.intents.filter { $0 == .rematch }.count == 1)
+    #expect(screen.stage.focus is CellView)
+  }
+
+  @Test("the help page opens at its head, however large the text is")
+  func head() {
+    let screen = Samples.screen()
+    screen.settings.textScale = 2
+    _ = screen.png(width: 640, height: 480, at: 0)
+    screen.show(.help)
+    screen.handle([], at: 5)
+    let column = (screen.topScene as? PageScene)?.column
+    #expect(column?.rows.first?.frame.y == column?.frame.y)
+  }
+
+  @Test("mouse and keyboard never show two ghosts at once")
+  func ghosts() {
+    let screen = Samples.screen()
+    _ = screen.png(width: 800, height: 600, at: 0)
+    let cell = screen.boardCell(Square(0))
+    screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
+    press(screen, .left)
+    #expect(screen.ghosts(at: 3) == [3])
+    screen.handle([.pointerMoved(x: cell.x + 1, y: cell.y)], at: 4)
+    #expect(screen.ghosts(at: 6) == [0])
+  }
+
+  @Test("a clock that shows the same, and a page at rest, ask for no frame")
+  func clocks() {
+    let screen = Samples.screen()
+    var model = Samples.model([4, 0])
+    model.clocks = .init(x: 61_900, o: 58_000)
+    screen.model = model
+    let buffer = PixelBuffer(width: 800, height: 600)
+    for now in [0.0, 9, 18] {
+      screen.handle([], at: now)
+      _ = screen.draw(into: buffer.bitmap, isNew: now == 0, at: now)
+    }
+    screen.model.clocks = .init(x: 61_850, o: 58_000)
+    screen.handle([], at: 20)
+    #expect(screen.nextFrame(after: 20) == .infinity)
+    screen.model.clocks = .init(x: 60_950, o: 58_000)
+    screen.handle([], at: 21)
+    #expect(screen.nextFrame(after: 21) == 21)
+  }
+
+  @Test("letters that the typeface lacks come from the machine's fonts")
+  func fallback() {
+    let typeface = Typeface()
+    // DejaVu, which every Debian desktop has, knows Hebrew; EB Garamond does not.
+    let text = "שלום"
+    #expect(typeface.missingGlyphs(in: text) == 4)
+    #expect(typeface.missingGlyphs(in: text, withFallback: true) <= typeface.missingGlyphs(in: text))
+    #expect(typeface.block("Ida שלום", TextStyle(20)).width > typeface.block("Ida ", TextStyle(20)).width)
+  }
+}
+
+extension RootScreen {
+  /// The cells whose ghosts are seen once everything has come to rest.
+  func ghosts(at now: Double) -> [Int] {
+    handle([], at: now)
+    var shown: [Int] = []
+    boardScene.visit { if let cell = $0 as? CellView, cell.showsGhost { shown.append(cell.square.index) } }
+    return shown
+  }
+}
