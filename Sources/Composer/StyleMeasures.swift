@@ -38,24 +38,26 @@ public struct StyleMeasures: Sendable, Hashable {
     bars += 1
     let isLawful = bar.pairs.indices.allSatisfy { bar.pairs[$0].isLong == ($0 == bar.pairs.count - 1) }
     if isLawful { lawful += 1 }
-    var last: Int?
+    var last: Note?
     for pair in bar.pairs {
       for note in [pair.m, pair.t].compactMap({ $0?.pitch.midi }) {
         range = range.map { min($0.lowerBound, note)...max($0.upperBound, note) } ?? note...note
       }
-      guard let m = pair.m?.pitch.midi else { continue }
+      guard let note = pair.m else { continue }
+      let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      if let last {
+      // What is owed sounds in the other hand's octave: from hand to hand nothing moves.
+      if let last, last.pan == note.pan {
         moves += 1
-        switch abs(m - last) {
+        switch abs(m - last.pitch.midi) {
         case 0: repeats += 1
         case 1, 2: steps += 1
         case 13...: wide += 1
         default: break
         }
       }
-      last = m
+      last = note
       guard let t = pair.t?.pitch.midi else { continue }
       pairs += 1
       if Self.conforms(t, to: m, scale) { conforming += 1 } else if pair.isAwakening { awakenings += 1 }

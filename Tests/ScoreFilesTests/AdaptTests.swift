@@ -43,16 +43,7 @@ private struct Play {
 
   /// The note log: what is left when the cuts have done their work, a line an event, without generations.
   var log: [String] {
-    var kept: [ScoreEvent] = []
-    for event in events {
-      if event.kind == .cut {
-        kept.removeAll {
-          $0.frame >= event.frame && $0.generation < event.generation && $0.kind != .drone && $0.kind != .preview
-        }
-      } else if event.frame < .seconds(end) {
-        kept.append(event)
-      }
-    }
+    let kept = ScoreEvent.heard(events).filter { $0.frame < .seconds(end) }
     return kept.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
       line($0.element)
     }
