@@ -97,6 +97,37 @@ import TicTacToe
     b.close()
   }
 
+  @Test
+  func `an append to a log that is longer or shorter than its row says is refused by name, and nothing of it stored`()
+    throws
+  {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresCluster(PGAddress(url))
+    defer { store.close() }
+    _ = try store.join(node("a"), lease: 60_000, replacing: nil)
+    let ids = (1...3).map { someID($0) }
+    for m in ids {
+      try store.commit([.match(MatchRecord(id: m, x: nil, o: nil, created: 5)), .append(m, after: 0, [event(1)])])
+    }
+    // As it was left when an append was two statements and the second was done by itself.
+    try PostgresTestBed.shared.sql(
+      "INSERT INTO match_event (match_id, seq, side, body) VALUES ('\(ids[0])', 2, '', '')", at: url)
+    let stored = try #require(try store.match(ids[0]))
+    #expect(stored.length == 1 && stored.events.count == 2)
+    let appends = ids.map { StoreWrite.append($0, after: 1, [event(2)]) }
+    #expect(throws: StoreError.broken([ids[0]])) { try store.commit(appends) }
+    try PostgresTestBed.shared.sql("UPDATE match SET seq = 2 WHERE id = '\(ids[1])'", at: url)
+    #expect(throws: StoreError.broken([ids[1]])) { try store.commit(Array(appends[1...])) }
+    #expect(try store.match(ids[2])?.events.count == 1)
+    try store.commit([appends[2]])
+    try PostgresTestBed.shared.sql("UPDATE match SET epoch = 0 WHERE id = '\(ids[2])'", at: url)
+    let error = #expect(throws: StoreError.self) { try store.commit([.append(ids[2], after: 2, [event(3)])]) }
+    guard case .conflict? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
   @Test func `while the disk stands still, what needs it is refused in time and everything else answered`() async throws
   {
     var lobby = LobbyConfiguration()

@@ -67,7 +67,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case unusable(String)
 
   /// Whether it is certain that nothing was stored, and why has nothing to do with who owns what.
-  var isRefusal: Bool { if case .unusable = self { true } else { false } }
+  var isRefusal: Bool {
+    switch self {
+    case .unusable, .broken: true
+    case .conflict, .unknownOutcome, .tooNew: false
+    }
+  }
 
   /// One sentence.
   public var description: String {
