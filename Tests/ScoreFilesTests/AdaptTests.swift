@@ -2,6 +2,7 @@ import Composer
 import Foundation
 import ScoreModel
 import Synth
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -227,7 +228,8 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   )
 }
 
-@Test func `Plays that differ in one fact sound the same, sample for sample, until it happens, and differ after`()
+@Test(.long)
+func `Plays that differ in one fact sound the same, sample for sample, until it happens, and differ after`()
   throws
 {
   for row in try moveRows() + otherRows() {
@@ -242,7 +244,7 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   }
 }
 
-@Test func `What differs is what the fact's own rule does, and nothing else`() throws {
+@Test(.long) func `What differs is what the fact's own rule does, and nothing else`() throws {
   for row in try otherRows() where !row.words.isEmpty {
     let (added, missing) = difference(row)
     for line in added + missing {

@@ -1,6 +1,7 @@
 import CMallocProbe
 import SampledPiano
 import ScoreModel
+import TestSupport
 import Testing
 
 @testable import Synth
@@ -93,7 +94,7 @@ struct RealTimeTests {
     withExtendedLifetime(piano) {}
   }
 
-  @Test("the grand gives the same samples for every block size", .enabled(if: SampledPiano.isAvailable))
+  @Test("the grand gives the same samples for every block size", .long, .enabled(if: SampledPiano.isAvailable))
   func grandBlocks() throws {
     var golden: [Float] = []
     for size in [1_024, 1, 63, 64, 65, 480, 8_192] {

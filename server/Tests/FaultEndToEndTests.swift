@@ -1,6 +1,7 @@
 import Foundation
 import MatchClient
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -229,11 +230,6 @@ final class Crowd {
 }
 
 @Suite(.serialized) struct FaultEndToEndTests {
-  /// How often, from the environment: CI asks for more than a quick run.
-  private func times(_ name: String, _ usual: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? usual
-  }
-
   private func check(_ crowd: Crowd, _ path: String) throws -> [String] {
     let store = try SQLiteStore(path: path)
     try crowd.checker.check(store)
@@ -248,7 +244,7 @@ final class Crowd {
     let crowd = Crowd()
     crowd.join(8, port: server.port)
     var random = SplitMix64(seed: 3)
-    let kills = times("KILLS", 50)
+    let kills = amount("KILLS", quick: 3, all: 50)
     for _ in 0..<kills {
       try await crowd.play(milliseconds: 50 + random.below(300))
       server.kill9()
@@ -307,7 +303,7 @@ final class Crowd {
   @Test func `a power cut takes nothing that was told, and the test would notice if it did`() async throws {
     let folder = TemporaryFolder()
     guard let library = try shim(folder) else { return }
-    let cuts = times("POWER_CUTS", 6)
+    let cuts = amount("POWER_CUTS", quick: 2, all: 6)
     var moves = 0
     for seed in 1...cuts {
       let result = try await cutPower(seed, library, [])
@@ -354,7 +350,7 @@ final class Crowd {
     guard let library = try shim(folder) else { return }
     var random = SplitMix64(seed: 11)
     var moves = 0
-    let runs = times("DISK_FAULTS", 5)
+    let runs = amount("DISK_FAULTS", quick: 1, all: 5)
     for seed in 1...runs {
       let at = instants.lowerBound + random.below(instants.count)
       let result = try await failDisk(fault, at: at, seed: seed, library)
