@@ -119,7 +119,7 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     if seeds.count >= 50 {
       for kind in [
         "crash", "stop", "cut from the store", "cut from the nodes", "drain", "fenced", "moved", "relayed", "raised",
-        "too old",
+        "too old", "taken and not read",
         "ok", "saw move", "saw gone", "saw back", "saw end", "saw rematch",
       ] {
         #expect(tally[kind, default: 0] > 0, "no seed had \(kind)")
@@ -148,17 +148,20 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     #expect(sent > 0 && ends > 0)
   }
 
-  @Test func `the checks notice a store without a fence`() throws {
-    var noticed = 0
-    for seed in 1...40 as ClosedRange<UInt64> {
+  @Test(arguments: [\Simulation.Options.isFenced, \.appendsAtOnce, \.knowsWhatItTook])
+  func `the checks notice a precaution that is taken out`(
+    precaution: WritableKeyPath<Simulation.Options, Bool> & Sendable
+  )
+    throws
+  {
+    let noticed = try (1...40 as ClosedRange<UInt64>).first { seed in
       var options = SimulationTests.cluster(seed)
-      options.isFenced = false
+      options[keyPath: precaution] = false
       options.crashes = true
       var world = Simulation(seed: seed, options)
-      if try !world.run().isEmpty { noticed += 1 }
+      return try !world.run().isEmpty
     }
-    print("without a fence \(noticed) of 40 seeds broke a promise")
-    #expect(noticed > 0)
+    #expect(noticed != nil)
   }
 
   @Test func `the same seed gives the same cluster`() throws {
