@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
 /// A sound server that goes and comes while a game is played.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
   @Test("A sound server that is killed is said once, the game goes on, and its return is taken up")
   func loss() throws {

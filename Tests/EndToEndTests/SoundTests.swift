@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
 /// What would have been heard, captured behind the device, against the offline render of the game that was saved.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct SoundTests {
   private func savedRecord(_ desk: Desk) throws -> Record {
     try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
