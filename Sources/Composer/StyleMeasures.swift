@@ -11,7 +11,7 @@ public struct StyleMeasures: Sendable, Hashable {
   public private(set) var conforming = 0
   /// Pairs of an awakening, which do not conform.
   public private(set) var awakenings = 0
-  /// Bars whose one long note is the last.
+  /// Bars whose last note lasts half as long again as any other, or longer.
   public private(set) var lawful = 0
   /// M notes by pitch class.
   public private(set) var pitchClasses = [Int](repeating: 0, count: 12)
@@ -36,8 +36,8 @@ public struct StyleMeasures: Sendable, Hashable {
   /// Adds a bar as written.
   public mutating func add(_ bar: Bar, scale: Scale) {
     bars += 1
-    let isLawful = bar.pairs.indices.allSatisfy { bar.pairs[$0].isLong == ($0 == bar.pairs.count - 1) }
-    if isLawful { lawful += 1 }
+    let lengths = bar.pairs.map { ($0.t ?? $0.m)?.duration.seconds ?? 0 }
+    if let long = lengths.last, lengths.dropLast().allSatisfy({ 0 < $0 && 1.5 * $0 <= long }) { lawful += 1 }
     var last: Int?
     for pair in bar.pairs {
       for note in [pair.m, pair.t].compactMap({ $0?.pitch.midi }) {

@@ -59,6 +59,9 @@ import TicTacToe
     let game = randomGame(index)
     for bar in Rendition(of: game, rules: rules).bars where bar.kind != .echo {
       #expect(bar.pairs.last?.isLong == true && bar.pairs.dropLast().allSatisfy { !$0.isLong })
+      var measures = StyleMeasures()
+      measures.add(bar, scale: rules.scale)
+      #expect(measures.lawful == 1)
       for pair in bar.pairs {
         for note in [pair.m, pair.t].compactMap({ $0 }) {
           #expect((30...58).contains(note.velocity))
@@ -69,9 +72,23 @@ import TicTacToe
       }
       let isLast =
         bar.kind == .closing && bar.pairs.count == 3 && bar.index == Rendition(of: game, rules: rules).bars.count - 1
-      for short in shorts { #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25) }
+      let short = isLast ? 0.8 : 1.05
+      for measured in shorts { #expect(abs(measured - short) < 0.25) }
+      let long = (bar.pairs.last?.t ?? bar.pairs.last?.m)?.duration.seconds ?? 0
+      let freedom = rules.performance.timing * rules.performance.timingSpread / 100
+      #expect(abs(long / (4 * short) - 1) < freedom + 0.001, "\(bar.kind) \(bar.index): \(long) s")
     }
   }
+}
+
+@Test func `A long note is one that lasts, whatever it is called`() throws {
+  var bar = try #require(Rendition(of: randomGame(1), rules: rules).bars.first { $0.kind == .move })
+  let (last, short) = (bar.pairs.count - 1, try #require(bar.pairs[0].t?.duration))
+  bar.pairs[last].t?.duration = short
+  bar.pairs[last].m?.duration = short
+  var measures = StyleMeasures()
+  measures.add(bar, scale: rules.scale)
+  #expect(bar.pairs[last].isLong && measures.bars == 1 && measures.lawful == 0)
 }
 
 @Test func `No melody moves by more than an octave, and each stays in its compass`() {
