@@ -27,7 +27,7 @@ struct SteppedSession {
   }
 
   var closed: ByeCode? {
-    actions.compactMap { if case .close(let code, _) = $0 { code } else { nil } }.first
+    actions.compactMap { if case .close(let code, _, _) = $0 { code } else { nil } }.first
   }
   var delivered: [ClientMessage] {
     actions.compactMap { if case .deliver(let line, _) = $0 { line.message } else { nil } }
@@ -89,6 +89,48 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.delivered.count == 41)
     for _ in 0..<200 { s.feed("top\n") }
     #expect(s.closed == .flood)
+  }
+
+  @Test(arguments: [(40, 10, ""), (2000, 1, ""), (19_000, 1, #","caps":["bot"]"#)])
+  func `whoever goes on sending more than is allowed is closed, however it is spread`(
+    rate: Int, seconds: Int, caps: String
+  ) {
+    var s = SteppedSession()
+    s.feed(#"{"t":"hello","v":[1],"client":"t"\#(caps)}"# + "\n")
+    for millisecond in 0..<seconds * 1000 {
+      s.now += 1
+      for _ in 0..<(millisecond + 1) * rate / 1000 - millisecond * rate / 1000 { s.feed("top\n") }
+    }
+    #expect(s.closed == .flood)
+  }
+
+  @Test func `long lines count more, and are refused unread`() {
+    var s = SteppedSession()
+    s.feed(hello)
+    let long = #"{"t":"top","id":"x","fill":""# + String(repeating: "y", count: 4000) + "\"}\n"
+    for _ in 0..<10 { s.feed(long) }
+    // One of the 40 went to hello; each of these counts four.
+    #expect(s.delivered.count == 1 + 9 && s.sent.contains(#""re":"x","code":"rate""#))
+    s.feed("{\"t\":" + String(repeating: "[", count: 4000) + "\n")
+    #expect(!s.sent.contains("nested"))
+  }
+
+  @Test func `only whole lines are signs of life`() {
+    var s = SteppedSession()
+    s.feed(hello)
+    for _ in 0..<60 {
+      s.feed(String(repeating: "x", count: 512))
+      s.tick(500)
+    }
+    #expect(s.closed == .timeout)
+  }
+
+  @Test func `white space before a line means nothing, and bye is answered like any command`() {
+    var s = SteppedSession()
+    s.feed(" \t" + hello)
+    #expect(!s.session.isPerson && s.delivered.count == 1)
+    s.feed(#" {"t":"bye","id":"b"}"# + "\n")
+    #expect(s.actions.last == .close(.bye, "good bye", re: "b"))
   }
 
   @Test func `heartbeats measure the round trip and silence ends the connection`() {

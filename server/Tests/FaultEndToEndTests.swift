@@ -303,7 +303,7 @@ final class Crowd {
   {
     let folder = TemporaryFolder()
     let library = try shim(folder)
-    let cuts = amount("POWER_CUTS", quick: 1, all: 6)
+    let cuts = amount("POWER_CUTS", quick: 2, all: 6)
     var moves = 0
     for seed in 1...cuts {
       let result = try await cutPower(seed, library, [])

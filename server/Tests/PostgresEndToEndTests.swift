@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -23,7 +24,7 @@ import TicTacToe
     try server.start(["--store", bed.url])
     let crowd = Crowd()
     crowd.join(8, port: server.port)
-    let rounds = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 3
+    let rounds = amount("KILLS", quick: 1, all: 3)
     var slowest: Int64 = 0
     var random = SplitMix64(seed: 11)
     for round in 0..<rounds {

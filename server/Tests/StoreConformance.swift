@@ -122,27 +122,6 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     }
   }
 
-  @Test(arguments: StoreKind.allCases) func `a mid is taken once for match and side`(kind: StoreKind) throws {
-    let folder = TemporaryFolder()
-    let store = try kind.make(folder)
-    let record = MatchRecord(id: someID(1), x: 1, o: 2, created: 5)
-    try store.commit([
-      StoreTransaction(
-        number: 1,
-        writes: [.match(record), .append(record.id, after: 0, [entry(1, mid: "m"), entry(2, mid: "m", side: .o)])])
-    ])
-    #expect {
-      try store.commit([StoreTransaction(number: 2, writes: [.append(record.id, after: 2, [entry(3, mid: "m")])])])
-    } throws: { if case .conflict? = $0 as? StoreError { true } else { false } }
-    try store.reopen()
-    let other = MatchRecord(id: someID(2), x: 1, o: 2, created: 5)
-    try store.commit([
-      StoreTransaction(
-        number: 3, writes: [.match(other), .append(other.id, after: 0, [entry(1, mid: "m")])])
-    ])
-    #expect(try store.match(record.id)?.events.count == 2)
-  }
-
   @Test(arguments: StoreKind.allCases) func `names are unique without regard to case`(kind: StoreKind) throws {
     let folder = TemporaryFolder()
     let store = try kind.make(folder)

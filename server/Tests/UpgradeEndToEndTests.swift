@@ -59,12 +59,10 @@ private final class Upgrade {
 
   init(seed: Int) throws {
     cluster = try ClusterChild(flags: ["--language", "1"])
-    database = PGConnection(try PGAddress(cluster.url))
+    database = try PGConnection(try PGAddress(cluster.url))
     random = SplitMix64(seed: UInt64(seed))
     crowd.join(16, nodes: cluster.nodes)
   }
-
-  deinit { database.close() }
 
   private func row(_ query: String) throws -> [PGValue] {
     try database.run([PGStatement(once: query)()], within: 10_000).first?.rows.first ?? []

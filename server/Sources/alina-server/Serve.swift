@@ -105,6 +105,9 @@ struct ServeOptions: ParsableArguments {
     result.cluster = try cluster(address)
     result.page = noPage ? nil : try Self.address(page, "page")
     result.admin = noAdmin ? nil : try Self.address(admin, "admin")
+    guard result.admin.map({ Self.isLoopback($0.host) }) ?? true else {
+      throw ConfigurationError(text: "--admin \(admin) is reachable from outside, and asks for no password")
+    }
     switch (tlsCert, tlsKey, tlsSelfSigned) {
     case (let certificate?, let key?, false):
       do { result.listener.tls = try ServerTLS(certificate: certificate, key: key) } catch {
@@ -153,6 +156,7 @@ struct ServeOptions: ParsableArguments {
     result.lobby.language = language
     result.listener.session.versions = result.lobby.versions
     result.lobby.rate = [rate, burst]
+    result.lobby.botRate = [botRate, max(burst, botRate)]
     result.lobby.loginsPerMinute = loginsPerMinute
     result.lobby.codeTriesPerMinute = codeTries
     result.lobby.maxPending = maxPending

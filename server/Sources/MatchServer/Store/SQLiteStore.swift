@@ -129,7 +129,7 @@ public final class SQLiteStore: MatchStore {
       try db.run(
         "UPDATE match SET seq = seq + ? WHERE id = ? AND seq = ?", .int(events.count), .text(m.rawValue), .int(after))
       guard db.changes == 1, events.first.map({ $0.seq == after + 1 }) ?? true else {
-        throw StoreError.conflict("match \(m) does not have \(after) events")
+        throw StoreError.broken([m])
       }
       for event in events {
         try db.run(
@@ -157,33 +157,35 @@ public final class SQLiteStore: MatchStore {
         }
       }.compactMap { $0 }
       let live = try db.run(
-        "SELECT id, x, o, opener, code, created, ended FROM match WHERE ended IS NULL ORDER BY id",
+        "SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE ended IS NULL ORDER BY id",
         row: SQLiteStore.record)
       recovery.matches = try SQLiteStore.stored(live, db)
       return recovery
     }
   }
 
-  /// The record in a row of `id, x, o, opener, code, created, ended`.
-  private static func record(_ row: SQLiteRow) -> MatchRecord? {
+  /// The record in a row of `id, x, o, opener, code, created, ended, seq`, and how long its log is.
+  private static func record(_ row: SQLiteRow) -> (record: MatchRecord, length: Int)? {
     guard let id = MatchID(rawValue: row.text(0)) else { return nil }
     var record = MatchRecord(
       id: id, x: row.optionalInt(1), o: row.optionalInt(2), opener: row.optionalInt(3), code: row.optionalText(4),
       created: row.int(5))
     record.ended = row.optionalInt(6)
-    return record
+    return (record, Int(row.int(7)))
   }
 
   /// The matches of records, with their logs.
-  private static func stored(_ records: [MatchRecord?], _ db: SQLiteConnection) throws -> [StoredMatch] {
-    try records.compactMap { $0 }.map { record in
+  private static func stored(_ records: [(record: MatchRecord, length: Int)?], _ db: SQLiteConnection) throws
+    -> [StoredMatch]
+  {
+    try records.compactMap { $0 }.map { record, length in
       let events = try db.run(
         "SELECT seq, side, mid, body FROM match_event WHERE match_id = ? ORDER BY seq", .text(record.id.rawValue)
       ) { row in
         StoredEvent(
           seq: Int(row.int(0)), side: Player(wire: row.text(1)), mid: row.optionalText(2), body: row.bytes(3))
       }
-      return StoredMatch(record: record, events: events)
+      return StoredMatch(record: record, events: events, length: length)
     }
   }
 
@@ -191,7 +193,7 @@ public final class SQLiteStore: MatchStore {
   public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
     try reading { db in
       let found = try db.run(
-        "SELECT id, x, o, opener, code, created, ended FROM match WHERE id = ?", .text(id.rawValue),
+        "SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE id = ?", .text(id.rawValue),
         row: SQLiteStore.record)
       return try SQLiteStore.stored(found, db).first
     }
@@ -202,7 +204,7 @@ public final class SQLiteStore: MatchStore {
     try reading { db in
       let found = try db.run(
         """
-        SELECT id, x, o, opener, code, created, ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
+        SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
         ORDER BY ended DESC, id DESC LIMIT ?3
         """, .int(account), .int(before), .int(limit), row: SQLiteStore.record)
       return try SQLiteStore.stored(found, db)

@@ -118,17 +118,7 @@ public final class GameListener: Sendable {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     await close()
     let retry = 1000
-    // Whichever comes first; a disk that hangs must not be waited for.
-    let (ended, either) = AsyncStream<Void>.makeStream()
-    Task {
-      try? await host.drain(retry: retry)
-      either.finish()
-    }
-    Task {
-      try? await Task.sleep(for: .seconds(configuration.drainSeconds))
-      either.finish()
-    }
-    for await _ in ended {}
+    try? await host.drain(retry: retry, within: configuration.drainSeconds)
     try? await host.closeAll(.restart, "the server stops; come back", retry: retry)
     for _ in 0..<40 where connections > 0 { try? await Task.sleep(for: .milliseconds(25)) }
     logger.notice("stopped")

@@ -38,7 +38,7 @@ struct PeoplePage: Sendable {
       let now = try await host.inspect(Self.boards)
       (reply.type, reply.text) = ("text/javascript; charset=utf-8", "const now = [\(now.joined(separator: ","))];\n")
     case ["top.json"]:
-      let rows = try await host.inspect { $0.leaders(limit: 20) }.map { account in
+      let rows = try await host.leaders(limit: 20).map { account in
         var row = JSONWriter()
         row.field("name", account.name)
         row.field("rating", Int(account.rating.value.rounded()))
