@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 /// A sound server that goes and comes while a game is played.
-@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
   @Test(
     "A sound server that is killed is said once, the game goes on, and its return is taken up", .needs("pulseaudio"))

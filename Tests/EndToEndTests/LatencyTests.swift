@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 /// From a click to its downbeat, in the real window; `LATENCY=1` clicks a hundred times.
-@Suite(.serialized, .tidy, .long, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct LatencyTests {
   /// A draw: no line is completed before the last cell.
   private static let clicks = [0, 1, 2, 4, 3, 5, 7, 6, 8]

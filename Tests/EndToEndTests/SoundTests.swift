@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 /// What would have been heard, captured behind the device, against the offline render of the game that was saved.
-@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct SoundTests {
   private func savedRecord(_ desk: Desk) throws -> Record {
     try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
@@ -105,7 +105,7 @@ struct SoundTests {
     print(try String(contentsOf: log, encoding: .utf8))
   }
 
-  @Test("A real PulseAudio server hears the game that is played", .long, .needs("pulseaudio", "parec"))
+  @Test("A real PulseAudio server hears the game that is played", .needs("pulseaudio", "parec"))
   func pulseAudio() throws {
     let folder = try Desk.newFolder()
     let server = try PulseServer(folder)
