@@ -85,7 +85,7 @@ public struct StyleReport: Sendable {
       (
         "roughness win < calm < threat",
         [win, calm, threat].map { $0.map { fixed($0, 3) } ?? "–" }.joined(separator: " "),
-        "rising", rough == rough.sorted()
+        "rising", rough.count == 3 && rough == rough.sorted()
       ),
     ]
   }

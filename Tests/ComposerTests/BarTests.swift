@@ -57,11 +57,14 @@ import TicTacToe
   #expect(games > 10_000)
 }
 
-@Test func `A bar is short notes and one long, last; the long is four shorts and touch stays within p`() {
+@Test func `A bar is short notes and one long, last; the long is four shorts and touch stays within p`() throws {
   for index in 0..<50 {
     let game = randomGame(index)
     for bar in Rendition(of: game, rules: rules).bars where bar.kind != .echo {
       #expect(bar.pairs.last?.isLong == true && bar.pairs.dropLast().allSatisfy { !$0.isLong })
+      var measures = StyleMeasures()
+      measures.add(bar, scale: rules.scale)
+      #expect(measures.lawful == 1)
       for pair in bar.pairs {
         for note in [pair.m, pair.t].compactMap({ $0 }) {
           #expect((30...58).contains(note.velocity))
@@ -76,8 +79,22 @@ import TicTacToe
       for short in shorts where bar.kind != .closing || isLast {
         #expect(abs(short - (isLast ? 0.8 : 1.05)) < 0.25 || bar.signs[0] == "both-threaten")
       }
+      let lengths = StyleMeasures.lengths(of: bar)
+      let (long, others) = (try #require(lengths.last), lengths.dropLast())
+      let ratio = long * Double(others.count) / others.reduce(0, +)
+      #expect((3.2...4.2).contains(ratio), "\(bar.kind) \(bar.index): \(lengths)")
     }
   }
+}
+
+@Test func `A long note is one that lasts, whatever it is called`() throws {
+  var bar = try #require(Rendition(of: randomGame(1), rules: rules).bars.first { $0.kind == .move })
+  let (last, short) = (bar.pairs.count - 1, try #require(bar.pairs[0].t?.duration))
+  bar.pairs[last].t?.duration = short
+  bar.pairs[last].m?.duration = short
+  var measures = StyleMeasures()
+  measures.add(bar, scale: rules.scale)
+  #expect(bar.pairs[last].isLong && measures.bars == 1 && measures.lawful == 0)
 }
 
 @Test func `No melody moves by more than an octave, and each stays in its compass`() {

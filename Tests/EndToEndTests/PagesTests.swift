@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 /// Every page of the real program: by mouse at five sizes, by keyboard alone, by ear alone.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct PagesTests {
   /// The lines of the menu that open a page, and the page's name.
   private static let lines = [

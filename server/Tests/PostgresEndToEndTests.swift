@@ -38,12 +38,12 @@ import TicTacToe
       try bed.order("start")
       let up = Moment.current.steady
       let before = crowd.moves
-      try await crowd.play(milliseconds: 20_000) { crowd.moves >= before + 8 }
+      try await crowd.play { crowd.moves >= before + 8 }
       slowest = max(slowest, Moment.current.steady - up)
       #expect(crowd.moves >= before + 8, "the games go on after round \(round)")
     }
     let before = crowd.games
-    try await crowd.play(milliseconds: 20_000) { crowd.games >= before + 8 }
+    try await crowd.play { crowd.games >= before + 8 }
     #expect(crowd.games >= before + 8)
     crowd.leave()
     server.process.terminate()
