@@ -78,14 +78,7 @@ package final class NodeTLS: RenewableCertificates {
   /// Whether two nodes with these contexts would believe each other: they shake hands in memory, and one says a word.
   private static func believe(_ server: NIOSSLContext, _ client: NIOSSLContext, _ name: String) -> Bool {
     let (accepting, opening) = (EmbeddedChannel(), EmbeddedChannel())
-    defer { for channel in [accepting, opening] { _ = try? channel.finish(acceptAlreadyClosed: true) } }
-    do {
-      try accepting.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: server))
-      try opening.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: client, serverHostname: name))
-      for channel in [accepting, opening] {
-        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
-      }
-      opening.writeAndFlush(ByteBuffer(string: "word"), promise: nil)
+    func pass() throws {
       var isTalking = true
       while isTalking {
         isTalking = false
@@ -96,6 +89,19 @@ package final class NodeTLS: RenewableCertificates {
           }
         }
       }
+    }
+    defer {
+      opening.close(promise: nil)
+      try? pass()
+    }
+    do {
+      try accepting.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: server))
+      try opening.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: client, serverHostname: name))
+      for channel in [accepting, opening] {
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+      }
+      opening.writeAndFlush(ByteBuffer(string: "word"), promise: nil)
+      try pass()
       return try accepting.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "word")
     } catch { return false }
   }
