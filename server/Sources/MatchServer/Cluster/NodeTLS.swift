@@ -83,6 +83,7 @@ package final class NodeTLS: RenewableCertificates {
       while isTalking {
         isTalking = false
         for (from, to) in [(opening, accepting), (accepting, opening)] {
+          from.embeddedEventLoop.run()
           while let bytes = try from.readOutbound(as: ByteBuffer.self) {
             try to.writeInbound(bytes)
             isTalking = true
