@@ -11,7 +11,7 @@ struct BarPlan {
   var sign: SignRule
   /// A sign of an earlier bar that was not heard, due on the second pair, in the hand of the one it belongs to.
   var owed: (rule: SignRule, mover: Player)?
-  /// The long note of the bar before, if it was cut: it sounds with the downbeat.
+  /// The long note of the bar before, if it was cut: it sounds within the downbeat's pair.
   var resolves: Note?
   /// The pair where T leaves the triad, if any: the downbeat if M happens to be right there, else the second.
   var awakensAt: Int?
@@ -208,8 +208,9 @@ struct BarWriter {
     var notes: [Note] = []
     if slot == 0, var note = plan.resolves {
       note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
-      note.onset = .zero
-      note.duration = end
+      // Half a pair late, so that the downbeat alone says whose move it is.
+      note.onset = Tick(rawValue: onsets[1].rawValue / 2)
+      note.duration = end - note.onset
       notes.append(note)
     }
     let strikes = (slot == 0 && plan.strikesDrone) || rule.drone.map { takesPlace($0, plan, slot) } ?? false

@@ -113,20 +113,21 @@ extension Conductor {
 
   // MARK: Waiting
 
-  /// An earlier bar again, softer, every second one higher. The longer everyone waits the less is left of it: first
-  /// whole bars, then their ends in one voice, then single long notes, then silence.
+  /// The end of an earlier bar again, softer, every second one higher. The longer everyone waits the less is left of
+  /// it: first some pairs, then fewer in one voice, then single long notes, then silence.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     course = .waiting(echoes: number + 1)
     let rules = rules.echoes
     let waited = moment - waitingSince
     guard waited < .seconds(rules.until) else { return [] }
-    let left = waited < .seconds(rules.thin) ? Int.max : waited < .seconds(rules.sparse) ? 3 : 1
+    let isThin = waited >= .seconds(rules.thin)
+    let left = !isThin ? rules.most : waited < .seconds(rules.sparse) ? min(rules.most, 3) : 1
     // Only the running game's bars (and the opening): its record alone must give the same echoes.
     let heard = bars.dropFirst(game.firstBar).filter { [.opening, .move, .closing].contains($0.kind) }
     let long = heard.filter { $0.sounding.count >= 2 }
     // None is heard more than twice in the same way.
     func way(_ source: Bar) -> Int {
-      source.index * 64 + min(left, 4) * 8 + echoShift(source, last: left, octaves: number % 2 * rules.octaves) + 4
+      source.index * 256 + left * 8 + echoShift(source, last: left, octaves: number % 2 * rules.octaves) + 4
     }
     let sources = (long.isEmpty ? heard : long).suffix(rules.memory).filter {
       game.echoed[way($0), default: 0] < 2
@@ -141,7 +142,7 @@ extension Conductor {
     let pool = fresh.isEmpty ? sources : fresh
     let source = pool[generator.below(pool.count)]
     game.echoed[way(source), default: 0] += 1
-    let written = echoed(source, last: left, octaves: number % 2 * rules.octaves, at: moment)
+    let written = echoed(source, last: left, isThin: isThin, octaves: number % 2 * rules.octaves, at: moment)
     take(written)
     var rest = rules.rest
     for _ in 0..<min(number, 30) { rest = min(rest * Double(100 + rules.growth) / 100, rules.until) }
@@ -157,7 +158,7 @@ extension Conductor {
   }
 
   /// The last pairs of a bar as an echo, none of them above the ceiling.
-  private func echoed(_ source: Bar, last: Int, octaves: Int, at moment: Tick) -> WrittenBar {
+  private func echoed(_ source: Bar, last: Int, isThin: Bool, octaves: Int, at moment: Tick) -> WrittenBar {
     var bar = source
     bar.index = bars.count
     bar.kind = .echo
@@ -169,14 +170,14 @@ extension Conductor {
     let long = Tick.seconds(short * Double(rules.bars.long))
     let begin = bar.pairs.first?.onset ?? .zero
     let shift = echoShift(source, last: last, octaves: octaves)
-    let share = last < Int.max ? rules.echoes.velocity * rules.echoes.velocity / 100 : rules.echoes.velocity
+    let share = isThin ? rules.echoes.velocity * rules.echoes.velocity / 100 : rules.echoes.velocity
     for index in bar.pairs.indices {
       let isLast = index == bar.pairs.count - 1
       bar.pairs[index].bass = []
       bar.pairs[index].isLong = isLast
       bar.pairs[index].isAwakening = false
       // What is left of an echo rests in T, but for its long note.
-      if last < Int.max && !isLast { bar.pairs[index].t = bar.pairs[index].m == nil ? bar.pairs[index].t : nil }
+      if isThin && !isLast { bar.pairs[index].t = bar.pairs[index].m == nil ? bar.pairs[index].t : nil }
       bar.pairs[index].change { note in
         note.onset = note.onset - begin
         note.pitch = Pitch(min(max(note.pitch.midi + 12 * shift, 21), 108))

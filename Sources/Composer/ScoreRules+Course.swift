@@ -140,7 +140,9 @@ extension ScoreRules {
     public var rest = 5.0
     /// Per cent by which each rest is longer than the one before.
     public var growth = 25
-    /// Waiting after which only the ends of bars are echoed, in one voice.
+    /// Pairs of an echo at most: the last ones of its bar.
+    public var most = 4
+    /// Waiting after which echoes have three pairs at most, in one voice.
     public var thin = 30.0
     /// Waiting after which only long notes are.
     public var sparse = 120.0
@@ -160,6 +162,7 @@ extension ScoreRules {
       v.double("until", &until, 0...3_600)
       v.int("memory", &memory, 1...100)
       v.optional { v in
+        v.int("most", &most, 1...16)
         v.double("thin", &thin, 0...3_600)
         v.double("sparse", &sparse, 0...3_600)
         v.pitch("ceiling", &ceiling)

@@ -44,12 +44,12 @@ private func opened() -> (Conductor, [ScoreEvent]) {
   var said: [[Pitch?]: Int] = [:]
   for echo in echoes {
     let waited = (echo.start - end).seconds
-    let left = waited < 30 ? 8 : waited < 120 ? 3 : 1
+    let left = waited < 30 ? 4 : waited < 120 ? 3 : 1
     let sources = moved.flatMap { bar in [0, 12].map { up in bar.melody.suffix(left).map { $0.midi + up } } }
     #expect(sources.contains(echo.melody.map(\.midi)), "\(waited) s")
     #expect(echo.pairs.allSatisfy { ($0.m?.velocity ?? 0) < 45 && ($0.m?.pitch ?? Pitch(0)) <= Pitch(93) })
     // What is left of an echo is one voice, but for its long note.
-    if left < 8 { #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil) }
+    if left < 4 { #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil) }
     said[echo.pairs.flatMap { [$0.m?.pitch, $0.t?.pitch] }, default: 0] += 1
   }
   #expect(echoes.count > 8 && said.values.allSatisfy { $0 <= 2 })
