@@ -168,6 +168,8 @@ private final class Upgrade {
     let end = MatchClient.now + 10_000
     while try inForce == 1, MatchClient.now < end { try await crowd.play(milliseconds: 50) }
     #expect(try inForce == 2)
+    // The other nodes hear of it when they renew their leases next, within a second.
+    try await crowd.play(milliseconds: 1500)
   }
 
   private static let refusal =
