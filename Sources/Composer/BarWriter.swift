@@ -83,7 +83,8 @@ struct BarWriter {
     var marks = [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)]
     for slot in 0..<plan.count {
       let hand = hand(plan, slot)
-      let m = rules.scale.midi(line[slot]) + 12 * hand.octaves
+      // An owed sign comes from its own side, at the height of the bar that it stands in.
+      let m = rules.scale.midi(line[slot]) + 12 * rules.hand(plan.hand).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
       let rule = rule(plan, slot)

@@ -81,6 +81,8 @@ import TicTacToe
       }
       let lengths = StyleMeasures.lengths(of: bar)
       let (long, others) = (try #require(lengths.last), lengths.dropLast())
+      // A bar may be its long note alone.
+      guard !others.isEmpty else { continue }
       let ratio = long * Double(others.count) / others.reduce(0, +)
       #expect((3.2...4.2).contains(ratio), "\(bar.kind) \(bar.index): \(lengths)")
     }

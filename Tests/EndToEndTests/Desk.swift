@@ -264,7 +264,7 @@ final class Tidy: Sendable {
   @TaskLocal static var now: Tidy?
   let folders = Mutex<[TemporaryFolder]>([])
 
-  struct Suites: SuiteTrait, TestScoping {
+  struct Suites: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
     func provideScope(
       for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

@@ -7,7 +7,7 @@ import TicTacToe
 @testable import MatchServer
 
 /// What a hostile client, a broken log or a bad moment of the database may cost: never more than is told here.
-@Suite struct PromiseTests {
+@Suite struct PromiseEndToEndTests {
   @Test func `no id that a client can say is one of ours`() async throws {
     let server = try await TestServer()
     let (x, o, m, _) = try RawPeer.pair(server.port)

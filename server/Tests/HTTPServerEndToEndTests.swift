@@ -6,7 +6,7 @@ import Testing
 @testable import MatchServer
 
 /// HTTP as the pages speak it, and what it lets nobody do.
-@Suite struct HTTPServerTests {
+@Suite struct HTTPServerEndToEndTests {
   private func server(
     most: Int = 100, patience: Int64 = 20_000, stream: @escaping @Sendable (EventStream) -> Void = { _ in }
   ) async throws -> HTTPServer {
