@@ -62,19 +62,14 @@ var targets: [Target] = [
   .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
-    dependencies: ["MatchProtocol", "CLibPQ"] + nio + [
-      .product(name: "GRDB", package: "GRDB.swift"),
-      .product(name: "Hummingbird", package: "hummingbird"),
-      .product(name: "Logging", package: "swift-log"),
-      .product(name: "Metrics", package: "swift-metrics"),
-      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      .product(name: "X509", package: "swift-certificates"), .product(name: "Crypto", package: "swift-crypto"),
+    dependencies: ["MatchProtocol", "CLibPQ", "CSQLite"] + nio + [
+      .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
     ], path: "server/Sources/MatchServer"),
   .executableTarget(
     name: "alina-server", dependencies: ["TicTacToe", "MatchServer", argumentParser],
     path: "server/Sources/alina-server"),
   .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
+  .systemLibrary(name: "CSQLite", path: "server/Sources/CSQLite"),
 
   // Which tests a run is for, and which it cannot run here.
   .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -95,8 +90,7 @@ var targets: [Target] = [
   .testTarget(name: "MatchClientTests", dependencies: ["MatchClient", "COpenSSL"]),
   .testTarget(
     name: "MatchServerTests",
-    dependencies: ["MatchServer", "MatchClient", .product(name: "GRDB", package: "GRDB.swift")], path: "server/Tests",
-    exclude: ["Faults"]),
+    dependencies: ["MatchServer", "MatchClient"], path: "server/Tests", exclude: ["Faults"]),
   // Runs the executables as programs; depends on them only in time.
   .testTarget(name: "EndToEndTests", dependencies: ["TicTacToe", "ScoreModel", "Composer", "ScoreFiles", "Synth"]),
 ]
@@ -106,14 +100,6 @@ var packages: [String: Package.Dependency] = [
   "Yams": .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
   "swift-nio": .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
   "swift-nio-ssl": .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
-  "swift-log": .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-  "swift-metrics": .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
-  "swift-crypto": .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
-  "swift-certificates": .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
-  "swift-service-lifecycle": .package(
-    url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-  "hummingbird": .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-  "GRDB.swift": .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
 ]
 
 /// For Benchmarks/, a package of its own.

@@ -70,11 +70,24 @@ in_other_words() {
   fi
 }
 
+# need_music21: sees to an independent reader of MusicXML that Debian does not have, in a Python beside the build, which
+# PYTHON then names; where it cannot be had its test is skipped.
+need_music21() {
+  local folder=$root/.build/python
+  if ! "$folder/bin/python3" -c 'import music21' 2>/dev/null; then
+    echo "installing music21" >&2
+    rm -rf "$folder"
+    { /usr/bin/python3 -m venv --system-site-packages "$folder" && "$folder/bin/pip" install music21==10.5.1; } \
+      >/dev/null 2>&1 || return 0
+  fi
+  export PYTHON=$folder/bin/python3
+}
+
 need_swift() {
   command -v swift >/dev/null || fail "needs Swift 6.3 on the PATH (https://www.swift.org/install)"
 }
 
-# swift build without an index for editors, and without the note on Pango's pkg-config flags, which SwiftPM prints on every build and nobody can act on.
+# swift build without the note on Pango's pkg-config flags, which SwiftPM prints on every build and nobody can act on.
 swift_build() {
-  swift build --disable-index-store "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
+  swift build "$@" 2> >(grep -v 'prohibited flag(s)' >&2)
 }

@@ -9,8 +9,10 @@ struct BarPlan {
   var hand: Player?
   var count: Int
   var sign: SignRule
-  /// A sign of an earlier bar that was not heard, due on the second pair.
-  var owed: SignRule?
+  /// A sign of an earlier bar that was not heard, due on the second pair, in the hand of the one it belongs to.
+  var owed: (rule: SignRule, mover: Player)?
+  /// The long note of the bar before, if it was cut: it sounds within the downbeat's pair.
+  var resolves: Note?
   /// The pair where T leaves the triad, if any: the downbeat if M happens to be right there, else the second.
   var awakensAt: Int?
   /// Seconds of a short note.
@@ -19,6 +21,8 @@ struct BarPlan {
   var strikesDrone = false
   var hasM = true
   var hasT = true
+  /// When T sounds, whatever the sign says.
+  var tPace: SignRule.TPace?
   /// Velocity in per cent, of everything and of T besides.
   var velocity = 100
   var tVelocity = 100
@@ -73,20 +77,23 @@ struct BarWriter {
   /// Writes the bar; `generator` varies time and touch.
   func write(_ plan: BarPlan, line: [Int], index: Int, start: Tick, generator: SplitMix64) -> WrittenBar {
     var generator = generator
-    let hand = rules.hand(plan.hand)
     let onsets = onsets(plan, &generator)
-    let roll = Tick.milliseconds(plan.hasM && plan.hasT ? hand.rollMilliseconds : 0)
     var pairs: [Pair] = []
     var chains: [UInt8] = []
     var marks = [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)]
     for slot in 0..<plan.count {
+      let hand = hand(plan, slot)
       let m = rules.scale.midi(line[slot]) + 12 * hand.octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
       let rule = rule(plan, slot)
       let length = onsets[slot + 1] - onsets[slot]
       let second = slot == 1 && rule.secondPair != nil ? rule.secondVelocity : 100
-      let touch = touch(plan, slot, m, &generator) * second / 100
+      let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
+      let tDelay = tDelay(plan, slot, length)
+      // However wide the roll, M has half of its pair left.
+      let rolled = Tick.milliseconds(plan.hasM && plan.hasT ? hand.rollMilliseconds : 0)
+      let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
       func note(_ midi: Int, _ velocity: Int, _ delay: Tick) -> Note {
         Note(
           pitch: Pitch(min(max(midi, 21), 108)), velocity: velocity == 0 ? 1 : UInt8(velocity),
@@ -96,7 +103,7 @@ struct BarWriter {
       pairs.append(
         Pair(
           m: plan.hasM ? note(m, clamp(touch, plan), roll) : nil,
-          t: plan.hasT ? note(t, clamp(tTouch, plan), .zero) : nil,
+          t: plan.hasT ? tDelay.map { note(t, clamp(tTouch, plan), $0) } : nil,
           bass: bass(plan, slot, onsets), isLong: slot == plan.count - 1, isAwakening: awakens))
       chains.append(chain(plan, slot))
       marks += self.marks(plan, slot, m, onsets, awakens)
@@ -118,14 +125,16 @@ struct BarWriter {
     for slot in 0..<plan.count {
       let jitter = Double(generator.below(2_001) - 1_000) / 1_000
       if slot == shorts {
-        time += plan.short * Double(rules.bars.long) * (1 + k.timing * k.timingSpread / 100 * jitter)
+        time += plan.short * Double(rules.bars.long) * max(1 + k.timing * k.timingSpread / 100 * jitter, 0.25)
       } else {
         let place = shorts > 1 ? Double(slot) / Double(shorts - 1) * 2 - 1 : 0
         // Balanced about the bar's own tempo: a parabola of mean zero.
         let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
         let fromEnd = k.ritardSlower.count - (shorts - slot)
         let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
-        time += plan.short * (1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100)
+        // However far the rules exaggerate, time goes on.
+        let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
+        time += plan.short * max(factor, 0.25)
       }
       onsets.append(.seconds(time))
     }
@@ -136,7 +145,7 @@ struct BarWriter {
     let k = rules.performance
     let place = plan.count > 1 ? Double(slot) / Double(plan.count - 1) * 2 - 1 : 0
     let middle = (rules.melody.register.lowerBound.midi + rules.melody.register.upperBound.midi) / 2
-    let height = Double(midi - 12 * rules.hand(plan.hand).octaves - middle) / 12
+    let height = Double(midi - middle) / 12
     let jitter = Double(generator.below(2_001) - 1_000) / 1_000
     let value =
       Double(k.m) + k.phraseArch * k.archSofter * (2.0 / 3 - place * place) + k.highLoud * k.highLouder * height
@@ -155,7 +164,21 @@ struct BarWriter {
 
   /// The sign that rules a pair: the owed one on the second, else the bar's own.
   private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
-    slot == 1 ? plan.owed ?? plan.sign : plan.sign
+    slot == 1 ? plan.owed?.rule ?? plan.sign : plan.sign
+  }
+
+  /// The hand that plays a pair: what is owed sounds in its own.
+  private func hand(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Hand {
+    rules.hand(slot == 1 ? plan.owed?.mover ?? plan.hand : plan.hand)
+  }
+
+  /// How long after its pair T begins; `nil` where it rests. The downbeat and the long note always have theirs.
+  private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
+    switch plan.tPace ?? rule(plan, slot).tPace {
+    case .together: .zero
+    case .after: slot == 0 || slot == plan.count - 1 ? .zero : Tick(rawValue: length.rawValue / 2)
+    case .half: slot == 0 || (plan.count - 1 - slot) % 2 == 0 ? .zero : nil
+    }
   }
 
   /// Whether an action of the pair's rule takes place here; all of an owed rule's do, on its one pair.
@@ -165,12 +188,7 @@ struct BarWriter {
 
   private func tNote(_ plan: BarPlan, _ slot: Int, _ m: Int) -> Int {
     let rule = rule(plan, slot)
-    var t =
-      switch rule.t {
-      case .fixed(let k): rules.scale.triadTone(k, of: m)
-      case .nearest: rules.scale.nearestTriadTone(to: m)
-      case .alternating(let k): rules.scale.triadTone(slot % 2 == 0 ? -k : k, of: m)
-      }
+    var t = rule.t.tone(of: m, slot: slot, in: rules.scale)
     if rule.tOctaves != 0 && takesPlace(rule.tOctavesAt, plan, slot) { t += 12 * rule.tOctaves }
     return t
   }
@@ -188,9 +206,16 @@ struct BarWriter {
     let rule = rule(plan, slot)
     let end = onsets[onsets.count - 1]
     var notes: [Note] = []
+    if slot == 0, var note = plan.resolves {
+      note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
+      // Half a pair late, so that the downbeat alone says whose move it is.
+      note.onset = Tick(rawValue: onsets[1].rawValue / 2)
+      note.duration = end - note.onset
+      notes.append(note)
+    }
     let strikes = (slot == 0 && plan.strikesDrone) || rule.drone.map { takesPlace($0, plan, slot) } ?? false
     if strikes {
-      notes = rules.drone.notes.map {
+      notes += rules.drone.notes.map {
         Note(
           pitch: $0, velocity: UInt8(clamping: rules.drone.velocity * plan.velocity / 100), onset: onsets[slot],
           duration: .seconds(rules.drone.seconds), pan: 0)

@@ -8,54 +8,57 @@ extension Conductor {
     let barSeed = SplitMix64.first(
       seed: gameSeed, index: UInt64(number + 1) << 16 | UInt64(plan.kind == .closing ? 1 : 0))
     let rules = rules
+    let count = max(rules.melody.candidates, 1)
     func search(_ candidate: Int) -> MelodySearch {
-      MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed, candidate: candidate)
+      MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed, candidate: candidate % count)
+    }
+    /// A candidate past the usual number is a variation: one of them with another note in one slot.
+    func line(_ candidate: Int) -> MelodyLine {
+      let search = search(candidate)
+      let line = search.solve()
+      let slot = candidate / count - 1
+      return slot < 0 || slot >= line.degrees.count ? line : search.varied(line, at: slot)
     }
     let octaves = rules.hand(plan.hand).octaves
-    let (choice, line) = choose(octaves, search)
+    let (choice, found) = choose(octaves, problem.count, line)
     let ply = game.position.ply
     while game.choices.count <= ply { game.choices.append([]) }
     game.choices[ply].append(choice)
-    novelty.insert(line.degrees, octaves: octaves)
+    novelty.insert(found.degrees, octaves: octaves)
 
     let index = bars.count
     let written = BarWriter(rules: rules).write(
-      plan, line: line.degrees, index: index, start: moment,
+      plan, line: found.degrees, index: index, start: moment,
       generator: SplitMix64(seed: barSeed, index: 0xFFFF))
-    if explains { reasons[index] = search(choice).reasons(for: line, octaves: octaves) }
-    bars.append(written.bar)
+    if explains { reasons[index] = search(choice).reasons(for: found, octaves: octaves) }
     take(written)
-    game.pendingSigns = []
-    if let owed = plan.owed { game.pendingSigns.append((owed.name, 1)) }
-    if !plan.sign.when.isEmpty {
-      let isSecond = plan.sign.secondPair != nil || plan.awakensAt == 1 && plan.owed?.awakenM == nil
-      game.pendingSigns.append((plan.sign.name, isSecond ? 1 : 0))
+    if let owed = plan.owed { current?.signs.append((Debt(sign: owed.rule.name, mover: owed.mover), 1)) }
+    if let mover = plan.hand, plan.kind == .move, !plan.sign.when.isEmpty {
+      let isSecond = plan.sign.secondPair != nil || plan.awakensAt == 1 && plan.owed?.rule.awakenM == nil
+      current?.signs.append((Debt(sign: plan.sign.name, mover: mover), isSecond ? 1 : 0))
     }
     return written
   }
 
-  /// The candidate that shares fewest patterns with the session and repeats no bar; the cheapest of equals.
-  private func choose(_ octaves: Int, _ search: (Int) -> MelodySearch) -> (Int, MelodyLine) {
-    func line(_ candidate: Int) -> MelodyLine {
-      guard let line = search(candidate).solve() else { preconditionFailure("no line: widest or compass too small") }
-      return line
-    }
+  /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied.
+  private func choose(_ octaves: Int, _ slots: Int, _ line: (Int) -> MelodyLine) -> (Int, MelodyLine) {
     let ply = game.position.ply
     let number = ply < game.choices.count ? game.choices[ply].count : 0
     if ply < game.replay.count, number < game.replay[ply].count {
       let choice = game.replay[ply][number]
       return (choice, line(choice))
     }
-    var best: (choice: Int, line: MelodyLine, rank: (Int, Int, Int))?
+    let count = max(rules.melody.candidates, 1)
+    var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0
-    // When every candidate would repeat a bar, more are asked, up to sixteen times as many.
-    while candidate < rules.melody.candidates || (best?.rank.0 == 1 && candidate < 16 * rules.melody.candidates) {
+    while candidate < count || (best?.isRepeat == true && candidate < count * (slots + 1)) {
       let found = line(candidate)
-      let rank = (novelty.isRepeat(found.degrees, octaves: octaves) ? 1 : 0, novelty.shared(found.degrees), found.cost)
-      if best.map({ rank < $0.rank }) ?? true { best = (candidate, found, rank) }
+      let isRepeat = novelty.isRepeat(found.degrees, octaves: octaves)
+      let cost =
+        found.cost + rules.melody.familiar * novelty.shared(found.degrees) + (isRepeat ? rules.melody.again : 0)
+      if best.map({ cost < $0.cost }) ?? true { best = (candidate, found, isRepeat, cost) }
       candidate += 1
     }
-    guard let best else { preconditionFailure("no candidates") }
-    return (best.choice, best.line)
+    return best.map { ($0.choice, $0.line) } ?? (0, line(0))
   }
 }

@@ -27,7 +27,7 @@ extension Conductor {
     if !isFirst { cutBars(at: moment) }
     resetGame(position, human: human, isFirst: isFirst)
     gamesBegun += 1
-    slots = (moment, [])
+    slots = Slots(start: moment, short: short)
     guard !isFirst else { return [] }
     let generation = newGeneration()
     let up = Tick.seconds(rules.pedal.newGame)
@@ -38,7 +38,7 @@ extension Conductor {
     ]
     events += tonic(at: moment + up, generation: generation)
     pendingTonic = moment + up
-    slots = (moment + up, [])
+    slots = Slots(start: moment + up, short: short)
     current = nil
     previous = nil
     course = .waiting(echoes: 0)
@@ -51,6 +51,7 @@ extension Conductor {
     gameSeed = gameNumber == 0 ? seed : SplitMix64.first(seed: seed, index: gameNumber)
     let opening = isFirst ? game.choices : []
     game = GameScore()
+    asides = []
     game.choices = opening
     game.firstBar = isFirst ? 0 : bars.count
     game.position = position
@@ -70,36 +71,46 @@ extension Conductor {
 
   // MARK: Moves
 
-  mutating func move(_ facts: MoveFacts, at moment: Tick) -> [ScoreEvent] {
+  mutating func move(_ facts: MoveFacts, at moment: Tick, logged: Tick?) -> [ScoreEvent] {
     // A move after the end, or out of order, begins a game nobody announced.
     let isUnannounced = game.isOver || facts.before.ply < game.position.ply
-    owe(cutAt: moment)
+    // Over the network only the log's times, in whole slots, say what was heard of the bar before.
+    let last = isUnannounced ? nil : lastMove
+    let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
+    let end = logged == nil ? moment : (current?.written.bar.start ?? .zero) + (gap ?? .zero)
+    owe(cutAt: end)
+    let unsaid = unsaidGoal(cutAt: end)
     cutBars(at: moment)
     if isUnannounced { resetGame(facts.before, human: game.human, isFirst: false) }
     let overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
     pendingTonic = nil
-    let gap = lastMove.map { moment - $0 }
+    if let gap, !inTime.contains(facts.mover) { game.tempo.hear(gap) }
     let isHurried = gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
     hurried = isHurried ? hurried + 1 : 0
-    lastMove = moment
+    lastMove = (moment, logged ?? moment)
     game.facts.append(facts)
+    game.moments.append(moment)
     game.owedBefore.append(game.owed)
     game.position = facts.after
     game.barNumber += 1
 
     let known = self.facts(of: facts, hurried: isHurried)
     let signs = rules.signs.filter { $0.applies(to: known) }
-    let sign = signs.first ?? SignRule("calm")
+    let sign = signs.first ?? rules.calm
+    let length = length(of: facts)
     var plan = BarPlan(
-      kind: .move, ply: facts.ply, hand: facts.mover, count: rules.bars.pairs(ply: facts.ply), sign: sign, short: short)
+      kind: .move, ply: facts.ply, hand: facts.mover, count: length.count, sign: sign, short: length.short)
+    plan.resolves = unsaid
     plan.hasT = !connectionLost
     plan.strikesDrone = isUnannounced || overtakesTonic || rules.drone.bars.contains(game.barNumber)
     if isHurried {
       plan.velocity = 100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)
       plan.tVelocity = rules.gestures.hurryT
     }
+    let downbeat = rules.scale.degree(of: rules.cells[facts.square.index].midi) ?? 0
+    plan.awakensAt = sign.awakenM.map { (downbeat % 7 + 7) % 7 == $0 - 1 ? 0 : 1 }
     settleOwed(&plan, signs)
-    plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.name] } ?? [])
+    plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.rule.name] } ?? [])
 
     var problem = problem(plan, mover: facts.mover, position: facts.after, start: facts.square)
     problem.leans = sign.leans
@@ -111,7 +122,7 @@ extension Conductor {
     fix(&problem, &plan, facts)
 
     let written = compose(plan, problem, at: moment, number: facts.ply)
-    slots = (moment, written.onsets)
+    slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
     var marks: [ScoreEvent] = []
     if isUnannounced {
       // The old game's pedal is let go under the downbeat and caught again when the hands have moved on.
@@ -186,14 +197,21 @@ extension Conductor {
 
   /// Signs of the bar in force that had no time to sound are owed.
   private mutating func owe(cutAt moment: Tick) {
-    guard let current = current?.bar else { return }
-    for sign in game.pendingSigns where sign.pair < current.onsets.count {
-      // A note needs a moment to be heard: what begins just before the cut counts as cut.
-      if current.bar.start + current.onsets[sign.pair] + .seconds(rules.gestures.heard) > moment {
-        game.owed.append(sign.name)
-      }
+    guard let current else { return }
+    // A note needs a moment to be heard: what begins just before the cut counts as cut.
+    for (debt, pair) in current.signs where pair < current.written.onsets.count {
+      if current.onset(pair) + .seconds(rules.gestures.heard) > moment { game.owed.append(debt) }
     }
-    game.pendingSigns = []
+    self.current?.signs = []
+  }
+
+  /// The long note of a move's bar that a cut keeps from being heard: the next downbeat resolves it.
+  private func unsaidGoal(cutAt moment: Tick) -> Note? {
+    guard let current, current.written.bar.kind == .move, current.cut == nil, rules.gestures.resolve > 0 else {
+      return nil
+    }
+    let long = current.written.bar.pairs.count - 1
+    return current.onset(long) + .seconds(rules.gestures.heard) > moment ? current.written.bar.pairs[long].m : nil
   }
 
   /// Takes the owed sign that comes first, and owes what this move says besides its own sign.
@@ -203,11 +221,12 @@ extension Conductor {
     let due = rules.signs.first { sign in
       // The awakening is the one sign a result does not say too; in a draw nothing had awoken.
       let isSaid = sign.name == plan.sign.name || (covered.contains(sign.name) && (sign.awakenM == nil || isDraw))
-      return game.owed.contains(sign.name) && !isSaid
+      return game.owed.contains { $0.sign == sign.name } && !isSaid
     }
-    if let due, plan.count > 2 {
-      plan.owed = due
-      game.owed.removeAll { $0 == due.name }
+    // The second pair has room for one: where an awakening takes it, debts wait.
+    if let due, plan.count > 2 || plan.ply > 1, plan.awakensAt != 1 {
+      plan.owed = game.owed.first { $0.sign == due.name }.map { (due, $0.mover) }
+      game.owed.removeAll { $0.sign == due.name }
     }
     if !plan.sign.when.allSatisfy({ ![.win, .loss, .draw].contains($0) }) {
       game.owed = []
@@ -215,7 +234,9 @@ extension Conductor {
     }
     var said = covered.union([plan.sign.name])
     for sign in signs.dropFirst() where !sign.when.isEmpty && !said.contains(sign.name) {
-      if !game.owed.contains(sign.name) { game.owed.append(sign.name) }
+      if let mover = plan.hand, !game.owed.contains(where: { $0.sign == sign.name }) {
+        game.owed.append(Debt(sign: sign.name, mover: mover))
+      }
       said.formUnion(sign.covers)
     }
   }
@@ -232,48 +253,61 @@ extension Conductor {
     return MelodyProblem(
       count: plan.count, fixed: fixed, goal: .triad, direction: [Int](repeating: 0, count: plan.count), leans: false,
       center: (low + high) / 2 + game.drift, own: mover.map { degrees(position[$0]) } ?? [],
-      opposing: mover.map { degrees(position[$0.opponent]) } ?? [])
+      motto: motto(mover), opposing: mover.map { degrees(position[$0.opponent]) } ?? [])
+  }
+
+  /// A player's motto: the first three downbeats of his, in the order of play.
+  func motto(_ player: Player?) -> [Int] {
+    game.facts.filter { $0.mover == player }.prefix(3).compactMap {
+      rules.scale.degree(of: rules.cells[$0.square.index].midi)
+    }
   }
 
   /// Settles the notes the signs ask for.
   private func fix(_ problem: inout MelodyProblem, _ plan: inout BarPlan, _ facts: MoveFacts) {
     guard let first = problem.fixed[0] else { return }
     var next = 1
-    let awakening = plan.owed?.awakenM ?? plan.sign.awakenM
-    if let awakening {
-      let isFirst = plan.owed?.awakenM == nil && (first % 7 + 7) % 7 == awakening - 1
-      plan.awakensAt = isFirst ? 0 : 1
-      if !isFirst {
-        problem.fixed[1] = nearest(step: awakening - 1, to: first)
-        next = 2
-      }
-    } else if let move = plan.owed?.secondPair ?? plan.sign.secondPair, plan.count > 1 {
+    if plan.owed?.rule.awakenM != nil { plan.awakensAt = 1 }
+    if plan.awakensAt == 1, let step = plan.owed?.rule.awakenM ?? plan.sign.awakenM {
+      problem.fixed[1] = nearest(step: step - 1, to: first)
+      next = 2
+    } else if let move = plan.owed?.rule.secondPair ?? plan.sign.secondPair, plan.count > 1 {
       problem.fixed[1] = first + move
       next = 2
     }
     if plan.sign.visitsLine { visitLine(&problem, from: next, facts) }
   }
 
-  /// The line's other cells follow, the nearer first; before a wide leap one note is left free to bridge it.
+  /// The line's other cells follow, the nearer first; before a wide leap one note is left free to bridge it. A cell
+  /// that is out of reach even so sounds in the octave that is nearest.
   private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ facts: MoveFacts) {
     var slot = slot
     var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
     var left = facts.winningCells.subtracting(SquareSet(facts.square)).compactMap {
       rules.scale.degree(of: rules.cells[$0.index].midi)
     }
-    while let next = left.min(by: { (abs($0 - last), $0) < (abs($1 - last), $1) }), slot < problem.count - 1 {
-      left.removeAll { $0 == next }
-      if abs(next - last) > rules.melody.bridge && slot + 1 < problem.count - 1 { slot += 1 }
+    while let cell = left.min(by: { (abs($0 - last), $0) < (abs($1 - last), $1) }), slot < problem.count - 1 {
+      left.removeAll { $0 == cell }
+      var reach = rules.melody.widest
+      if abs(cell - last) > rules.melody.bridge && slot + 1 < problem.count - 1 {
+        slot += 1
+        reach *= 2
+      }
+      let next = abs(cell - last) <= reach ? cell : nearest(step: (cell % 7 + 7) % 7, to: last)
       problem.fixed[slot] = next
       last = next
       slot += 1
     }
   }
 
+  /// The nearest other note of a step within the compass; the lower one of two as near.
   private func nearest(step: Int, to degree: Int) -> Int {
-    // Nearest other note of that step; the lower one of two as near.
-    let candidates = (degree - 6...degree + 6).filter { ($0 % 7 + 7) % 7 == step && $0 != degree }
-    return candidates.min { abs($0 - degree) < abs($1 - degree) } ?? degree
+    let compass = rules.melody.compass
+    let candidates = (degree - 7...degree + 7).filter {
+      ($0 % 7 + 7) % 7 == step && $0 != degree
+        && (compass.lowerBound.midi...compass.upperBound.midi).contains(rules.scale.midi($0))
+    }
+    return candidates.min { (abs($0 - degree), $0) < (abs($1 - degree), $1) } ?? degree
   }
 
   // MARK: Ends
@@ -305,13 +339,27 @@ extension Conductor {
     if case .win(let player) = outcome { winner = player }
     let hasLost = result(outcome).contains(.loss)
     let ending = winner == nil ? rules.draw : hasLost ? rules.loss : rules.win
-    course = .closing(
-      Closing(ending: ending, sizes: rules.bars.closing(plies: plies), winner: winner, facts: facts))
+    course = .closing(Closing(ending: ending, sizes: archSizes(plies: plies), winner: winner, facts: facts))
     nextAt = moment
     droneAt = nil
     game.owed = []
-    game.pendingSigns = []
+    current?.signs = []
   }
+
+  /// Pairs of the bars of the arch: this game's own, backwards and falling; by the law where its bars grew by it.
+  private func archSizes(plies: Int) -> [Int] {
+    if inTime.count > 1 { return rules.bars.closing(plies: plies) }
+    var sizes: [Int] = []
+    var last = Int.max
+    for bar in gameBars.reversed() where bar.pairs.count < last && bar.pairs.count >= rules.bars.shortest {
+      last = bar.pairs.count
+      sizes.append(last)
+    }
+    return sizes.dropFirst() + [rules.bars.last]
+  }
+
+  /// The bars of the running game's moves, those taken back among them.
+  var gameBars: [Bar] { bars.dropFirst(game.firstBar).filter { $0.kind == .move } }
 }
 
 extension SplitMix64 {

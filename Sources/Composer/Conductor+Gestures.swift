@@ -6,12 +6,16 @@ extension Conductor {
   /// The last bar's pairs backwards, softly; moves taken back at the same moment sound as one gesture.
   mutating func undo(at moment: Tick) -> [ScoreEvent] {
     guard let facts = game.facts.popLast() else { return [] }
+    let taken = game.moments.popLast() ?? moment
+    let choices = facts.ply < game.choices.count ? game.choices[facts.ply] : []
+    asides.append(Aside(frame: taken.rawValue, kind: .taken(facts.square, choices: choices)))
+    asides.append(Aside(frame: moment.rawValue, kind: .undone))
     game.position = facts.before
     game.owed = game.owedBefore.popLast() ?? []
     game.isOver = false
     game.barNumber = facts.before.ply
     game.choices = Array(game.choices.prefix(facts.ply))
-    game.pendingSigns = []
+    current?.signs = []
     lastMove = nil
     hurried = 0
     let before = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
@@ -29,15 +33,13 @@ extension Conductor {
       pair.bass = []
       pair.isLong = false
       pair.isAwakening = false
-      for voice in [\Pair.m, \Pair.t] {
-        guard var note = pair[keyPath: voice] else { continue }
+      pair.change { note in
         note.onset = onset
         note.duration = step
         if isFresh {
           let velocity = Int(note.velocity) * rules.gestures.undoVelocity / 100
           note.velocity = UInt8(clamping: max(velocity, rules.performance.softest))
         }
-        pair[keyPath: voice] = note
       }
       bar.pairs.append(pair)
       onsets.append(onset)
@@ -46,7 +48,6 @@ extension Conductor {
     let written = WrittenBar(
       bar: bar, onsets: onsets, chains: [UInt8](repeating: 0, count: bar.pairs.count),
       marks: [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)])
-    bars.append(bar)
     take(written)
     course = .bar
     wait(from: written.end)
@@ -75,18 +76,24 @@ extension Conductor {
   /// T falls silent at once and comes back with the next bar.
   mutating func connection(lost: Bool, at moment: Tick) -> [ScoreEvent] {
     let isNews = lost && !connectionLost
+    if lost != connectionLost { asides.append(Aside(frame: moment.rawValue, kind: .connection(lost: lost))) }
     connectionLost = lost
-    let open = [previous?.bar, current?.bar].compactMap { $0 }.filter { $0.end > moment }
+    let open = [previous, current].compactMap { $0 }.filter { $0.end > moment }
     guard isNews, !open.isEmpty else { return [] }
     let generation = newGeneration()
     var events = [ScoreEvent(frame: moment, generation: generation, kind: .cut)]
-    for written in open {
-      let from = max(moment - written.bar.start, .zero)
-      guard let bar = bars.lastIndex(where: { $0.start == written.bar.start }) else { continue }
-      for index in bars[bar].pairs.indices where bars[bar].pairs[index].t.map({ $0.onset >= from }) ?? false {
-        bars[bar].pairs[index].t = nil
+    for sounding in open {
+      let bar = sounding.written.bar
+      let from = max(moment - bar.start, .zero)
+      guard bars.indices.contains(bar.index), bars[bar.index].start == bar.start else { continue }
+      for index in bars[bar.index].pairs.indices
+      where bars[bar.index].pairs[index].t.map({ $0.onset >= from }) ?? false {
+        bars[bar.index].pairs[index].t = nil
       }
-      events += written.events(generation: generation, from: from, silencesT: true)
+      // What a cut has dropped already does not come back.
+      events += sounding.written.events(generation: generation, from: from, silencesT: true).filter {
+        $0.frame < sounding.end
+      }
     }
     current?.generation = generation
     return events

@@ -8,7 +8,7 @@ import TicTacToe
 public struct Conductor: Sendable {
   /// When an opponent that has done its thinking may answer.
   public enum Reply: String, Sendable, Hashable, CaseIterable {
-    /// On the next slot, two or more after the last downbeat.
+    /// On a slot of the long note of the bar it answers.
     case musical
     /// At once.
     case immediate
@@ -22,6 +22,11 @@ public struct Conductor: Sendable {
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// When an opponent may answer.
   public var reply = Reply.musical
+  /// The sides that answer on the slots of the score, as opponents of this machine do; nobody waits for them. Both,
+  /// unless people play. Set it before a game starts.
+  public var inTime: Set<Player> = [.x, .o]
+  /// What was heard in the running game besides its moves as they stand, for its record.
+  public internal(set) var asides: [Aside] = []
   /// Why each note of M is there, by bar index; filled only while `explains`.
   public internal(set) var reasons: [Int: [NoteReason]] = [:]
   /// Whether `reasons` are kept.
@@ -43,17 +48,17 @@ public struct Conductor: Sendable {
   var droneAt: Tick?
   /// When the bed pulses next while a clock is low.
   var pulseAt: Tick?
-  /// The bar written last and the one before it, which may still sound, with their generations.
-  var current: (bar: WrittenBar, generation: UInt32)?
-  var previous: (bar: WrittenBar, generation: UInt32)?
-  /// The last downbeat of a move, or the beginning of the game, and the onsets that follow it: the grid of slots.
-  var slots: (start: Tick, onsets: [Tick])?
+  /// The bar written last and the one before it, which may still sound.
+  var current: Sounding?
+  var previous: Sounding?
+  var slots: Slots?
   var gamesBegun = 0
   /// Waiting began here: the end of the last bar that was no echo.
   var waitingSince = Tick.zero
   /// The low tonic of a new game that a quick move may overtake.
   var pendingTonic: Tick?
-  var lastMove: Tick?
+  /// The last move's moment, and what the match's log says it was.
+  var lastMove: (moment: Tick, logged: Tick)?
   var hurried = 0
   var connectionLost = false
 
@@ -67,6 +72,35 @@ public struct Conductor: Sendable {
     case bar
     case closing(Closing)
     case waiting(echoes: Int)
+  }
+
+  /// A bar as it was handed out.
+  struct Sounding: Sendable {
+    var written: WrittenBar
+    var generation: UInt32
+    /// When it was cut: what it had from there on will not sound.
+    var cut: Tick?
+    /// The signs it says, whose they are, and the pairs they are heard on.
+    var signs: [(debt: Debt, pair: Int)] = []
+
+    /// When its last note ends.
+    var end: Tick { min(written.end, cut ?? written.end) }
+
+    /// The moment a pair begins.
+    func onset(_ pair: Int) -> Tick { written.bar.start + written.onsets[pair] }
+  }
+
+  /// A sign that is still to be heard, and whose move gave it.
+  struct Debt: Sendable, Hashable {
+    var sign: String
+    var mover: Player
+  }
+
+  /// The grid an opponent answers on: a downbeat or the beginning of a game, what follows it, and a short note there.
+  struct Slots: Sendable {
+    var start: Tick
+    var onsets: [Tick] = []
+    var short: Double
   }
 
   /// The arch after an end.
@@ -84,10 +118,13 @@ public struct Conductor: Sendable {
     var position = Position.start
     var human: Player?
     var facts: [MoveFacts] = []
-    var owed: [String] = []
-    var owedBefore: [[String]] = []
-    /// The sign of the bar in force, and the pairs it and the owed one are heard on.
-    var pendingSigns: [(name: String, pair: Int)] = []
+    /// When each of those moves was heard.
+    var moments: [Tick] = []
+    var owed: [Debt] = []
+    var owedBefore: [[Debt]] = []
+    var tempo = Tempo()
+    /// How often each bar was echoed in each way.
+    var echoed: [Int: Int] = [:]
     var isOver = false
     var drift = 0
     var contourOffset = 0
@@ -125,13 +162,23 @@ public struct Conductor: Sendable {
   /// Takes the candidates of a record for the bars of the running game instead of judging novelty, where it has them.
   public mutating func replay(choices: [[Int]]) { game.replay = choices }
 
+  /// Makes the running game a match over the network: what is composed depends on this seed, its moves and their
+  /// `logged` times alone. Call it when the game has started.
+  public mutating func beginMatch(seed: UInt64) {
+    gameSeed = seed
+    novelty = Novelty()
+    tuneGame()
+  }
+
   /// Answers a happening at a moment not before any earlier one (previews, refusals and clocks may come any time).
-  public mutating func handle(_ happening: Happening, at moment: Tick) -> [ScoreEvent] {
+  ///
+  /// `logged` is the time a match's log gives a move, whenever its line arrived; bars are composed by it.
+  public mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     let events =
       switch happening {
       case .opened(let resuming): open(at: moment, resuming: resuming)
       case .gameStarted(let position, let human): begin(position, human: human, at: moment)
-      case .moved(let facts): move(facts, at: moment)
+      case .moved(let facts): move(facts, at: moment, logged: logged)
       case .ended(let end): self.end(end, at: moment)
       case .undone: undo(at: moment)
       case .refused: knock(at: moment)
@@ -158,32 +205,25 @@ public struct Conductor: Sendable {
     return Self.sorted(events)
   }
 
-  /// The first slot an opponent may answer on: at or after `ready`, `gestures.reply` slots or more after the downbeat.
+  /// The first slot an opponent may answer on: at or after `ready`, `gestures.reply` slots or more into the long note.
   ///
   /// Slots are the onsets of the bar as it is played, then one every short note through the long one and silence.
   public func replySlot(ready: Tick) -> Tick {
-    guard reply == .musical, let (start, onsets) = slots, !game.isOver else { return ready }
-    let shorts = max(onsets.count - 2, 0)
-    let long = onsets.isEmpty ? Tick.zero : onsets[shorts]
-    let step = Tick.seconds(short).rawValue
-    func slot(_ n: Int) -> Tick {
-      n < shorts ? start + onsets[n] : start + long + Tick(rawValue: Int64(n - shorts) * step)
-    }
-    // No slot is longer than two short notes, so the search may begin that far before `ready`.
-    var n = max(rules.gestures.reply, Int((ready - start).rawValue / (2 * step)))
-    while slot(n) < ready { n += 1 }
-    return slot(n)
+    guard reply == .musical, let slots, !game.isOver else { return ready }
+    let long = slots.start + (slots.onsets.dropLast().last ?? .zero)
+    let step = max(Tick.seconds(slots.short).rawValue, 1)
+    let n = max(Int64(rules.gestures.reply), ((ready - long).rawValue + step - 1) / step)
+    return long + Tick(rawValue: n * step)
   }
 
   /// Tells that the synthesizer began a generation late: `to` is the frame its first event really had.
   public mutating func shifted(generation: UInt32, to frame: Tick) {
-    guard case (var written, let number)? = current, number == generation else { return }
-    let late = frame - written.bar.start
-    guard late > .zero, let bar = bars.lastIndex(where: { $0.start == written.bar.start }) else { return }
-    if slots?.start == written.bar.start { slots?.start = frame }
-    written.bar.start = frame
-    current = (written, number)
-    bars[bar].start = frame
+    guard let bar = current?.written.bar, current?.generation == generation else { return }
+    let late = frame - bar.start
+    guard late > .zero, bars.indices.contains(bar.index), bars[bar.index].start == bar.start else { return }
+    if slots?.start == bar.start { slots?.start = frame }
+    current?.written.bar.start = frame
+    bars[bar.index].start = frame
     nextAt = nextAt.map { $0 + late }
     droneAt = droneAt.map { $0 + late }
     waitingSince = waitingSince + late
@@ -198,8 +238,9 @@ public struct Conductor: Sendable {
 
   /// Makes a bar the one in force, in a generation of its own.
   mutating func take(_ written: WrittenBar) {
+    bars.append(written.bar)
     previous = current
-    current = (written, newGeneration())
+    current = Sounding(written: written, generation: newGeneration())
   }
 
   /// Sorted by frame; at one frame cuts come first, then pedal, bed and bells, then notes in the order given.
@@ -215,6 +256,8 @@ public struct Conductor: Sendable {
 
   /// Ends what is written from `moment` on: later bars never were, a sounding one is cut.
   mutating func cutBars(at moment: Tick) {
+    if let current { self.current?.cut = min(current.cut ?? moment, moment) }
+    if let previous { self.previous?.cut = min(previous.cut ?? moment, moment) }
     while let last = bars.last, last.start >= moment {
       bars.removeLast()
       reasons[last.index] = nil

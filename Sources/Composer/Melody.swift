@@ -19,8 +19,12 @@ struct MelodyProblem {
   var center: Int
   /// Degrees of the mover's marks.
   var own: [Int]
+  /// The mover's motto.
+  var motto: [Int]
   /// Degrees of the opponent's marks.
   var opposing: [Int]
+  /// Notes it pays to pass, by slot; where none are given the candidate plans its own.
+  var recalls: [Int: Int] = [:]
 }
 
 /// One answer, with what chance asked of it.
@@ -73,41 +77,37 @@ struct MelodySearch {
   private let registerHigh: Int
   /// Chance and recall of this candidate, by slot and degree.
   private var taste: [Int]
-  private var recalls: [Int: Int] = [:]
+  private var recalls: [Int: Int]
 
-  /// Prepares candidate number `candidate` of a problem; those past the usual number are ever more headstrong.
+  /// Prepares candidate number `candidate` of a problem.
   init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64, candidate: Int) {
     self.rules = rules
     self.scale = scale
     self.problem = problem
-    func degree(atOrAbove pitch: Pitch) -> Int {
-      var midi = pitch.midi
-      while true {
-        if let degree = scale.degree(of: midi) { return degree }
-        midi += 1
-      }
-    }
-    low = degree(atOrAbove: rules.compass.lowerBound)
-    size = degree(atOrAbove: rules.compass.upperBound) - low + 1
-    registerLow = degree(atOrAbove: rules.register.lowerBound)
-    registerHigh = degree(atOrAbove: rules.register.upperBound)
+    recalls = problem.recalls
+    low = scale.degree(atOrAbove: rules.compass.lowerBound.midi)
+    size = scale.degree(atOrAbove: rules.compass.upperBound.midi) - low + 1
+    registerLow = scale.degree(atOrAbove: rules.register.lowerBound.midi)
+    registerHigh = scale.degree(atOrAbove: rules.register.upperBound.midi)
     taste = [Int](repeating: 0, count: problem.count * size)
     var generator = SplitMix64(seed: seed, index: UInt64(truncatingIfNeeded: candidate))
-    let spread = rules[.chance] * (1 + min(max(candidate, 0) / max(rules.candidates, 1), 64)) + 1
-    for index in taste.indices { taste[index] = generator.below(max(spread, 1)) }
-    planRecalls(&generator)
+    for index in taste.indices { taste[index] = generator.below(max(rules[.chance], 0) + 1) }
+    if recalls.isEmpty { planRecalls(&generator) }
   }
 
-  /// Waypoints, more in longer bars: an own mark, now and then the opponent's.
+  /// Waypoints, more in longer bars: the motto's notes in their order, now and then a mark of the opponent's.
   private mutating func planRecalls(_ generator: inout SplitMix64) {
     let wanted = rules.recalls.count { problem.count >= $0 }
+    let motto = problem.motto.isEmpty ? problem.own : problem.motto
+    let first = generator.below(max(motto.count, 1))
     for number in 0..<wanted {
       let quotes = generator.below(100) < rules.quotes
-      let marks = quotes && !problem.opposing.isEmpty ? problem.opposing : problem.own
+      let isQuote = quotes && !problem.opposing.isEmpty
+      let marks = isQuote ? problem.opposing : motto
       let span = (problem.count - 2) / wanted
       let slot = 1 + number * span + generator.below(max(span, 1))
       guard !marks.isEmpty, problem.fixed[slot] == nil else { continue }
-      recalls[slot] = marks[generator.below(marks.count)]
+      recalls[slot] = marks[isQuote ? generator.below(marks.count) : (first + number) % marks.count]
     }
   }
 
@@ -193,11 +193,22 @@ struct MelodySearch {
     }
   }
 
-  /// The cheapest line; `banned` is a degree that must not be taken in a slot.
-  func solve(banned: (slot: Int, degree: Int)? = nil) -> MelodyLine? {
+  /// The cheapest line. What is settled before the search comes first: where it cannot be reached by moves as wide as
+  /// the rules allow, they are as wide as need be.
+  func solve() -> MelodyLine {
+    solve(banned: nil, widest: rules.widest) ?? solve(banned: nil, widest: size - 1)
+      ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
+  }
+
+  /// The cheapest line whose note in a slot is another; the line itself where that is settled.
+  func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine {
+    problem.fixed[slot] == nil ? solve(banned: (slot, line.degrees[slot]), widest: rules.widest) ?? line : line
+  }
+
+  /// The cheapest line with no move wider than `widest`; `banned` is a degree that must not be taken in a slot.
+  private func solve(banned: (slot: Int, degree: Int)?, widest: Int) -> MelodyLine? {
     let ways = Way.allCases.count
     let far = Int.max / 4
-    let widest = rules.widest
     let span = 2 * widest + 1
     // The parts of the cost that do not depend on the path are summed once: the inner loop only adds.
     var moveTable = [Int](repeating: 0, count: ways * span)
@@ -261,7 +272,7 @@ struct MelodySearch {
         way = Self.way(move)
       }
       costs.sort { $0.rule.rawValue < $1.rule.rawValue }
-      let other = problem.fixed[slot] == nil ? solve(banned: (slot, degree)) : nil
+      let other = problem.fixed[slot] == nil ? solve(banned: (slot, degree), widest: rules.widest) : nil
       return NoteReason(
         costs: costs,
         runnerUp: other.map {

@@ -39,6 +39,9 @@ public struct Rendition: Sendable {
     let human = human ?? record.human
     conductor.explains = explains
     conductor.pace = record.pace ?? 1
+    // Without times nobody is waited for; with times and nothing else known, people played.
+    let hasTimes = timing == .asKept && record.game.moves.contains { $0.frame != nil || $0.elapsed != nil }
+    conductor.inTime = hasTimes ? record.inTime ?? [] : [.x, .o]
     if opens {
       say(.opened(resuming: record.game.start != .start), at: .zero)
     } else {
@@ -58,7 +61,9 @@ public struct Rendition: Sendable {
     } else {
       now = .seconds(2 * rules.bars.short)
     }
+    var asides = keepsFrames ? record.asides[...] : []
     for (move, facts) in zip(record.game.moves, record.game.facts) {
+      hear(&asides, until: move.frame ?? 0, from: facts.before, record, origin)
       if timing == .asKept {
         if let frame = move.frame {
           now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
@@ -70,6 +75,7 @@ public struct Rendition: Sendable {
       say(.moved(facts), at: now)
       now = conductor.bars.last.map(Self.end(of:)) ?? now
     }
+    hear(&asides, until: .max, from: record.game.position, record, origin)
     if let end = record.game.end, end.termination != .normal {
       if keepsFrames, let frame = record.endFrame {
         now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
@@ -78,21 +84,43 @@ public struct Rendition: Sendable {
       say(.ended(end), at: now)
     }
     finish(from: now)
+    events = Conductor.sorted(ScoreEvent.heard(events))
+  }
+
+  /// Moves taken back and connections lost, up to a frame of the session; `position` stands when they begin.
+  private mutating func hear(
+    _ asides: inout ArraySlice<Aside>, until frame: Int64, from position: Position, _ record: Record, _ origin: Int64
+  ) {
+    var game = Game(start: position)
+    while let aside = asides.first, aside.frame <= frame {
+      asides.removeFirst()
+      let moment = max(Tick(rawValue: aside.frame - origin), happenings.last?.moment ?? .zero)
+      carryOn(to: moment)
+      switch aside.kind {
+      case .taken(let square, let choices):
+        guard let facts = try? game.play(square) else { continue }
+        var bars = record.bars
+        while bars.count <= facts.ply { bars.append([]) }
+        bars[facts.ply] = choices
+        conductor.replay(choices: bars)
+        say(.moved(facts), at: moment)
+      case .undone:
+        guard game.undo() != nil else { continue }
+        say(.undone, at: moment)
+        conductor.replay(choices: record.bars)
+      case .connection(let lost): say(.connection(lost: lost), at: moment)
+      }
+    }
   }
 
   private mutating func say(_ happening: Happening, at moment: Tick) {
     happenings.append((moment, happening))
-    let new = conductor.handle(happening, at: moment)
-    if new.contains(where: { $0.kind == .cut }) {
-      // What the synthesizer would drop at the cut is dropped here, so that the list is what sounds.
-      events.removeAll { $0.frame >= moment && $0.kind != .drone && $0.kind != .preview }
-    }
-    events = Conductor.sorted(events + new)
+    events += conductor.handle(happening, at: moment)
   }
 
   private mutating func carryOn(to moment: Tick) {
     // Never ask for more than the moment needs: what lies beyond it would only be cut again.
-    events = Conductor.sorted(events + conductor.advance(to: moment - Conductor.lookahead))
+    events += conductor.advance(to: moment - Conductor.lookahead)
   }
 
   private mutating func finish(from moment: Tick) {

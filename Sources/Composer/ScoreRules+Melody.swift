@@ -2,7 +2,7 @@ import ScoreModel
 
 extension ScoreRules {
   /// What the last, long note of a bar should be.
-  public enum Goal: String, Sendable, Hashable, CaseIterable {
+  public enum Goal: String, Sendable, Hashable, RuleWord {
     /// A note of the triad.
     case triad
     /// A note outside the triad.
@@ -14,7 +14,7 @@ extension ScoreRules {
   }
 
   /// The way a melody goes, after Hillier's modes.
-  public enum Contour: String, Sendable, Hashable, CaseIterable {
+  public enum Contour: String, Sendable, Hashable, RuleWord {
     case rising, falling, arch, valley
   }
 
@@ -64,48 +64,57 @@ extension ScoreRules {
   /// How melodies are found.
   public struct MelodyRules: Sendable, Hashable {
     /// The cost of each rule each time it applies, in the order of `MelodyRule`; negative where it is liked.
-    public private(set) var weights: [Int]
+    public private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
     /// Candidates weighed for each bar.
-    public var candidates: Int
+    public var candidates = 12
+    /// What each of a line's turns of five notes costs that was heard before.
+    public var familiar = 12
+    /// What a bar costs that was heard before, note for note.
+    public var again = 400
     /// The widest move, in degrees.
-    public var widest: Int
+    public var widest = 7
     /// The lowest and highest note, as X plays.
-    public var compass: ClosedRange<Pitch>
+    public var compass = Pitch(21)...Pitch(108)
     /// The lowest and highest note of the comfortable register, as X plays.
-    public var register: ClosedRange<Pitch>
+    public var register = Pitch(21)...Pitch(108)
     /// Degrees by which a game may move its register, either way.
-    public var drift: Int
+    public var drift = 0
     /// Bar lengths from which one more of the players' marks is recalled.
-    public var recalls: [Int]
+    public var recalls: [Int] = []
     /// Degrees beyond which the way between two cells of a line is bridged by a free note.
-    public var bridge: Int
+    public var bridge = 5
     /// Per cent of recalls that quote the opponent.
-    public var quotes: Int
+    public var quotes = 0
     /// Contours while the mover stands to win, in turn.
-    public var ahead: [Contour]
+    public var ahead: [Contour] = []
     /// Contours while neither does, in turn.
-    public var even: [Contour]
+    public var even: [Contour] = []
     /// Contours while the mover stands to lose, in turn.
-    public var behind: [Contour]
+    public var behind: [Contour] = []
 
-    /// Makes rules.
-    public init(
-      weights: [MelodyRule: Int], candidates: Int, widest: Int, compass: ClosedRange<Pitch>,
-      register: ClosedRange<Pitch>, drift: Int, recalls: [Int], bridge: Int, quotes: Int, ahead: [Contour],
-      even: [Contour], behind: [Contour]
-    ) {
-      self.weights = MelodyRule.allCases.map { weights[$0] ?? 0 }
-      self.candidates = candidates
-      self.widest = widest
-      self.compass = compass
-      self.register = register
-      self.drift = drift
-      self.recalls = recalls
-      self.bridge = bridge
-      self.quotes = quotes
-      self.ahead = ahead
-      self.even = even
-      self.behind = behind
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.int("candidates", &candidates, 1...100)
+      v.optional { v in
+        v.int("familiar", &familiar, 0...10_000)
+        v.int("again", &again, 0...10_000)
+      }
+      v.range("compass", &compass)
+      v.range("register", &register)
+      v.int("widest", &widest, 4...14)
+      v.int("drift", &drift, 0...7)
+      v.ints("recalls", &recalls, 3...16, 0...8, of: "bar lengths")
+      v.int("quotes", &quotes, 0...100)
+      v.int("bridge", &bridge, 1...14)
+      v.group("contours") { v in
+        v.words("ahead", &ahead, 1...12, of: "contours")
+        v.words("even", &even, 1...12, of: "contours")
+        v.words("behind", &behind, 1...12, of: "contours")
+      }
+      v.group("weights") { v in
+        for rule in MelodyRule.allCases {
+          v.int(rule.name, &self[rule], rule == .chance ? 0...10_000 : -10_000...10_000)
+        }
+      }
     }
 
     /// The weight of a rule; 0 if the file does not name it.

@@ -4,62 +4,56 @@ extension ScoreRules {
   /// The low tonic and the sine bed under it.
   public struct Drone: Sendable, Hashable {
     /// The struck notes.
-    public var notes: [Pitch]
+    public var notes: [Pitch] = []
     /// Their velocity.
-    public var velocity: Int
+    public var velocity = 36
     /// Seconds each is held.
-    public var seconds: Double
+    public var seconds = 12.0
     /// Bars of a game that strike it again.
-    public var bars: [Int]
+    public var bars: [Int] = []
     /// Seconds of waiting between strokes.
-    public var every: Double
+    public var every = 40.0
     /// The pitch of the sine bed.
-    public var bed: Pitch
+    public var bed = Pitch(47)
     /// The bed's level, 0–127.
-    public var level: Int
+    public var level = 100
     /// Seconds the bed takes to come.
-    public var fade: Double
+    public var fade = 4.0
 
-    /// Makes a drone.
-    public init(
-      notes: [Pitch], velocity: Int, seconds: Double, bars: [Int], every: Double, bed: Pitch, level: Int, fade: Double
-    ) {
-      self.notes = notes
-      self.velocity = velocity
-      self.seconds = seconds
-      self.bars = bars
-      self.every = every
-      self.bed = bed
-      self.level = level
-      self.fade = fade
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.pitches("notes", &notes, 0...4)
+      v.int("velocity", &velocity, 1...127)
+      v.double("seconds", &seconds, 0.1...60)
+      v.ints("bars", &bars, 1...30, 0...30, of: "bar numbers")
+      v.double("every", &every, 5...3_600)
+      v.pitch("bed", &bed)
+      v.int("level", &level, 0...127)
+      v.double("fade", &fade, 0.05...60)
     }
   }
 
   /// What the foot does; times in seconds.
   public struct Pedal: Sendable, Hashable {
     /// The time a quick movement takes.
-    public var fade: Double
+    public var fade = 0.06
     /// The time it takes to rise before a new game, and at an end.
-    public var newGame: Double
+    public var newGame = 0.3
     /// How long before an awakening it rises.
-    public var lift: Double
+    public var lift = 0.18
     /// How long after it falls again.
-    public var retake: Double
+    public var retake = 0.12
     /// Its place when half changed, 0 up … 127 down.
-    public var half: Int
+    public var half = 64
     /// How long it stays there.
-    public var halfSeconds: Double
+    public var halfSeconds = 0.16
 
-    /// Makes one from its parts.
-    public init(
-      fade: Double, newGame: Double, lift: Double, retake: Double, half: Int, halfSeconds: Double
-    ) {
-      self.fade = fade
-      self.newGame = newGame
-      self.lift = lift
-      self.retake = retake
-      self.half = half
-      self.halfSeconds = halfSeconds
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.double("fade", &fade, 0.01...1)
+      v.double("new-game", &newGame, 0.05...3)
+      v.double("lift", &lift, 0...2)
+      v.double("retake", &retake, 0...2)
+      v.int("half", &half, 0...127)
+      v.double("half-seconds", &halfSeconds, 0.02...2)
     }
   }
 
@@ -67,63 +61,69 @@ extension ScoreRules {
   /// beside it, 0 for none.
   public struct Performance: Sendable, Hashable {
     /// k of the phrase arch: slower and softer at both ends of a bar.
-    public var phraseArch: Double
+    public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
-    public var archSlower: Double
+    public var archSlower = 6.0
     /// Velocity by which they are softer.
-    public var archSofter: Double
+    public var archSofter = 5.0
     /// k of the slowing into the long note.
-    public var finalRitard: Double
+    public var finalRitard = 1.0
     /// Per cent by which the last short notes are longer, the last one last.
-    public var ritardSlower: [Double]
+    public var ritardSlower: [Double] = []
     /// k of high notes being a little louder.
-    public var highLoud: Double
+    public var highLoud = 1.0
     /// Velocity gained in an octave.
-    public var highLouder: Double
+    public var highLouder = 4.0
     /// k of the seeded variation of time.
-    public var timing: Double
+    public var timing = 1.0
     /// Its reach, in per cent of a note.
-    public var timingSpread: Double
+    public var timingSpread = 1.2
     /// k of the seeded variation of touch.
-    public var touch: Double
+    public var touch = 1.0
     /// Its reach in velocity.
-    public var touchSpread: Double
+    public var touchSpread = 2.0
     /// Velocity of M in the middle of the register.
-    public var m: Int
+    public var m = 46
     /// Velocity of T.
-    public var t: Int
+    public var t = 40
     /// The softest and loudest note of a bar as written.
-    public var range: ClosedRange<Int>
+    public var range = 30...58
     /// The softest note of anything.
-    public var softest: Int
+    public var softest = 20
 
-    /// Makes one from its parts.
-    public init(
-      phraseArch: Double, archSlower: Double, archSofter: Double, finalRitard: Double, ritardSlower: [Double],
-      highLoud: Double, highLouder: Double, timing: Double, timingSpread: Double, touch: Double, touchSpread: Double,
-      m: Int, t: Int, range: ClosedRange<Int>, softest: Int
-    ) {
-      self.phraseArch = phraseArch
-      self.archSlower = archSlower
-      self.archSofter = archSofter
-      self.finalRitard = finalRitard
-      self.ritardSlower = ritardSlower
-      self.highLoud = highLoud
-      self.highLouder = highLouder
-      self.timing = timing
-      self.timingSpread = timingSpread
-      self.touch = touch
-      self.touchSpread = touchSpread
-      self.m = m
-      self.t = t
-      self.range = range
-      self.softest = softest
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      let k = -5.0...5.0
+      v.group("phrase-arch") { v in
+        v.double("k", &phraseArch, k)
+        v.double("slower", &archSlower, 0...30)
+        v.double("softer", &archSofter, 0...30)
+      }
+      v.group("final-ritard") { v in
+        v.double("k", &finalRitard, k)
+        v.doubles("slower", &ritardSlower, 0...30, 0...8, of: "per cents")
+      }
+      v.group("high-loud") { v in
+        v.double("k", &highLoud, k)
+        v.double("louder", &highLouder, 0...30)
+      }
+      v.group("timing") { v in
+        v.double("k", &timing, k)
+        v.double("spread", &timingSpread, 0...10)
+      }
+      v.group("touch") { v in
+        v.double("k", &touch, k)
+        v.double("spread", &touchSpread, 0...30)
+      }
+      v.int("m", &m, 1...127)
+      v.int("t", &t, 1...127)
+      v.range("range", &range, 1...127, of: "velocities")
+      v.int("softest", &softest, 1...127)
     }
   }
 
   /// One effect unit of a chain.
   public struct Unit: Sendable, Hashable {
-    /// What it is: `comb`, `ring-modulator`, `matcher`, `reverb` or `gain`.
+    /// What it is: one of `kinds`.
     public var kind: String
     /// The preset it starts from, if it is named.
     public var preset: String?
@@ -131,17 +131,47 @@ extension ScoreRules {
     public var values: [String: Double]
 
     /// Makes one from its parts.
-    public init(
-      kind: String, preset: String?, values: [String: Double]
-    ) {
+    public init(kind: String, preset: String?, values: [String: Double] = [:]) {
       self.kind = kind
       self.preset = preset
       self.values = values
     }
+
+    /// A kind of unit, its presets and the values that may differ from them, with their ranges.
+    public struct Kind: Sendable {
+      /// Its name.
+      public let name: String
+      /// Where it may start from, besides `custom`.
+      public let presets: [String]
+      /// What may differ, in the order of their names.
+      public let values: [(name: String, range: ClosedRange<Double>)]
+    }
+
+    /// Every kind of unit.
+    public static let kinds = [
+      Kind(
+        name: "comb", presets: ["metallic-ring", "light-delay", "wax-comb"],
+        values: [
+          ("damping", 0...0.95), ("delay", 4...24_000), ("dry", 0...1), ("feedback", -0.9999...0.9999),
+          ("glide", 1...60_000), ("melt", 0...24_000), ("wet", 0...1),
+        ]),
+      Kind(
+        name: "ring-modulator", presets: ["bell", "shimmer"],
+        values: [("dry", 0...1), ("left", 0...20_000), ("right", 0...20_000), ("wet", 0...1)]),
+      Kind(
+        name: "matcher", presets: ["breath", "follow"],
+        values: [("gain", -60...24), ("match", 0...100), ("window", 1...1_000)]),
+      Kind(
+        name: "reverb", presets: ["church", "room"],
+        values: [("decay", 0.1...20), ("dry", 0...1), ("predelay", 0...150), ("treble", 0...1), ("wet", 0...1)]),
+      Kind(name: "gain", presets: [], values: [("decibels", -60...24)]),
+    ]
   }
 
   /// A named chain of effect units that notes may be sent to.
   public struct Chain: Sendable, Hashable {
+    /// Units of a chain: more would be mud.
+    public static let most = 4
     /// The name the other rules use.
     public var name: String
     /// The level of the result in dB.
@@ -150,69 +180,73 @@ extension ScoreRules {
     public var units: [Unit]
 
     /// Makes one from its parts.
-    public init(
-      name: String, level: Double, units: [Unit]
-    ) {
+    public init(name: String = "", level: Double = 0, units: [Unit] = []) {
       self.name = name
       self.level = level
       self.units = units
+    }
+
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.name("name", &name)
+      v.double("level", &level, -60...24)
+      var slot = RuleValue.list(units.map { .unit($0) })
+      v.leaf("units", .list(.unit(Unit.kinds.map(\.name)), 1...Self.most, "units"), &slot)
+      units = slot.list.compactMap { if case .unit(let unit) = $0 { unit } else { nil } }
     }
   }
 
   /// Levels in dB, and the room.
   public struct Mix: Sendable, Hashable {
     /// Everything.
-    public var master: Double
+    public var master = 0.0
     /// The modal piano.
-    public var piano: Double
+    public var piano = 0.0
     /// The sampled grand.
-    public var grand: Double
+    public var grand = 0.0
     /// What the room hears.
-    public var reverbSend: Double
+    public var reverbSend = -90.0
     /// The sine bed at its full level, dBFS.
-    public var drone: Double
+    public var drone = -90.0
     /// The focus preview, dBFS.
-    public var preview: Double
+    public var preview = -90.0
     /// A bell at velocity 64, dBFS.
-    public var bell: Double
+    public var bell = -90.0
     /// The knock of a refused move.
-    public var knock: Double
+    public var knock = 0.0
     /// Seconds in which a bell falls by 60 dB.
-    public var bellSeconds: Double
+    public var bellSeconds = 4.0
     /// The room.
-    public var room: Unit
+    public var room = Unit(kind: "reverb", preset: "church")
     /// How the bed breathes with the piano.
-    public var breath: Unit
+    public var breath = Unit(kind: "matcher", preset: "breath")
     /// Strings that ring along while the pedal is down.
-    public var strings: [Pitch]
+    public var strings: [Pitch] = []
     /// Seconds in which they fall by 60 dB.
-    public var stringSeconds: Double
+    public var stringSeconds = 7.5
     /// How much faster their treble dies, 0–1.
-    public var stringDamping: Double
+    public var stringDamping = 0.0
     /// What they hear of the piano.
-    public var stringSend: Double
+    public var stringSend = -90.0
 
-    /// Makes one from its parts.
-    public init(
-      master: Double, piano: Double, grand: Double, reverbSend: Double, drone: Double, preview: Double, bell: Double,
-      knock: Double, bellSeconds: Double, room: Unit, breath: Unit, strings: [Pitch], stringSeconds: Double,
-      stringDamping: Double, stringSend: Double
-    ) {
-      self.master = master
-      self.piano = piano
-      self.grand = grand
-      self.reverbSend = reverbSend
-      self.drone = drone
-      self.preview = preview
-      self.bell = bell
-      self.knock = knock
-      self.bellSeconds = bellSeconds
-      self.room = room
-      self.breath = breath
-      self.strings = strings
-      self.stringSeconds = stringSeconds
-      self.stringDamping = stringDamping
-      self.stringSend = stringSend
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      let decibels = -120.0...24.0
+      v.double("master", &master, decibels)
+      v.double("piano", &piano, decibels)
+      v.double("grand", &grand, decibels)
+      v.double("reverb-send", &reverbSend, decibels)
+      v.double("drone", &drone, decibels)
+      v.double("preview", &preview, decibels)
+      v.double("bell", &bell, decibels)
+      v.double("knock", &knock, decibels)
+      v.double("bell-seconds", &bellSeconds, 0.2...20)
+      v.unit("room", &room, ["reverb"])
+      v.unit("breath", &breath, ["matcher"])
+      v.group("strings") { v in
+        v.pitches("notes", &strings, 0...6)
+        v.double("seconds", &stringSeconds, 0.1...30)
+        v.double("damping", &stringDamping, 0...0.95)
+        v.double("send", &stringSend, decibels)
+      }
     }
   }
 }

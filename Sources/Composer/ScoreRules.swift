@@ -4,72 +4,99 @@ import TicTacToe
 /// Every musical number of Alina as one value: what a rule file holds once it has been read and checked.
 public struct ScoreRules: Sendable, Hashable {
   /// The name records carry (`ScoreRules` tag).
-  public var name: String
+  public var name = "unnamed"
   /// The scale of the M-voice; its triad is the T-voice's.
-  public var scale: Scale
+  public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
   /// The pitches of the nine cells in reading order, as X plays them.
-  public var cells: [Pitch]
+  public var cells = [Pitch](repeating: Pitch(83), count: 9)
   /// How X plays.
-  public var x: Hand
+  public var x = Hand()
   /// How O plays.
-  public var o: Hand
+  public var o = Hand()
   /// How many pairs bars have and how long their notes are.
-  public var bars: BarLaw
+  public var bars = BarLaw()
   /// How melodies are found.
-  public var melody: MelodyRules
+  public var melody = MelodyRules()
   /// What is heard of the facts, in order of precedence; the last rule has no condition.
-  public var signs: [SignRule]
+  public var signs: [SignRule] = []
   /// The closing arch of a win.
-  public var win: Ending
+  public var win = Ending()
   /// The closing arch when the one local human has lost.
-  public var loss: Ending
+  public var loss = Ending()
   /// The closing arch of a draw.
-  public var draw: Ending
+  public var draw = Ending()
   /// The phrase before the first move.
-  public var opening: Opening
+  public var opening = Opening()
   /// What sounds while everyone waits.
-  public var echoes: Echoes
+  public var echoes = Echoes()
   /// The low tonic and the bed under it.
-  public var drone: Drone
+  public var drone = Drone()
   /// Small answers: undo, refusal, hurry, clock, preview.
-  public var gestures: Gestures
+  public var gestures = Gestures()
   /// What the foot does.
-  public var pedal: Pedal
+  public var pedal = Pedal()
   /// How the score is played.
-  public var performance: Performance
+  public var performance = Performance()
   /// The effect chains notes may be sent to; chain 1 is the first.
-  public var chains: [Chain]
+  public var chains: [Chain] = []
   /// The chain every long note is sent to, if any.
   public var longNotes: String?
   /// Levels of the parts of the sound, in dB.
-  public var mix: Mix
+  public var mix = Mix()
 
-  /// Makes rules from their parts.
-  public init(
-    name: String, scale: Scale, cells: [Pitch], x: Hand, o: Hand, bars: BarLaw, melody: MelodyRules, signs: [SignRule],
-    win: Ending, loss: Ending, draw: Ending, opening: Opening, echoes: Echoes, drone: Drone, gestures: Gestures,
-    pedal: Pedal, performance: Performance, chains: [Chain], longNotes: String?, mix: Mix
-  ) {
-    self.name = name
-    self.scale = scale
-    self.cells = cells
-    self.x = x
-    self.o = o
-    self.bars = bars
-    self.melody = melody
+  /// Makes rules that a visitor fills: they have no sign yet.
+  public init() {}
+
+  /// Goes through every value in the order of a rule file: its names, kinds and ranges.
+  public mutating func visit<V: RuleVisitor>(_ v: inout V) {
+    v.name("name", &name)
+    v.group("scale") { v in
+      var tonic = RuleValue.text(scale.tonicSpelling.letterName)
+      v.leaf("tonic", .letter, &tonic)
+      let modes = Scale.modes.keys.sorted()
+      let name = modes.first { Scale.modes[$0] == scale.steps }
+      var mode = name.map { RuleValue.text($0) } ?? .list(scale.steps.map { .int($0) })
+      v.leaf("mode", .either(.list(.int(0...11), 7...7, "semitones from 0"), .word(modes)), &mode)
+      let steps = mode.text.flatMap { Scale.modes[$0] } ?? mode.list.compactMap(\.int)
+      if let tonic = tonic.text.flatMap({ Spelling($0 + "4") }), Scale.isScale(steps) {
+        scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: steps)
+      }
+    }
+    var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map(V.text)) })
+    v.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows)
+    let read = rows.list.flatMap { $0.list.compactMap(\.pitch) }
+    if read.count == 9 { cells = read }
+    v.group("hands") { v in
+      v.group("x") { x.visit(&$0) }
+      v.group("o") { o.visit(&$0) }
+    }
+    v.group("bars") { bars.visit(&$0) }
+    v.group("melody") { melody.visit(&$0) }
+    var signs = signs
+    v.each("signs", 1...40, of: "rules", count: signs.count) { v, index in
+      while signs.count <= index { signs.append(SignRule("")) }
+      signs[index].visit(&v)
+    }
     self.signs = signs
-    self.win = win
-    self.loss = loss
-    self.draw = draw
-    self.opening = opening
-    self.echoes = echoes
-    self.drone = drone
-    self.gestures = gestures
-    self.pedal = pedal
-    self.performance = performance
+    v.group("endings") { v in
+      v.group("win") { win.visit(&$0) }
+      v.group("loss") { loss.visit(&$0) }
+      v.group("draw") { draw.visit(&$0) }
+    }
+    v.group("opening") { opening.visit(&$0) }
+    v.group("echoes") { echoes.visit(&$0) }
+    v.group("drone") { drone.visit(&$0) }
+    v.group("pedal") { pedal.visit(&$0) }
+    v.group("gestures") { gestures.visit(&$0) }
+    v.group("performance") { performance.visit(&$0) }
+    var chains = chains
+    v.each("chains", 0...7, of: "chains", count: chains.count) { v, index in
+      while chains.count <= index { chains.append(Chain()) }
+      chains[index].visit(&v)
+    }
     self.chains = chains
-    self.longNotes = longNotes
-    self.mix = mix
+    v.chain("long-notes", &longNotes)
+    v.group("mix") { mix.visit(&$0) }
   }
 
   /// The hand of a side; the neutral hand (opening) plays as X in the middle.
@@ -85,4 +112,17 @@ public struct ScoreRules: Sendable, Hashable {
   public func chain(_ name: String?) -> UInt8 {
     UInt8(clamping: (chains.firstIndex { $0.name == name } ?? -1) + 1)
   }
+
+  /// What is heard when nothing happens: the last rule, which has no condition.
+  var calm: SignRule { signs.last ?? SignRule("calm") }
+}
+
+extension Scale {
+  /// Whether seven steps make a scale: rising from 0, below an octave.
+  public static func isScale(_ steps: [Int]) -> Bool {
+    steps.count == 7 && steps[0] == 0 && steps[6] < 12 && zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 }
+  }
+
+  /// The tonic in octave 4.
+  var tonicSpelling: Spelling { Spelling(letter: tonicLetter, alteration: tonicAlteration, octave: 4) }
 }

@@ -2,7 +2,7 @@ import ScoreModel
 import TicTacToe
 
 /// Something true of a move that the score may answer.
-public enum Fact: String, Sendable, Hashable, CaseIterable {
+public enum Fact: String, Sendable, Hashable, RuleWord {
   /// The mover threatens to complete a line.
   case threat
   /// The opponent threatens to complete a line.
@@ -30,7 +30,7 @@ public enum Fact: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Where in a bar an action applies.
-public enum Place: String, Sendable, Hashable, CaseIterable {
+public enum Place: String, Sendable, Hashable, RuleWord {
   /// The downbeat.
   case first
   /// The second pair.
@@ -57,13 +57,39 @@ public enum Place: String, Sendable, Hashable, CaseIterable {
 /// One row of the table of facts: `when` these hold, `then` this is heard.
 public struct SignRule: Sendable, Hashable {
   /// The position of T against M.
-  public enum TPosition: Sendable, Hashable {
-    /// T(k), k in −2, −1, 1, 2.
-    case fixed(Int)
+  public enum TPosition: String, Sendable, Hashable, RuleWord {
+    /// The first and the second triad tone below.
+    case below1 = "-1", below2 = "-2"
+    /// The first and the second above.
+    case above1 = "1", above2 = "2"
     /// The nearest triad tone on either side.
     case nearest
-    /// T(−k), T(+k), by turns.
-    case alternating(Int)
+    /// Below and above by turns, in first or in second position.
+    case alternate1 = "alternate-1", alternate2 = "alternate-2"
+
+    /// T of a melody note in pair `slot`.
+    func tone(of m: Int, slot: Int, in scale: Scale) -> Int {
+      let turn = slot % 2 == 0 ? -1 : 1
+      return switch self {
+      case .below1: scale.triadTone(-1, of: m)
+      case .below2: scale.triadTone(-2, of: m)
+      case .above1: scale.triadTone(1, of: m)
+      case .above2: scale.triadTone(2, of: m)
+      case .nearest: scale.nearestTriadTone(to: m)
+      case .alternate1: scale.triadTone(turn, of: m)
+      case .alternate2: scale.triadTone(2 * turn, of: m)
+      }
+    }
+  }
+
+  /// When T sounds in its pair.
+  public enum TPace: String, Sendable, Hashable, RuleWord {
+    /// With M, as the hand has it.
+    case together
+    /// Half a pair later, in answer, but on the downbeat and the long note.
+    case after
+    /// On every second pair only, the long one among them.
+    case half
   }
 
   /// The name, as bars and explanations carry it.
@@ -76,11 +102,13 @@ public struct SignRule: Sendable, Hashable {
   public var covers: [String]
 
   /// The position of T; first position below if none is given.
-  public var t: TPosition = .fixed(-1)
+  public var t = TPosition.below1
+  /// When T sounds.
+  public var tPace = TPace.together
   /// Octaves added to T.
   public var tOctaves = 0
   /// Where `tOctaves` applies.
-  public var tOctavesAt: Place = .all
+  public var tOctavesAt: Place = .first
   /// Whether M leans on the notes outside the triad.
   public var leans = false
   /// The goal of the long note, whatever the position says.
@@ -118,6 +146,46 @@ public struct SignRule: Sendable, Hashable {
     self.when = when
     self.unless = unless
     self.covers = covers
+  }
+
+  mutating func visit<V: RuleVisitor>(_ v: inout V) {
+    v.name("name", &name)
+    v.words("when", &when, 0...12, of: "facts")
+    v.optional { v in
+      v.words("unless", &unless, 0...12, of: "facts")
+      v.names("covers", &covers, 0...40, of: "names of rules")
+    }
+    v.group("then") { v in v.optional { actions(&$0) } }
+  }
+
+  private mutating func actions<V: RuleVisitor>(_ v: inout V) {
+    v.word("t", &t)
+    v.word("t-pace", &tPace)
+    v.group("t-octaves") { v in
+      v.int("add", &tOctaves, -2...2)
+      v.word("at", &tOctavesAt)
+    }
+    v.bool("lean", &leans)
+    v.word("goal", &goal)
+    v.word("contour", &contour)
+    v.bool("turn", &turns)
+    v.bool("visit-line", &visitsLine)
+    v.int("second-pair", &secondPair, -4...4)
+    v.int("second-velocity", &secondVelocity, 20...150)
+    v.group("awaken") { v in
+      v.int("m", &awakenM, 1...7)
+      v.int("t", &awakenT, 1...7)
+    }
+    v.group("bass") { v in
+      v.pitch("pitch", &bass)
+      v.word("at", &bassAt)
+    }
+    v.word("drone", &drone)
+    v.words("bell", &bells, 0...4, of: "places")
+    v.group("chain") { v in
+      v.chain("name", &chain)
+      v.word("at", &chainAt)
+    }
   }
 
   /// Whether the facts call for the rule.

@@ -11,7 +11,7 @@ public struct StyleMeasures: Sendable, Hashable {
   public private(set) var conforming = 0
   /// Pairs of an awakening, which do not conform.
   public private(set) var awakenings = 0
-  /// Bars whose one long note is the last.
+  /// Bars whose last note lasts half as long again as any other, or longer.
   public private(set) var lawful = 0
   /// M notes by pitch class.
   public private(set) var pitchClasses = [Int](repeating: 0, count: 12)
@@ -36,30 +36,42 @@ public struct StyleMeasures: Sendable, Hashable {
   /// Adds a bar as written.
   public mutating func add(_ bar: Bar, scale: Scale) {
     bars += 1
-    let isLawful = bar.pairs.indices.allSatisfy { bar.pairs[$0].isLong == ($0 == bar.pairs.count - 1) }
-    if isLawful { lawful += 1 }
-    var last: Int?
+    let lengths = Self.lengths(of: bar)
+    if let long = lengths.last, lengths.dropLast().allSatisfy({ 0 < $0 && 1.5 * $0 <= long }) { lawful += 1 }
+    var last: Note?
     for pair in bar.pairs {
       for note in [pair.m, pair.t].compactMap({ $0?.pitch.midi }) {
         range = range.map { min($0.lowerBound, note)...max($0.upperBound, note) } ?? note...note
       }
-      guard let m = pair.m?.pitch.midi else { continue }
+      guard let note = pair.m else { continue }
+      let m = note.pitch.midi
       pitchClasses[m % 12] += 1
       if scale.isTriad(m) { triadNotes += 1 }
-      if let last {
+      // What is owed sounds in the other hand's octave: from hand to hand nothing moves.
+      if let last, last.pan == note.pan {
         moves += 1
-        switch abs(m - last) {
+        switch abs(m - last.pitch.midi) {
         case 0: repeats += 1
         case 1, 2: steps += 1
         case 13...: wide += 1
         default: break
         }
       }
-      last = m
+      last = note
       guard let t = pair.t?.pitch.midi else { continue }
       pairs += 1
       if Self.conforms(t, to: m, scale) { conforming += 1 } else if pair.isAwakening { awakenings += 1 }
       if [1, 2].contains(abs(m - t) % 12) { seconds += 1 }
+    }
+  }
+
+  /// Seconds of each pair as they follow one another; 0 for a silent one.
+  static func lengths(of bar: Bar) -> [Double] {
+    var end = Tick.zero
+    return bar.pairs.map { pair in
+      guard let note = pair.m ?? pair.t else { return 0 }
+      defer { end = note.onset + note.duration }
+      return (note.onset + note.duration - end).seconds
     }
   }
 

@@ -16,7 +16,7 @@ public enum Roughness {
   /// The roughness of two notes struck together, for equal touch.
   public static func of(_ a: Pitch, _ b: Pitch) -> Double {
     let spectrum = [a, b].flatMap { pitch in
-      let f0 = 440 * pow(2, (Double(pitch.midi) - 69) / 12)
+      let f0 = Pitch.frequency(midi: Double(pitch.midi))
       return (0..<partials).map { (f: f0 * Double($0 + 1), a: pow(decay, Double($0))) }
     }
     var sum = 0.0

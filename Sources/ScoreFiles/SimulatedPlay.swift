@@ -16,6 +16,7 @@ public struct SimulatedPlay: Sendable {
   public init(games: Int, seed: UInt64, rules: ScoreRules) {
     self.games = games
     var conductor = Conductor(seed: seed, rules: rules)
+    conductor.inTime = []
     var generator = SplitMix64(seed: seed, index: 0x5143)
     var now = Tick.zero
     events += conductor.handle(.opened(resuming: false), at: now)

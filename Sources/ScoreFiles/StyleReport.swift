@@ -38,7 +38,7 @@ public struct StyleReport: Sendable {
     mostAwakenings = max(mostAwakenings, bars.reduce(0) { $0 + $1.pairs.filter(\.isAwakening).count })
     var heard: Set<[Pitch]> = []
     for bar in bars {
-      if bar.pairs.allSatisfy({ $0.m != nil && $0.t != nil }) { style.add(bar, scale: rules.scale) }
+      if bar.pairs.allSatisfy({ $0.m != nil }) { style.add(bar, scale: rules.scale) }
       let line = bar.pairs.compactMap { $0.m?.pitch }
       if line.count >= 4 {
         longBars += 1
@@ -85,7 +85,7 @@ public struct StyleReport: Sendable {
       (
         "roughness win < calm < threat",
         [win, calm, threat].map { $0.map { fixed($0, 3) } ?? "–" }.joined(separator: " "),
-        "rising", rough == rough.sorted()
+        "rising", rough.count == 3 && rough == rough.sorted()
       ),
     ]
   }

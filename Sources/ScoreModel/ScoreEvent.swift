@@ -20,10 +20,6 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     case knock
     /// A bell on `pitch` (ring modulation about the struck note), at `velocity`.
     case bell
-    /// Start effect chain `amount` of the rule file on what is struck from here on; 0 ends it.
-    case chain
-    /// Silence everything within `duration` frames.
-    case hush
   }
 
   /// Which hand or unit the event belongs to; the order of channels and tracks in exported files.
@@ -74,5 +70,26 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     self.amount = amount
     self.chain = chain
     self.duration = duration
+  }
+}
+
+// MARK: - Cuts
+
+extension ScoreEvent {
+  /// Whether this cut drops `event`: any of an older generation, not before the cut, but for drone and preview.
+  @inlinable
+  public func drops(_ event: ScoreEvent) -> Bool {
+    // Generations are compared as differences so that the count may wrap.
+    let isOlder = Int32(bitPattern: event.generation &- generation) < 0
+    return isOlder && event.frame >= frame && event.kind != .drone && event.kind != .preview
+  }
+
+  /// What is left of events, in the order they were posted, when every cut among them has done its work.
+  public static func heard(_ events: [ScoreEvent]) -> [ScoreEvent] {
+    var kept: [ScoreEvent] = []
+    for event in events {
+      if event.kind == .cut { kept.removeAll { event.drops($0) } } else { kept.append(event) }
+    }
+    return kept
   }
 }

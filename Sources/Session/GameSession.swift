@@ -89,6 +89,12 @@ public final class GameSession {
   /// Whether the arch after a game's end is still being played.
   public var isClosing: Bool { conductor.isClosing }
 
+  /// The sides that answer on the slots of the score: bars are as long as their answers take.
+  private var inTime: Set<Player> {
+    guard reply == .musical, !participants.areRemote else { return [] }
+    return Set([Player.x, .o].filter { !participants[$0].isHuman })
+  }
+
   /// Whether there is a move a local person can take back.
   public var canUndo: Bool { pliesToUndo > 0 }
 
@@ -109,6 +115,7 @@ public final class GameSession {
       frameOffset = last + Tick.perSecond
     }
     let position = game.position
+    conductor.inTime = inTime
     submit([.opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman)])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
@@ -280,6 +287,7 @@ public final class GameSession {
     frameOffset = 0
     resumed = nil
     isClockLow = false
+    conductor.inTime = inTime
     submit([.gameStarted(next.position, human: participants.loneHuman)])
     startFrame = lastHandled.rawValue
     think()
@@ -364,6 +372,14 @@ extension GameSession {
     record.endFrame = endFrame
     record.seed = conductor.gameSeed
     record.bars = conductor.choices
+    record.inTime = conductor.inTime
+    record.asides =
+      (resumed?.asides ?? [])
+      + conductor.asides.map { aside in
+        var aside = aside
+        aside.frame += frameOffset
+        return aside
+      }
     record.scoreRules = rulesReference
     record.human = participants.loneHuman
     record.pace = conductor.pace

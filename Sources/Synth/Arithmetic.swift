@@ -46,9 +46,6 @@ enum Arithmetic {
   /// The factor per frame that falls by 60 dB in `t60` seconds. Not for the audio thread.
   static func decay(t60: Double, sampleRate: Double) -> Double { pow(10, -3 / (t60 * sampleRate)) }
 
-  /// The frequency in Hz of a MIDI note, fractions allowed, where A4 (69) is `a4` Hz. Not for the audio thread.
-  static func frequency(midi: Double, a4: Double = 440) -> Double { a4 * pow(2, (midi - 69) / 12) }
-
   /// Whether a sample may leave a node: finite, and neither denormal nor beyond any sense.
   @inline(__always)
   static func isSound(_ x: Float) -> Bool { abs(x) < 1e6 }

@@ -37,9 +37,6 @@ struct Bell: ~Copyable {
     place = GridPlace()
   }
 
-  /// Ends it within some 20 ms.
-  mutating func damp() { keep = min(keep, 0.99) }
-
   mutating func reset() { level = 0 }
 
   /// Adds the bell to the block, at most 64 frames.

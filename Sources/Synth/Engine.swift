@@ -33,10 +33,14 @@ public final class Engine: @unchecked Sendable {
   private let asked = Atomic<Int64>(0)
   private let mixer: UnsafeMutablePointer<Mixer>
   private let instrument = UnsafeMutablePointer<Instrument>.allocate(capacity: 1)
+  // The producer's own: what the next rack is built from.
+  private var patch: Patch
+  private var a4 = 440.0
 
   /// Makes a silent engine at a sample rate in Hz, mixed as `patch` says.
   public init(sampleRate: Double = 48_000, patch: Patch) {
     self.sampleRate = sampleRate
+    self.patch = patch
     mixer = UnsafeMutablePointer<Mixer>.allocate(capacity: 1)
     mixer.initialize(to: Mixer(sampleRate: sampleRate, patch: patch))
   }
@@ -120,9 +124,11 @@ public final class Engine: @unchecked Sendable {
     controls.preview.store(Self.amplitude(decibels).bitPattern, ordering: .relaxed)
   }
 
-  /// Tunes A4 to 415…466 Hz: what is struck from here on, and the tones. Takes some milliseconds of the caller.
+  /// Tunes A4 to 415…466 Hz: what is struck from here on, the strings that ring along, and the tones. Takes some
+  /// milliseconds of the caller.
   public func setTuning(a4: Double) {
     let a4 = min(max(a4, 415), 466)
+    self.a4 = a4
     controls.a4.store(Float(a4).bitPattern, ordering: .relaxed)
     controls.tuning.store(Int32(120_000 * log2(a4 / 440)), ordering: .relaxed)
     let piano = UnsafeMutablePointer<ModalPiano>.allocate(capacity: 1)
@@ -132,12 +138,14 @@ public final class Engine: @unchecked Sendable {
     Self.free(
       UnsafeMutablePointer<ModalPiano>(
         bitPattern: controls.outgoingPiano.exchange(0, ordering: .acquiringAndReleasing)))
+    load(patch)
   }
 
   /// Changes the mix and the effects while the sound goes on: what rings rings out, new notes are heard the new way.
   public func load(_ patch: Patch) {
+    self.patch = patch
     let rack = UnsafeMutablePointer<Rack>.allocate(capacity: 1)
-    rack.initialize(to: Rack(patch, sampleRate: sampleRate))
+    rack.initialize(to: Rack(patch, sampleRate: sampleRate, a4: a4))
     let unused = controls.incomingRack.exchange(UInt(bitPattern: rack), ordering: .acquiringAndReleasing)
     Self.free(UnsafeMutablePointer<Rack>(bitPattern: unused))
     Self.free(

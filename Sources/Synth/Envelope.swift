@@ -4,7 +4,7 @@
 public struct EnvelopeExtractor: ~Copyable {
   /// What of the window is reported.
   public enum Detector: UInt8, Sendable, Hashable, BitwiseCopyable, CaseIterable {
-    /// The loudest sample: for ducking under a new note.
+    /// The loudest sample.
     case peak
     /// The root mean square: for breathing along.
     case average

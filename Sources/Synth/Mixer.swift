@@ -36,12 +36,10 @@ struct Mixer: ~Copyable {
   private var usesGrand = false
   private var grandTuning: Int32 = 0
   private var frame: Int64 = 0
-  private var chain = 0
   private var nextBell = 0
   private var activePreview = 0
   private var a4: Float = 440
   private var retiringRackCells = 0
-  private var hushCells = 0
   private var isFrozen = false
   private var hidden = Ramp(1)
   private var volume = Ramp(1)
@@ -51,9 +49,10 @@ struct Mixer: ~Copyable {
   private var pianoLevel = Ramp(1)
   private var grandLevel = Ramp(1)
   private var send = Ramp(0)
-  private var wetHush = Ramp(1)
   /// How much of the piano the current rack hears; the rest goes to the one it follows.
   private var rackEnter = Ramp(1)
+  /// How loud what rings in the old rack still is: it fades at once where a third one waits.
+  private var rackLeave = Ramp(1)
   private var pedalTarget: Float = 1
 
   private let busLeft = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
@@ -163,27 +162,29 @@ struct Mixer: ~Copyable {
         note: ModalTables.knock, velocity: event.velocity == 0 ? 50 : Float(event.velocity), pan: Float(event.pan),
         hold: 48_000, bus: 0, gain: Arithmetic.amplitude(decibels: rack[0]?.pointee.patch.knock ?? 0))
     case .bell: strikeBell(event)
-    case .chain:
-      chain = Int(event.amount) <= Patch.maxChains ? Int(event.amount) : 0
-      rack[0]?.pointee.start(chain: chain)
-    case .hush: hush(frames: Int(event.duration))
     }
   }
 
   private mutating func strike(_ event: ScoreEvent) {
-    let own = Int(event.chain)
-    let bus = own > 0 && own <= Patch.maxChains ? own : chain
-    if own > 0, own != chain { rack[0]?.pointee.start(chain: own) }
+    let bus = Int(event.chain) <= Patch.maxChains ? Int(event.chain) : 0
+    if bus > 0 { rack[0]?.pointee.start(chain: bus) }
     let hold = Int(event.duration)
     if usesGrand, let grand {
       let pitch = Int32(min(max(event.pitch.midi, 21), 108))
       OpaqueCalls.strike(grand, pitch, Int32(max(event.velocity, 1)), Int32(event.pan), Int32(bus))
-      var slot = 0
+      // A key that the other hand restrikes is another one: the grand keeps left and right on channels of their own.
+      var slot = -1
       for k in 0..<keys.count {
-        if keys[k].hold < 0 || (keys[k].pitch == pitch && keys[k].bus == Int32(bus)) {
+        let isSame = keys[k].pitch == pitch && keys[k].bus == Int32(bus) && (keys[k].pan < 0) == (event.pan < 0)
+        if keys[k].hold >= 0, isSame {
           slot = k
-          if keys[k].hold >= 0 { break }
+          break
         }
+        if slot < 0, keys[k].hold < 0 { slot = k }
+      }
+      if slot < 0 {
+        slot = 0
+        release(slot, grand)
       }
       keys[slot] = Key(pitch: pitch, pan: Int32(event.pan), bus: Int32(bus), hold: Int32(clamping: max(hold, 64)))
     } else {
@@ -220,21 +221,8 @@ struct Mixer: ~Copyable {
     let touch = Float(min(event.velocity, 127)) / 64
     let level = Arithmetic.amplitude(decibels: rack.pointee.patch.bell + rack.pointee.patch.master)
     (bell + slot).pointee.strike(
-      frequency: ToneGenerator.frequency(midi: Double(min(event.pitch.midi, 127)), a4: Double(a4)),
+      frequency: Pitch.frequency(midi: Double(min(event.pitch.midi, 127)), a4: Double(a4)),
       amplitude: level * touch * touch, t60: rack.pointee.bellDecay)
-  }
-
-  private mutating func hush(frames: Int) {
-    let frames = max(frames, 240)
-    for i in 0..<2 { piano[i]?.pointee.hush(frames: frames) }
-    for b in 0..<Self.bells { (bell + b).pointee.damp() }
-    for p in 0..<Self.previews { (preview + p).pointee.stop() }
-    if let grand { for k in 0..<keys.count where keys[k].hold >= 0 { release(k, grand) } }
-    droneEvent.aim(0, frames: frames)
-    wetHush.aim(0, frames: frames)
-    grandLevel.aim(0, frames: frames)
-    hushCells = (frames + Grid.frames - 1) / Grid.frames + 2
-    chain = 0
   }
 
   private func release(_ k: Int, _ grand: Instrument) {
@@ -251,10 +239,6 @@ struct Mixer: ~Copyable {
     let loud = controls.isMuted.load(ordering: .relaxed) ? 0 : Controls.read(controls.volume)
     if volume.target != loud { volume.aim(loud, frames: 1_920) }
     adopt(controls)
-    if hushCells > 0 {
-      hushCells -= 1
-      if hushCells == 0 { endHush() }
-    }
     hidden.tick()
     volume.tick()
     droneEvent.tick()
@@ -263,8 +247,8 @@ struct Mixer: ~Copyable {
     pianoLevel.tick()
     grandLevel.tick()
     send.tick()
-    wetHush.tick()
     rackEnter.tick()
+    rackLeave.tick()
     if droneEvent.value == 0, droneEvent.isAtRest { drone.reset() }
     for i in 0..<2 { piano[i]?.pointee.tick() }
     let pedal = piano[0]?.pointee.pedalNow ?? 1
@@ -302,16 +286,16 @@ struct Mixer: ~Copyable {
     drone.set(ToneGenerator.Parameters(level: -20, fadeIn: 400, fadeOut: 1_200, a4: a4))
     breath.set(rack.pointee.breath)
     pianoLevel.aim(Arithmetic.amplitude(decibels: levels.piano + levels.master), frames: 9_600)
-    if hushCells == 0 {
-      grandLevel.aim(Arithmetic.amplitude(decibels: levels.grand + levels.master), frames: 9_600)
-    }
+    grandLevel.aim(Arithmetic.amplitude(decibels: levels.grand + levels.master), frames: 9_600)
     send.aim(Arithmetic.amplitude(decibels: levels.reverbSend), frames: 9_600)
   }
 
   private mutating func takeRack(_ controls: borrowing Controls) {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
-    if rack[1] != nil, retiringRackCells == 0 {
-      // Long after its share of the piano faded. Only if the last one given back was fetched: nothing is freed here.
+    // Two racks sound, not three: what still rings in the old one makes room within 100 ms for one that waits.
+    if rack[1] != nil, controls.incomingRack.load(ordering: .relaxed) != 0 { rackLeave.aim(0, frames: 4_800) }
+    if rack[1] != nil, retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0) {
+      // Its sound is over. Only if the last one given back was fetched: nothing is freed here.
       let bits = UInt(bitPattern: rack[1])
       if controls.outgoingRack.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing).exchanged {
         rack[1] = nil
@@ -323,12 +307,15 @@ struct Mixer: ~Copyable {
     rack[1] = rack[0]
     rack[0] = incoming
     retiringRackCells = Int(10 * sampleRate) / Grid.frames
+    rackLeave.jump(1)
     rackEnter.jump(0)
     rackEnter.aim(1, frames: 4_800)
     adoptLevels()
   }
 
   private mutating func takePiano(_ controls: borrowing Controls) {
+    // Likewise: a tuning that waits is not kept waiting by what the pedal holds of the last but one.
+    if let old = piano[1], controls.incomingPiano.load(ordering: .relaxed) != 0 { old.pointee.hush(frames: 4_800) }
     if let old = piano[1], old.pointee.activeVoices == 0 {
       let bits = UInt(bitPattern: old)
       if controls.outgoingPiano.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing).exchanged
@@ -355,15 +342,6 @@ struct Mixer: ~Copyable {
       OpaqueCalls.tune(grand, wanted)
     }
     usesGrand = grand != nil && controls.usesGrand.load(ordering: .relaxed)
-  }
-
-  private mutating func endHush() {
-    for i in 0..<2 { rack[i]?.pointee.reset() }
-    if let grand { OpaqueCalls.silence(grand) }
-    wetHush.jump(1)
-    if let levels = rack[0]?.pointee.patch {
-      grandLevel.jump(Arithmetic.amplitude(decibels: levels.grand + levels.master))
-    }
   }
 
   // MARK: - A run
@@ -455,16 +433,18 @@ struct Mixer: ~Copyable {
         let x = ramp.next()
         share[k] = i == 0 ? x : 1 - x
       }
-      feed(rack, dry, used, into: out)
+      feed(rack, i == 0 ? Ramp(1) : rackLeave, dry, used, into: out)
     }
     for _ in 0..<n { _ = enter.next() }
     rackEnter = enter
     for _ in 0..<n { _ = send.next() }
-    for _ in 0..<n { _ = wetHush.next() }
+    for _ in 0..<n { _ = rackLeave.next() }
   }
 
-  /// Gives one rack its share of the piano and adds what it makes of it.
-  private func feed(_ rack: UnsafeMutablePointer<Rack>, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
+  /// Gives one rack its share of the piano and adds what it makes of it, as loud as `level` says.
+  private func feed(
+    _ rack: UnsafeMutablePointer<Rack>, _ level: Ramp, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock
+  ) {
     let n = dry.frames
     let stride = Grid.frames
     let wet = StereoBlock(left: work.base, right: work.base + stride, frames: n)
@@ -492,7 +472,7 @@ struct Mixer: ~Copyable {
       input.right[k] = (input.right[k] + wet.right[k]) * x
     }
     rack.pointee.reverb.render(input)
-    var h = wetHush
+    var h = level
     for k in 0..<n {
       let x = h.next()
       out.left[k] += (wet.left[k] + input.left[k]) * x

@@ -11,7 +11,7 @@ public struct OfflineRenderer {
   /// Prepares a score: events in the order they were posted, cuts done as if each had come in time.
   public init(_ events: [ScoreEvent], engine: Engine) {
     self.engine = engine
-    self.events = Self.carryOutCuts(events).enumerated().sorted {
+    self.events = ScoreEvent.heard(events).enumerated().sorted {
       ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
     }
     .map(\.element)
@@ -40,18 +40,6 @@ public struct OfflineRenderer {
       frame += Int64(run)
       done += run
     }
-  }
-
-  private static func carryOutCuts(_ events: [ScoreEvent]) -> [ScoreEvent] {
-    var kept: [ScoreEvent] = []
-    for event in events {
-      guard event.kind == .cut else {
-        kept.append(event)
-        continue
-      }
-      kept.removeAll { event.drops($0) }
-    }
-    return kept
   }
 
   /// Posts what begins before `end`, in batches of one: an event is never late, so batches mean nothing here.

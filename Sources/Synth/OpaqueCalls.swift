@@ -27,7 +27,4 @@ enum OpaqueCalls {
 
   @_semantics("no_performance_analysis") @inline(never)
   static func tune(_ i: Instrument, _ hundredthsOfCents: Int32) { i.tune(i.context, hundredthsOfCents) }
-
-  @_semantics("no_performance_analysis") @inline(never)
-  static func silence(_ i: Instrument) { i.silence(i.context) }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ScoreModel
 
 /// The description of the modal piano: which partials a note has, how loud, how long, how wide.
 ///
@@ -47,7 +48,7 @@ struct PianoModel {
     var note = ModalNote()
     var random = Noise(UInt64(m))
     let cents = lerp(Double(below.head[3]), Double(above.head[3]), t) / 100
-    let f0 = Arithmetic.frequency(midi: Double(m) + min(max(cents, -12), 12) / 100, a4: a4)
+    let f0 = Pitch.frequency(midi: Double(m) + min(max(cents, -12), 12) / 100, a4: a4)
     let b = exp(lerp(log(Double(max(below.head[2], 1))), log(Double(max(above.head[2], 1))), t)) / 1e6
     for n in 1...50 {
       guard let row = partial(n, below, above, t) else { continue }

@@ -31,7 +31,8 @@ struct Rack: ~Copyable {
   private var pedal = Ramp(0)
   private var pedalWasDown = true
 
-  init(_ patch: Patch, sampleRate: Double) {
+  /// The strings are tuned to `a4`; the patch has them at 440 Hz.
+  init(_ patch: Patch, sampleRate: Double, a4: Double = 440) {
     self.patch = patch.levels
     breath = patch.breath
     preview = patch.preview
@@ -45,7 +46,7 @@ struct Rack: ~Copyable {
     stringFeedback = Slab(stringCount, repeating: 0)
     sympathySend = Arithmetic.amplitude(decibels: patch.sympathy.send)
     for (i, string) in patch.sympathy.strings.enumerated() {
-      strings[i] = Self.comb(string, scale, sampleRate)
+      strings[i] = Self.comb(string, scale * Float(440 / a4), sampleRate)
       stringFeedback[i] = string.feedback
     }
     units = Slab(Patch.maxChains * Patch.maxNodes, repeating: Unit())
@@ -198,18 +199,5 @@ struct Rack: ~Copyable {
       output.right[i] += input.right[i] * level
     }
     chainRing[chain] = max(0, chainRing[chain] - input.frames)
-  }
-
-  /// Forgets all sound.
-  mutating func reset() {
-    reverb.reset()
-    for i in 0..<stringCount { strings[i]?.pointee.reset() }
-    for i in 0..<Patch.maxChains * Patch.maxNodes {
-      units[i].comb?.pointee.reset()
-      units[i].ring?.pointee.reset()
-      units[i].matcher?.pointee.reset()
-      units[i].room?.pointee.reset()
-    }
-    chainRing.fill(0)
   }
 }

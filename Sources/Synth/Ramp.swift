@@ -21,7 +21,7 @@ struct Ramp: BitwiseCopyable {
 
   /// Heads for `target` within `frames`, rounded up to whole cells, from the next tick on; at least one cell.
   mutating func aim(_ target: Float, frames: Int = Grid.frames) {
-    guard target != self.target || (cells == 0 && value != target) else { return }
+    guard target != self.target else { return }
     self.target = target
     cells = Int32(clamping: max(1, (frames + Grid.frames - 1) / Grid.frames))
   }

@@ -75,13 +75,3 @@ struct Scheduler: ~Copyable {
     tail = kept
   }
 }
-
-extension ScoreEvent {
-  /// Whether this cut drops `event`: any of an older generation, not before the cut, but for drone and preview.
-  @inline(__always)
-  func drops(_ event: ScoreEvent) -> Bool {
-    // Generations are compared as differences so that the count may wrap.
-    let isOlder = Int32(bitPattern: event.generation &- generation) < 0
-    return isOlder && event.frame >= frame && event.kind != .drone && event.kind != .preview
-  }
-}

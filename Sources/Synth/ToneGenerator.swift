@@ -1,3 +1,5 @@
+import ScoreModel
+
 /// A sine of any pitch with equal-power fades that cannot click, however short the tone.
 ///
 /// A state machine: idle → fading in → sustaining → fading out → idle. The place in the fade moves in either
@@ -101,7 +103,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
 
   private mutating func begin(_ midi: Double) {
     pitch = midi
-    turn = Self.frequency(midi: midi, a4: Double(parameters.a4)) / sampleRate
+    turn = Pitch.frequency(midi: midi, a4: Double(parameters.a4)) / sampleRate
     phase = 0
     fade = 0
     state = .fadeIn
@@ -110,39 +112,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
   private mutating func tick() {
     amplitude.tick()
     if state == .idle { return }
-    turn = Self.frequency(midi: pitch, a4: Double(parameters.a4)) / sampleRate
-  }
-
-  /// Semitones as a product of table factors: libm's `pow` may differ between machines.
-  static func frequency(midi: Double, a4: Double) -> Double {
-    var octaves = 0
-    var semitones = midi - 69
-    while semitones < 0 {
-      semitones += 12
-      octaves -= 1
-    }
-    while semitones >= 12 {
-      semitones -= 12
-      octaves += 1
-    }
-    // 2^(s/12) by its series: s ln2/12 < 0.7, so 16 terms leave less than 1e-15.
-    let x = semitones * 0.057_762_265_046_662_11
-    var term = 1.0
-    var sum = 1.0
-    for n in 1...16 {
-      term *= x / Double(n)
-      sum += term
-    }
-    var f = a4 * sum
-    while octaves < 0 {
-      f *= 0.5
-      octaves += 1
-    }
-    while octaves > 0 {
-      f *= 2
-      octaves -= 1
-    }
-    return f
+    turn = Pitch.frequency(midi: pitch, a4: Double(parameters.a4)) / sampleRate
   }
 
   private mutating func sound(_ block: StereoBlock) {

@@ -77,10 +77,13 @@ struct CheckRules: ParsableCommand {
     commandName: "check-rules", abstract: "Check a rule file: every error with its line, key and what is allowed.")
 
   @Argument(help: "The rule file, by path or by the name of one that is shipped.") var file: String
+  @Flag(help: "Print every value that holds, those left out among them.") var all = false
 
   func run() throws {
     let loaded = try RuleLibrary.load(file)
     print("\(loaded.path): good; name \(loaded.rules.name), hash \(loaded.hash)")
+    for line in RuleAdvice.lines(loaded.rules) { print("  in vain: \(line)") }
+    if all { print(RuleText.yaml(loaded.rules), terminator: "") }
   }
 }
 
@@ -93,9 +96,17 @@ struct Measure: ParsableCommand {
   var count = 200
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
+  @Option(
+    help: ArgumentHelp(
+      "How much is heard at the pace of people instead: all, quick (a median of 1.5 s a move), median (4 s) or slow (12 s).",
+      valueName: "pace"))
+  var pace: String?
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
+    if let pace, pace != "all", PaceReport.medians.allSatisfy({ $0.name != pace }) {
+      throw ValidationError("--pace \(pace): all, quick, median or slow")
+    }
     guard (1...100_000).contains(count) else { throw ValidationError("--count \(count): 1–100000") }
   }
 
@@ -103,6 +114,10 @@ struct Measure: ParsableCommand {
     let rules = try RuleLibrary.load(scoreRules).rules
     let records = games.isEmpty ? ReferenceGames.games(count, seed: seed) : try games.flatMap(GameFile.records)
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
+    if let pace {
+      let reports = PaceReport.all(records, rules: rules, paces: pace)
+      return print(PaceReport.text(reports), terminator: "")
+    }
     var report = StyleReport()
     let progress = Progress(of: Double(records.count))
     for (index, record) in records.enumerated() {

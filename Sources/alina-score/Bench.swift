@@ -52,15 +52,7 @@ struct Bench: ParsableCommand {
 
   /// FluidSynth with the same notes and pedal, in its own runs of 64 frames, nothing around it.
   private static func alone(_ piano: Instrument, _ events: [ScoreEvent]) -> (UnsafeMutablePointer<Float>, Int) -> Void {
-    // Offline carries out the cuts; here what they drop is dropped first.
-    var kept: [ScoreEvent] = []
-    for event in events {
-      if event.kind == .cut {
-        kept.removeAll { $0.frame >= event.frame && $0.generation < event.generation }
-      } else if event.kind == .note || event.kind == .pedal {
-        kept.append(event)
-      }
-    }
+    let kept = ScoreEvent.heard(events).filter { $0.kind == .note || $0.kind == .pedal }
     var actions: [(frame: Int64, isOff: Bool, event: ScoreEvent)] = kept.map { ($0.frame.rawValue, false, $0) }
     for note in kept where note.kind == .note {
       actions.append((note.frame.rawValue + Int64(note.duration), true, note))

@@ -303,7 +303,7 @@ import TicTacToe
     }
   }
 
-  @Test func `scores are the same files for any number of threads and after a resume`() throws {
+  @Test(.long) func `scores are the same files for any number of threads and after a resume`() throws {
     try Support.withFolder { folder in
       // Late beginnings: short music. The first game is none of the others.
       let openings = "fen 1XO/XO1/1X1 o\nfen XOX/OOX/1X1 o\nfen XO1/OX1/3 x"

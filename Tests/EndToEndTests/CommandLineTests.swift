@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the program says without a window.
-@Suite struct CommandLineTests {
+@Suite(.tidy) struct CommandLineTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (Int32, String, String) {
     let folder = try Desk.newFolder()
     var variables = ProcessInfo.processInfo.environment

@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 /// A person's desk: an X display, the real `alina` with folders of its own, a mouse and a keyboard (xdotool).
@@ -62,10 +64,12 @@ final class Desk {
     }
   }
 
+  /// A folder that is removed when the test ends: raw sound is 23 MB a minute.
   static func newFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("alina-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
+    guard let tidy = Tidy.now else { throw ToolFailed(description: "the suite is not .tidy") }
+    let folder = TemporaryFolder()
+    tidy.folders.withLock { $0.append(folder) }
+    return URL(fileURLWithPath: folder.path)
   }
 
   // MARK: - Hands
@@ -253,6 +257,26 @@ final class Desk {
     guard status == 0 else { throw ToolFailed(description: "\(command.joined(separator: " ")): status \(status)") }
     return try String(contentsOf: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
   }
+}
+
+/// Keeps the folders of a test until it ends.
+final class Tidy: Sendable {
+  @TaskLocal static var now: Tidy?
+  let folders = Mutex<[TemporaryFolder]>([])
+
+  struct Suites: SuiteTrait, TestScoping {
+    var isRecursive: Bool { true }
+    func provideScope(
+      for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+      try await Tidy.$now.withValue(Tidy(), operation: function)
+    }
+  }
+}
+
+extension Trait where Self == Tidy.Suites {
+  /// For suites that use `Desk.newFolder`.
+  static var tidy: Self { Self() }
 }
 
 /// Looks again and again until something is there; the interval only says how soon it is noticed.

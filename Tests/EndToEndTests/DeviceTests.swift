@@ -1,11 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
 /// A sound server that goes and comes while a game is played.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
-  @Test("A sound server that is killed is said once, the game goes on, and its return is taken up")
+  @Test(
+    "A sound server that is killed is said once, the game goes on, and its return is taken up", .needs("pulseaudio"))
   func loss() throws {
     let folder = try Desk.newFolder()
     var server = try PulseServer(folder)
@@ -15,11 +17,11 @@ struct DeviceTests {
     try desk.click("b2")
     try desk.hear("X plays b2")
     server.stop()
-    let lost = try desk.hear("The sound device is gone", seconds: 20)
+    let lost = try desk.hear("The sound device is gone", seconds: 60)
     try desk.click("a1")
     try desk.hear("O plays a1", after: lost)
     server = try PulseServer(folder)
-    let back = try desk.hear("The sound is back", after: lost, seconds: 20)
+    let back = try desk.hear("The sound is back", after: lost, seconds: 60)
     try desk.click("c3")
     try desk.hear("X plays c3", after: back)
     #expect(try desk.quit() == 0)

@@ -1,14 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
-/// From a click to the first sample it changes, in the real window; `LATENCY=1` clicks a hundred times.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+/// From a click to its downbeat, in the real window; `LATENCY=1` clicks a hundred times.
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct LatencyTests {
   /// A draw: no line is completed before the last cell.
   private static let clicks = [0, 1, 2, 4, 3, 5, 7, 6, 8]
 
-  @Test("Every click is sounded by the very next block: from it to the first changed sample in p50 and p99")
+  @Test("Every click's downbeat lies in the block that was begun for it, where its record says; how late is measured")
   func clicks() throws {
     let games = ProcessInfo.processInfo.environment["LATENCY"] == nil ? 1 : 12
     var delays: [Double] = []
@@ -40,9 +41,8 @@ struct LatencyTests {
     func share(_ p: Double) -> String {
       String(format: "%.1f", delays[min(Int(p * Double(delays.count)), delays.count - 1)])
     }
-    print("click to first changed sample, \(delays.count) clicks: p50 \(share(0.5)) ms, p99 \(share(0.99)) ms")
+    // A measurement, not a promise: it is the machine's as much as ours.
+    print("click to downbeat, \(delays.count) clicks: p50 \(share(0.5)) ms, p99 \(share(0.99)) ms")
     print("(one block is 21.3 ms, one frame of the screen 16.7 ms)")
-    // In time however slow the machine: every downbeat was rendered after its click and not before.
-    #expect(delays.allSatisfy { $0 >= 0 })
   }
 }

@@ -2,11 +2,12 @@ import Composer
 import Foundation
 import ScoreFiles
 import ScoreModel
+import TestSupport
 import Testing
 import TicTacToe
 
 /// Music beside the running game's: the signs of the help page and replays, as they sound behind the device.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
   /// Runs a script on the disk driver, as fast as the machine can, and returns what it sounded like.
   private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Sound {

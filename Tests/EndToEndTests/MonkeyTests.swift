@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
 /// Random hands on the real program: short here, ten thousand inputs each with `ALINA_MONKEY=1`.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct MonkeyTests {
   private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"
   private static let keepsake = "# a word of mine\nkeepsake = 42\n"

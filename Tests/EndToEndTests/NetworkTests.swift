@@ -3,7 +3,7 @@ import Testing
 import TicTacToe
 
 /// Two real windows and a real server: the whole way from a click to the other side's picture and sound.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct NetworkTests {
   /// The match server as a program, on a free port.
   private final class Server {
@@ -34,7 +34,7 @@ struct NetworkTests {
 
   /// What a window has saved of its newest game, if it is a match with so many moves.
   private func record(_ desk: Desk, moves: Int) throws -> Record {
-    try waitFor(seconds: 20, "\(moves) moves in the file; \(desk.complaints)") {
+    try waitFor(seconds: 60, "\(moves) moves in the file; \(desk.complaints)") {
       guard let file = desk.games.last, let text = try? String(contentsOf: file, encoding: .utf8),
         let record = try? Record(text: text), record.game.moves.count == moves
       else { return nil }
@@ -67,7 +67,7 @@ struct NetworkTests {
     for desk in desks { try desk.wait(page: "board") }
 
     // Who has X is the server's choice: X's window says so.
-    let x = try waitFor(seconds: 10, "one to be told to move") {
+    let x = try waitFor(seconds: 60, "one to be told to move") {
       desks.firstIndex { $0.spoken.contains { $0.contains("your move") } }
     }
     let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, the board fills
@@ -97,9 +97,10 @@ struct NetworkTests {
       let final = try record(desk, moves: 9)
       #expect(final.game.end == GameEnd(outcome: .draw, termination: .normal))
       try desk.park()
-      usleep(1_200_000)  // the last stroke is being drawn
-      let picture = try desk.picture()
-      #expect(Square.all.allSatisfy { picture.ink(cell: $0.index) > 0.02 })
+      _ = try waitFor(seconds: 30, "all nine marks") {
+        let picture = try desk.picture()
+        return Square.all.allSatisfy { picture.ink(cell: $0.index) > 0.02 } ? true : nil
+      }
     }
     for (index, desk) in desks.enumerated() {
       let frames = try record(desk, moves: 9).game.moves.compactMap(\.frame)
@@ -125,7 +126,7 @@ struct NetworkTests {
       try desk.wait(page: "network")
       try desk.click("Play whoever comes")
     }
-    let x = try waitFor(seconds: 10, "one to be told to move") {
+    let x = try waitFor(seconds: 60, "one to be told to move") {
       desks.firstIndex { $0.spoken.contains { $0.contains("your move") } }
     }
     try desks[x].click(cell: 4)

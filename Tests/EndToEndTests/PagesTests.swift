@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
 /// Every page of the real program: by mouse at five sizes, by keyboard alone, by ear alone.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct PagesTests {
   /// The lines of the menu that open a page, and the page's name.
   private static let lines = [
@@ -12,7 +13,7 @@ struct PagesTests {
   ]
 
   @Test(
-    "Every page opens and closes by mouse, from 320×480 to 3840×2160",
+    "Every page opens and closes by mouse, from 320×480 to 3840×2160", .long,
     arguments: [(320, 480), (480, 800), (1_280, 720), (2_560, 1_440), (3_840, 2_160)])
   func mouse(_ width: Int, _ height: Int) throws {
     let desk = try Desk(["--size", "\(width)x\(height)", "--level", "1", "--reply", "immediate"])
@@ -43,7 +44,7 @@ struct PagesTests {
     #expect(desk.complaints == "")
   }
 
-  @Test("Every page opens by keyboard alone, and a game is set up, reviewed and found again with it")
+  @Test("Every page opens by keyboard alone, and a game is set up, reviewed and found again with it", .long)
   func keyboard() throws {
     let desk = try Desk(["--level", "1", "--reply", "immediate"])
     try desk.park()
@@ -211,7 +212,7 @@ struct PagesTests {
     #expect(record.game.moves.map(\.square.name) == ["b2"])
   }
 
-  @Test("Keep this piece writes sound, MIDI, notation, a page and the game")
+  @Test("Keep this piece writes sound, MIDI, notation, a page and the game", .long)
   func keep() throws {
     let desk = try Desk(["--level", "person", "--piano", "modal"])
     for cell in ["a1", "a2", "b2", "b1", "c3"] { try desk.click(cell) }
@@ -238,7 +239,7 @@ struct PagesTests {
     #expect(try desk.quit() == 0)
   }
 
-  @Test("Listen plays games without end, and gives the board back to whoever begins one")
+  @Test("Listen plays games without end, and gives the board back to whoever begins one", .long)
   func listen() throws {
     let desk = try Desk([])
     try desk.click("Menu")

@@ -1,10 +1,11 @@
 import Foundation
 import ScoreFiles
+import TestSupport
 import Testing
 import TicTacToe
 
 /// Score rules in the real window: saved while playing, and kept in the record.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct RulesTests {
   @Test("A rule file saved while playing is taken up without gap or click; a bad edit is told and changes nothing")
   func reload() throws {

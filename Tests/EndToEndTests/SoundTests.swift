@@ -1,12 +1,22 @@
 import Foundation
+import TestSupport
 import Testing
 import TicTacToe
 
 /// What would have been heard, captured behind the device, against the offline render of the game that was saved.
-@Suite(.serialized, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
 struct SoundTests {
   private func savedRecord(_ desk: Desk) throws -> Record {
     try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
+  }
+
+  private func size(_ file: URL) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+  }
+
+  /// Waits until so many frames of so many bytes are in a recording.
+  private func wait(for frames: Int, of bytes: Int, in file: URL) throws {
+    _ = try waitFor(seconds: 60, "\(frames) frames in \(file.path)") { try size(file) >= frames * bytes ? true : nil }
   }
 
   /// Not silent, not clipped, no click at any move.
@@ -79,7 +89,7 @@ struct SoundTests {
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
     #expect(record.game.isOver)
-    usleep(1_500_000)
+    try wait(for: 60_000 + Int(record.game.moves.last?.frame ?? 0), of: 8, in: raw)
     #expect(try desk.quit() == 0)
     let final = try savedRecord(desk)
     let heard = try Sound(rawFloat: raw)
@@ -95,7 +105,7 @@ struct SoundTests {
     print(try String(contentsOf: log, encoding: .utf8))
   }
 
-  @Test("A real PulseAudio server hears the game that is played")
+  @Test("A real PulseAudio server hears the game that is played", .needs("pulseaudio", "parec"))
   func pulseAudio() throws {
     let folder = try Desk.newFolder()
     let server = try PulseServer(folder)
@@ -111,7 +121,8 @@ struct SoundTests {
     try desk.park()
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
-    usleep(1_500_000)
+    // What is heard now is at most as far as the last downbeat.
+    try wait(for: 72_000 + size(raw) / 4, of: 4, in: raw)
     #expect(try desk.quit() == 0)
     recorder.kill()
     let heard = try Sound(raw16: raw)

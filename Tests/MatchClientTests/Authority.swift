@@ -1,7 +1,4 @@
 import COpenSSL
-import Foundation
-
-@testable import MatchClient
 
 /// A certificate and its key, made in this process.
 final class Certificate {
@@ -89,11 +86,4 @@ final class TLSPeer {
     let count = SSL_read(ssl, &bytes, 1000)
     return String(decoding: bytes.prefix(Int(max(0, count))), as: UTF8.self)
   }
-}
-
-/// A folder that is there as long as this is.
-final class Folder {
-  let path = NSTemporaryDirectory() + "alina-client-" + UUID().uuidString
-  init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,12 +1,13 @@
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 
 @testable import MatchClient
 
 /// Whom the client trusts: names, dates and authorities against a server of OpenSSL in memory.
 @Suite struct TLSSessionTests {
-  private let folder = Folder()
+  private let folder = TemporaryFolder()
   private let authority = Certificate("Authority")
   private let context: TLSContext
 

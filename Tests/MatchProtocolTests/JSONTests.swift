@@ -4,6 +4,16 @@ import Testing
 import TicTacToe
 
 @Suite struct JSONTests {
+  @Test(arguments: [2, 16, 17, 18, 600]) func `a name that comes twice is noticed among few and many`(count: Int) {
+    let fields = (1..<count).map { #""f\#($0)":\#($0)"# }
+    for again in [1, count / 2, count - 1] where again > 0 {
+      #expect(throws: JSONError.self) {
+        try JSONParser.parse(Array("{\((fields + [fields[again - 1]]).joined(separator: ","))}".utf8))
+      }
+    }
+    #expect(throws: Never.self) { try JSONParser.parse(Array("{\(fields.joined(separator: ","))}".utf8)) }
+  }
+
   /// Foundation's reading of the same bytes, with numbers as doubles; `nil` if it refuses.
   private func foundation(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])

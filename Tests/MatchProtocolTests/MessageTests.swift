@@ -30,6 +30,14 @@ let clientMessages: [ClientMessage] = [
 ]
 
 @Suite struct MessageTests {
+  @Test(arguments: [
+    #"{"t":"mute","on":"no"}"#, #"{"t":"seek","key":"k","bots":"no"}"#, #"{"t":"block","name":"Bob","on":1}"#,
+    #"{"t":"hello","v":["1"]}"#, #"{"t":"hello","v":[1],"caps":"bot"}"#, #"{"t":"hello","v":[1],"caps":[1]}"#,
+    #"{"t":"seek","key":"k","rated":"no"}"#, #"{"t":"move","m":"0123456789ab","ply":0,"cell":"b2","mid":".srv"}"#,
+  ]) func `a field of another type than it has is refused`(line: String) {
+    #expect(throws: ProtocolError.self) { try parse(line) }
+  }
+
   @Test func `every client message is read back as it was written`() throws {
     for message in clientMessages {
       for id in [nil, "c17"] {

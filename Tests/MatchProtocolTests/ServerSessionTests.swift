@@ -1,5 +1,5 @@
-import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -27,7 +27,7 @@ struct SteppedSession {
   }
 
   var closed: ByeCode? {
-    actions.compactMap { if case .close(let code, _) = $0 { code } else { nil } }.first
+    actions.compactMap { if case .close(let code, _, _) = $0 { code } else { nil } }.first
   }
   var delivered: [ClientMessage] {
     actions.compactMap { if case .deliver(let line, _) = $0 { line.message } else { nil } }
@@ -91,6 +91,48 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .flood)
   }
 
+  @Test(arguments: [(40, 10, ""), (2000, 1, ""), (19_000, 1, #","caps":["bot"]"#)])
+  func `whoever goes on sending more than is allowed is closed, however it is spread`(
+    rate: Int, seconds: Int, caps: String
+  ) {
+    var s = SteppedSession()
+    s.feed(#"{"t":"hello","v":[1],"client":"t"\#(caps)}"# + "\n")
+    for millisecond in 0..<seconds * 1000 {
+      s.now += 1
+      for _ in 0..<(millisecond + 1) * rate / 1000 - millisecond * rate / 1000 { s.feed("top\n") }
+    }
+    #expect(s.closed == .flood)
+  }
+
+  @Test func `long lines count more, and are refused unread`() {
+    var s = SteppedSession()
+    s.feed(hello)
+    let long = #"{"t":"top","id":"x","fill":""# + String(repeating: "y", count: 4000) + "\"}\n"
+    for _ in 0..<10 { s.feed(long) }
+    // One of the 40 went to hello; each of these counts four.
+    #expect(s.delivered.count == 1 + 9 && s.sent.contains(#""re":"x","code":"rate""#))
+    s.feed("{\"t\":" + String(repeating: "[", count: 4000) + "\n")
+    #expect(!s.sent.contains("nested"))
+  }
+
+  @Test func `only whole lines are signs of life`() {
+    var s = SteppedSession()
+    s.feed(hello)
+    for _ in 0..<60 {
+      s.feed(String(repeating: "x", count: 512))
+      s.tick(500)
+    }
+    #expect(s.closed == .timeout)
+  }
+
+  @Test func `white space before a line means nothing, and bye is answered like any command`() {
+    var s = SteppedSession()
+    s.feed(" \t" + hello)
+    #expect(!s.session.isPerson && s.delivered.count == 1)
+    s.feed(#" {"t":"bye","id":"b"}"# + "\n")
+    #expect(s.actions.last == .close(.bye, "good bye", re: "b"))
+  }
+
   @Test func `heartbeats measure the round trip and silence ends the connection`() {
     var s = SteppedSession()
     s.feed(hello)
@@ -124,18 +166,15 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(s.closed == .timeout)
   }
 
-  @Test func `twenty seconds of mutated conversations never break the session`() throws {
-    // A budget in seconds: CI sets FUZZ_SECONDS=20, a quick run takes one.
-    let seconds = Double(ProcessInfo.processInfo.environment["FUZZ_SECONDS"] ?? "") ?? 1
+  @Test func `mutated conversations never break the session, and what it delivers is understood whole`() throws {
     let corpus =
       clientMessages.map { ClientLine(id: "c", $0).bytes }
       + ["move b2\n", "seek 60+2 rated\n", "say hi\n"].map { Array($0.utf8) }
     let noise = Array("{}[]\":,\\u0019-+.eE \r\n".utf8) + [0, 0x7F, 0x80, 0xC3, 0xF4, 0xFF]
-    let seed = UInt64(ProcessInfo.processInfo.environment["FUZZ_SEED"] ?? "") ?? UInt64(Date().timeIntervalSince1970)
-    let end = Date().addingTimeInterval(seconds)
-    var rounds: UInt64 = 0
-    while Date() < end {
-      var random = SplitMix64(seed: seed, index: rounds)
+    let seed = UInt64(amount("FUZZ_SEED", quick: 1, all: 1))
+    var delivered = 0
+    for round in 0..<UInt64(amount("FUZZ_ROUNDS", quick: 2000, all: 100_000)) {
+      var random = SplitMix64(seed: seed, index: round)
       var s = SteppedSession()
       s.feed(hello)
       var stream: [UInt8] = []
@@ -164,10 +203,10 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
         default: break
         }
         let again = try line.bytes.dropLast().withUnsafeBytes { raw in try ClientLine(raw) }
-        #expect(again.message == message, "seed \(seed) round \(rounds)")
+        #expect(again.message == message, "seed \(seed) round \(round)")
+        delivered += 1
       }
-      rounds += 1
     }
-    #expect(rounds > 20, "seed \(seed): only \(rounds) rounds")
+    #expect(delivered > 2000, "too little was understood to say anything")
   }
 }

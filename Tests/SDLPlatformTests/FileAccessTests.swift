@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SDLPlatform
@@ -8,10 +9,8 @@ import Testing
 
 /// Files as the services offer them.
 @Suite struct FileAccessTests {
-  private let folder: String = {
-    var template = Array("/tmp/alina-files-XXXXXX".utf8CString)
-    return mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
-  }()
+  private let temporary = TemporaryFolder()
+  private var folder: String { temporary.path }
 
   @Test("A file is written with its folders, read back and replaced as a whole")
   func roundTrip() {

@@ -2,6 +2,7 @@ import Composer
 import Foundation
 import ScoreModel
 import Synth
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -42,16 +43,7 @@ private struct Play {
 
   /// The note log: what is left when the cuts have done their work, a line an event, without generations.
   var log: [String] {
-    var kept: [ScoreEvent] = []
-    for event in events {
-      if event.kind == .cut {
-        kept.removeAll {
-          $0.frame >= event.frame && $0.generation < event.generation && $0.kind != .drone && $0.kind != .preview
-        }
-      } else if event.frame < .seconds(end) {
-        kept.append(event)
-      }
-    }
+    let kept = ScoreEvent.heard(events).filter { $0.frame < .seconds(end) }
     return kept.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
       line($0.element)
     }
@@ -227,7 +219,8 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   )
 }
 
-@Test func `Plays that differ in one fact sound the same, sample for sample, until it happens, and differ after`()
+@Test(.long)
+func `Plays that differ in one fact sound the same, sample for sample, until it happens, and differ after`()
   throws
 {
   for row in try moveRows() + otherRows() {
@@ -242,7 +235,7 @@ private func difference(_ row: Row) -> (added: [String], missing: [String]) {
   }
 }
 
-@Test func `What differs is what the fact's own rule does, and nothing else`() throws {
+@Test(.long) func `What differs is what the fact's own rule does, and nothing else`() throws {
   for row in try otherRows() where !row.words.isEmpty {
     let (added, missing) = difference(row)
     for line in added + missing {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ScoreFiles
@@ -6,7 +7,7 @@ import Testing
 /// Checks by independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg judge what the built command makes.
 ///
 /// `./test` installs what they need; elsewhere they are skipped and say so. `EARS=1` runs them at full length.
-@Suite(.serialized) struct EarsTests {
+@Suite(.serialized, .long) struct EarsTests {
   private static let tools = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../tools").standardized.path
   private static let isLong = ProcessInfo.processInfo.environment["EARS"] != nil

@@ -6,12 +6,16 @@ import TicTacToe
 
 @testable import ScoreFiles
 
-/// Runs a Python program on a file with music21 or mido; `nil`, and a line that says why, where they are missing.
-private func python(_ module: String, _ program: String, _ path: String) throws -> String? {
-  func run(_ code: String) throws -> (Int32, String) {
+/// Independent readers of what we write: `PYTHON` names an interpreter with the modules.
+private enum Python {
+  static let hasMido = (try? run("import mido"))?.status == 0
+  static let hasMusic21 = (try? run("import music21"))?.status == 0
+
+  /// Runs a program on a file.
+  static func run(_ program: String, _ path: String = "") throws -> (status: Int32, output: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3")
-    process.arguments = ["-c", code, path]
+    process.arguments = ["-c", program, path]
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = FileHandle.nullDevice
@@ -20,13 +24,6 @@ private func python(_ module: String, _ program: String, _ path: String) throws 
     process.waitUntilExit()
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))
   }
-  guard try run("import \(module)").0 == 0 else {
-    print("skipped: python3 has no module \(module), an independent reader of the file")
-    return nil
-  }
-  let (status, output) = try run(program)
-  #expect(status == 0, "\(module) refused \(path)")
-  return output
 }
 
 private func temporary(_ name: String) -> String {
@@ -38,8 +35,8 @@ private func temporary(_ name: String) -> String {
 
 private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map { Rendition(of: $0, rules: rules) } }
 
-@Test func `The MIDI file has the render's onsets to the frame, three channels, pedal and a marker at each bar`() throws
-{
+@Test(.enabled(if: Python.hasMido, "python3 has no module mido"))
+func `The MIDI file has the render's onsets to the frame, three channels, pedal and a marker at each bar`() throws {
   let path = temporary("score.mid")
   defer { unlink(path) }
   for rendition in renditions() {
@@ -63,7 +60,8 @@ private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map 
               if m.type == 'control_change' and m.control == 64: print('pedal', m.channel, m.value, round(s * 48000))
           assert not held
       """
-    guard let told = try python("mido", program, path) else { return }
+    let (status, told) = try Python.run(program, path)
+    try #require(status == 0, "mido refused the file")
     let lines = Set(told.split(separator: "\n").map(String.init))
     let notes = rendition.events.filter { $0.kind == .note }
     for note in notes {
@@ -79,7 +77,8 @@ private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map 
   }
 }
 
-@Test func `music21 reads the MusicXML: every measure of its true length, every pitch spelled as we spell it`() throws {
+@Test(.enabled(if: Python.hasMusic21, "python3 has no module music21"))
+func `music21 reads the MusicXML: every measure of its true length, every pitch spelled as we spell it`() throws {
   let path = temporary("score.musicxml")
   defer { unlink(path) }
   for (number, rendition) in renditions().prefix(3).enumerated() {
@@ -95,7 +94,8 @@ private func renditions() -> [Rendition] { ReferenceGames.games(6, seed: 3).map 
               for n in m.flatten().notes:
                   print(k, m.number, float(n.offset), '+'.join(x.nameWithOctave for x in n.pitches), float(n.quarterLength))
       """
-    guard let told = try python("music21", program, path) else { return }
+    let (status, told) = try Python.run(program, path)
+    try #require(status == 0, "music21 refused the file")
     var expected: Set<String> = []
     let lines = Set(told.split(separator: "\n").map(String.init))
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }

@@ -49,6 +49,11 @@ func `Each shipped rule file is good and plays whole games within the measures`(
   #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(report.text)")
 }
 
+@Test func `Roughness that was not measured does not rise`() throws {
+  let row = try #require(StyleReport().rows.first { $0.name.hasPrefix("roughness") })
+  #expect(!row.holds && row.value == "– – –")
+}
+
 @Test func `Roughness orders win, calm and threat over five hundred games`() throws {
   var report = StyleReport()
   for record in ReferenceGames.games(500, seed: 99) { report.add(record, rules: rules) }

@@ -112,7 +112,8 @@ struct SettingsTests {
     disk.text = "volume = 0.3\nhello there\n= 4\ntheme = dark\n"
     let settings = Settings(services: disk.services)
     #expect(settings.volume == 0.3 && settings.theme == "dark")
-    #expect(settings.store.messages.count == 2 && settings.store.messages[0].hasPrefix("settings, line 2: \"hello there\""))
+    #expect(
+      settings.store.messages.count == 2 && settings.store.messages[0].hasPrefix("settings, line 2: \"hello there\""))
     settings.volume = 0.4
     settings.store.save()
     #expect(disk.text == "volume = 0.4\nhello there\n= 4\ntheme = dark\n")

@@ -84,4 +84,82 @@ struct EngineTests {
     #expect(engine.framesBegun.rawValue == frozen + 24_000)
     #expect(back.contains { abs($0) > 0.003 })
   }
+
+  @Test("freezes within 300 ms and a cell, whatever the blocks", arguments: [480, 600, 1_000, 64, 37])
+  func hiddenBlocks(block: Int) {
+    let engine = Engine()
+    engine.post(Scores.everything(seconds: 4))
+    _ = Scores.render([], frames: 50_017, engine: engine) { 480 }
+    engine.setHidden(true)
+    _ = Scores.render([], frames: 48_000, engine: engine) { block }
+    #expect((50_017 + 14_400...50_017 + 14_400 + 64).contains(engine.framesBegun.rawValue))
+  }
+
+  @Test("tunes what is struck next, and the strings, however long the pedal holds what was struck before")
+  func tuning() {
+    /// The level of B5's second partial, 3 Hz wide, as A4 = 440 and 466 have it, in the fourth second.
+    func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
+      var patch = Patch()
+      if strings { patch = Patch(sympathy: Patch.Sympathy(strings: [.string(frequency: 246.94, t60: 5)], send: 0)) }
+      let engine = Engine(patch: patch)
+      // Six seconds under the pedal, tuned anew in each of the first ones, and struck after.
+      engine.post([Scores.event(.pedal, at: 0)] + (0..<5).map { Scores.note(59, at: Int64($0) * 24_000, hold: 2_000) })
+      for a4 in tunings {
+        _ = Scores.render([], frames: 24_000, engine: engine) { 480 }
+        engine.setTuning(a4: a4)
+      }
+      _ = Scores.render([], frames: 96_000, engine: engine) { 480 }
+      engine.post([Scores.note(59, at: engine.framesBegun.rawValue, 3, velocity: 60, hold: 90_000)])
+      let out = Scores.render([], frames: 96_000, engine: engine) { 480 }
+      let left = stride(from: 48_000, to: out.count, by: 2).map { out[$0] }
+      func level(_ f: Double) -> Double { Signal.probe(left[...], f).amplitude }
+      return (level(246.94), level(246.94 * 466 / 440))
+    }
+    let bare = levels([441, 466], strings: false)
+    #expect(bare.new > 3 * bare.old, "the piano: \(bare)")
+    let strung = levels([441, 466], strings: true)
+    #expect(strung.new > 3 * strung.old, "the strings: \(strung)")
+  }
+
+  @Test("hears a second change of the effects at once, not when the first has rung out")
+  func reload() {
+    let engine = Engine()
+    var mute = Patch.standard
+    mute.levels.master = -60
+    mute.levels.reverbSend = -90
+    engine.load(mute)
+    _ = Scores.render([], frames: 9_600, engine: engine) { 480 }
+    engine.load(.standard)
+    _ = Scores.render([], frames: 24_000, engine: engine) { 480 }
+    engine.post([Scores.note(83, at: engine.framesBegun.rawValue, 5)])
+    let out = Scores.render([], frames: 24_000, engine: engine) { 480 }
+    #expect(out.contains { abs($0) > 0.01 })
+  }
+
+  @Test("lets every key of the grand go on the channel it was struck on, though the other hand restrikes its pitch")
+  func grandKeys() {
+    final class Keys {
+      var down: [Int32: Int] = [:]
+    }
+    let keys = Keys()
+    let instrument = Instrument(
+      context: Unmanaged.passUnretained(keys).toOpaque(),
+      strike: { keys, pitch, _, pan, _ in
+        Unmanaged<Keys>.fromOpaque(keys).takeUnretainedValue().down[pan < 0 ? -pitch : pitch, default: 0] += 1
+      },
+      release: { keys, pitch, pan, _ in
+        Unmanaged<Keys>.fromOpaque(keys).takeUnretainedValue().down[pan < 0 ? -pitch : pitch] = 0
+      },
+      pedal: { _, _ in }, render: { _, _, _, _ in }, tune: { _, _ in }, silence: { _ in })
+    let engine = Engine()
+    engine.attach(instrument)
+    engine.setPiano(.grand)
+    engine.post([
+      Scores.note(71, at: 4_800, pan: 20, hold: 48_000), Scores.note(71, at: 24_000, pan: -20, hold: 48_000),
+    ])
+    _ = Scores.render([], frames: 40_000, engine: engine) { 480 }
+    #expect(keys.down == [71: 1, -71: 1])
+    _ = Scores.render([], frames: 60_000, engine: engine) { 480 }
+    #expect(keys.down == [71: 0, -71: 0])
+  }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import SampledPiano
 import ScoreModel
+import TestSupport
 import Testing
 
 @testable import Synth
@@ -37,7 +38,7 @@ struct PianoTests {
 
   @Test(
     "lies within 4 dB of the grand from B1 to B4 and within 6 dB at B5 and B6, by mel log-spectral distance",
-    .enabled(if: SampledPiano.isAvailable))
+    .long, .enabled(if: SampledPiano.isAvailable))
   func closeness() throws {
     let grand = try SampledPiano()
     for midi in Self.bees {
@@ -70,7 +71,7 @@ struct PianoTests {
     }
   }
 
-  @Test("is even: neighbouring semitones of the music's range differ little in level and in decay")
+  @Test("is even: neighbouring semitones of the music's range differ little in level and in decay", .long)
   func evenness() {
     for velocity: UInt8 in [30, 45, 58] {
       var last: (level: Double, decay: Double)?
@@ -157,7 +158,7 @@ struct PianoTests {
     withExtendedLifetime(grand) {}
   }
 
-  @Test("both pianos are equally loud, within 1 LU", .enabled(if: SampledPiano.isAvailable))
+  @Test("both pianos are equally loud, within 1 LU", .long, .enabled(if: SampledPiano.isAvailable))
   func balance() throws {
     let grand = try SampledPiano()
     let score = Scores.music(seconds: 60)

@@ -3,6 +3,7 @@ import Glibc
 import SampledPiano
 import ScoreFiles
 import ScoreModel
+import TestSupport
 import Testing
 
 @testable import Synth
@@ -109,7 +110,7 @@ struct PlayTests {
 
   @Test(
     "does not click at any event, pause, resume, mute, reload, tuning or change of piano",
-    arguments: ["score", "morning", "night"])
+    arguments: runsAll ? ["score", "morning", "night"] : ["score"])
   func clicks(rules: String) throws {
     let (found, engine) = listen(games: Self.isLong ? 16 : 1, seed: 11, rules: rules)
     print(
@@ -119,7 +120,7 @@ struct PlayTests {
     #expect(found.peak < 0.708 && engine.counters.limited == 0, "peak \(found.peak)")
   }
 
-  @Test("does not click on the grand either", .enabled(if: SampledPiano.isAvailable))
+  @Test("does not click on the grand either", .long, .enabled(if: SampledPiano.isAvailable))
   func grandClicks() throws {
     let grand = try SampledPiano()
     let (found, engine) = listen(games: Self.isLong ? 12 : 2, seed: 12, rules: "score", grand: grand)

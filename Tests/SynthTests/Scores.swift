@@ -61,7 +61,7 @@ enum Scores {
       let chain = UInt8(random.next(8) == 0 ? 1 + random.next(4) : 0)
       events.append(note(m[random.next(m.count)], at: at, velocity: velocity, pan: pan, chain: chain))
       events.append(note(t[random.next(t.count)], at: at + Int64(random.next(2) * 2_880), velocity: velocity, pan: pan))
-      switch random.next(9) {
+      switch random.next(8) {
       case 0: events.append(event(.bell, at: at + 31, pitch: 83))
       case 1: events.append(event(.knock, at: at + 7_777))
       case 2: events.append(event(.preview, at: at + 10_001, pitch: 81))
@@ -69,8 +69,7 @@ enum Scores {
       case 4:
         events.append(event(.pedal, at: at + 11, amount: 0, duration: 14_400))
         events.append(event(.pedal, at: at + 20_000, amount: 127, duration: 4_800))
-      case 5: events.append(event(.chain, at: at + 5, amount: UInt8(random.next(5))))
-      case 6: events.append(event(.drone, at: at + 9, amount: UInt8(random.next(128)), duration: 24_000))
+      case 5: events.append(event(.drone, at: at + 9, amount: UInt8(random.next(128)), duration: 24_000))
       default: break
       }
       at += 50_400

@@ -15,6 +15,15 @@ public func program(_ name: String) -> String? {
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 }
 
+/// A folder that is there as long as this is.
+public final class TemporaryFolder: Sendable {
+  /// Where it is.
+  public let path = NSTemporaryDirectory() + "alina-" + UUID().uuidString
+  /// Makes the folder.
+  public init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
 extension Trait where Self == ConditionTrait {
   /// For tests that take more than seconds: skipped, and said to be, unless this is `./test --all`.
   public static var long: Self { .enabled(if: runsAll, "only in ./test --all") }

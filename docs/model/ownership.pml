@@ -7,6 +7,9 @@
  *   FROMRECEIPT  the lease is counted from when the renewal was answered, not from when it was sent
  *   LOGFIRST     a taker reads the log, then sets the epoch
  *   NOROWLOCK    a taker does not mind a renewal that is being committed
+ *   NOMATCHLOCK  a taker does not mind an append that is being committed
+ *   TWOSTATEMENTS  an append grows the match's row and puts the event in as two statements of a transaction; if the session
+ *                ends between them, the second is done on a new one, by itself
  * REACH asks for the opposite: a run in which two owners get events acknowledged, one after the other, must exist.
  */
 
@@ -20,6 +23,11 @@
 #define UNLOCKED true
 #else
 #define UNLOCKED (renewal[matchEpoch] != locked)
+#endif
+#ifdef NOMATCHLOCK
+#define ROWFREE true
+#else
+#define ROWFREE (row == 0)
 #endif
 #ifdef NOREADFENCE
 #define TRUSTED true
@@ -40,12 +48,13 @@
 #define FENCE(e) (matchEpoch == e && length == place[e])
 #endif
 
-mtype = { none, sent, locked, granted, refused, committed, lost };
+mtype = { none, sent, locked, granted, refused, held, adrift, committed, lost };
 
 /* The database: what is committed. Index 0 is nobody. */
 byte leaseLeft[EPOCHS + 1];    /* ticks until it runs out */
 byte matchEpoch = 0;
 byte length = 0;
+byte row = 0;                  /* whose append holds the match's row locked */
 byte log[EVENTS];              /* which incarnation's event stands at a place */
 byte nextEpoch = 1;
 
@@ -120,10 +129,10 @@ active [NODES] proctype Node() {
      /* Take over: if its own lease is good and the owner's is not. */
 #ifdef LOGFIRST
   :: atomic { me > 0 && !owns && !taking -> knows = length; taking = 1 }
-  :: atomic { taking && leaseLeft[me] > 0 && leaseLeft[matchEpoch] == 0 && UNLOCKED ->
+  :: atomic { taking && leaseLeft[me] > 0 && leaseLeft[matchEpoch] == 0 && UNLOCKED && ROWFREE ->
        matchEpoch = me; taking = 0; owns = 1 }
 #else
-  :: atomic { me > 0 && !owns && !taking && leaseLeft[me] > 0 && leaseLeft[matchEpoch] == 0 && UNLOCKED ->
+  :: atomic { me > 0 && !owns && !taking && leaseLeft[me] > 0 && leaseLeft[matchEpoch] == 0 && UNLOCKED && ROWFREE ->
        matchEpoch = me; taking = 1 }
   :: atomic { taking -> knows = length; taking = 0; owns = 1 }
 #endif
@@ -152,19 +161,34 @@ active [NODES] proctype Node() {
   od
 }
 
-/* Executes what is on its way, when it likes; each branch is a transaction or one statement of it. What nobody waits for
-   any more is done all the same, and leaves no answer. */
+#ifdef TWOSTATEMENTS
+#define BETWEEN(e) \
+  :: atomic { append[e] == held -> row = 0; append[e] = adrift } \
+  :: atomic { append[e] == adrift && log[place[e]] == 0 -> \
+       log[place[e]] = e; place[e] = 0; append[e] = (alive[e] -> committed : none); PROMISE } \
+  :: atomic { append[e] == adrift && log[place[e]] != 0 -> place[e] = 0; append[e] = (alive[e] -> lost : none) }
+#else
+#define BETWEEN(e)
+#endif
+
+/* Executes what is on its way, when it likes; each branch is a statement or the commit behind it, with any pause between
+   the two. What nobody waits for any more is done all the same, and leaves no answer. */
 #define EXECUTE(e) \
   :: atomic { renewal[e] == sent && leaseLeft[e] > 0 -> looked[e] = 0; renewal[e] = locked } \
   :: atomic { renewal[e] == sent && leaseLeft[e] == 0 -> asked[e] = 0; renewal[e] = (alive[e] -> refused : none) } \
   :: atomic { renewal[e] == locked -> \
        leaseLeft[e] = LEASE - looked[e]; looked[e] = 0; renewal[e] = (alive[e] -> granted : none) } \
-  :: atomic { append[e] == sent && FENCE(e) -> \
-       log[place[e]] = e; length = place[e] + 1; place[e] = 0; append[e] = (alive[e] -> committed : none); PROMISE } \
-  :: atomic { append[e] == sent && FENCE(e) -> /* done, and the answer does not arrive */ \
-       log[place[e]] = e; length = place[e] + 1; place[e] = 0; append[e] = (alive[e] -> lost : none); PROMISE } \
+  :: atomic { append[e] == sent && FENCE(e) && row == 0 -> row = e; append[e] = held } \
+  :: atomic { append[e] == held -> \
+       log[place[e]] = e; length = place[e] + 1; row = 0; place[e] = 0; \
+       append[e] = (alive[e] -> committed : none); PROMISE } \
+  :: atomic { append[e] == held -> /* done, and the answer does not arrive */ \
+       log[place[e]] = e; length = place[e] + 1; row = 0; place[e] = 0; append[e] = (alive[e] -> lost : none); PROMISE } \
+  :: atomic { append[e] == held -> /* the session ends first, and undoes it */ \
+       row = 0; place[e] = 0; append[e] = (alive[e] -> lost : none) } \
   :: atomic { append[e] == sent -> /* fenced, or the connection or the database fails first */ \
-       place[e] = 0; append[e] = (alive[e] -> lost : none) }
+       place[e] = 0; append[e] = (alive[e] -> lost : none) } \
+  BETWEEN(e)
 
 active proctype Database() {
   do

@@ -81,8 +81,7 @@ final class ClusterChild {
 
   /// How many nodes have a good lease.
   func countGood() throws -> Int {
-    let connection = PGConnection(try PGAddress(url))
-    defer { connection.close() }
+    let connection = try PGConnection(try PGAddress(url))
     let good = PGStatement(once: "SELECT count(DISTINCT name) FROM node WHERE lease_until > \(PostgresCluster.now)")
     return Int(try connection.run([good()], within: 5000).first?.rows.first?.first?.int ?? 0)
   }

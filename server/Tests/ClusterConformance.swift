@@ -210,7 +210,7 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     let one = try a.join(node("a"), lease: 60_000, replacing: nil)
     _ = try b.join(node("b"), lease: 60_000, replacing: nil)
     let (ann, bob, cid) = (try a.player("Ann"), try b.player("Bob"), try b.player("Cid"))
-    guard case .waiting(let waited) = try a.ticket(ann, "t1") else {
+    guard case .waiting(_, let waited) = try a.ticket(ann, "t1") else {
       Issue.record("Ann does not wait")
       return
     }

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import MatchClient
 import MatchProtocol
 import NIOCore
@@ -34,7 +33,7 @@ final class TestCluster {
           store: view,
           port: NodePort(
             host: "127.0.0.1", port: 0, tls: tls, loop: loop,
-            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }),
+            logger: Logger(from: nil)),
           description: NodeDescription(name: name, address: "", peer: "127.0.0.1:0"))
       }))
   }
@@ -299,6 +298,19 @@ private final class Caller: ChannelInboundHandler, Sendable {
       try Data("nothing".utf8).write(to: URL(filePath: other.path + "/" + file))
       isRefused(says) { _ = try NodeTLS(folder: other.path, name: "a") }
     }
+    let authorityKey = folder.path + "/ca.key"
+    try NodeTLS.make(in: folder.path + "/old", name: "a")
+    let old = try #require(try NIOSSLCertificate.fromPEMFile(folder.path + "/old/ca.crt").first)
+    try OpenSSL.make(
+      name: "a", extensions: ["subjectAltName = DNS:a"], certificate: folder.path + "/old/a.crt",
+      key: folder.path + "/old/a.key", by: (old, folder.path + "/old/ca.key"), from: Date(timeIntervalSince1970: 1e9))
+    isRefused("not valid yet, or no longer") { _ = try NodeTLS(folder: folder.path + "/old", name: "a") }
+    for file in [authorityKey, folder.path + "/a.key"] {
+      #expect(try files.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    }
+    try Data("nothing".utf8).write(to: URL(filePath: authorityKey))
+    isRefused("ca.key is no private key") { try NodeTLS.make(in: folder.path, name: "b") }
+    #expect(try files.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasPrefix(".") })
     isRefused("cannot be made a folder") { try NodeTLS.make(in: "/proc/nope", name: "a") }
     for name in ["a", "n-1", "eu2"] { #expect(NodeTLS.isName(name)) }
     for name in ["", "A", "-a", "a-", "ca", "12", "a.b", String(repeating: "a", count: 33)] {

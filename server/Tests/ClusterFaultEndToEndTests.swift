@@ -1,5 +1,6 @@
 import Foundation
 import MatchClient
+import TestSupport
 import Testing
 
 @testable import MatchServer
@@ -10,11 +11,14 @@ import Testing
     async throws
   {
     let run = try await ClusterFaultRun(try ClusterChild())
-    for fault in ClusterFault.processes { try await run.strike(fault, rounds: ClusterFaultRun.rounds(2)) }
+    for fault in runsAll ? ClusterFault.processes : [.kill] {
+      try await run.strike(fault, rounds: ClusterFaultRun.rounds(runsAll ? 2 : 1))
+    }
     try await run.finish()
   }
 
   @Test(
+    .long,
     .enabled(if: ClusterChild.hasNamespaces, "needs root, ip and iptables: scripts/namespaces says what is missing"))
   func
     `nodes are cut off from the database and from one another under load; nothing told is lost, and every match goes on`()
@@ -25,7 +29,7 @@ import Testing
     try await run.finish()
   }
 
-  @Test func `links are slow, stand still and break under load; nothing told is lost, and every match goes on`()
+  @Test(.long) func `links are slow, stand still and break under load; nothing told is lost, and every match goes on`()
     async throws
   {
     var links: [FlakyProxy] = []

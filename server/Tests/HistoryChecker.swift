@@ -31,6 +31,9 @@ struct HistoryChecker {
     let answered = Dictionary(grouping: acknowledged, by: \.m)
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
+      if stored.length != stored.events.count {
+        faults.append("match \(id) has \(stored.events.count) events, its row says \(stored.length)")
+      }
       var state = MatchState(id: id)
       var answers: [String: Int] = [:]
       for (i, entry) in stored.events.enumerated() {

@@ -57,8 +57,10 @@ import TicTacToe
       var configuration = LobbyConfiguration()
       configuration.language = language
       var world = try SteppedLobby(configuration)
-      #expect(world.heardAny(world.connect(), #""t":"hello","server":"alina-server","v":\#(spoken),"#))
+      let greeted = world.connect()
+      #expect(world.heardAny(greeted, #""t":"hello","server":"alina-server","v":\#(spoken),"#))
       let (x, o, m) = world.pair()
+      world.lobby.connections[UInt64(x)]?.version = language
       world.lobby.connections[UInt64(o)]?.version = 1
       for connection in [x, o] { _ = world.heard(connection) }
       world.step(.setAside(try #require(MatchID(rawValue: m))))
@@ -139,10 +141,11 @@ import TicTacToe
       do { try open() } catch StoreError.tooNew(let text) { return text } catch {}
       return nil
     }
-    #expect(refusal { _ = try PostgresCluster(try PGAddress(url)) }?.contains("version 2 are in force") == true)
+    #expect(
+      refusal { _ = try PostgresCluster(try PGAddress(url), reads: 1) }?.contains("version 2 are in force") == true)
     try new.leave()
     new.close()
-    #expect(refusal { _ = try PostgresStore(try PGAddress(url)) }?.contains("version 2 are in force") == true)
+    #expect(refusal { _ = try PostgresStore(try PGAddress(url), reads: 1) }?.contains("version 2 are in force") == true)
     let single = try PostgresStore(try PGAddress(url), reads: 4)
     try single.raiseLanguage()
     single.close()

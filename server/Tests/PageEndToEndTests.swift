@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -59,13 +60,9 @@ import TicTacToe
     server.kill9()
   }
 
-  /// Runs Chromium on a page; `nil`, with a note, where it is not installed.
-  private func chromium(_ arguments: [String]) throws -> String? {
-    let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].first(where: FileManager.default.isExecutableFile)
-    guard let browser else {
-      print("skipped: Chromium is not installed (apt-get install chromium)")
-      return nil
-    }
+  /// Runs Chromium on a page.
+  private func chromium(_ arguments: [String]) throws -> String {
+    let browser = try #require(program("chromium"))
     let profile = TemporaryFolder()
     let process = Process()
     let out = Pipe()
@@ -86,7 +83,7 @@ import TicTacToe
     return text
   }
 
-  @Test func `Chromium shows the live boards, their players and the last moves`() throws {
+  @Test(.needs("chromium")) func `Chromium shows the live boards, their players and the last moves`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start(pages: true)
@@ -99,9 +96,7 @@ import TicTacToe
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "c1")
     try o2.wait(#""ply":0"#)
-    guard let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/"]) else {
-      return server.kill9()
-    }
+    let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/"])
     #expect(page.contains("2 live boards"))
     #expect(page.contains(#"data-m="\#(m)""#) && page.contains(#"data-m="\#(m2)""#))
     #expect(page.contains(#"aria-label="board o.x.x.o..""#) && page.contains(#"aria-label="board ........x""#))

@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -23,7 +24,7 @@ import TicTacToe
     try server.start(["--store", bed.url])
     let crowd = Crowd()
     crowd.join(8, port: server.port)
-    let rounds = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 3
+    let rounds = amount("KILLS", quick: 1, all: 3)
     var slowest: Int64 = 0
     var random = SplitMix64(seed: 11)
     for round in 0..<rounds {
@@ -37,12 +38,12 @@ import TicTacToe
       try bed.order("start")
       let up = Moment.current.steady
       let before = crowd.moves
-      try await crowd.play(milliseconds: 20_000) { crowd.moves >= before + 8 }
+      try await crowd.play { crowd.moves >= before + 8 }
       slowest = max(slowest, Moment.current.steady - up)
       #expect(crowd.moves >= before + 8, "the games go on after round \(round)")
     }
     let before = crowd.games
-    try await crowd.play(milliseconds: 20_000) { crowd.games >= before + 8 }
+    try await crowd.play { crowd.games >= before + 8 }
     #expect(crowd.games >= before + 8)
     crowd.leave()
     server.process.terminate()

@@ -10,8 +10,7 @@ import TicTacToe
   private func fresh() throws -> PGAddress { try PGAddress(try PostgresTestBed.shared.freshURL()) }
 
   @Test func `values of every type come back from the database as they went`() throws {
-    let connection = PGConnection(try PGAddress(PostgresTestBed.shared.url))
-    defer { connection.close() }
+    let connection = try PGConnection(try PGAddress(PostgresTestBed.shared.url))
     let values: [(String, PGValue)] = [
       ("bigint", .int(.min)), ("bigint", .int(-1)), ("bigint", .int(.max)), ("bigint", .null), ("boolean", .bool(true)),
       ("boolean", .bool(false)), ("float8", .double(-1.25e300)), ("float8", .double(0.06)), ("text", .text("")),
@@ -49,8 +48,7 @@ import TicTacToe
     _ = try a.ticket(ann, "t1")
     _ = try a.ticket(bob, "t2")
     let begin = beginning(someID(1), ann.account, bob.account, ["t2", "t1"])
-    let other = PGConnection(try PGAddress(url))
-    defer { other.close() }
+    let other = try PGConnection(try PGAddress(url))
     for held in ["t1", "t2"] {
       let hold = PGStatement(once: "SELECT id FROM ticket WHERE id = '\(held)' FOR UPDATE")()
       _ = try other.run([PGStatement(once: "BEGIN")(), hold], within: 5000)
@@ -62,32 +60,26 @@ import TicTacToe
     b.close()
   }
 
-  @Test func `jobs of many threads share a connection, and one that fails takes nothing with it`() async throws {
-    let connection = PGConnection(try fresh())
-    defer { connection.close() }
-    _ = try connection.run([PGStatement(once: "CREATE TABLE one (n BIGINT PRIMARY KEY)")()], within: 5000)
+  @Test func `many threads share a few connections, and a flight that fails takes nothing with it`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    try PostgresTestBed.shared.sql("CREATE TABLE one (n BIGINT PRIMARY KEY)", at: url)
+    let pool = PostgresPool(try PGAddress(url), setup: [], count: 2)
+    defer { pool.close() }
     let put = PGStatement("put", "INSERT INTO one VALUES ($1)")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for n in 0..<400 {
-        group.addTask {
-          let result = await withCheckedContinuation { done in
-            // Every fourth job breaks in its second call, so that its first must be undone.
-            let calls = [put(.int(Int64(n)))] + (n % 4 == 3 ? [put(.int(Int64(n)))] : [])
-            connection.submit(calls, within: 120_000) { done.resume(returning: $0) }
-          }
-          switch result {
-          case .success: #expect(n % 4 != 3)
-          case .failure(.refused(let state, _)): #expect(n % 4 == 3 && state == "23505")
-          case .failure(let failure): Issue.record("\(failure)")
-          }
-        }
+    let wrong = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 200) { n in
+      // Every fourth breaks in its second call, so that its first must be undone.
+      let calls = [put(.int(Int64(n)))] + (n % 4 == 3 ? [put(.int(Int64(n)))] : [])
+      do throws(PGFailure) {
+        _ = try pool.run(calls, within: 120_000)
+        if n % 4 == 3 { wrong.withLock { $0 += 1 } }
+      } catch {
+        guard n % 4 == 3, case .refused("23505", _) = error else { return wrong.withLock { $0 += 1 } }
       }
-      try await group.waitForAll()
     }
-    let rows = try connection.run([PGStatement(once: "SELECT count(*), sum(n)::bigint FROM one")()], within: 5000)
-    let sum = Int64((0..<400).filter { $0 % 4 != 3 }.reduce(0, +))
-    #expect(rows.first?.rows == [[.int(300), .int(sum)]])
-    #expect(connection.load == 0)
+    let rows = try pool.run([PGStatement(once: "SELECT count(*), sum(n)::bigint FROM one")()])
+    let sum = Int64((0..<200).filter { $0 % 4 != 3 }.reduce(0, +))
+    #expect(rows.first?.rows == [[.int(150), .int(sum)]] && wrong.withLock { $0 } == 0)
   }
 
   @Test func `many nodes may bring the schema up to date at once`() async throws {
@@ -95,8 +87,7 @@ import TicTacToe
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         group.addTask {
-          let connection = PGConnection(address)
-          defer { connection.close() }
+          let connection = try PGConnection(address)
           try PostgresMigrations.run(connection, place: "here")
         }
       }

@@ -60,8 +60,7 @@ final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under 
 
   /// Runs one statement on a connection of its own.
   @discardableResult func sql(_ text: String, at url: String? = nil) throws -> [[PGValue]] {
-    let connection = PGConnection(try PGAddress(url ?? self.url))
-    defer { connection.close() }
+    let connection = try PGConnection(try PGAddress(url ?? self.url))
     return try connection.run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []
   }
 }

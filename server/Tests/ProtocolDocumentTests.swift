@@ -14,6 +14,8 @@ struct SteppedLobby {
   var now: Int64 = 1_000_000
   /// What the wall clock is ahead of the steady one.
   var wallAhead: Int64 = 1_699_999_000_000
+  /// How often it was woken.
+  var ticks = 0
   let store: MemoryStore
 
   init(_ configuration: LobbyConfiguration = .init(), store: MemoryStore = MemoryStore(), seed: UInt64 = 1) throws {
@@ -64,8 +66,9 @@ struct SteppedLobby {
         switch action {
         case .deliver(let line, let at): delivered.append(.line(UInt64(connection), line, at: at, roundTrip: 0))
         case .send(let line): direct.append(String(decoding: line.dropLast(), as: UTF8.self))
-        case .close(let code, let text):
-          direct.append(String(decoding: ServerMessage.bye(code, text, retry: nil).bytes().dropLast(), as: UTF8.self))
+        case .close(let code, let text, let re):
+          direct.append(
+            String(decoding: ServerMessage.bye(code, text, retry: nil).bytes(re: re).dropLast(), as: UTF8.self))
           delivered.append(.disconnected(UInt64(connection), clean: code == .bye))
         }
       }
@@ -79,6 +82,7 @@ struct SteppedLobby {
     let end = now + milliseconds
     while let due = lobby.nextDue, due <= end {
       now = max(now, due)
+      ticks += 1
       step(.tick)
     }
     now = end

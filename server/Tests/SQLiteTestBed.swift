@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import MatchProtocol
 import TicTacToe
 
@@ -8,30 +7,19 @@ import TicTacToe
 /// Databases as other builds would have left them.
 enum SQLiteTestBed {
   static func makeVersion1(at path: String) throws {
-    let queue = try DatabaseQueue(path: path)
-    try queue.write { db in
-      try db.execute(sql: "CREATE TABLE schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
-      try db.execute(sql: SQLiteMigrations.steps[0])
-      try db.execute(sql: "INSERT INTO schema VALUES (1, 1)")
-    }
-    try queue.close()
+    let db = try SQLiteConnection(path, creates: true)
+    try db.execute("CREATE TABLE schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
+    try db.execute(SQLiteMigrations.steps[0])
+    try db.execute("INSERT INTO schema VALUES (1, 1)")
   }
 
   static func schema(_ path: String) throws -> [Int] {
-    let queue = try DatabaseQueue(path: path)
-    defer { try? queue.close() }
-    return try queue.read { db in
-      let row = try Row.fetchOne(db, sql: "SELECT version, min_reader FROM schema")
-      return [row?["version"] ?? 0, row?["min_reader"] ?? 0]
-    }
+    let db = try SQLiteConnection(path)
+    return try db.run("SELECT version, min_reader FROM schema") { [Int($0.int(0)), Int($0.int(1))] }.first ?? []
   }
 
   static func setSchema(_ path: String, version: Int, minReader: Int) throws {
-    let queue = try DatabaseQueue(path: path)
-    try queue.write {
-      try $0.execute(sql: "UPDATE schema SET version = ?, min_reader = ?", arguments: [version, minReader])
-    }
-    try queue.close()
+    try SQLiteConnection(path).execute("UPDATE schema SET version = \(version), min_reader = \(minReader)")
   }
 
   /// A finished match and its log.

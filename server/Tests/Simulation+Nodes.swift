@@ -176,16 +176,21 @@ extension Simulation {
     for i in nodes.indices where nodes[i].wellSince == .max {
       if nodes[i].lobby != nil, !isStopped(i), !nodes[i].isCutFromStore { nodes[i].wellSince = now }
     }
-    let lost = try? shared.transact { state in
-      state.epochs.filter { !state.isGood($0.value) && state.isLive($0.key) }.keys.sorted()
+    let live = try? shared.transact { state in
+      state.epochs.filter { state.isLive($0.key) }.map { (m: $0.key, owner: state.isGood($0.value) ? $0.value : nil) }
     }
     var still: [MatchID: Int64] = [:]
-    for m in lost ?? [] {
+    for (m, owner) in (live ?? []).sorted(by: { $0.m < $1.m }) {
+      let holder = owner.flatMap { epoch in nodes.firstIndex { $0.epoch == epoch } }
+      // Whose lease is good has it in memory, unless he is down or about to hear that it is his.
+      if let holder, nodes[holder].lobby == nil || nodes[holder].lobby?.matches[m] != nil { continue }
+      if owner != nil, holder == nil { continue }
       let since = orphans[m] ?? now
       still[m] = since
       // The lease was over before this was noticed; a look is due every 625 ms at the latest, and takes its time.
-      if now - since > 1500, nodes.contains(where: { $0.wellSince < since - 1500 }) {
-        checker.faults.append("match \(m) has been nobody's for \(now - since) ms")
+      let well = holder.map { [nodes[$0]] } ?? nodes
+      if now - since > 1500, well.contains(where: { $0.wellSince < since - 1500 }) {
+        checker.faults.append("match \(m) has been in nobody's memory for \(now - since) ms")
       }
     }
     for (m, since) in orphans where still[m] == nil {
@@ -201,15 +206,53 @@ extension Simulation {
     guard life == nodes[i].life, let view = nodes[i].view else { return }
     var answer: ClusterAnswer?
     var isKnown = true
-    if !nodes[i].isCutFromStore {
+    if !nodes[i].isCutFromStore, !isInterrupted {
+      if case .takeOver(let limit) = question, let taken = try? view.take(limit: limit) {
+        return queue.set(.read(i, number, taken, life: life), at: now + Int64(random.below(5)))
+      }
       do throws(StoreError) { answer = try view.answer(question) } catch { isKnown = false }
     } else {
       if random.below(2) == 0 { _ = try? view.answer(question) }
       isKnown = false
     }
-    if !isKnown, question.mustBeKnown { return startOver(i) }
+    if !isKnown, question.mustBeKnown, options.knowsWhatItTook { return startOver(i) }
+    answered(i, number, answer, life)
+  }
+
+  private mutating func answered(_ i: Int, _ number: UInt64, _ answer: ClusterAnswer?, _ life: Int) {
     queue.set(
       .answer(i, number, answer, life: life), at: now + 1 + Int64(random.below(random.below(30) == 0 ? 400 : 5)))
+  }
+
+  /// Reads what was taken, some time later, which may not succeed.
+  mutating func read(_ i: Int, _ number: UInt64, _ taken: [MatchID], _ life: Int) {
+    guard life == nodes[i].life, let view = nodes[i].view else { return }
+    let isLost = nodes[i].isCutFromStore || !isCalm && options.crashes && random.below(20) == 0
+    if isLost, !taken.isEmpty {
+      count("taken and not read")
+      if options.knowsWhatItTook { return startOver(i) }
+    }
+    answered(i, number, isLost ? nil : (try? view.read(taken)).map { .adoptions($0) }, life)
+  }
+
+  /// An append as two statements: the first grows the rows, if they are this node's and as long as expected.
+  mutating func lengthen(_ i: Int, _ batch: [StoreTransaction]) {
+    let epoch = nodes[i].epoch
+    do throws(StoreError) {
+      try shared.transact { (state) throws(StoreError) in try state.lengthen(batch, epoch) }
+    } catch {
+      return startOver(i)
+    }
+    if random.below(40) == 0, !isCalm { stop(i) }
+    queue.set(.insert(i, batch, since: now, life: nodes[i].life), at: now + 1)
+  }
+
+  /// The second puts the events in, whatever has become of the session in which the first was done.
+  mutating func insert(_ i: Int, _ batch: [StoreTransaction], since: Int64, _ life: Int) {
+    guard life == nodes[i].life, let last = batch.last else { return }
+    let hasEnded = now - since > 2000
+    try? shared.transact { state in state.insert(batch, undoing: hasEnded) }
+    reduce(i, .durable(last.number))
   }
 
   // MARK: between nodes
@@ -333,6 +376,25 @@ extension Simulation {
     case .giveBack(let c, let seek, let waited):
       count("given back")
       reduce(i, .cluster(.givenBack(c, seek, waited: waited)))
+    }
+  }
+}
+
+extension MemoryCluster.State {
+  /// What an append was when it was two statements: everything but the events.
+  fileprivate mutating func lengthen(_ batch: [StoreTransaction], _ epoch: Int64) throws(StoreError) {
+    var copy = self
+    try copy.apply(batch, epoch: epoch, isFenced: true)
+    for case .append(let m, _, let events) in batch.flatMap(\.writes) {
+      copy.content.matches[m]?.events.removeLast(events.count)
+    }
+    self = copy
+  }
+
+  fileprivate mutating func insert(_ batch: [StoreTransaction], undoing: Bool) {
+    for case .append(let m, _, let events) in batch.flatMap(\.writes) {
+      content.matches[m]?.events += events
+      if undoing { content.matches[m]?.length -= events.count }
     }
   }
 }

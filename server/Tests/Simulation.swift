@@ -20,8 +20,13 @@ struct Simulation {
     var ungated = false
     /// Nodes of a cluster; 0 for a server on its own.
     var nodes = 0
-    /// Whether the shared store checks who owns a match. Only a test takes that out.
+    // What only a test takes out.
+    /// Whether the shared store checks who owns a match.
     var isFenced = true
+    /// Whether an append is one statement; if not, the second is done by itself when the session of the first has ended.
+    var appendsAtOnce = true
+    /// Whether a node starts over that does not know which matches it has taken.
+    var knowsWhatItTook = true
   }
 
   enum Action {
@@ -38,6 +43,10 @@ struct Simulation {
     case history(Int, ConnectionID, String?, Int64, Int64, life: Int)
     case ask(Int, UInt64, ClusterQuestion, life: Int)
     case answer(Int, UInt64, ClusterAnswer?, life: Int)
+    /// The second half of a takeover.
+    case read(Int, UInt64, [MatchID], life: Int)
+    /// The second half of an append that is two statements.
+    case insert(Int, [StoreTransaction], since: Int64, life: Int)
     case frame(Link, [UInt8], forth: Bool)
     case linkBreaks(Link, forth: Bool)
     case restart(Int, life: Int)
@@ -213,6 +222,8 @@ struct Simulation {
     case .answer(let i, let number, let answer, let life):
       guard life == nodes[i].life else { return }
       reduce(i, .cluster(.answer(number, answer)))
+    case .read(let i, let number, let taken, let life): read(i, number, taken, life)
+    case .insert(let i, let batch, let since, let life): insert(i, batch, since: since, life)
     case .frame(let link, let line, let forth): deliver(line, over: link, forth: forth)
     case .linkBreaks(let link, let forth): linkBreaks(link, forth: forth)
     case .restart(let i, let life): if life == nodes[i].life { startServer(i) }
@@ -224,7 +235,7 @@ struct Simulation {
     switch action {
     case .toServer(let id, _), .serverHears(let id): homes[id]
     case .commit(let i, _), .load(let i, _, _), .history(let i, _, _, _, _, _), .ask(let i, _, _, _),
-      .answer(let i, _, _, _), .restart(let i, _):
+      .answer(let i, _, _, _), .restart(let i, _), .read(let i, _, _, _), .insert(let i, _, _, _):
       i
     case .frame(let link, _, let forth), .linkBreaks(let link, let forth): forth ? link.to : link.from
     case .think, .dial, .toClient, .hangUp, .tick, .fault: nil
@@ -305,13 +316,14 @@ struct Simulation {
     nodes[i].waiting = []
     nodes[i].isCommitting = false
     guard let last = batch.last else { return }
-    if nodes[i].isCutFromStore {
+    if nodes[i].isCutFromStore || options.nodes > 0 && isInterrupted {
       // What was on its way may have arrived.
       if random.below(2) == 0 { try? nodes[i].view?.commit(batch) }
       return startOver(i)
     }
+    if !options.appendsAtOnce { return lengthen(i, batch) }
     do throws(StoreError) { try (nodes[i].view ?? store).commit(batch) } catch {
-      if options.nodes > 0 {
+      if options.nodes > 0, case .conflict = error {
         count("fenced")
         return startOver(i)
       }
@@ -319,5 +331,10 @@ struct Simulation {
       return
     }
     reduce(i, .durable(last.number))
+  }
+
+  /// Whether the database fails at this moment: before it does something, or before it can tell.
+  var isInterrupted: Bool {
+    mutating get { !isCalm && options.crashes && random.below(400) == 0 }
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import TestSupport
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -25,20 +27,14 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
 }
 
 @Suite struct SimulationTests {
-  /// Seeds in this run: SIM_SEEDS, else a number that takes some four minutes; SIM_SEED repeats one.
-  private var seeds: ClosedRange<UInt64> {
-    let environment = ProcessInfo.processInfo.environment
-    if let one = environment["SIM_SEED"].flatMap(UInt64.init) { return one...one }
-    #if DEBUG
-      let count: UInt64 = 60
-    #else
-      let count: UInt64 = 2000
-    #endif
-    return 1...(environment["SIM_SEEDS"].flatMap(UInt64.init) ?? count)
+  /// The seeds of this run: as many as the variable NAME + "S" says or the run is for; the variable NAME repeats one.
+  private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
+    let one = UInt64(amount(name, quick: 0, all: 0))
+    return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))
   }
 
   @Test func `no seed of the simulated world breaks a promise`() async throws {
-    let seeds = seeds
+    let seeds = seeds("SIM_SEED", quick: 50, all: 2000)
     let workers = UInt64(min(2, seeds.count))
     let results = try await withThrowingTaskGroup(of: Results.self, returning: [Results].self) { group in
       for worker in 0..<workers {
@@ -94,20 +90,8 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     return options
   }
 
-  /// Seeds of three nodes: SIM_CLUSTER_SEEDS, else a number that takes some one and a half minutes; SIM_CLUSTER_SEED repeats one.
-  private var clusterSeeds: ClosedRange<UInt64> {
-    let environment = ProcessInfo.processInfo.environment
-    if let one = environment["SIM_CLUSTER_SEED"].flatMap(UInt64.init) { return one...one }
-    #if DEBUG
-      let count: UInt64 = 20
-    #else
-      let count: UInt64 = 300
-    #endif
-    return 1...(environment["SIM_CLUSTER_SEEDS"].flatMap(UInt64.init) ?? count)
-  }
-
   @Test func `no seed of three nodes that crash, stop and lose one another breaks a promise`() async throws {
-    let seeds = clusterSeeds
+    let seeds = seeds("SIM_CLUSTER_SEED", quick: 50, all: 300)
     let workers = UInt64(min(2, seeds.count))
     let results = try await withThrowingTaskGroup(of: Results.self, returning: [Results].self) { group in
       for worker in 0..<workers {
@@ -135,7 +119,7 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     if seeds.count >= 50 {
       for kind in [
         "crash", "stop", "cut from the store", "cut from the nodes", "drain", "fenced", "moved", "relayed", "raised",
-        "too old",
+        "too old", "taken and not read",
         "ok", "saw move", "saw gone", "saw back", "saw end", "saw rematch",
       ] {
         #expect(tally[kind, default: 0] > 0, "no seed had \(kind)")
@@ -148,7 +132,8 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     throws
   {
     var tally: [String: Int] = [:]
-    for seed in 1...40 as ClosedRange<UInt64> {
+    let seeds = seeds("SIM_CUT_SEED", quick: 6, all: 40)
+    for seed in seeds {
       var options = Simulation.Options()
       options.nodes = 3
       (options.crashes, options.cuts) = (false, false)
@@ -160,21 +145,26 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     let (connects, sent, ends) = (
       tally["connect", default: 0], tally["sent to a node", default: 0], tally["saw end", default: 0]
     )
-    print("a node cut off for 90 s, 40 seeds: \(connects) connections, \(sent) times sent to a node, \(ends) ends seen")
+    print(
+      "a node cut off for 90 s, \(seeds.count) seeds: \(connects) connections, \(sent) times sent to a node, \(ends) ends seen"
+    )
     #expect(sent > 0 && ends > 0)
   }
 
-  @Test func `the checks notice a store without a fence`() throws {
-    var noticed = 0
-    for seed in 1...40 as ClosedRange<UInt64> {
+  @Test(arguments: [\Simulation.Options.isFenced, \.appendsAtOnce, \.knowsWhatItTook])
+  func `the checks notice a precaution that is taken out`(
+    precaution: WritableKeyPath<Simulation.Options, Bool> & Sendable
+  )
+    throws
+  {
+    let noticed = try (1...40 as ClosedRange<UInt64>).first { seed in
       var options = SimulationTests.cluster(seed)
-      options.isFenced = false
+      options[keyPath: precaution] = false
       options.crashes = true
       var world = Simulation(seed: seed, options)
-      if try !world.run().isEmpty { noticed += 1 }
+      return try !world.run().isEmpty
     }
-    print("without a fence \(noticed) of 40 seeds broke a promise")
-    #expect(noticed > 0)
+    #expect(noticed != nil)
   }
 
   @Test func `the same seed gives the same cluster`() throws {

@@ -122,27 +122,6 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     }
   }
 
-  @Test(arguments: StoreKind.allCases) func `a mid is taken once for match and side`(kind: StoreKind) throws {
-    let folder = TemporaryFolder()
-    let store = try kind.make(folder)
-    let record = MatchRecord(id: someID(1), x: 1, o: 2, created: 5)
-    try store.commit([
-      StoreTransaction(
-        number: 1,
-        writes: [.match(record), .append(record.id, after: 0, [entry(1, mid: "m"), entry(2, mid: "m", side: .o)])])
-    ])
-    #expect {
-      try store.commit([StoreTransaction(number: 2, writes: [.append(record.id, after: 2, [entry(3, mid: "m")])])])
-    } throws: { if case .conflict? = $0 as? StoreError { true } else { false } }
-    try store.reopen()
-    let other = MatchRecord(id: someID(2), x: 1, o: 2, created: 5)
-    try store.commit([
-      StoreTransaction(
-        number: 3, writes: [.match(other), .append(other.id, after: 0, [entry(1, mid: "m")])])
-    ])
-    #expect(try store.match(record.id)?.events.count == 2)
-  }
-
   @Test(arguments: StoreKind.allCases) func `names are unique without regard to case`(kind: StoreKind) throws {
     let folder = TemporaryFolder()
     let store = try kind.make(folder)
@@ -216,6 +195,22 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
       #expect(pragmas.synchronous == 2 && pragmas.journal == "wal")
       try store.reopen()
     }
+  }
+
+  @Test func `what is stored is its owner's to read, and all in one file once the store is closed`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/data/m.sqlite"
+    let files = FileManager.default
+    func mode(_ path: String) throws -> Int? { try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
+    let store = try SQLiteStore(path: path)
+    try store.commit([StoreTransaction(number: 1, writes: [.account(someAccount(1, "Ann"))])])
+    #expect(try store.recover().accounts.count == 1)
+    #expect(try mode(folder.path + "/data") == 0o700)
+    for file in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(try mode(file) == 0o600, "\(file)") }
+    store.close()
+    #expect(try Set(files.contentsOfDirectory(atPath: folder.path + "/data")) == ["m.sqlite", "m.sqlite.lock"])
+    try SQLiteStore.backup(of: path, to: folder.path + "/copy")
+    #expect(try mode(folder.path + "/copy") == 0o600)
   }
 
   @Test func `a second server is kept out`() throws {

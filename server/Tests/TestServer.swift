@@ -1,10 +1,8 @@
 import Foundation
-import Logging
 import MatchClient
 import MatchProtocol
 import NIOCore
 import NIOPosix
-import ServiceLifecycle
 import Synchronization
 import Testing
 import TicTacToe
@@ -16,16 +14,14 @@ final class TestServer: Sendable {
   let port: Int
   let host: LobbyHost
   let group: MultiThreadedEventLoopGroup
-  private let task: Task<Void, any Error>
-  private let services: ServiceGroup
+  let listener: GameListener
 
   init(
     store: any MatchStore = MemoryStore(), lobby: LobbyConfiguration = .init(), port: Int = 0, threads: Int = 1,
     adjust: (inout ListenerConfiguration) -> Void = { _ in },
     cluster: (@Sendable (any EventLoop) -> NodeSeat)? = nil
   ) async throws {
-    var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    logger.logLevel = .critical
+    let logger = Logger(from: nil)
     group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
     let loop = group.next()
     if let cluster {
@@ -36,20 +32,12 @@ final class TestServer: Sendable {
     var configuration = ListenerConfiguration()
     configuration.port = port
     adjust(&configuration)
-    let (ready, continuation) = AsyncStream<Int>.makeStream()
-    let listener = GameListener(configuration, host: host, group: group, logger: logger) { address in
-      continuation.yield(address.split(separator: ":").last.flatMap { Int($0) } ?? 0)
-    }
-    let services = ServiceGroup(services: [listener], logger: logger)
-    self.services = services
-    task = Task { try await services.run() }
-    var iterator = ready.makeAsyncIterator()
-    self.port = await iterator.next() ?? 0
+    listener = GameListener(configuration, host: host, group: group, logger: logger)
+    self.port = try await listener.start().split(separator: ":").last.flatMap { Int($0) } ?? 0
   }
 
   func stop() async throws {
-    await services.triggerGracefulShutdown()
-    try await task.value
+    await listener.stop()
     try await group.shutdownGracefully()
   }
 

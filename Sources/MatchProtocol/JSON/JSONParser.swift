@@ -91,11 +91,15 @@ public struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
+    // A few names are compared faster than they are hashed.
+    var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }
       guard bytes[i] == UInt8(ascii: "\"") else { throw error(.unexpected) }
       let name = try string()
-      guard result[name] == nil else { throw error(.duplicate) }
+      if result.fields.count == 16 { names = Set(result.fields.map(\.name)) }
+      let isNew = result.fields.count < 16 ? result[name] == nil : names.insert(name).inserted
+      guard isNew else { throw error(.duplicate) }
       skipSpace()
       guard i < bytes.count else { throw error(.truncated) }
       guard bytes[i] == UInt8(ascii: ":") else { throw error(.unexpected) }

@@ -75,7 +75,7 @@ public enum ClientMessage: Sendable, Hashable {
   case sync(MatchID, seq: Int)
   case watch(MatchID, code: String?)
   case unwatch(MatchID)
-  /// A command to a match; without a match it means the only live one, without a `mid` the server makes one.
+  /// A command to a match; without a match it means the only live one, without a `mid` it is not safe to send again.
   case act(MatchID?, MatchAction, mid: String?)
   case emote(MatchID?, String)
   case say(MatchID?, String)
@@ -111,9 +111,14 @@ public struct ClientLine: Sendable, Hashable {
 }
 
 extension ClientLine {
+  /// Whether a line is a bare command, as a person types it, and no JSON.
+  public static func isBare(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } != UInt8(ascii: "{")
+  }
+
   /// Reads a line: a JSON object, or a bare command as a person types it; O(n).
   public init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    guard line.first == UInt8(ascii: "{") else {
+    guard !ClientLine.isBare(line) else {
       self = try ClientLine(bare: line)
       return
     }
@@ -125,10 +130,7 @@ extension ClientLine {
   }
 
   /// Reads a line that one server node gives to another: like a client's, but what a bare command leaves out may be missing.
-  package init(relayed line: [UInt8]) throws(ProtocolError) {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
-    guard case .object(let fields) = value else { throw .missing("t") }
+  package init(relayed fields: JSONObject) throws(ProtocolError) {
     id = try fields.optionalString("id", max: Limits.id)
     message = try ClientMessage(fields, isRelayed: true)
   }
@@ -142,10 +144,10 @@ extension ClientMessage {
     switch try f.string("t") {
     case "hello":
       var hello = Hello()
-      hello.versions = f["v"]?.array?.compactMap(\.int) ?? []
+      hello.versions = try f.optionalArray("v", of: \.int)
       guard !hello.versions.isEmpty else { throw .missing("v") }
       hello.client = try f.optionalString("client", max: 64)
-      hello.caps = (f["caps"]?.array ?? []).compactMap(\.string)
+      hello.caps = try f.optionalArray("caps", of: \.string)
       hello.token = try f.optionalString("token", max: 128)
       hello.guest = try f.optionalString("guest", max: 64)
       hello.resume = try f.optionalString("resume", max: 128)
@@ -157,7 +159,9 @@ extension ClientMessage {
     case "seek":
       let range = try f.optionalInt("range")
       guard range.map({ (0...3000).contains($0) }) ?? true else { throw .invalid("range", "0–3000") }
-      self = .seek(Seek(try f.terms(), range: range, bots: f["bots"]?.bool ?? false, key: try f.token("key")))
+      // Between nodes the key may be one that a node has made.
+      let key = isRelayed ? try f.string("key") : try f.token("key")
+      self = .seek(Seek(try f.terms(), range: range, bots: try f.optionalBool("bots", or: false), key: key))
     case "unseek": self = .unseek
     case "confirm": self = .confirm(try f.match("m"))
     case "create": self = .create(try f.terms(), key: try f.token("key"))
@@ -185,8 +189,8 @@ extension ClientMessage {
     case "claim": self = try act(.claim)
     case "emote": self = .emote(try f.match("m"), try f.string("e", max: 16))
     case "say": self = .say(try f.match("m"), try f.string("text", max: Limits.say))
-    case "mute": self = .mute(on: f["on"]?.bool ?? true)
-    case "block": self = .block(name: try f.string("name", max: 64), on: f["on"]?.bool ?? true)
+    case "mute": self = .mute(on: try f.optionalBool("on", or: true))
+    case "block": self = .block(name: try f.string("name", max: 64), on: try f.optionalBool("on", or: true))
     case "report": self = .report(try f.match("m"), text: try f.string("text", max: Limits.say))
     case "top": self = .top
     case "me": self = .me

@@ -55,6 +55,21 @@ extension JSONObject {
     self[name] == nil ? nil : try string(name, max: max)
   }
 
+  func optionalBool(_ name: String, or usual: Bool) throws(ProtocolError) -> Bool {
+    guard let value = self[name] else { return usual }
+    guard let value = value.bool else { throw .missing(name) }
+    return value
+  }
+
+  /// The elements of an array, all of one type; empty if there is none.
+  func optionalArray<T>(_ name: String, of type: (JSONValue) -> T?) throws(ProtocolError) -> [T] {
+    guard let value = self[name] else { return [] }
+    guard let values = value.array, case let found = values.compactMap(type), found.count == values.count else {
+      throw .missing(name)
+    }
+    return found
+  }
+
   func match(_ name: String) throws(ProtocolError) -> MatchID {
     guard let m = MatchID(rawValue: try string(name)) else { throw .invalid(name, "a match id") }
     return m
@@ -85,10 +100,7 @@ extension JSONObject {
         throw .invalid("clock", "none or SECONDS+SECONDS, 10–3600 and 0–60, as 60+2")
       }
     }
-    if let rated = self["rated"] {
-      guard let rated = rated.bool else { throw .missing("rated") }
-      terms.rated = rated
-    }
+    terms.rated = try optionalBool("rated", or: false)
     guard !(terms.rated && terms.clock == nil) else { throw .invalid("rated", "false in an untimed match") }
     return terms
   }

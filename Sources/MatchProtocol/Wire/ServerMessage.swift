@@ -332,6 +332,15 @@ public enum EventBody {
 }
 
 extension ServerMessage {
+  /// The events of a log behind a place in it; O(log).
+  public static func events(of m: MatchID, _ bodies: [[UInt8]], after seq: Int = 0) -> [ServerMessage] {
+    var hash = LogHash(start: m)
+    return bodies.enumerated().compactMap { i, body in
+      hash = hash.adding(body)
+      return i < seq ? nil : .event(m, seq: i + 1, hash: hash.short, body: body)
+    }
+  }
+
   /// A refusal with the state that is true.
   public static func refusal(
     _ code: ErrorCode, _ text: String, state: MatchState, left: Int?, you: Player?, re: String?

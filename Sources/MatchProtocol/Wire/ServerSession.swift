@@ -9,20 +9,22 @@ public struct ServerSession: Sendable {
     case deliver(ClientLine, at: Int64)
     /// Send a line.
     case send([UInt8])
-    /// Send `bye` and close.
-    case close(ByeCode, String)
+    /// Send `bye`, as the answer to `re`, and close.
+    case close(ByeCode, String, re: String? = nil)
   }
 
   /// Limits a server's flags may change.
   public struct Configuration: Sendable, Hashable {
     /// The versions spoken, best first.
     public var versions = protocolVersions
-    /// Messages a second.
+    /// Messages a second; a line counts once more for each KiB.
     public var rate = 20
     /// Messages at once.
     public var burst = 40
-    /// Messages a second for a bot account.
+    /// Messages a second, and at once, for a client that says it is a bot.
     public var botRate = 200
+    /// Refusals after which a connection is closed, of which `rate` / 10 a second are forgiven.
+    public var patience = 100
     /// Milliseconds from connecting to `hello`.
     public var helloWithin = 10_000
     /// Milliseconds between two heartbeats.
@@ -45,7 +47,7 @@ public struct ServerSession: Sendable {
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
   private var strikes = 0
-  private var refused = 0
+  private var refused = 0.0
   private var tokens: Double
   private var refilled: Int64
   private var heard: Int64
@@ -68,12 +70,14 @@ public struct ServerSession: Sendable {
   /// Takes bytes as they arrived; O(n).
   public mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64, _ act: (Action) -> Void) {
     guard state != .closed else { return }
-    heard = now
     var framer = framer
     framer.feed(bytes) { piece in
+      // Only whole lines are signs of life.
+      heard = now
       switch piece {
-      case .tooLong: strike("a line has at most \(Limits.lineIn) bytes", now, act)
-      case .line(let line): take(line, now, act)
+      case .tooLong: strike("a line has at most \(Limits.lineIn) bytes", act)
+      case .line(let line):
+        if admit(line.count, now) { take(line, now, act) } else { refuse(line, act) }
       }
       return state != .closed
     }
@@ -85,22 +89,14 @@ public struct ServerSession: Sendable {
     do throws(ProtocolError) {
       parsed = try ClientLine(line)
     } catch {
-      if error.isMalformed {
-        strike(error.message, now, act)
-      } else if admit(now, nil, act) {
-        act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))
-      }
-      return
+      if error.isMalformed { return strike(error.message, act) }
+      return act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))
     }
-    if case .pong(let ts) = parsed.message {
-      if ts == pinged, now >= ts { roundTrip = Int(now - ts) }
-      return
-    }
-    guard admit(now, parsed.id, act) else { return }
     switch (state, parsed.message) {
+    case (_, .pong(let ts)): if ts == pinged, now >= ts { roundTrip = Int(now - ts) }
     case (_, .ping(let ts)): act(.send(ServerMessage.pong(ts, now: now).bytes(re: parsed.id)))
     case (_, .help): act(.send(ServerMessage.help(ClientLine.help).bytes(re: parsed.id)))
-    case (_, .bye): close(.bye, "good bye", act)
+    case (_, .bye): close(.bye, "good bye", re: parsed.id, act)
     case (.greeting, .hello(let hello)):
       guard hello.common(with: configuration.versions) != nil else {
         let text = "this server speaks version \(configuration.versions.map(String.init).joined(separator: ", ")) only"
@@ -109,7 +105,7 @@ public struct ServerSession: Sendable {
         return
       }
       state = .open
-      isPerson = line.first != UInt8(ascii: "{")
+      isPerson = ClientLine.isBare(line)
       isBot = hello.caps.contains("bot")
       act(.deliver(parsed, at: now))
     case (.greeting, _): act(.send(ServerMessage.err(.auth, "say hello first").bytes(re: parsed.id)))
@@ -120,7 +116,7 @@ public struct ServerSession: Sendable {
     }
   }
 
-  /// The `id` of a line that is JSON but no message, so that its refusal can be matched.
+  /// The `id` of a line that is JSON but is not taken, so that its refusal can be matched.
   private static func id(of line: UnsafeRawBufferPointer) -> String? {
     guard let value = try? JSONParser.parse(line), let id = value.object?["id"]?.string, id.utf8.count <= Limits.id
     else {
@@ -129,27 +125,33 @@ public struct ServerSession: Sendable {
     return id
   }
 
-  /// Takes one message from the rate allowed.
-  private mutating func admit(_ now: Int64, _ id: String?, _ act: (Action) -> Void) -> Bool {
-    let rate = isBot ? configuration.botRate : configuration.rate
+  /// Messages a second that this client may send.
+  private var rate: Int { isBot ? configuration.botRate : configuration.rate }
+
+  /// Takes a line of so many bytes from what is allowed, before anything else is done with it.
+  private mutating func admit(_ bytes: Int, _ now: Int64) -> Bool {
     let burst = isBot ? max(configuration.burst, configuration.botRate) : configuration.burst
-    tokens = min(Double(burst), tokens + Double(now - refilled) * Double(rate) / 1000)
+    let earned = Double(now - refilled) * Double(rate) / 1000
+    tokens = min(Double(burst), tokens + earned)
+    refused = max(0, refused - earned / 10)
     refilled = now
-    if tokens >= 1 {
-      tokens -= 1
-      refused = 0
-      return true
+    let cost = Double(1 + bytes / 1024)
+    guard tokens >= min(cost, Double(burst)) else {
+      refused += 1
+      return false
     }
-    refused += 1
-    if refused > 100 {
-      close(.flood, "more than \(rate) messages a second, and no pause", act)
-    } else {
-      act(.send(ServerMessage.err(.rate, "at most \(rate) messages a second").bytes(re: id)))
-    }
-    return false
+    tokens -= cost
+    return true
   }
 
-  private mutating func strike(_ text: String, _ now: Int64, _ act: (Action) -> Void) {
+  private mutating func refuse(_ line: UnsafeRawBufferPointer, _ act: (Action) -> Void) {
+    guard refused <= Double(configuration.patience) else {
+      return close(.flood, "more than \(rate) messages a second, and no pause", act)
+    }
+    act(.send(ServerMessage.err(.rate, "at most \(rate) messages a second").bytes(re: ServerSession.id(of: line))))
+  }
+
+  private mutating func strike(_ text: String, _ act: (Action) -> Void) {
     strikes += 1
     act(.send(ServerMessage.err(.bad, text).bytes()))
     if strikes >= Limits.strikes { close(.malformed, "\(Limits.strikes) lines were no messages", act) }
@@ -174,8 +176,8 @@ public struct ServerSession: Sendable {
     }
   }
 
-  private mutating func close(_ code: ByeCode, _ text: String, _ act: (Action) -> Void) {
+  private mutating func close(_ code: ByeCode, _ text: String, re: String? = nil, _ act: (Action) -> Void) {
     state = .closed
-    act(.close(code, text))
+    act(.close(code, text, re: re))
   }
 }

@@ -63,7 +63,8 @@ public final class SettingsStore {
       }
       lines.append(.verbatim(String(line)))
       if !trimmed.isEmpty, trimmed.first != "#" {
-        messages.append("settings, line \(number + 1): \"\(trimmed.prefix(40))\" is no \"key = value\"; it is left alone")
+        messages.append(
+          "settings, line \(number + 1): \"\(trimmed.prefix(40))\" is no \"key = value\"; it is left alone")
       }
     }
     if lines.last == .verbatim("") { lines.removeLast() }

@@ -1,8 +1,5 @@
 import Foundation
-import Logging
-import Metrics
 import NIOPosix
-import ServiceLifecycle
 
 /// Everything a server process is started with.
 public struct ServerConfiguration: Sendable {
@@ -27,7 +24,7 @@ public struct ServerConfiguration: Sendable {
   /// Gives up durability against power cuts; for the test that shows what that costs.
   public var weakSync = false
   /// How log lines look.
-  public var logFormat = LogLines.Format.text
+  public var logFormat = Logger.Format.text
   /// The least important lines logged.
   public var logLevel = Logger.Level.notice
 
@@ -59,18 +56,23 @@ package struct NodeConfiguration: Sendable {
 
 /// A server process from start to stop.
 public enum ServerProcess {
+  private enum Occasion {
+    case signal(Int32)
+    /// The cluster will have this node no more.
+    case refused(StoreError)
+  }
+
   /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`.
   public static func run(
     _ configuration: ServerConfiguration, listening: @escaping @Sendable (String) -> Void
   ) async throws {
-    let metrics = PrometheusText()
-    MetricsSystem.bootstrap(metrics)
-    LoggingSystem.bootstrap { label in
-      var handler = LogLines(label: label, format: configuration.logFormat)
-      handler.logLevel = configuration.logLevel
-      return handler
+    // One that is closed would be given to a file or a connection, which the log would then be written to.
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDWR)
     }
-    let logger = Logger(label: "alina-server")
+    let logger = Logger(format: configuration.logFormat, from: configuration.logLevel)
+    // A reader of the log or of the port that goes away is no reason to end.
+    signal(SIGPIPE, SIG_IGN)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     let store: any MatchStore
     var seat: NodeSeat?
@@ -102,44 +104,81 @@ public enum ServerProcess {
     } else {
       host = try LobbyHost(loop: loop, store: store, configuration: configuration.lobby, logger: logger)
     }
-    let listener = GameListener(
-      configuration.listener, host: host, group: group, logger: logger, listening: listening)
-    var services: [any Service] = []
-    if let page = configuration.page {
-      let service = PeoplePage(host: host).service(host: page.host, port: page.port, logger: logger) { port in
-        logger.notice("page", metadata: ["url": "http://\(page.host):\(port)/"])
-      }
-      services.append(ListeningService(inner: service, address: page))
-    }
-    if let admin = configuration.admin {
-      let service = AdminPage(host: host, listener: listener, metrics: metrics)
-        .service(host: admin.host, port: admin.port, logger: logger) { port in
-          logger.notice("admin", metadata: ["url": "http://\(admin.host):\(port)/"])
-        }
-      services.append(ListeningService(inner: service, address: admin))
-    }
-    if let days = configuration.keepDays { services.append(Pruner(store, days: days, logger: logger)) }
     var certificates: [any RenewableCertificates] = []
     if let tls = configuration.listener.tls { certificates.append(tls) }
     if let tls = configuration.cluster?.tls { certificates.append(tls) }
-    for one in certificates {
-      logger.notice("TLS", metadata: ["fingerprint": "\(one.fingerprint)", "to": "\(one.shownTo)"])
+    let signals = Signals([SIGTERM, SIGINT] + (certificates.isEmpty ? [] : [SIGHUP]))
+    let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
+    let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    var pages: [HTTPServer] = []
+    if let address = configuration.page {
+      let page = PeoplePage(host: host)
+      pages.append(
+        try await HTTPServer.start(
+          address, loop: pageGroup.next(), mostConnections: PeoplePage.mostConnections, answer: page.answer))
+      logger.notice("page", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
-    if !certificates.isEmpty { services.append(CertificateReloader(certificates, logger: logger)) }
-    // Last started, first stopped: the pages outlive the games.
-    services.append(listener)
-    var group2 = ServiceGroupConfiguration(
-      services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
-      gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "lifecycle", factory: quiet))
-    group2.maximumGracefulShutdownDuration = .seconds(configuration.listener.drainSeconds + 3)
-    try await ServiceGroup(configuration: group2).run()
+    if let address = configuration.admin {
+      let page = AdminPage(host: host, listener: listener)
+      pages.append(
+        try await HTTPServer.start(
+          address, loop: pageGroup.next(), mostConnections: AdminPage.mostConnections, answer: page.answer))
+      logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
+    }
+    for one in certificates {
+      logger.notice("TLS", metadata: ["fingerprint": one.fingerprint, "to": one.shownTo])
+    }
+    listening(try await listener.start())
+    let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
+    let refusal = await wait(signals, host, certificates, logger)
+    pruning?.cancel()
+    if let refusal {
+      // It owns nothing, and nobody is connected to it.
+      await listener.close()
+      throw refusal
+    }
+    // What hangs must not keep the process: nobody was told of what is not stored.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
+      logger.critical("the store does not answer; ending without it")
+      exit(1)
+    }
+    await listener.stop()
+    // The pages outlive the games.
+    for page in pages { await page.stop() }
     store.close()
+    try await pageGroup.shutdownGracefully()
     try await group.shutdownGracefully()
   }
 
-  private static func quiet(_ label: String) -> any LogHandler {
-    var handler = LogLines(label: label, format: .text)
-    handler.logLevel = .error
-    return handler
+  /// Returns when it is time to stop, with the cluster's refusal if that is why.
+  private static func wait(
+    _ signals: Signals, _ host: LobbyHost, _ certificates: [any RenewableCertificates], _ logger: Logger
+  ) async -> StoreError? {
+    let (occasions, occasion) = AsyncStream<Occasion>.makeStream()
+    let (numbers, refusals) = (signals.sequence, host.refusals)
+    let watchers = [
+      Task { for await number in numbers { occasion.yield(.signal(number)) } },
+      Task { for await error in refusals { occasion.yield(.refused(error)) } },
+    ]
+    defer { withExtendedLifetime(signals) { for watcher in watchers { watcher.cancel() } } }
+    for await next in occasions {
+      switch next {
+      case .signal(SIGHUP): for one in certificates { one.reload(logger) }
+      case .signal: return nil
+      case .refused(let error): return error
+      }
+    }
+    return nil
+  }
+
+  /// Drops the logs of matches older than a number of days, once an hour, until cancelled.
+  private static func prune(_ store: any MatchStore, _ days: Int, _ logger: Logger) async {
+    while !Task.isCancelled {
+      do throws(StoreError) {
+        let count = try store.prune(before: Moment.current.wall - Int64(days) * 86_400_000)
+        if count > 0 { logger.notice("old matches dropped", metadata: ["count": "\(count)"]) }
+      } catch { logger.error("cannot drop old matches", metadata: ["error": "\(error)"]) }
+      try? await Task.sleep(for: .seconds(3600))
+    }
   }
 }

@@ -21,7 +21,7 @@ enum Failure {
 
   private static func line(_ text: String, _ code: Int32) -> Never {
     let flat = text.split(separator: "\n").joined(separator: " ")
-    FileHandle.standardError.write(Data("alina-server: \(flat)\n".utf8))
+    Logger.write("alina-server: \(flat)\n", to: STDERR_FILENO)
     Foundation.exit(code)
   }
 }

@@ -84,13 +84,15 @@ struct Export: ParsableCommand {
     defer { store.close() }
     let toStandardOutput = file == "-"
     if !toStandardOutput {
-      guard !FileManager.default.fileExists(atPath: file), FileManager.default.createFile(atPath: file, contents: nil)
+      guard !FileManager.default.fileExists(atPath: file),
+        FileManager.default.createFile(
+          atPath: file, contents: nil, attributes: [.posixPermissions: 0o600])
       else { throw StoreError.unusable("cannot make \(file); name a file that does not exist") }
     }
     let out = toStandardOutput ? FileHandle.standardOutput : try FileHandle(forWritingTo: URL(filePath: file))
     let summary = try StoreArchive.export(store) { try out.write(contentsOf: $0) }
     let text = "exported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events\n"
-    FileHandle.standardError.write(Data(text.utf8))
+    Logger.write(text, to: STDERR_FILENO)
   }
 }
 

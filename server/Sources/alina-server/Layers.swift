@@ -55,11 +55,15 @@ enum Layers {
       throw ConfigurationError(text: "cannot read \(path): \(error.localizedDescription)")
     }
     var result: [String] = []
+    var seen: Set<String> = []
     for (i, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let content = line.trimmingCharacters(in: .whitespaces)
       guard !content.isEmpty, !content.hasPrefix("#") else { continue }
       let parts = content.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
       guard parts.count == 2 else { throw ConfigurationError(text: "\(path), line \(i + 1): not \"name = value\"") }
+      guard seen.insert(parts[0]).inserted else {
+        throw ConfigurationError(text: "\(path), line \(i + 1): \(parts[0]) is set twice")
+      }
       result += try flag(parts[0], parts[1], "\(path), line \(i + 1)")
     }
     return result

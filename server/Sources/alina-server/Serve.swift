@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Logging
 import MatchProtocol
 import MatchServer
 
@@ -106,6 +105,9 @@ struct ServeOptions: ParsableArguments {
     result.cluster = try cluster(address)
     result.page = noPage ? nil : try Self.address(page, "page")
     result.admin = noAdmin ? nil : try Self.address(admin, "admin")
+    guard result.admin.map({ Self.isLoopback($0.host) }) ?? true else {
+      throw ConfigurationError(text: "--admin \(admin) is reachable from outside, and asks for no password")
+    }
     switch (tlsCert, tlsKey, tlsSelfSigned) {
     case (let certificate?, let key?, false):
       do { result.listener.tls = try ServerTLS(certificate: certificate, key: key) } catch {
@@ -154,6 +156,7 @@ struct ServeOptions: ParsableArguments {
     result.lobby.language = language
     result.listener.session.versions = result.lobby.versions
     result.lobby.rate = [rate, burst]
+    result.lobby.botRate = [botRate, max(burst, botRate)]
     result.lobby.loginsPerMinute = loginsPerMinute
     result.lobby.codeTriesPerMinute = codeTries
     result.lobby.maxPending = maxPending
@@ -161,7 +164,7 @@ struct ServeOptions: ParsableArguments {
     result.threads = threads
     result.weakSync = weakSync
     result.keepDays = keepDays
-    guard let format = LogLines.Format(rawValue: logFormat) else {
+    guard let format = Logger.Format(rawValue: logFormat) else {
       throw ConfigurationError(text: "--log-format is text or json, not \(logFormat)")
     }
     guard let level = Logger.Level(rawValue: logLevel) else {
@@ -243,7 +246,7 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws {
     try await ServerProcess.run(try options.resolved()) { address in
-      FileHandle.standardOutput.write(Data("listening \(address)\n".utf8))
+      Logger.write("listening \(address)\n", to: STDOUT_FILENO)
     }
   }
 }

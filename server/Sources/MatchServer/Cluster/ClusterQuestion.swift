@@ -21,7 +21,12 @@ package enum ClusterQuestion: Sendable, Hashable {
   case clean
 
   /// Whether not knowing if it was carried out leaves the lobby not knowing what it owns.
-  package var mustBeKnown: Bool { if case .begin = self { true } else { false } }
+  package var mustBeKnown: Bool {
+    switch self {
+    case .begin, .takeOver: true
+    default: false
+    }
+  }
 }
 
 /// What the store answered.

@@ -92,7 +92,8 @@ package enum AccountChange: Sendable, Hashable {
   case muted(Bool)
   /// Whether an administrator has shut the player out.
   case banned(Bool)
-  /// Takes away what identifies the player: the name becomes `deleted-ID`, the token goes and has expired, and it is a guest.
+  /// Takes away what identifies the player: the name becomes `deleted-ID`, the token goes and has expired, it is a guest, and
+  /// all sessions are forgotten.
   case forget
 }
 
@@ -168,11 +169,11 @@ package struct WaitingTicket: Sendable, Hashable {
 ///
 /// First its key is looked up among those used by its account (`MatchBegin.keys`) in the last ten minutes: if the match it
 /// led to is live, that is the answer and nothing is queued. Then the session's ticket, if it has one: with the same key it is replaced by the
-/// new one, which keeps the longer of both waiting times; with another key the answer is `.occupied`. A rated ticket of an account whose rated
+/// new one, which keeps its number and the longer of both waiting times; with another key the answer is `.occupied`. A rated ticket of an account whose rated
 /// slot holds a live match is `.playing`.
 package enum QueueResult: Sendable, Hashable {
-  /// It waits, and has for this many milliseconds.
-  case waiting(Int64)
+  /// It waits under this number, and has for so many milliseconds.
+  case waiting(id: String, Int64)
   /// The key has led to this live match.
   case paired(MatchID)
   /// The key was used for a room.

@@ -103,8 +103,7 @@ struct ClusterState: Sendable {
     case refreshed(Int64)
     case me(ConnectionID, re: String?)
     case bare(ConnectionID, ClientLine, at: Int64)
-    case top(ConnectionID, re: String?)
-    case list(ConnectionID, re: String?)
+    case page(ClusterQuestion)
     case placed(ConnectionID, Work, MatchID, since: Int64, failed: Int64?)
     case placedCode(ConnectionID, ClientLine, at: Int64)
     case queued(ConnectionID, re: String?, TicketRecord)
@@ -154,6 +153,9 @@ struct ClusterState: Sendable {
   var nextRenewal: Int64 = 0
   var isTaking = false
   var isRaising = false
+  /// Pages of all nodes' matches and players: when they were asked for last, with what answer, and who waits for the next.
+  var pages: [ClusterQuestion: (at: Int64, answer: ClusterAnswer)] = [:]
+  var readers: [ClusterQuestion: [(ConnectionID, re: String?)]] = [:]
   /// Whether the queue is being looked at, and whether somebody has come since.
   enum Look: Sendable { case none, underWay, again }
   var look = Look.none

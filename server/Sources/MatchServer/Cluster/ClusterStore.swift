@@ -6,7 +6,7 @@ import TicTacToe
 /// One object is one node's view. `join` begins an *incarnation*: an epoch that no other incarnation of any node ever
 /// had. A match belongs to the incarnation whose epoch it carries, and **every write to a match that exists is fenced**:
 /// `commit` stores a batch only if each match it appends to or changes carries the epoch of this view's incarnation and has
-/// exactly the events expected; otherwise nothing of the batch is stored and `.conflict` is thrown. A match that `commit` adds
+/// exactly the events expected; otherwise nothing of the batch is stored, and `.conflict` or `.broken` is thrown. A match that `commit` adds
 /// carries this incarnation's epoch. A `.match` write with `ended` set frees the rated slot of both its accounts in the
 /// same transaction, if it is this match that holds it.
 ///
@@ -39,10 +39,11 @@ package protocol ClusterStore: MatchStore {
 
   /// Takes up to `limit` live matches (`ended` not set) of incarnations whose lease has run out, if this one's is good: sets their
   /// epoch to this incarnation's, commits, and only then reads their logs, so that what the old owner may have appended
-  /// until then is in them. Matches that somebody else is taking are passed over. In any order; empty if there are none.
+  /// until then is in them. Throws `.unknownOutcome` if some may have been taken that it cannot return. Matches that somebody else is taking are passed over. In any order; empty if there are none.
   func takeOver(limit: Int) throws(StoreError) -> [Adoption]
 
-  /// Lets somebody in: see `Entry`. The session is marked as connected to this incarnation.
+  /// Lets somebody in: see `Entry`. The session is marked as connected to this incarnation; of the account's others, the
+  /// oldest beyond `Lobby.sessionsPerAccount` are forgotten.
   func enter(_ entry: Entry) throws(StoreError) -> EntryResult
 
   /// The first message of a connection has come: the resume token before the current one is spent. Does nothing if the

@@ -86,12 +86,9 @@ extension Lobby {
       let m = bareMatch(profile, line)
       if let m { route(.line(line.naming(m), at: at), m, for: id) } else { refuseBare(id, line.id) }
       proceed(id)
-    case (.top(let id, let re), .accounts(let best)):
-      sendTop(best, to: id, re)
-      proceed(id)
-    case (.list(let id, let re), .matches(let live)):
-      sendList(live.compactMap { try? Match($0).state }, to: id, re)
-      proceed(id)
+    case (.page(let page), let answer):
+      if let answer { cluster?.pages[page] = (now.steady, answer) }
+      for (id, re) in cluster?.readers.removeValue(forKey: page) ?? [] { show(answer, to: id, re) }
     case (.placed(let id, let work, let m, let since, let failed), .place(let place)):
       placed(id, work, m, since: since, failed: failed, place)
       proceed(id)
@@ -120,8 +117,12 @@ extension Lobby {
       rematched(m, line, id, at, old, next, answer)
     case (.raised, _): cluster?.isRaising = false
     case (.nothing, _), (.refreshed, _), (.requeued, _): break
-    case (.me(let id, let re), _), (.top(let id, let re), _), (.list(let id, let re), _),
-      (.queued(let id, let re, _), _), (.unqueued(let id, let re), _):
+    case (.queued(let id, let re, let ticket), _):
+      // It may be in the queue all the same, where nobody would know of it.
+      ask(.unqueue(session: ticket.session))
+      refuseBusy(id, re)
+      proceed(id)
+    case (.me(let id, let re), _), (.unqueued(let id, let re), _):
       refuseBusy(id, re)
       proceed(id)
     case (.bare(let id, let line, _), _), (.placedCode(let id, let line, _), _):
@@ -130,6 +131,25 @@ extension Lobby {
     case (.placed(let id, let work, let m, let since, let failed), _):
       retry(work, m, for: id, since: since, failed: failed)
       proceed(id)
+    }
+  }
+
+  /// Milliseconds for which a page of all nodes serves everybody.
+  private static let pageLives: Int64 = 1000
+
+  /// Answers with a page that is asked of the store once for all who want it.
+  mutating func showPage(_ page: ClusterQuestion, to id: ConnectionID, _ re: String?) {
+    if let (at, answer) = cluster?.pages[page], now.steady - at < Lobby.pageLives { return show(answer, to: id, re) }
+    let isAsked = cluster?.readers[page] != nil
+    cluster?.readers[page, default: []].append((id, re))
+    if !isAsked { ask(page, .page(page)) }
+  }
+
+  private mutating func show(_ answer: ClusterAnswer?, to id: ConnectionID, _ re: String?) {
+    switch answer {
+    case .accounts(let best): sendTop(best, to: id, re)
+    case .matches(let live): sendList(live.compactMap { try? Match($0).state }, after: 0, to: id, re)
+    default: refuseBusy(id, re)
     }
   }
 
@@ -206,14 +226,7 @@ extension Lobby {
     cluster?.isTaking = false
     for adoption in taken {
       for account in adoption.accounts { accounts[account.id] = account }
-      do throws(ProtocolError) {
-        let match = try Match(adoption.match)
-        if matches[match.id] == nil, !match.isOver { recover(match) }
-      } catch {
-        note(
-          "a match cannot be folded and is left alone",
-          ["m": adoption.match.record.id.rawValue, "why": error.message])
-      }
+      if matches[adoption.match.record.id] == nil { recover(adoption.match) }
     }
     counts.adopted += taken.count
     if !taken.isEmpty { note("took matches over", ["matches": "\(taken.count)"]) }

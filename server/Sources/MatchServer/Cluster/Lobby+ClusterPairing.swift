@@ -22,8 +22,8 @@ extension Lobby {
   ) -> TicketRecord {
     let number = crockford(bits: random.next(), count: 8, lowercase: true)
     var seek = seek
-    // A key of our own, by which a ticket that is gone finds what it led to.
-    if seek.key == nil { seek.key = "srv-" + number }
+    // A key that no client can say, by which a ticket that is gone finds what it led to.
+    if seek.key == nil { seek.key = "." + number }
     return TicketRecord(
       id: number, session: session.record.id, account: account.id, seek: seek, isBot: session.isBot,
       confirms: session.confirms, waited: waited)
@@ -55,13 +55,12 @@ extension Lobby {
       return
     }
     switch result {
-    case .waiting(let waited):
-      tickets.removeAll { $0.session == record.session }
-      let ticket = Ticket(
-        id: record.id, session: record.session, account: record.account, seek: record.seek, isBot: record.isBot,
-        since: now.steady - waited)
-      tickets.append(ticket)
-      send(.queued(ticket: ticket.id, waited: Int(waited), bots: 0), to: id, re: re)
+    case .waiting(let number, let waited):
+      tickets.insert(
+        Ticket(
+          id: number, session: record.session, account: record.account, seek: record.seek, isBot: record.isBot,
+          since: now.steady - waited, rating: accounts[record.account]?.rating.value ?? 0))
+      send(.queued(ticket: number, waited: Int(waited), bots: 0), to: id, re: re, after: 0)
       lookAtTickets()
     case .paired(let m): take(.follow(m, re: re, isNew: true), for: id)
     case .usedForRoom: refuse(id, re, .midReused, "this key was used for a room")
@@ -78,7 +77,7 @@ extension Lobby {
       return
     }
     guard now.steady >= cluster.looksAt else { return timers.set(.pairing, at: cluster.looksAt) }
-    let free = tickets.filter { !cluster.pairing.contains($0.id) }
+    let free = tickets.oldestFirst.filter { !cluster.pairing.contains($0.id) }
     guard !free.isEmpty else { return }
     // Those who came last have not been looked at yet, and those who came first wait longest.
     let looked = free.count <= 256 ? free : Array(free.prefix(128) + free.suffix(128))
@@ -98,50 +97,53 @@ extension Lobby {
     cluster?.looksAt = now.steady + Int64(view.waiting.count / 10)
     var own: [WaitingTicket] = []
     for (ticket, state) in zip(looked, view.states) {
-      guard let i = tickets.firstIndex(where: { $0.id == ticket.id }), cluster?.pairing.contains(ticket.id) == false,
+      guard let ticket = tickets[id: ticket.id], cluster?.pairing.contains(ticket.id) == false,
         let id = sessions[ticket.session]?.connection
       else { continue }
       switch state {
       case .waiting(let waiting):
         if accounts[ticket.account] != nil { accounts[ticket.account] = waiting.account }
-        offerBots(i, view.waiting, to: id)
+        offerBots(ticket, view.waiting.count { $0.ticket.isBot && $0.ticket.seek.terms == ticket.seek.terms }, to: id)
         own.append(waiting)
       case .paired(let m):
-        tickets.remove(at: i)
+        tickets.remove(id: ticket.id)
         take(.follow(m, re: nil, isNew: true), for: id)
       case .gone:
-        tickets.remove(at: i)
+        tickets.remove(id: ticket.id)
         requeue(ticket.seek, waited: now.steady - ticket.since, for: id)
       }
     }
+    for waiting in view.waiting { layGhost(waiting) }
     pair(own, among: view.waiting)
     if isAgain { lookAtTickets() }
   }
 
-  private mutating func offerBots(_ i: Int, _ waiting: [WaitingTicket], to id: ConnectionID) {
-    let ticket = tickets[i]
-    let waited = now.steady - ticket.since
-    guard !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated, waited >= Int64(configuration.botAfter) else {
-      return
+  /// Takes a ticket of this node's out of the queue that nobody here waits with: its player was told that it is not there.
+  private mutating func layGhost(_ waiting: WaitingTicket) {
+    let session = waiting.ticket.session
+    guard let cluster, waiting.epoch == cluster.epoch, tickets[session: session] == nil,
+      !cluster.pairing.contains(waiting.ticket.id)
+    else { return }
+    let isComing = cluster.asked.values.contains { then in
+      switch then {
+      case .queued(_, _, let ticket), .requeued(_, let ticket): ticket.session == session
+      default: false
+      }
     }
-    let bots = waiting.count { $0.ticket.isBot && $0.ticket.seek.terms == ticket.seek.terms }
-    guard bots > 0 else { return }
-    tickets[i].offeredBots = true
-    send(.queued(ticket: ticket.id, waited: Int(waited), bots: bots), to: id)
+    if !isComing { ask(.unqueue(session: session)) }
   }
 
   /// Finds a partner for each of these, the longest waiting first, and proposes the matches.
   private mutating func pair(_ own: [WaitingTicket], among all: [WaitingTicket]) {
     guard !isBusy, !isDraining, let cluster else { return }
-    let here = Set(tickets.map(\.id))
     var free = all.filter {
       // What is no longer this node's own has been taken while the view was on its way.
-      !cluster.pairing.contains($0.ticket.id) && ($0.epoch != cluster.epoch || here.contains($0.ticket.id))
+      !cluster.pairing.contains($0.ticket.id) && ($0.epoch != cluster.epoch || tickets[id: $0.ticket.id] != nil)
     }
     for waiting in own.sorted(by: { $0.ticket.isOlder(than: $1.ticket) }) {
       guard self.cluster?.pairing.contains(waiting.ticket.id) == false,
         let i = partner(of: waiting, among: free),
-        let ticket = tickets.first(where: { $0.id == waiting.ticket.id })
+        let ticket = tickets[id: waiting.ticket.id]
       else { continue }
       let partner = free.remove(at: i)
       free.removeAll { $0.ticket.id == ticket.id }
@@ -182,7 +184,7 @@ extension Lobby {
     match.tickets = [seats.x, seats.o].map {
       Ticket(
         id: $0.id, session: $0.session, account: $0.account, seek: $0.seek, isBot: $0.isBot,
-        since: now.steady - $0.waited)
+        since: now.steady - $0.waited, rating: 0)
     }
     let confirm = own.confirms || partner.ticket.confirms
     var draft = Draft()
@@ -213,7 +215,7 @@ extension Lobby {
     guard case .begin(let result) = answer else { return }
     switch result {
     case .begun:
-      tickets.removeAll { $0.id == ticket.id || $0.id == partner.ticket.id }
+      for id in [ticket.id, partner.ticket.id] { tickets.remove(id: id) }
       // As the store had it when it let the match begin: what this node knew may be older.
       accounts[partner.account.id] = partner.account
       began(match, wasPaired: true)
@@ -225,7 +227,10 @@ extension Lobby {
 
   /// A match has begun in the store: it is this node's from now on. Who was paired and is connected elsewhere hears of it from
   /// the node that has his ticket; told by this one, he might be back in that node's queue before it looks.
-  private mutating func began(_ match: Match, wasPaired: Bool) {
+  private mutating func began(_ started: Match, wasPaired: Bool) {
+    var match = started
+    // Not in a transaction of this lobby's: it is durable already.
+    match.issued = 0
     install(match)
     for session in match.followers.x + match.followers.o {
       guard let id = sessions[session]?.connection, !wasPaired || cluster?.virtual.contains(id) == false else {
@@ -233,7 +238,7 @@ extension Lobby {
       }
       serve(.follow(match.id, re: nil, isNew: true), match.id, id)
     }
-    if match.record.opener == nil { emit(.publish(match.id)) }
+    if match.record.opener == nil { list(match.id) }
     updatePresence(match.id, clean: false)
     startClock(match.id)
   }
@@ -264,6 +269,7 @@ extension Lobby {
     switch result {
     case .begun:
       matches[match.id] = match
+      matches[match.id]?.issued = 0
       codes[code] = match.id
       matchesOf[opener, default: []].append(match.id)
       arm(match.id)

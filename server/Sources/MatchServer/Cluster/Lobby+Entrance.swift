@@ -67,7 +67,7 @@ extension Lobby {
       }
       if let other = known.connection { leaveNodes(other, clean: false) }
       replace(known)
-      tickets.removeAll { $0.session == record.id }
+      tickets.remove(session: record.id)
     }
     if let before = entered.before, before != cluster.epoch {
       effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
@@ -89,8 +89,8 @@ extension Lobby {
     connections[id]?.version = version
     var welcome = ServerMessage.Welcome(
       session: record.id, resume: resume, you: info(account, bot: session.isBot),
-      deviation: Int(account.rating.deviation.rounded()), token: token, rate: configuration.rate,
-      matches: entered.profile.live, now: now.wall)
+      deviation: Int(account.rating.deviation.rounded()), token: token,
+      rate: session.isBot ? configuration.botRate : configuration.rate, matches: entered.profile.live, now: now.wall)
     welcome.version = version
     welcome.nodes = cluster.nodes.filter { $0.epoch != cluster.epoch }.map(\.node.address)
     // All it tells is durable already; the states that follow may come by another way and must not overtake it.

@@ -47,7 +47,7 @@ extension Lobby {
       if let m { route(work, m, for: id) } else { ask(.profile(account.id), for: id, .bare(id, line, at: at)) }
     case .seek(let seek): queue(seek, session, account, id, line.id)
     case .unseek:
-      tickets.removeAll { $0.session == session.record.id }
+      tickets.remove(session: session.record.id)
       ask(.unqueue(session: session.record.id), for: id, .unqueued(id, re: line.id))
     case .create(let terms, let key): open(terms, key, account, id, line.id)
     case .join(let code):
@@ -55,11 +55,10 @@ extension Lobby {
       guard let code = canonicalCode(code) else { return refuseCode(line, id) }
       ask(.placeOfCode(code), for: id, .placedCode(id, line, at: at))
     case .register, .token, .mute, .block: change(line, account, id)
-    case .top: ask(.top(limit: Limits.page), for: id, .top(id, re: line.id))
-    case .list: ask(.live(limit: Limits.page), for: id, .list(id, re: line.id))
+    case .top: showPage(.top(limit: Limits.page), to: id, line.id)
+    case .list: showPage(.live(limit: Limits.page), to: id, line.id)
     case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))
-    case .history(let before):
-      effects.append(.history(id, re: line.id, account: account.id, before: before ?? Int64.max))
+    case .history(let before): askHistory(account.id, before: before, id, line.id)
     case .hello, .ping, .pong, .bye, .help: break  // the session answers these
     }
   }
@@ -164,12 +163,12 @@ extension Lobby {
         if re != nil { refuse(id, re, .busy, "the match that this led to has just ended; seek again") }
         return
       }
-      follow(m, account, sessionID)
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
         let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
         send(.paired(m, side, confirmIn: left), to: id, re: re)
       }
-      sendState(of: matches[m] ?? match, to: id, re: nil, kind: .essential)
+      sendState(of: match, to: id, re: nil, kind: .essential)
+      follow(m, account, sessionID)
     case .room(let m, let re):
       guard let match = matches[m], let code = match.record.code else {
         return refuse(id, re, .code, "this room is no more")
@@ -320,7 +319,7 @@ extension Lobby {
       return
     }
     replace(session)
-    tickets.removeAll { $0.session == id }
+    tickets.remove(session: id)
     leaveNodes(connection, clean: false)
     for m in matchesOf[session.record.account, default: []] { updatePresence(m, clean: false) }
     release(session)

@@ -25,7 +25,7 @@ package enum NodeFrame: Sendable, Hashable {
   case giveBack(ConnectionID, ClientMessage.Seek, waited: Int64)
 
   /// The version of this language; a link is made only where both speak the same.
-  package static let version = 1
+  package static let version = 2
   /// Bytes of a frame: the longest line to a client and what names its receiver.
   package static let longest = Limits.lineOut + 256
 }
@@ -99,20 +99,18 @@ extension NodeFrame {
       out.field("n", "giveback")
       out.field("c", c)
       out.field("waited", waited)
-      out.field("seek", NodeFrame.text(ClientLine(.seek(seek))))
+      out.raw("seek", ClientLine(.seek(seek)).bytes.dropLast())
     }
     out.finishLine()
     return out.bytes
   }
-
-  private static func text(_ line: ClientLine) -> String { String(decoding: line.bytes.dropLast(), as: UTF8.self) }
 
   private static func write(_ work: Work, _ m: MatchID, to out: inout JSONWriter) {
     out.field("m", m.rawValue)
     switch work {
     case .line(let line, let age):
       out.field("age", age)
-      out.field("line", text(line))
+      out.raw("line", line.bytes.dropLast())
     case .follow(_, let re, let isNew):
       out.field("do", "follow")
       out.field("re", re)
@@ -174,7 +172,7 @@ extension NodeFrame {
         try connection(), ByeCode(rawValue: try text("code")) ?? .restart, f["msg"]?.string ?? "",
         retry: f["retry_ms"]?.int)
     case "giveback":
-      guard case .seek(let seek) = try ClientLine(relayed: Array(try text("seek").utf8)).message else {
+      guard let fields = f["seek"]?.object, case .seek(let seek) = try ClientLine(relayed: fields).message else {
         throw .missing("seek")
       }
       self = .giveBack(try connection(), seek, waited: try number("waited"))
@@ -184,9 +182,7 @@ extension NodeFrame {
 
   private static func work(_ f: JSONObject) throws(ProtocolError) -> (Work, MatchID) {
     guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
-    if let line = f["line"]?.string {
-      return (.line(try ClientLine(relayed: Array(line.utf8)), at: Int64(f["age"]?.int ?? 0)), m)
-    }
+    if let line = f["line"]?.object { return (.line(try ClientLine(relayed: line), at: Int64(f["age"]?.int ?? 0)), m) }
     switch f["do"]?.string {
     case "follow": return (.follow(m, re: f["re"]?.string, isNew: f["new"]?.bool ?? false), m)
     case "room": return (.room(m, re: f["re"]?.string), m)

@@ -1,4 +1,3 @@
-import Logging
 import MatchProtocol
 import NIOCore
 import NIOPosix
@@ -296,7 +295,6 @@ private final class VirtualPeer: LobbyHost.Peer {
   func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?) {
     link?.send(.end(far, code, text, retry: retry))
   }
-  func resumeReading() {}
 }
 
 extension LobbyHost.Peer where Self: AnyObject {

@@ -1,10 +1,9 @@
-import Crypto
 import Foundation
+import NIOCore
+import NIOEmbedded
 import NIOSSL
-import SwiftASN1
 import Synchronization
 import TicTacToe
-import X509
 
 /// What nodes know one another by: certificates of a private authority, each with its node's name, shown by both ends;
 /// read again on request. Links that are open go on with what they were opened with.
@@ -49,11 +48,9 @@ package final class NodeTLS: RenewableCertificates {
     guard let leaf = chain.first,
       leaf._subjectAlternativeNames().contains(where: { Array($0.contents) == Array(name.utf8) })
     else { throw StoreError.unusable("\(paths[1]) is not the certificate of a node named \(name)") }
-    // Here and not when the first link is refused.
-    let signed = try Certificate(derEncoded: leaf.toDERBytes())
-    let signers = try (authorities + chain.dropFirst()).map { try Certificate(derEncoded: $0.toDERBytes()) }
-    guard signers.contains(where: { $0.publicKey.isValidSignature(signed.signature, for: signed) }) else {
-      throw StoreError.unusable("\(paths[1]) was not made by the authority in \(paths[0])")
+    let now = time(nil)
+    guard leaf.notValidBefore <= now, now < leaf.notValidAfter else {
+      throw StoreError.unusable("\(paths[1]) is not valid yet, or no longer")
     }
     let sources = chain.map { NIOSSLCertificateSource.certificate($0) }
     let key = NIOSSLPrivateKeySource.privateKey(
@@ -70,9 +67,44 @@ package final class NodeTLS: RenewableCertificates {
     opening.certificateVerification = .fullVerification
     opening.minimumTLSVersion = .tlsv13
     opening.shutdownTimeout = .milliseconds(200)
-    return Contexts(
-      server: server, client: try NIOSSLContext(configuration: opening),
-      fingerprint: TicTacToe.SHA256.hash(try leaf.toDERBytes()).hex)
+    let client = try NIOSSLContext(configuration: opening)
+    // Here and not when the first link is refused.
+    guard believe(server, client, name) else {
+      throw StoreError.unusable("\(paths[1]) was not made by the authority in \(paths[0])")
+    }
+    return Contexts(server: server, client: client, fingerprint: SHA256.hash(try leaf.toDERBytes()).hex)
+  }
+
+  /// Whether two nodes with these contexts would believe each other: they shake hands in memory, and one says a word.
+  private static func believe(_ server: NIOSSLContext, _ client: NIOSSLContext, _ name: String) -> Bool {
+    let (accepting, opening) = (EmbeddedChannel(), EmbeddedChannel())
+    func pass() throws {
+      var isTalking = true
+      while isTalking {
+        isTalking = false
+        for (from, to) in [(opening, accepting), (accepting, opening)] {
+          from.embeddedEventLoop.run()
+          while let bytes = try from.readOutbound(as: ByteBuffer.self) {
+            try to.writeInbound(bytes)
+            isTalking = true
+          }
+        }
+      }
+    }
+    defer {
+      opening.close(promise: nil)
+      try? pass()
+    }
+    do {
+      try accepting.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: server))
+      try opening.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: client, serverHostname: name))
+      for channel in [accepting, opening] {
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+      }
+      opening.writeAndFlush(ByteBuffer(string: "word"), promise: nil)
+      try pass()
+      return try accepting.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "word")
+    } catch { return false }
   }
 
   /// Does something with a file; throws one line that says what is wrong with which.
@@ -106,62 +138,27 @@ package final class NodeTLS: RenewableCertificates {
       try files.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
-    let signer: P256.Signing.PrivateKey
-    let authority: DistinguishedName
     if files.fileExists(atPath: caKey) {
-      signer = try using(caKey, "is no private key in PEM") {
-        try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: caKey, encoding: .utf8))
-      }
-      let known = try certificates(caCertificate).map { try Certificate(derEncoded: $0.toDERBytes()) }
-      guard let own = known.first(where: { $0.publicKey == Certificate.PublicKey(signer.publicKey) }) else {
-        throw StoreError.unusable("\(caCertificate) is not the certificate of \(caKey)")
-      }
-      authority = own.subject
+      _ = try using(caKey, "is no private key in PEM") { try NIOSSLPrivateKey(file: caKey, format: .pem) }
     } else {
       guard !files.fileExists(atPath: caCertificate) else {
         throw StoreError.unusable("\(folder) has ca.crt but not its ca.key: make certificates where ca.key is kept")
       }
-      signer = P256.Signing.PrivateKey()
       // Each has a name of its own: where two are trusted, an issuer is found by it.
-      let print = TicTacToe.SHA256.hash(Array(signer.publicKey.rawRepresentation)).hex.prefix(16)
-      authority = try DistinguishedName { CommonName("alina-server cluster \(print)") }
-      let certificate = try certificate(
-        of: signer.publicKey, named: authority, by: authority, signer,
-        Certificate.Extensions {
-          Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-          Critical(KeyUsage(keyCertSign: true))
-        })
-      try write(signer.pemRepresentation, to: caKey, mode: 0o600)
-      try write(certificate.serializeAsPEM().pemString, to: caCertificate, mode: 0o644)
+      try OpenSSL.make(
+        name: "alina-server cluster " + String(UInt64.random(in: .min ... .max), radix: 16),
+        extensions: ["basicConstraints = critical, CA:TRUE, pathlen:0", "keyUsage = critical, keyCertSign"],
+        certificate: caCertificate, key: caKey)
     }
-    let key = P256.Signing.PrivateKey()
-    let leaf = try certificate(
-      of: key.publicKey, named: try DistinguishedName { CommonName(name) }, by: authority, signer,
-      Certificate.Extensions {
-        Critical(BasicConstraints.notCertificateAuthority)
-        try ExtendedKeyUsage([.serverAuth, .clientAuth])
-        SubjectAlternativeNames([.dnsName(name)])
-      })
-    try write(key.pemRepresentation, to: "\(folder)/\(name).key", mode: 0o600)
-    try write(leaf.serializeAsPEM().pemString, to: "\(folder)/\(name).crt", mode: 0o644)
-  }
-
-  private static func certificate(
-    of key: P256.Signing.PublicKey, named name: DistinguishedName, by issuer: DistinguishedName,
-    _ signer: P256.Signing.PrivateKey, _ extensions: Certificate.Extensions
-  ) throws -> Certificate {
-    try Certificate(
-      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key),
-      notValidBefore: Date().addingTimeInterval(-3600), notValidAfter: Date().addingTimeInterval(86_400 * 3650),
-      issuer: issuer, subject: name, signatureAlgorithm: .ecdsaWithSHA256, extensions: extensions,
-      issuerPrivateKey: .init(signer))
-  }
-
-  /// With a line end, so that files can be put one behind the other.
-  private static func write(_ text: String, to path: String, mode: Int) throws {
+    let own = try OpenSSL.publicKey(of: caKey)
     guard
-      FileManager.default.createFile(
-        atPath: path, contents: Data((text + "\n").utf8), attributes: [.posixPermissions: mode])
-    else { throw StoreError.unusable("cannot write \(path)") }
+      let authority = try certificates(caCertificate).first(where: { try $0.extractPublicKey().toSPKIBytes() == own })
+    else { throw StoreError.unusable("\(caCertificate) is not the certificate of \(caKey)") }
+    try OpenSSL.make(
+      name: name,
+      extensions: [
+        "basicConstraints = critical, CA:FALSE", "extendedKeyUsage = serverAuth, clientAuth",
+        "subjectAltName = DNS:\(name)",
+      ], certificate: "\(folder)/\(name).crt", key: "\(folder)/\(name).key", by: (authority, caKey))
   }
 }

@@ -36,6 +36,8 @@ extension Lobby {
       }
     }
     draft.writes.append(.append(match.id, after: after, stored))
+    // The transaction that `draft` becomes is the next one.
+    match.issued = issued + 1
     if match.record.opener == nil, !draft.changed.contains(match.id) { draft.changed.append(match.id) }
   }
 
@@ -43,7 +45,31 @@ extension Lobby {
   mutating func finish(_ draft: Draft) {
     commit(draft.writes)
     for (id, line, kind) in draft.lines { emit(.send(id, line, kind)) }
-    for m in draft.changed { emit(.publish(m)) }
+    for m in draft.changed { list(m) }
+  }
+
+  /// Boards that pages for people show.
+  package static let boards = 24
+
+  /// Gives a public match its place among those that are live, and tells pages of it if they show it.
+  mutating func list(_ m: MatchID) {
+    guard let match = matches[m], let players = match.state.players else { return }
+    let strength = Double(players.x.rating + players.o.rating)
+    if listed.isAmong(first: Lobby.boards, m, strength) { emit(.publish(m)) }
+    setListed(m, match.state.phase == .live ? strength : nil)
+    // Another one takes the place of one that has ended.
+    if match.state.phase == .over, match.listed != nil, listed.isAmong(first: Lobby.boards, m, strength),
+      listed.places.count >= Lobby.boards
+    {
+      emit(.publish(listed.places[Lobby.boards - 1].id))
+    }
+  }
+
+  mutating func setListed(_ m: MatchID, _ strength: Double?) {
+    let old = matches[m]?.listed
+    guard old != strength else { return }
+    listed.move(m, from: old, to: strength)
+    matches[m]?.listed = strength
   }
 
   /// The connections of both sides' following sessions, each once.
@@ -120,6 +146,7 @@ extension Lobby {
       let score = outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
       let new = Glicko2.rate(old[side], [(old[side.opponent], score)])
       (scores[side].rating, scores[side].ratedAt) = (new, now.wall)
+      (scores[side].replacedRating, scores[side].replacedAt) = (before[side].rating, before[side].ratedAt)
       return .init(before: Int(before[side].rating.value.rounded()), after: Int(new.value.rounded()))
     }
     return Sides(x: change(.x), o: change(.o))
@@ -136,7 +163,8 @@ extension Lobby {
 
   /// Sends a match as it stands.
   mutating func sendState(of match: Match, to id: ConnectionID, re: String?, kind: LineKind) {
-    emit(.send(id, stateLine(of: match, to: id, re: re), kind))
+    emit(
+      .send(id, stateLine(of: match, to: id, re: re), kind), after: match.issued, read: re.map { (id, $0) })
   }
 
   /// Refuses with the state that is true.
@@ -144,7 +172,9 @@ extension Lobby {
     counts.refused += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
     let left = match.left(at: now.steady, configuration)
-    emit(.send(id, ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re), .essential))
+    emit(
+      .send(id, ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re), .essential),
+      after: match.issued)
   }
 
   /// Makes a session follow the side its account sits at.
@@ -162,7 +192,10 @@ extension Lobby {
   // MARK: recovery
 
   mutating func restore(_ recovery: Recovery) {
-    for account in recovery.accounts { store(account) }
+    for account in recovery.accounts {
+      store(account)
+      if account.guest { perishables.set(.guest(account.id), at: account.tokenExpires) }
+    }
     // Not the highest that is there: logs name those that are forgotten, and theirs must stay theirs.
     nextAccount = recovery.lastAccount + 1
     for record in recovery.sessions {
@@ -170,17 +203,47 @@ extension Lobby {
       resumes[record.resume] = record.id
       if let previous = record.previous { resumes[previous] = record.id }
       sessionsOf[record.account, default: []].append(record.id)
+      perishables.set(.session(record.id), at: record.expires)
     }
-    for stored in recovery.matches {
-      let loaded: Match
-      do throws(ProtocolError) {
-        loaded = try Match(stored)
-      } catch {
-        note("a match cannot be folded and is left alone", ["m": stored.record.id.rawValue, "why": error.message])
-        continue
+    for stored in recovery.matches { recover(stored) }
+  }
+
+  /// Goes on with a match from its log; one that cannot be read is nobody's to play.
+  mutating func recover(_ stored: StoredMatch) {
+    do throws(ProtocolError) {
+      let match = try Match(stored)
+      if !match.isOver { recover(match) }
+    } catch { abandon(stored.record, error.message) }
+  }
+
+  // MARK: matches that are broken
+
+  /// Ends the record of a match and not its log, which stays as it is for whoever looks into it.
+  private mutating func abandon(_ record: MatchRecord, _ why: String) {
+    var record = record
+    record.ended = now.wall
+    commit([.match(record)])
+    counts.abandoned += 1
+    note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])
+  }
+
+  /// Takes back what was decided in transactions that the store does not take. Whoever follows one of their matches comes
+  /// back, and is told what became of it when he asks.
+  mutating func lose(_ broken: Set<MatchID>, _ refused: [StoreTransaction]) {
+    let writes = refused.flatMap(\.writes)
+    for case .score(let score) in writes { accounts[score.account]?.subtract(score) }
+    let lost = broken.union(writes.compactMap(\.match)).sorted()
+    held = held[heldFrom...].filter { entry in !lost.contains { entry.effect.tells(of: $0) } }
+    heldFrom = 0
+    for m in lost {
+      guard let match = matches[m] else { continue }
+      let watching = Set(connectionsFollowing(match) + match.watchers).sorted()
+      forget(match)
+      if let code = match.record.code, codes[code] == m { codes[code] = nil }
+      if !writes.contains(where: { if case .append(m, 0, _) = $0 { true } else { false } }) {
+        abandon(match.record, "its log is not what it was")
       }
-      guard !loaded.isOver else { continue }
-      recover(loaded)
+      for id in watching { emit(.close(id, .restart, "match \(m) is broken; come back", retry: 100), after: 0) }
     }
   }
 
@@ -219,13 +282,11 @@ extension Lobby {
       switch event.kind {
       case .open(_, let terms):
         guard let key = event.mid, let opener = match.record.opener else { continue }
-        keys["\(opener)/\(key)"] = KeyUse(
-          answer: .room(terms, match.id), expires: now.steady + configuration.keyLives)
+        remember("\(opener)/\(key)", .room(terms, match.id))
       case .start(_, _, _, _, let used):
         for (account, key) in zip([match.record.x, match.record.o], used) where !key.isEmpty {
           guard let account else { continue }
-          keys["\(account)/\(key)"] = KeyUse(
-            answer: .paired(nil, match.id), expires: now.steady + configuration.keyLives)
+          remember("\(account)/\(key)", .paired(nil, match.id))
         }
       default: continue
       }

@@ -6,11 +6,11 @@ extension Lobby {
   mutating func look(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
     switch line.message {
     case .sync(let m, let seq):
-      guard let match = visible(m, nil, account, id, line, at) else { return }
+      guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
       if let session = connections[id]?.session { follow(m, account, session) }
       sync(matches[m] ?? match, from: seq, id, line.id)
     case .watch(let m, let code):
-      guard let match = visible(m, code, account, id, line, at) else { return }
+      guard let match = visible(m, code, account, id, line, at), canTell(match.issued, id, line.id) else { return }
       guard connections[id]?.watching.count ?? 0 < 64 else {
         return refuse(id, line.id, .occupied, "at most 64 matches can be watched at once")
       }
@@ -22,15 +22,15 @@ extension Lobby {
     case .unwatch(let m):
       matches[m]?.watchers.removeAll { $0 == id }
       connections[id]?.watching.removeAll { $0 == m }
-      send(.ok(m, seq: nil), to: id, re: line.id)
+      send(.ok(m, seq: nil), to: id, re: line.id, after: 0)
     case .export(let m):
-      guard let match = visible(m, nil, account, id, line, at) else { return }
+      guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
       sendEvents(of: match, after: 0, to: id)
       var row = JSONObject()
       row.add("m", .string(m.rawValue))
       row.add("seq", .int(Int64(match.state.seq)))
       row.add("hash", .string(match.state.hash.digest.hex))
-      send(.page("export", rows: [row], more: nil), to: id, re: line.id)
+      answer(.page("export", rows: [row], more: nil), to: id, re: line.id, after: match.issued)
     default: break
     }
   }
@@ -65,14 +65,12 @@ extension Lobby {
       match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, to: id)
-    send(.ok(match.id, seq: match.state.seq), to: id, re: re)
+    answer(.ok(match.id, seq: match.state.seq), to: id, re: re, after: match.issued)
   }
 
   private mutating func sendEvents(of match: Match, after seq: Int, to id: ConnectionID) {
-    var hash = LogHash(start: match.id)
-    for (i, body) in match.bodies.enumerated() {
-      hash = hash.adding(body)
-      if i >= seq { send(.event(match.id, seq: i + 1, hash: hash.short, body: body), to: id) }
+    for event in ServerMessage.events(of: match.id, match.bodies, after: seq) {
+      send(event, to: id, after: match.issued)
     }
   }
 
@@ -93,8 +91,11 @@ extension Lobby {
       arm(m)
     }
     let isThere = matches[m] != nil
+    // What is stored and neither played nor over has been given up.
+    let text =
+      stored == nil ? "there is no such match" : "match \(m) is broken and was given up; the log of the server has it"
     for (id, line, at) in lines {
-      if isThere { take(line, from: id, at: at) } else { refuse(id, line.id, .notFound, "there is no such match") }
+      if isThere { take(line, from: id, at: at) } else { refuse(id, line.id, .notFound, text) }
     }
   }
 
@@ -110,14 +111,13 @@ extension Lobby {
       row.add("lost", .int(Int64(account.lost)))
       return row
     }
-    send(.page("top", rows: rows, more: nil), to: id, re: re)
+    let last = best.map { unstored[$0.id] ?? 0 }.max() ?? 0
+    answer(.page("top", rows: rows, more: nil), to: id, re: re, after: last)
   }
 
-  /// The strongest named players who have played a rated match.
+  /// The strongest named players who have played a rated match; O(limit).
   public func leaders(limit: Int) -> [AccountRecord] {
-    Array(
-      accounts.values.filter { !$0.guest && $0.ratedAt > 0 && !$0.banned }
-        .sorted { ($0.rating.value, $1.id) > ($1.rating.value, $0.id) }.prefix(limit))
+    accounts.ranking.places.prefix(limit).compactMap { accounts[$0.id] }
   }
 
   private static func row(_ account: AccountRecord) -> JSONObject {
@@ -145,7 +145,21 @@ extension Lobby {
     row.add("quiet", .bool(account.quiet))
     row.add("blocked", .array(blocked.map(JSONValue.string)))
     row.add("matches", .array(live.map { .string($0.rawValue) }))
-    send(.page("me", rows: [row], more: nil), to: id, re: re)
+    let last = live.compactMap { matches[$0]?.issued }.max() ?? 0
+    answer(.page("me", rows: [row], more: nil), to: id, re: re, after: max(last, unstored[account.id] ?? 0))
+  }
+
+  /// Most connections for which finished matches are read at once.
+  private static let mostHistoryReaders = 64
+
+  /// Asks the store for finished matches, for each connection once at a time.
+  mutating func askHistory(_ account: Int64, before: Int64?, _ id: ConnectionID, _ re: String?) {
+    guard connections[id]?.readsHistory == false, historyReaders < Lobby.mostHistoryReaders else {
+      return refuseBusy(id, re)
+    }
+    connections[id]?.readsHistory = true
+    historyReaders += 1
+    effects.append(.history(id, re: re, account: account, before: before ?? Int64.max))
   }
 
   mutating func sendHistory(to id: ConnectionID, _ re: String?, _ found: [StoredMatch], _ more: Int64?) {
@@ -165,14 +179,15 @@ extension Lobby {
       row.add("plies", .int(Int64(match.state.moves.count)))
       return row
     }
-    send(.page("history", rows: rows, more: more), to: id, re: re)
+    answer(.page("history", rows: rows, more: more), to: id, re: re, after: 0)
   }
 
   mutating func sendList(to id: ConnectionID, _ re: String?) {
-    sendList(publicMatches(limit: Limits.page), to: id, re)
+    let live = publicMatches(limit: Limits.page)
+    sendList(live, after: live.compactMap { matches[$0.id]?.issued }.max() ?? 0, to: id, re)
   }
 
-  mutating func sendList(_ live: [MatchState], to id: ConnectionID, _ re: String?) {
+  mutating func sendList(_ live: [MatchState], after: UInt64, to id: ConnectionID, _ re: String?) {
     let rows = live.compactMap { match -> JSONObject? in
       guard let players = match.players else { return nil }
       var row = JSONObject()
@@ -186,14 +201,12 @@ extension Lobby {
       row.add("plies", .int(Int64(match.moves.count)))
       return row
     }
-    send(.page("list", rows: rows, more: nil), to: id, re: re)
+    answer(.page("list", rows: rows, more: nil), to: id, re: re, after: after)
   }
 
-  /// Live matches everybody may watch, the strongest pairs first; O(matches log matches).
+  /// Live matches everybody may watch, the strongest pairs first; O(limit).
   public func publicMatches(limit: Int) -> [MatchState] {
-    let live = matches.values.filter { $0.record.opener == nil && $0.state.phase == .live }
-    func strength(_ match: Match) -> Int { match.state.players.map { $0.x.rating + $0.o.rating } ?? 0 }
-    return live.sorted { (strength($0), $1.id) > (strength($1), $0.id) }.prefix(limit).map(\.state)
+    listed.places.prefix(limit).compactMap { matches[$0.id]?.state }
   }
 
   /// A match in memory that everybody may watch.
@@ -205,7 +218,8 @@ extension Lobby {
   public var gauges: [(name: String, value: Int)] {
     [
       ("connections", connections.count), ("sessions", sessions.count), ("accounts", accounts.count),
-      ("matches", matches.count), ("queue", tickets.count), ("pending_writes", pendingWrites),
+      ("matches", matches.count), ("broken_matches", counts.abandoned), ("queue", tickets.count),
+      ("pending_writes", pendingWrites),
       ("held_lines", held.count - heldFrom),
     ]
   }

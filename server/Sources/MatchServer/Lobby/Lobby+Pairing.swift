@@ -31,20 +31,16 @@ extension Lobby {
     guard maySeek(seek, session, account) else {
       return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
     }
-    if let open = tickets.firstIndex(where: { $0.session == session.record.id }) {
-      guard tickets[open].seek.key == seek.key, seek.key != nil else {
-        return refuse(id, re, .occupied, "one seek a session; unseek first")
-      }
-      tickets.remove(at: open)
+    let open = tickets[session: session.record.id]
+    guard open == nil || open?.seek.key == seek.key && seek.key != nil else {
+      return refuse(id, re, .occupied, "one seek a session; unseek first")
     }
     guard tickets.count < 10_000 else { return refuseBusy(id, re) }
-    if let key = seek.key {
-      keys["\(account.id)/\(key)"] = KeyUse(
-        answer: .seek(seek, since: since), expires: now.steady + configuration.keyLives)
-    }
+    if let key = seek.key { remember("\(account.id)/\(key)", .seek(seek, since: since)) }
     let ticket = Ticket(
-      id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, account: account.id,
-      seek: seek, isBot: session.isBot, since: since)
+      id: open?.id ?? crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id,
+      account: account.id, seek: seek, isBot: session.isBot, since: since, rating: account.rating.value,
+      offeredBots: open?.offeredBots ?? false)
     enqueue(ticket, id, re)
   }
 
@@ -55,18 +51,16 @@ extension Lobby {
 
   /// Puts a ticket where its waiting time says, tells so, and looks for a partner at once.
   mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?) {
-    let place = tickets.firstIndex { $0.since > ticket.since } ?? tickets.count
-    tickets.insert(ticket, at: place)
-    send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re)
+    tickets.insert(ticket)
+    send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re, after: 0)
     if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
   }
 
   mutating func unseek(_ session: Session, _ id: ConnectionID, _ re: String?) {
-    for ticket in tickets where ticket.session == session.record.id {
-      if let key = ticket.seek.key { keys["\(ticket.account)/\(key)"] = nil }
+    if let ticket = tickets.remove(session: session.record.id), let key = ticket.seek.key {
+      keys["\(ticket.account)/\(key)"] = nil
     }
-    tickets.removeAll { $0.session == session.record.id }
-    send(.ok(nil, seq: nil), to: id, re: re)
+    send(.ok(nil, seq: nil), to: id, re: re, after: 0)
   }
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
@@ -91,44 +85,45 @@ extension Lobby {
     return apart <= min(limit, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
 
+  /// The nearest in strength, of those the longest waiting.
   private func bestPartner(of ticket: Ticket) -> Ticket? {
-    guard let own = accounts[ticket.account]?.rating.value else { return nil }
-    var best: (distance: Double, ticket: Ticket)?
-    for other in tickets where other.id != ticket.id && fits(ticket, other) {
-      let distance = abs((accounts[other.account]?.rating.value ?? own) - own)
-      if best.map({ distance < $0.distance }) ?? true { best = (distance, other) }
-      if best?.distance == 0 { break }  // the oldest of the equally strong
-    }
-    return best?.ticket
+    func rank(_ other: Ticket) -> (Double, Int64) { (abs(other.rating - ticket.rating), other.since) }
+    return tickets.around(ticket).filter { $0.id != ticket.id && fits(ticket, $0) }.min { rank($0) < rank($1) }
   }
 
-  /// Looks through the whole queue, the longest waiting first, and offers bots.
+  /// Looks for a partner for everybody, the longest waiting first, and offers bots; O(n log n).
   mutating func pairAll() {
     guard !isDraining else { return }
-    for ticket in tickets {
-      guard tickets.contains(where: { $0.id == ticket.id }) else { continue }
-      if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
+    for ticket in tickets.oldestFirst {
+      guard tickets[id: ticket.id] != nil else { continue }
+      if let partner = bestPartner(of: ticket) {
+        pair(ticket, partner)
+      } else if let id = sessions[ticket.session]?.connection {
+        offerBots(ticket, tickets.bots(ticket.seek.terms), to: id)
+      }
     }
-    for i in tickets.indices where !tickets[i].offeredBots && !tickets[i].isBot && !tickets[i].seek.terms.rated {
-      guard now.steady - tickets[i].since >= Int64(configuration.botAfter) else { continue }
-      let bots = tickets.filter { $0.isBot && $0.seek.terms == tickets[i].seek.terms }.count
-      guard bots > 0, let id = sessions[tickets[i].session]?.connection else { continue }
-      tickets[i].offeredBots = true
-      send(.queued(ticket: tickets[i].id, waited: Int(now.steady - tickets[i].since), bots: bots), to: id)
-    }
+  }
+
+  /// Tells somebody who has waited for long that bots would play, once.
+  mutating func offerBots(_ ticket: Ticket, _ bots: Int, to id: ConnectionID) {
+    let waited = now.steady - ticket.since
+    guard bots > 0, !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated,
+      waited >= Int64(configuration.botAfter)
+    else { return }
+    tickets.offeredBots(to: ticket.session)
+    send(.queued(ticket: ticket.id, waited: Int(waited), bots: bots), to: id, after: 0)
   }
 
   /// Two tickets become a match, in one transaction.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
     guard !isBusy, let one = accounts[a.account], let other = accounts[b.account] else { return }
-    tickets.removeAll { $0.id == a.id || $0.id == b.id }
+    for ticket in [a, b] { tickets.remove(id: ticket.id) }
     let aIsX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
     let (x, o) = aIsX ? (a, b) : (b, a)
     let record = MatchRecord(id: MatchID(using: &random), x: x.account, o: o.account, created: now.wall)
     for ticket in [a, b] {
       if let key = ticket.seek.key {
-        keys["\(ticket.account)/\(key)"] = KeyUse(
-          answer: .paired(ticket.seek, record.id), expires: now.steady + configuration.keyLives)
+        remember("\(ticket.account)/\(key)", .paired(ticket.seek, record.id))
       }
     }
     var draft = Draft()
@@ -167,7 +162,7 @@ extension Lobby {
     codes[code] = m
     matchesOf[account.id, default: []].append(m)
     if let key {
-      keys["\(account.id)/\(key)"] = KeyUse(answer: .room(terms, m), expires: now.steady + configuration.keyLives)
+      remember("\(account.id)/\(key)", .room(terms, m))
     }
     var draft = Draft()
     draft.writes.append(.match(match.record))

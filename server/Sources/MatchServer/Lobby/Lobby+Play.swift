@@ -20,14 +20,13 @@ extension Lobby {
         return refuse(id, line.id, .midReused, "this mid was used for another command", match)
       }
       counts.repeated += 1
-      return send(.ok(m, seq: known.seq), to: id, re: line.id)
+      return send(.ok(m, seq: known.seq), to: id, re: line.id, after: match.issued)
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
     if let session = connections[id]?.session { follow(match, side, session) }
     // Taken out, so that changing it copies neither its log nor its answers; it is back before anything else looks.
     guard var current = matches.removeValue(forKey: m) else { return }
-    let command = Command(
-      side: side, mid: mid ?? "srv-\(current.state.seq + 1)", id: id, re: line.id, at: at)
+    let command = Command(side: side, mid: mid, id: id, re: line.id, at: at)
     var draft = Draft()
     let seq: Int?
     switch action {
@@ -48,7 +47,7 @@ extension Lobby {
   /// Who commands what, to be answered where.
   struct Command {
     let side: Player
-    let mid: String
+    let mid: String?
     let id: ConnectionID
     let re: String?
     let at: Int64
@@ -255,11 +254,13 @@ extension Lobby {
     match.followers = followers
     match.tickets = tickets
     match.codeDies = nil
-    // Before the events, which show their connections the match.
+    // Before the events, which show their connections the match; of a room both see the log from its first event.
+    let opening = ServerMessage.events(of: match.id, match.bodies)
     for side in Player.allCases {
       for id in connections(of: side, in: match) {
         let within = confirm ? configuration.confirmWithin : nil
         draft.lines.append((id, ServerMessage.paired(record.id, side, confirmIn: within).bytes(), .essential))
+        for line in opening { draft.lines.append((id, line.bytes(), .essential)) }
       }
     }
     prepare(

@@ -5,8 +5,8 @@ import TicTacToe
 extension Lobby {
   mutating func connected(_ id: ConnectionID, _ address: String?) {
     connections[id] = Connection(address: address)
-    send(.greeting(server: configuration.server, versions: configuration.versions), to: id)
-    if isDraining { send(.drain(retry: 1000), to: id) }
+    send(.greeting(server: configuration.server, versions: configuration.versions), to: id, after: 0)
+    if isDraining { send(.drain(retry: 1000), to: id, after: 0) }
   }
 
   /// Takes a message apart by who may say it when.
@@ -39,14 +39,16 @@ extension Lobby {
     case .say, .emote, .mute, .block, .report: talk(line, account, id)
     case .top: sendTop(to: id, line.id)
     case .me: sendMe(account, to: id, line.id)
-    case .history(let before):
-      effects.append(.history(id, re: line.id, account: account.id, before: before ?? Int64.max))
+    case .history(let before): askHistory(account.id, before: before, id, line.id)
     case .list: sendList(to: id, line.id)
     case .hello, .ping, .pong, .bye, .help: break  // the session answers these
     }
   }
 
   // MARK: hello
+
+  /// Sessions of one account; for one more the oldest is forgotten.
+  static let sessionsPerAccount = 16
 
   /// Whether somebody may say hello now; refuses if not.
   mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
@@ -56,7 +58,7 @@ extension Lobby {
     }
     if let address = connections[id]?.address, !allow("login \(address)", perMinute: configuration.loginsPerMinute) {
       refuse(id, re, .rate, "too many logins from your address; wait a minute")
-      emit(.close(id, .full, "too many logins from your address", retry: 60_000))
+      emit(.close(id, .full, "too many logins from your address", retry: 60_000), after: 0)
       return false
     }
     return true
@@ -64,10 +66,14 @@ extension Lobby {
 
   private mutating func greet(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
     guard mayLogIn(id, re) else { return }
+    guard !isBusy else {
+      refuseBusy(id, re)
+      return emit(.close(id, .restart, "too much waits to be stored; come back", retry: 1000), after: 0)
+    }
     if let resume = hello.resume {
       guard let sessionID = resumes[Lobby.digest(resume)], let session = sessions[sessionID] else {
         refuse(id, re, .auth, "this session is not known any more; say hello with your token, or as a guest")
-        return emit(.close(id, .revoked, "unknown session", retry: nil))
+        return emit(.close(id, .revoked, "unknown session", retry: nil), after: 0)
       }
       return resumeSession(session, presented: Lobby.digest(resume), hello, id, re)
     }
@@ -76,11 +82,10 @@ extension Lobby {
     if let given = hello.token {
       guard let known = tokens[Lobby.digest(given)].flatMap({ accounts[$0] }), known.tokenExpires > now.wall else {
         refuse(id, re, .auth, "this token is unknown, expired or revoked")
-        return emit(.close(id, .revoked, "unknown token", retry: nil))
+        return emit(.close(id, .revoked, "unknown token", retry: nil), after: 0)
       }
       account = known
     } else {
-      guard !isBusy else { return refuseBusy(id, re) }
       let fresh = makeToken()
       token = fresh
       account = AccountRecord(
@@ -93,9 +98,21 @@ extension Lobby {
     let record = SessionRecord(
       id: crockford(bits: random.next(), count: 10, lowercase: true), account: account.id, resume: Lobby.digest(resume),
       previous: nil, expires: now.wall + (account.guest ? configuration.guestLives : configuration.accountLives))
-    if token != nil { store(account) }
+    var writes: [StoreWrite] = []
+    if token != nil {
+      store(account)
+      writes.append(.account(account))
+      perishables.set(.guest(account.id), at: account.tokenExpires)
+    }
+    let others = sessionsOf[account.id, default: []]
+    if others.count >= Lobby.sessionsPerAccount,
+      let oldest = others.first(where: { sessions[$0]?.connection == nil }) ?? others.first
+    {
+      writes += end([oldest], of: account.id, "the account has too many sessions")
+    }
     sessionsOf[account.id, default: []].append(record.id)
-    commit((token != nil ? [.account(account)] : []) + [.session(record)])
+    perishables.set(.session(record.id), at: record.expires)
+    commit(writes + [.session(record)])
     enter(Session(record: record), account, token: token, resume: resume, hello, id, re)
   }
 
@@ -144,17 +161,17 @@ extension Lobby {
     let live = matchesOf[account.id, default: []].filter { matches[$0].map { !$0.isOver } ?? false }
     var welcome = ServerMessage.Welcome(
       session: session.record.id, resume: resume, you: info(account, bot: session.isBot),
-      deviation: Int(account.rating.deviation.rounded()), token: token, rate: configuration.rate, matches: live,
-      now: now.wall)
+      deviation: Int(account.rating.deviation.rounded()), token: token,
+      rate: session.isBot ? configuration.botRate : configuration.rate, matches: live, now: now.wall)
     welcome.version = version
     send(.welcome(welcome), to: id, re: re)
     for m in live {
-      follow(m, account, session.record.id)
       guard let match = matches[m] else { continue }
       if match.state.phase == .confirming, let side = match.side(of: account.id) {
         send(.paired(m, side, confirmIn: match.confirmBy.map { Int(max(0, $0 - now.steady)) }), to: id)
       }
       sendState(of: match, to: id, re: nil, kind: .essential)
+      follow(m, account, session.record.id)
     }
   }
 
@@ -179,7 +196,7 @@ extension Lobby {
   private mutating func detach(_ id: ConnectionID, _ session: Session, clean: Bool, replaced: Bool) {
     sessions[session.record.id]?.connection = nil
     guard !replaced else { return }
-    tickets.removeAll { $0.session == session.record.id }
+    tickets.remove(session: session.record.id)
     for m in matchesOf[session.record.account, default: []] { updatePresence(m, clean: clean) }
   }
 
@@ -251,19 +268,23 @@ extension Lobby {
       account.token = nil
       store(account)
       // Nobody but this session stays in: that is what revoking is for.
-      var writes: [StoreWrite] = [.account(account)]
-      for other in sessionsOf[account.id, default: []] where other != connections[id]?.session {
-        guard let session = sessions[other] else { continue }
-        writes.append(.deleteSession(other))
-        if let connection = session.connection {
-          connections[connection]?.session = nil
-          emit(.close(connection, .revoked, "the account's tokens were revoked", retry: nil))
-        }
-        detach(session.connection ?? 0, session, clean: false, replaced: false)
-        forget(session)
-      }
-      commit(writes)
+      let others = sessionsOf[account.id, default: []].filter { $0 != connections[id]?.session }
+      commit([.account(account)] + end(others, of: account.id, "the account's tokens were revoked"))
       send(.ok(nil, seq: nil), to: id, re: re)
+    }
+  }
+
+  /// Forgets sessions of an account and ends their connections; returns what is to be stored.
+  private mutating func end(_ ended: [String], of account: Int64, _ why: String) -> [StoreWrite] {
+    ended.compactMap { id in
+      guard let session = sessions[id] else { return nil }
+      if let connection = session.connection {
+        connections[connection]?.session = nil
+        emit(.close(connection, .revoked, why, retry: nil))
+      }
+      detach(session.connection ?? 0, session, clean: false, replaced: false)
+      forget(session)
+      return .deleteSession(id)
     }
   }
 
@@ -292,12 +313,17 @@ extension Lobby {
       account.tokenExpires = now.wall
     }
     store(account)
-    commit([.account(account)])
+    var writes: [StoreWrite] = [.account(account)]
+    if order == .forget {
+      writes += end(sessionsOf[id, default: []], of: id, "by an administrator")
+      perishables.set(.guest(id), at: account.tokenExpires)
+    }
+    commit(writes)
     note("administered", ["name": name, "order": order.rawValue])
-    guard order == .ban || order == .forget else { return }
+    guard order == .ban else { return }
     for sessionID in sessionsOf[id, default: []] {
       guard let connection = sessions[sessionID]?.connection else { continue }
-      emit(.close(connection, order == .ban ? .banned : .revoked, "by an administrator", retry: nil))
+      emit(.close(connection, .banned, "by an administrator", retry: nil))
     }
   }
 
@@ -307,8 +333,4 @@ extension Lobby {
   }
 
   static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
-
-  mutating func refuseBusy(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .busy, "too much waits to be stored; try again in a moment")
-  }
 }

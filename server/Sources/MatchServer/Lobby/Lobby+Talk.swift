@@ -35,7 +35,7 @@ extension Lobby {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
       note("report", ["by": account.name, "m": match.id.rawValue, "text": Lobby.cleaned(text)])
-      send(.ok(match.id, seq: nil), to: id, re: line.id)
+      send(.ok(match.id, seq: nil), to: id, re: line.id, after: 0)
     default: break
     }
   }
@@ -65,11 +65,11 @@ extension Lobby {
     let other = side == .x ? match.record.o : match.record.x
     if let other = other.flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account.id) {
       for connection in connections(of: side.opponent, in: match) {
-        send(.chat(match.id, from: account.name, text: text, emote: emote), to: connection, kind: .droppable)
+        send(.chat(match.id, from: account.name, text: text, emote: emote), to: connection, kind: .droppable, after: 0)
       }
     }
     // The answer is the same whether anybody listens: being muted is nobody else's business.
-    send(.ok(match.id, seq: nil), to: id, re: re)
+    send(.ok(match.id, seq: nil), to: id, re: re, after: 0)
   }
 
   /// A text without control characters, bidirectional overrides and invisible format characters.

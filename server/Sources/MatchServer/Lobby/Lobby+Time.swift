@@ -39,11 +39,12 @@ extension Lobby {
       if let deadline = match.deadline(configuration) {
         due = min(due, deadline + lag(of: match.state.turn, in: match) + Lobby.flagSlack)
       }
-      for side in Player.allCases {
-        guard let at = match.claimableAt(over: side, configuration), match.state.bothMoved else { continue }
-        due = min(
-          due,
-          match.awaySince[side.opponent] == nil ? at + Int64(configuration.claimByItself) : max(at, now.steady + 1))
+      guard match.state.bothMoved else { return due == .max ? nil : due }
+      switch (match.claimableAt(over: .x, configuration), match.claimableAt(over: .o, configuration)) {
+      // Once both are away for good the clock decides, if there is one.
+      case (let x?, let o?): if match.state.terms.clock == nil { due = min(due, max(x, o)) }
+      case (let at?, nil), (nil, let at?): due = min(due, at + Int64(configuration.claimByItself))
+      case (nil, nil): break
       }
       return due == .max ? nil : due
     }
@@ -95,7 +96,8 @@ extension Lobby {
     }
   }
 
-  private mutating func forget(_ match: Match) {
+  mutating func forget(_ match: Match) {
+    setListed(match.id, nil)
     matches[match.id] = nil
     for account in [match.record.x, match.record.o, match.record.opener].compactMap({ $0 }) {
       matchesOf[account]?.removeAll { $0 == match.id }
@@ -182,8 +184,7 @@ extension Lobby {
         continue
       }
       if let use {
-        keys[use] = KeyUse(
-          answer: .seek(ticket.seek, since: ticket.since), expires: now.steady + configuration.keyLives)
+        remember(use, .seek(ticket.seek, since: ticket.since))
       }
       enqueue(ticket, id, nil)
     }

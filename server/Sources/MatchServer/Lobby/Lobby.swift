@@ -4,8 +4,9 @@ import TicTacToe
 /// Everything the server knows and decides, as a value: `reduce` takes what happened and says what to do.
 ///
 /// Nothing here blocks, waits or reads a clock. Changes are made in memory at once and handed out as transactions;
-/// every line that leaves afterwards is held back until the transactions before it are durable (`gate`), so that nobody
-/// ever sees what a power cut could take back. One order for all makes that rule easy to be sure of.
+/// every line that tells of them is held back until they are durable (the gate), so that nobody ever sees what a power cut could
+/// take back. A line that does not say what it tells of waits for all that was decided before it, and no line overtakes
+/// another to the same connection.
 public struct Lobby: Sendable {
   /// A connection and who is behind it.
   struct Connection: Sendable {
@@ -16,8 +17,10 @@ public struct Lobby: Sendable {
     var version = 1
     var watching: [MatchID] = []
     var roundTrip = 0
-    /// Whether `bye` was said, after which the grace is short.
-    var saidBye = false
+    /// The transaction that the last line held back for it waits for.
+    var heldUntil: UInt64 = 0
+    /// Whether matches that ended are being read for it.
+    var readsHistory = false
   }
 
   /// A session, its connection and its seek.
@@ -55,6 +58,24 @@ public struct Lobby: Sendable {
     /// Nobody can say in time whether a node is dead or cut off.
     case depart(Int64)
     case again(UInt64)
+    /// The last time a key was used may be long enough ago.
+    case key(String)
+    /// What waits for the disk may have waited for long enough.
+    case patience
+  }
+
+  /// Something that may not leave before a transaction is durable.
+  struct Held: Sendable {
+    let after: UInt64
+    let effect: LobbyEffect
+    /// The answer to a question that changes nothing, which can be asked again: and to whose.
+    var read: (id: ConnectionID, re: String?)?
+  }
+
+  /// What is forgotten one day unless it was used meanwhile.
+  enum Perishable: Sendable {
+    case session(String)
+    case guest(Int64)
   }
 
   /// The limits it was started with.
@@ -64,7 +85,7 @@ public struct Lobby: Sendable {
   var isDraining = false
 
   var connections: [ConnectionID: Connection] = [:]
-  var accounts: [Int64: AccountRecord] = [:]
+  var accounts = AccountTable()
   var names: [String: Int64] = [:]
   var tokens: [SHA256.Digest: Int64] = [:]
   var sessions: [String: Session] = [:]
@@ -73,10 +94,17 @@ public struct Lobby: Sendable {
   var matches: [MatchID: Match] = [:]
   var matchesOf: [Int64: [MatchID]] = [:]
   var codes: [String: MatchID] = [:]
-  var tickets: [Ticket] = []
+  var tickets = TicketQueue()
   var keys: [String: KeyUse] = [:]
-  var rates: [String: (minute: Int64, count: Int)] = [:]
+  /// Tries in this minute.
+  var rates: (minute: Int64, counts: [String: Int]) = (0, [:])
   var timers = TimerQueue<Timer>()
+  /// By the wall clock.
+  var perishables = TimerQueue<Perishable>()
+  /// Live matches that everybody may watch.
+  var listed = Ranking<MatchID>()
+  /// How many connections finished matches are being read for.
+  var historyReaders = 0
   var parked: [MatchID: [(ConnectionID, ClientLine, Int64)]] = [:]
   var nextAccount: Int64 = 1
   /// What a node of a cluster knows of it; `nil` for a server on its own.
@@ -85,10 +113,13 @@ public struct Lobby: Sendable {
   // The gate.
   var issued: UInt64 = 0
   var durable: UInt64 = 0
-  var held: [(after: UInt64, effect: LobbyEffect)] = []
+  var held: [Held] = []
+  var isPatienceSet = false
   var heldFrom = 0
-  var pending: [(number: UInt64, writes: Int, at: Int64)] = []
+  var pending: [(number: UInt64, writes: Int, at: Int64, accounts: [Int64])] = []
   var pendingWrites = 0
+  /// The last transaction of those that are not durable which changes an account.
+  var unstored: [Int64: UInt64] = [:]
   /// Matches whose clock starts when their last move has been written to the opponent.
   var startsWhenDurable: [(after: UInt64, MatchID)] = []
   var effects: [LobbyEffect] = []
@@ -127,8 +158,12 @@ public struct Lobby: Sendable {
       take(line, from: id, at: at)
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .durable(let number): becameDurable(number)
+    case .broken(let matches, let refused): lose(matches, refused)
     case .loaded(let m, let stored): loaded(m, stored)
-    case .history(let id, let re, let matches, let more): sendHistory(to: id, re, matches, more)
+    case .history(let id, let re, let found, let more):
+      historyReaders -= 1
+      connections[id]?.readsHistory = false
+      if let found { sendHistory(to: id, re, found, more) } else { refuseBusy(id, re) }
     case .caughtUp(let id, let missed) where cluster != nil: for m in missed { take(.caughtUp(m), for: id) }
     case .caughtUp(let id, let missed):
       for m in missed where connections[id]?.watching.contains(m) == true {
@@ -177,31 +212,82 @@ public struct Lobby: Sendable {
     case .expiry: takeOver()
     case .depart(let epoch): depart(from: epoch)
     case .again(let number): tryAgain(number)
+    case .key(let key):
+      guard let use = keys[key] else { return }
+      if use.expires <= now.steady { keys[key] = nil } else { timers.set(.key(key), at: use.expires) }
+    case .patience: losePatience()
     }
   }
 
   // MARK: The gate
 
-  /// Lets a line or the end of a connection out once everything decided before is durable.
-  mutating func emit(_ effect: LobbyEffect) {
-    let isClear = issued == durable && heldFrom == held.count
-    if isClear || isUngated { effects.append(effect) } else { held.append((issued, effect)) }
+  /// Lets a line or the end of a connection out once a transaction is durable: that which decided what it tells of, or
+  /// the last one so far.
+  mutating func emit(_ effect: LobbyEffect, after: UInt64? = nil, read: (id: ConnectionID, re: String?)? = nil) {
+    var after = after ?? issued
+    let id = effect.receiver
+    if let id, let until = connections[id]?.heldUntil { after = max(after, until) }
+    if after <= durable || isUngated { return effects.append(effect) }
+    if let id { connections[id]?.heldUntil = after }
+    let entry = Held(after: after, effect: effect, read: read)
+    guard let last = held.last, heldFrom < held.count, last.after > after else { return held.append(entry) }
+    held.insert(entry, at: held[heldFrom...].firstIndex { $0.after > after } ?? held.count)
   }
 
-  mutating func send(_ message: ServerMessage, to id: ConnectionID, re: String? = nil, kind: LineKind = .essential) {
-    emit(.send(id, message.bytes(re: re), kind))
+  /// Answers that have waited for long are refused: they can be asked for again.
+  private mutating func losePatience() {
+    isPatienceSet = false
+    guard let first = pending.first else { return }
+    guard isBusy else { return havePatience(since: first.at) }
+    for read in held[heldFrom...].compactMap(\.read) { refuseBusy(read.id, read.re) }
+    held = held[heldFrom...].filter { $0.read == nil }
+    heldFrom = 0
+  }
+
+  private mutating func havePatience(since at: Int64) {
+    guard !isPatienceSet else { return }
+    isPatienceSet = true
+    timers.set(.patience, at: at + Int64(configuration.maxWait) + 1)
+  }
+
+  mutating func send(
+    _ message: ServerMessage, to id: ConnectionID, re: String? = nil, kind: LineKind = .essential, after: UInt64? = nil
+  ) {
+    emit(.send(id, message.bytes(re: re), kind), after: after)
+  }
+
+  /// Answers a question about what a transaction decided, now or in time, or refuses.
+  mutating func answer(_ message: ServerMessage, to id: ConnectionID, re: String?, after: UInt64) {
+    if canTell(after, id, re) { emit(.send(id, message.bytes(re: re), .essential), after: after, read: (id, re)) }
   }
 
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String) {
     counts.refused += 1
-    send(.err(code, text), to: id, re: re)
+    send(.err(code, text), to: id, re: re, after: 0)
+  }
+
+  /// Refuses at once, whatever is held back: that the disk is slow is no secret and no reason to wait for it.
+  mutating func refuseBusy(_ id: ConnectionID, _ re: String?) {
+    counts.refused += 1
+    let line = ServerMessage.err(.busy, "too much waits to be stored; try again in a moment").bytes(re: re)
+    effects.append(.send(id, line, .essential))
+  }
+
+  /// Whether an answer that tells of a transaction can be given in time; refuses if not.
+  mutating func canTell(_ number: UInt64, _ id: ConnectionID, _ re: String?) -> Bool {
+    if max(number, connections[id]?.heldUntil ?? 0) <= durable || !isBusy { return true }
+    refuseBusy(id, re)
+    return false
   }
 
   /// Hands out a transaction.
   mutating func commit(_ writes: [StoreWrite]) {
     guard !writes.isEmpty else { return }
     issued += 1
-    pending.append((issued, writes.count, now.steady))
+    let changed = writes.compactMap(\.account)
+    for account in changed { unstored[account] = issued }
+    pending.append((issued, writes.count, now.steady, changed))
+    havePatience(since: now.steady)
     pendingWrites += writes.count
     effects.append(.commit(StoreTransaction(number: issued, writes: writes)))
   }
@@ -209,7 +295,10 @@ public struct Lobby: Sendable {
   private mutating func becameDurable(_ number: UInt64) {
     durable = max(durable, number)
     let done = pending.prefix { $0.number <= durable }
-    pendingWrites -= done.reduce(0) { $0 + $1.writes }
+    for entry in done {
+      pendingWrites -= entry.writes
+      for account in entry.accounts where unstored[account] == entry.number { unstored[account] = nil }
+    }
     pending.removeFirst(done.count)
     while heldFrom < held.count, held[heldFrom].after <= durable {
       effects.append(held[heldFrom].effect)
@@ -238,11 +327,9 @@ public struct Lobby: Sendable {
   /// Counts a try; `false` once there were more than `limit` within the minute.
   mutating func allow(_ what: String, perMinute limit: Int) -> Bool {
     let minute = now.steady / 60_000
-    var entry = rates[what] ?? (minute, 0)
-    if entry.minute != minute { entry = (minute, 0) }
-    entry.count += 1
-    rates[what] = entry
-    return entry.count <= limit
+    if rates.minute != minute { rates = (minute, [:]) }
+    rates.counts[what, default: 0] += 1
+    return rates.counts[what, default: 0] <= limit
   }
 
   func account(of id: ConnectionID) -> AccountRecord? {
@@ -255,25 +342,39 @@ public struct Lobby: Sendable {
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { effects.append(.note(text, fields)) }
 
+  /// Forgets sessions and guests whose time is over, and who are not here.
   private mutating func housekeeping() {
-    let minute = now.steady / 60_000
-    rates = rates.filter { $0.value.minute == minute }
-    keys = keys.filter { $0.value.expires > now.steady }
     guard cluster == nil else { return ask(.clean) }
     var writes: [StoreWrite] = []
-    for id in sessions.keys.sorted() {
-      guard let session = sessions[id], session.connection == nil, session.record.expires < now.wall else { continue }
-      forget(session)
-      writes.append(.deleteSession(id))
+    var later: [(Perishable, Int64)] = []
+    while let item = perishables.take(dueAt: now.wall) {
+      switch item {
+      case .session(let id):
+        guard let session = sessions[id] else { continue }
+        if session.connection == nil, session.record.expires <= now.wall {
+          forget(session)
+          writes.append(.deleteSession(id))
+        } else {
+          later.append((item, max(session.record.expires, now.wall + 60_000)))
+        }
+      case .guest(let id):
+        guard let account = accounts[id], account.guest else { continue }
+        if sessionsOf[id, default: []].isEmpty, matchesOf[id, default: []].isEmpty, account.tokenExpires <= now.wall {
+          forget(account)
+          writes.append(.deleteAccount(id))
+        } else {
+          later.append((item, max(account.tokenExpires, now.wall + 60_000)))
+        }
+      }
     }
-    for id in accounts.keys.sorted() {
-      guard let account = accounts[id], account.guest, account.tokenExpires < now.wall,
-        sessionsOf[id, default: []].isEmpty, matchesOf[id, default: []].isEmpty
-      else { continue }
-      forget(account)
-      writes.append(.deleteAccount(id))
-    }
+    for (item, due) in later { perishables.set(item, at: due) }
     commit(writes)
+  }
+
+  /// Remembers what a key was used for.
+  mutating func remember(_ key: String, _ answer: KeyUse.Answer) {
+    let use = KeyUse(answer: answer, expires: now.steady + configuration.keyLives)
+    if keys.updateValue(use, forKey: key) == nil { timers.set(.key(key), at: use.expires) }
   }
 
   mutating func forget(_ session: Session) {
@@ -309,4 +410,6 @@ public struct LobbyCounts: Sendable, Hashable {
   public var adopted = 0
   /// Commands given to other nodes.
   public var relayed = 0
+  /// Matches whose log was found broken.
+  public var abandoned = 0
 }

@@ -49,10 +49,12 @@ package enum LobbyInput: Sendable {
   case disconnected(ConnectionID, clean: Bool)
   /// Every transaction up to this number is durable.
   case durable(UInt64)
+  /// The store does not take these transactions, because the logs of these matches are not as expected there.
+  case broken(Set<MatchID>, [StoreTransaction])
   /// The answer to `load`.
   case loaded(MatchID, StoredMatch?)
-  /// The answer to `history`.
-  case history(ConnectionID, re: String?, [StoredMatch], more: Int64?)
+  /// The answer to `history`; `nil` if it could not be read.
+  case history(ConnectionID, re: String?, [StoredMatch]?, more: Int64?)
   /// A spectator's connection can take lines again and missed some of these matches.
   case caughtUp(ConnectionID, [MatchID])
   /// Time passes.
@@ -102,6 +104,26 @@ package enum LobbyEffect: Sendable {
   case cluster(ClusterEffect)
 }
 
+extension LobbyEffect {
+  /// The connection it is meant for.
+  var receiver: ConnectionID? {
+    switch self {
+    case .send(let id, _, _), .close(let id, _, _, _, _): id
+    default: nil
+    }
+  }
+
+  /// Whether it tells of a match.
+  func tells(of m: MatchID) -> Bool {
+    switch self {
+    // No text that a player writes has quotes without a backslash in it.
+    case .send(_, let line, _): String(decoding: line, as: UTF8.self).contains(#""m":"\#(m)""#)
+    case .publish(let published): published == m
+    default: false
+    }
+  }
+}
+
 /// What a server's flags may change of the lobby.
 public struct LobbyConfiguration: Sendable, Hashable {
   /// The greeting's and log's name of this program.
@@ -111,6 +133,8 @@ public struct LobbyConfiguration: Sendable, Hashable {
   public var language = MatchEvent.newest
   /// Messages a second and burst, told in `welcome`.
   public var rate = [20, 40]
+  /// The same for bots.
+  public var botRate = [200, 200]
   /// New guests and logins a minute from one address.
   public var loginsPerMinute = 30
   /// Tries of room codes a minute, from one address and by one account.

@@ -5,6 +5,10 @@ import TicTacToe
 struct Match: Sendable {
   var state: MatchState
   var record: MatchRecord
+  /// The last transaction that was decided for it.
+  var issued: UInt64 = 0
+  /// Its strength among the live matches that everybody may watch, if it is one.
+  var listed: Double?
   /// The bodies of the log, for those who come later.
   var bodies: [[UInt8]] = []
   /// What each command did: its action and the `seq` that answers it.
@@ -44,6 +48,9 @@ struct Match: Sendable {
   /// The match folded from its stored log; throws if the log cannot be.
   init(_ stored: StoredMatch) throws(ProtocolError) {
     self.init(stored.record)
+    guard stored.length == stored.events.count else {
+      throw .inconsistent("match \(id) has \(stored.events.count) events and should have \(stored.length)")
+    }
     for entry in stored.events {
       let event = try MatchEvent(body: entry.body)
       try add(event, body: entry.body)
@@ -106,15 +113,4 @@ extension MatchAction {
     case .open, .start, .confirm, .flag, .gone, .back, .recovered, .end, .aside: return nil
     }
   }
-}
-
-/// A wish to be paired, waiting.
-struct Ticket: Sendable {
-  let id: String
-  let session: String
-  let account: Int64
-  let seek: ClientMessage.Seek
-  let isBot: Bool
-  let since: Int64
-  var offeredBots = false
 }

@@ -1,185 +1,189 @@
-import Dispatch
+import CLibPQ
 import Foundation
-import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// One connection to PostgreSQL with a thread of its own, which alone touches libpq: jobs go in from any thread, results
-/// come out on that thread, and only Sendable values cross.
+/// One connection to PostgreSQL by libpq's pipeline mode, used by one thread at a time.
 ///
-/// Jobs are sent in pipeline mode without waiting for one another's answers. The calls of a job are one transaction,
-/// unless they begin and end one themselves. A connection that is lost is made again when the next job comes, with a
-/// growing delay after each failure, unless it was made with `revives: false`.
-final class PGConnection: Sendable {
-  /// What becomes of a job: the rows of each call, or why all of it failed.
-  typealias Outcome = Result<[PGRows], PGFailure>
+/// Once it is lost it stays lost: what was meant for the middle of a transaction is never done outside of it.
+final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
+  private var connection: OpaquePointer?
+  private var prepared: Set<String> = []
 
-  /// Calls on their way.
-  struct Job: Sendable {
-    var calls: [PGCall]
-    /// Milliseconds after which an unanswered job counts as lost, from when it was handed in.
-    var deadline: Int64
-    var completion: @Sendable (Outcome) -> Void
-  }
+  /// Milliseconds of the clock that counts on while the machine sleeps.
+  private static var now: Int64 { Moment.current.steady }
 
-  private struct Mailbox {
-    var jobs: [Job] = []
-    var isClosing = false
-    var isDead: String?
-    /// Jobs handed in and not yet answered.
-    var load = 0
-  }
-
-  private let mailbox = Mutex(Mailbox())
-  /// Wakes the thread from `poll`.
-  private let bell = PGBell()
-
-  /// Starts the thread; it connects when the first job comes, and sends `setup` first on each new connection.
-  init(_ address: PGAddress, setup: [PGCall] = [], revives: Bool = true) {
-    let thread = Thread { [self, bell] in serve(PGWire(address, setup: setup, bell: bell), revives: revives) }
-    thread.name = "alina.postgres"
-    thread.stackSize = 512 << 10
-    thread.start()
-  }
-
-  /// How many jobs wait for an answer.
-  var load: Int { mailbox.withLock { $0.load } }
-
-  /// Hands in a job; `completion` is called exactly once, on the connection's thread. May be called from any thread.
-  func submit(
-    _ calls: [PGCall], within milliseconds: Int64, completion: @escaping @Sendable (Outcome) -> Void
-  ) {
-    let job = Job(calls: calls, deadline: PGWire.now + milliseconds, completion: completion)
-    let refusal: PGFailure? = mailbox.withLock { box in
-      if let reason = box.isDead { return .unreachable(reason) }
-      if box.isClosing { return .unreachable("the connection is closed") }
-      box.jobs.append(job)
-      box.load += 1
-      return nil
+  /// Connects and makes the calls of `setup`; blocks up to `connect_timeout` for each address.
+  init(_ address: PGAddress, setup: [PGCall] = []) throws(PGFailure) {
+    do throws(PGFailure) {
+      try open(address)
+      if !setup.isEmpty { _ = try run(setup, within: 5000) }
+    } catch {
+      close()
+      throw .unreachable(error.text)
     }
-    if let refusal { completion(.failure(refusal)) } else { bell.ring() }
   }
 
-  /// Makes the calls and waits for their rows; blocks the thread, which must not be the connection's.
-  func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGFailure) -> [PGRows] {
-    let done = DispatchSemaphore(value: 0)
-    let outcome = Mutex<Outcome>(.failure(.unreachable("")))
-    submit(calls, within: milliseconds) { result in
-      outcome.withLock { $0 = result }
-      done.signal()
+  deinit { close() }
+
+  private func open(_ address: PGAddress) throws(PGFailure) {
+    let pairs = address.connectionParameters
+    let keys = pairs.map { strdup($0.key) } + [nil]
+    let values = pairs.map { strdup($0.value) } + [nil]
+    defer { for text in keys + values { free(text) } }
+    connection = keys.map { UnsafePointer($0) }.withUnsafeBufferPointer { keys in
+      values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
+        PQconnectdbParams(keys.baseAddress, values.baseAddress, 0)
+      }
     }
-    done.wait()
-    return try outcome.withLock { $0 }.get()
+    guard PQstatus(connection) == CONNECTION_OK else { throw lost() }
+    _ = PQsetNoticeProcessor(connection, ignoreNotice, nil)
+    guard PQserverVersion(connection) >= 150_000 else {
+      throw .unreachable("PostgreSQL 15 or newer is needed, this is \(PQserverVersion(connection) / 10_000)")
+    }
+    guard PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 else { throw lost() }
   }
 
-  /// Answers what is on its way, then ends the connection and its thread.
+  /// Ends the connection, whatever was on its way.
   func close() {
-    mailbox.withLock { $0.isClosing = true }
-    bell.ring()
+    PQfinish(connection)
+    connection = nil
   }
 
-  /// The thread.
-  private func serve(_ wire: PGWire, revives: Bool) {
-    var backoff = PGBackoff()
-    var wasConnected = false
-    while let patience = waitForWork(wire) {
-      if !wire.isConnected {
-        // What the session held (locks, above all) went with it, and whoever relied on it must be told.
-        guard revives || !wasConnected else {
-          die(.lost("the connection ended"))
+  /// Whether the connection is there, as far as can be seen without asking the server.
+  var isOpen: Bool {
+    while let connection {
+      var ready = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+      guard poll(&ready, 1, 0) > 0 else { return true }
+      // A last word of the server's, then its end.
+      if PQconsumeInput(connection) != 1 { close() }
+    }
+    return false
+  }
+
+  /// Makes the calls in one flight and waits for their rows. They are one transaction, which nothing can interrupt but
+  /// the end of the connection, unless they begin or end one themselves.
+  func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGFailure) -> [PGRows] {
+    guard isOpen else { throw .unreachable("the connection ended") }
+    do throws(PGFailure) { return try exchange(calls, PGConnection.now + milliseconds) } catch {
+      // What a server refuses leaves the connection whole.
+      if case .lost = error { close() }
+      throw error
+    }
+  }
+
+  private func exchange(_ calls: [PGCall], _ deadline: Int64) throws(PGFailure) -> [PGRows] {
+    // What the answers belong to: the name of a statement that is prepared, or the rows of one.
+    var steps: [String?] = []
+    for call in calls {
+      if let name = call.statement.name, prepared.insert(name).inserted {
+        guard PQsendPrepare(connection, name, call.statement.sql, 0, nil) == 1 else { throw lost() }
+        steps.append(name)
+      }
+      guard send(call) == 1 else { throw lost() }
+      steps.append(nil)
+    }
+    guard PQpipelineSync(connection) == 1 else { throw lost() }
+    var (at, rows, failure) = (0, [PGRows](), PGFailure?.none)
+    while true {
+      try wait(until: deadline)
+      while PQisBusy(connection) == 0 {
+        guard PQstatus(connection) == CONNECTION_OK else { throw lost() }
+        // A null pointer ends the results of one statement.
+        guard let result = PQgetResult(connection) else {
+          at += 1
           continue
         }
-        usleep(UInt32(min(backoff.delay(now: PGWire.now), patience) * 1000))
-        do throws(PGFailure) { try wire.connect() } catch {
-          backoff.failed(now: PGWire.now)
-          // Who was waiting is told why there is no connection; who comes later gets another attempt.
-          if revives { answer(take(), .failure(.unreachable(error.text))) } else { die(.unreachable(error.text)) }
+        defer { PQclear(result) }
+        let status = PQresultStatus(result)
+        if status == PGRES_PIPELINE_SYNC {
+          if let failure { throw failure }
+          return rows
+        }
+        guard at < steps.count else { throw .lost("an answer to nothing") }
+        let name = steps[at]
+        if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK {
+          if name == nil { rows.append(PGConnection.rows(result)) }
           continue
         }
-        (backoff, wasConnected) = (PGBackoff(), true)
-      }
-      do throws(PGFailure) { try exchange(wire) } catch {
-        wire.disconnect()
-        answer(wire.abandon(), .failure(error))
-        if !revives { die(error) }
+        // What could not be prepared is prepared again the next time.
+        if let name { prepared.remove(name) }
+        if status != PGRES_PIPELINE_ABORTED, failure == nil { failure = try PGConnection.refusal(result) }
       }
     }
-    wire.disconnect()
   }
 
-  /// Waits until there are jobs; returns how long the most patient may wait, or `nil` once closed and empty.
-  private func waitForWork(_ wire: PGWire) -> Int64? {
+  private func send(_ call: PGCall) -> Int32 {
+    var buffer: [UInt8] = []
+    var places: [(start: Int, count: Int)?] = []
+    for value in call.values {
+      let start = buffer.count
+      places.append(value.encode(into: &buffer) ? (start, buffer.count - start) : nil)
+    }
+    // An empty value needs an address too: libpq takes a null pointer for NULL.
+    buffer.append(0)
+    return buffer.withUnsafeBytes { raw in
+      let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
+      let values = places.map { place in place.flatMap { base?.advanced(by: $0.start) } }
+      let lengths = places.map { Int32($0?.count ?? 0) }
+      let formats = [Int32](repeating: 1, count: places.count)
+      let n = Int32(places.count)
+      if let name = call.statement.name {
+        return PQsendQueryPrepared(connection, name, n, values, lengths, formats, 1)
+      }
+      return PQsendQueryParams(connection, call.statement.sql, n, nil, values, lengths, formats, 1)
+    }
+  }
+
+  /// Writes what the socket takes, then waits for something to read.
+  private func wait(until deadline: Int64) throws(PGFailure) {
     while true {
-      let (due, isClosing): (Int64?, Bool) = mailbox.withLock { box in
-        (box.jobs.map { $0.deadline - PGWire.now }.max(), box.isClosing)
+      let unsent = PQflush(connection)
+      guard unsent >= 0 else { throw lost() }
+      let left = deadline - PGConnection.now
+      guard left > 0 else { throw .lost("no answer in time") }
+      let events = Int16(unsent == 0 ? POLLIN : POLLIN | POLLOUT)
+      var ready = pollfd(fd: PQsocket(connection), events: events, revents: 0)
+      guard poll(&ready, 1, Int32(clamping: left)) >= 0 || errno == EINTR else {
+        throw .lost(String(cString: strerror(errno)))
       }
-      if let due { return max(due, 0) }
-      if isClosing { return nil }
-      wire.waitIdle()
+      guard ready.revents & ~Int16(POLLOUT) != 0 else { continue }
+      guard PQconsumeInput(connection) == 1 else { throw lost() }
+      return
     }
   }
 
-  /// Sends what is there and takes in answers until nothing is left of either.
-  private func exchange(_ wire: PGWire) throws(PGFailure) {
-    while true {
-      try send(wire.hasRoom ? take() : [], wire)
-      if wire.isIdle { return }
-      try wire.step()
-      for (job, outcome) in wire.finished() { answer([job], outcome) }
+  private static func refusal(_ result: OpaquePointer) throws(PGFailure) -> PGFailure {
+    func field(_ code: Character) -> String {
+      PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) } ?? ""
     }
+    let text = [field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; ")
+    // V is the severity in English. After FATAL and PANIC the connection is gone, and what it was doing in doubt.
+    guard field("V") == "ERROR" else {
+      throw .lost(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)
+    }
+    return .refused(state: field("C"), PGAddress.line(text))
   }
 
-  /// Those behind one that cannot be sent were not touched: they wait for the next connection.
-  private func send(_ jobs: [Job], _ wire: PGWire) throws(PGFailure) {
-    for (i, job) in jobs.enumerated() {
-      do throws(PGFailure) { try wire.send(job) } catch {
-        mailbox.withLock { $0.jobs.insert(contentsOf: jobs[(i + 1)...], at: 0) }
-        throw error
+  private static func rows(_ result: OpaquePointer) -> PGRows {
+    var rows = PGRows()
+    rows.count = Int(String(cString: PQcmdTuples(result))) ?? 0
+    let columns = PQnfields(result)
+    let types = (0..<columns).map { PQftype(result, $0) }
+    rows.rows = (0..<PQntuples(result)).map { row in
+      (0..<columns).map { column in
+        guard PQgetisnull(result, row, column) == 0 else { return .null }
+        let bytes = UnsafeRawBufferPointer(
+          start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
+        return PGValue(bytes, type: types[Int(column)])
       }
     }
+    return rows
   }
 
-  private func take() -> [Job] {
-    mailbox.withLock { box in
-      defer { box.jobs = [] }
-      return box.jobs
-    }
-  }
-
-  private func answer(_ jobs: [Job], _ outcome: Outcome) {
-    guard !jobs.isEmpty else { return }
-    mailbox.withLock { $0.load -= jobs.count }
-    for job in jobs { job.completion(outcome) }
-  }
-
-  /// Refuses what waits and all that comes, and ends the thread.
-  private func die(_ failure: PGFailure) {
-    mailbox.withLock { box in
-      box.isDead = failure.text
-      box.isClosing = true
-    }
-    answer(take(), .failure(failure))
+  private func lost() -> PGFailure {
+    let text = PGAddress.line(String(cString: PQerrorMessage(connection)))
+    return .lost(text.isEmpty ? "the connection ended" : text)
   }
 }
 
-/// How long to wait before connecting again: 50 ms doubling to 400 ms, less up to half of it by chance, so that many
-/// nodes do not come back in step. Longer ones would be what the players wait for when the database is back.
-struct PGBackoff {
-  private var failures = 0
-  private var last: Int64 = 0
-
-  mutating func failed(now: Int64) {
-    failures = min(failures + 1, 6)
-    last = now
-  }
-
-  /// Milliseconds still to wait.
-  func delay(now: Int64) -> Int64 {
-    guard failures > 0 else { return 0 }
-    let whole: Int64 = min(400, 50 << Int64(failures - 1))
-    let due = last + whole - Int64.random(in: 0...whole / 2)
-    return max(0, due - now)
-  }
-}
+/// Notices (a table exists already…) are nobody's business; a file-scope function, because C calls it on our threads.
+private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}

@@ -1,3 +1,5 @@
+import MatchProtocol
+
 /// A statement: prepared once on each connection if it has a name.
 struct PGStatement: Sendable, Hashable {
   /// What it is prepared as, or `nil` for one that is sent whole each time.
@@ -47,9 +49,14 @@ enum PGFailure: Error, Sendable {
   /// The state of what we refuse ourselves: integrity_constraint_violation.
   static let fence = "23000"
 
+  /// What `append_events` raises for logs that are not as expected; the text is their ids.
+  static let broken = "AL001"
+
   /// What it means to whoever uses a store.
   var storeError: StoreError {
     switch self {
+    case .refused(PGFailure.broken, let ids):
+      .broken(Set(ids.split(separator: " ").compactMap { MatchID(rawValue: String($0)) }))
     // Unique, check and foreign-key violations, and what our own functions raise.
     case .refused(let state, let text) where state.hasPrefix("23"): .conflict(text)
     case .refused(_, let text): .unusable("PostgreSQL: \(text)")
@@ -66,9 +73,11 @@ enum PGFailure: Error, Sendable {
     }
   }
 
-  /// Whether the same calls may simply be made again: they met others', and nothing of them was done.
-  var isTransient: Bool {
-    // serialization_failure, deadlock_detected, lock_not_available
-    if case .refused(let state, _) = self { ["40001", "40P01", "55P03"].contains(state) } else { false }
+  /// Whether the same calls may simply be made again: they met others', and nothing of them was done. With `unique`, also
+  /// where another took a unique value first.
+  func isTransient(unique: Bool) -> Bool {
+    guard case .refused(let state, _) = self else { return false }
+    // serialization_failure, deadlock_detected, lock_not_available; unique_violation
+    return ["40001", "40P01", "55P03"].contains(state) || unique && state == "23505"
   }
 }

@@ -1,10 +1,11 @@
 import MatchProtocol
 import TicTacToe
 
-/// A batch of transactions as few statements: what touches accounts and sessions in order, then all matches, all log
-/// lengths and all events in one statement each. All of it is one transaction, so the order within does not show.
+/// A batch of transactions as few statements that go out in one flight: what touches accounts and sessions in order, then
+/// all matches, then all logs in one statement. All of it is one transaction, so the order within does not show.
 ///
-/// Every match it changes must carry the writer's epoch, and each log must have the length expected: that is the fence.
+/// Every match it changes must carry the writer's epoch, and each log must have the length expected: that is the fence,
+/// and each statement looks at its own result, so that nothing is decided between two of them.
 struct PostgresBatch {
   private struct Log {
     var after: Int
@@ -14,8 +15,6 @@ struct PostgresBatch {
   private let epoch: Int64
   /// Accounts, sessions and match rows.
   private var rows: [PGCall] = []
-  /// How many rows calls of `rows` have to change, by their place.
-  private var needed: [Int: Int] = [:]
   private var scores: [Int64: AccountScore] = [:]
   private var records: [MatchID: MatchRecord] = [:]
   private var logs: [MatchID: Log] = [:]
@@ -28,7 +27,7 @@ struct PostgresBatch {
     self.epoch = epoch
     for transaction in batch { for write in transaction.writes { try add(write) } }
     flushScores()
-    if !records.isEmpty { need(records.count, PostgresBatch.putMatches(records, epoch)) }
+    if !records.isEmpty { rows.append(PostgresBatch.putMatches(records, epoch)) }
     freeSlots()
   }
 
@@ -53,22 +52,15 @@ struct PostgresBatch {
       if record.ended != nil { accounts.formUnion([record.x, record.o].compactMap { $0 }) }
     case .append(let m, let after, let events):
       let end = logs[m].map { $0.after + $0.count } ?? after
-      guard end == after, events.enumerated().allSatisfy({ $1.seq == after + 1 + $0 }) else {
-        throw .conflict("match \(m) does not have \(after) events")
-      }
+      guard end == after, events.enumerated().allSatisfy({ $1.seq == after + 1 + $0 }) else { throw .broken([m]) }
       logs[m, default: Log(after: after, count: 0)].count += events.count
       entries += events.map { (m, $0) }
     }
   }
 
-  private mutating func need(_ count: Int, _ call: PGCall) {
-    needed[rows.count] = count
-    rows.append(call)
-  }
-
   private mutating func flushScores() {
     guard !scores.isEmpty else { return }
-    need(scores.count, PostgresRows.add(scores.values.sorted { $0.account < $1.account }))
+    rows.append(PostgresRows.add(scores.values.sorted { $0.account < $1.account }))
     scores = [:]
   }
 
@@ -79,75 +71,41 @@ struct PostgresBatch {
       PostgresBatch.free(.ints(over.flatMap { [$0.x, $0.o] }.compactMap { $0 }), .texts(over.map(\.id.rawValue))))
   }
 
-  /// Stores all of it in one transaction that `before` begins and `after` ends.
-  ///
-  /// First what the logs hang on and the new length of each log; then, those rows still locked, the events. Nothing is
-  /// retried here: the caller rolls back what fails.
-  func run(on connection: PGConnection, before: [PGCall], after: [PGCall], within: Int64) throws(PGFailure) {
-    var calls = before + locks
-    let start = calls.count
-    calls += rows
-    if !logs.isEmpty { calls.append(lengthen) }
-    let found = try connection.run(calls, within: within)
-    for (at, count) in needed where found[start + at].count != count {
-      throw .refused(state: PGFailure.fence, "an account is gone or a match belongs to another node")
-    }
-    if !logs.isEmpty, found.last?.count != logs.count {
-      throw .refused(state: PGFailure.fence, "a match belongs to another node or does not have the events expected")
-    }
-    _ = try connection.run(entries.isEmpty ? after : [events] + after, within: within)
+  /// All of it, to be sent in one flight; empty if there is nothing to do. Accounts are locked in the order of their
+  /// numbers: two writers never wait for each other in a circle.
+  var calls: [PGCall] {
+    (accounts.count > 1 ? [PostgresRows.lockAccounts(.ints(accounts.sorted()))] : []) + rows
+      + (logs.isEmpty ? [] : [append])
   }
 
-  /// Whether there is nothing to do.
-  var isEmpty: Bool { rows.isEmpty && logs.isEmpty }
-
-  /// The calls, if they may be sent and committed without looking at what they changed.
-  var unconditional: [PGCall]? { needed.isEmpty && logs.isEmpty ? locks + rows : nil }
-
-  /// Accounts are locked in the order of their numbers: two writers never wait for each other in a circle.
-  private var locks: [PGCall] {
-    accounts.count > 1 ? [PostgresRows.lockAccounts(.ints(accounts.sorted()))] : []
-  }
-
-  /// Makes every log as long as it will be, where it is as long as expected.
-  private var lengthen: PGCall {
+  private var append: PGCall {
     let sorted = logs.sorted { $0.key < $1.key }
-    return PostgresBatch.lengthen(
-      .texts(sorted.map(\.key.rawValue)), .ints(sorted.map { Int64($0.value.after) }),
-      .ints(sorted.map { Int64($0.value.count) }), .int(epoch))
+    return PostgresBatch.append(
+      .int(epoch), .texts(sorted.map(\.key.rawValue)), .ints(sorted.map { Int64($0.value.after) }),
+      .ints(sorted.map { Int64($0.value.count) }), .texts(entries.map(\.m.rawValue)),
+      .ints(entries.map { Int64($0.event.seq) }), .texts(entries.map { $0.event.side?.wire ?? "" }),
+      .texts(entries.map(\.event.mid)), .blobs(entries.map(\.event.body)))
   }
 
-  /// Puts the events in.
-  private var events: PGCall {
-    PostgresBatch.insert(
-      .texts(entries.map(\.m.rawValue)), .ints(entries.map { Int64($0.event.seq) }),
-      .texts(entries.map { $0.event.side?.wire ?? "" }), .texts(entries.map(\.event.mid)),
-      .blobs(entries.map(\.event.body)), .int(epoch))
-  }
-
-  private static let lengthen = PGStatement(
-    "lengthen",
+  private static let append = PGStatement(
+    "append",
     """
-    UPDATE match SET seq = match.seq + d.n
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS d (id, after, n)
-    WHERE match.id = d.id AND match.seq = d.after AND match.epoch = $4::bigint
-    """)
-  private static let insert = PGStatement(
-    "insert",
-    """
-    INSERT INTO match_event (match_id, seq, side, mid, body, epoch)
-    SELECT d.*, $6::bigint FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[]) AS d
+    SELECT append_events($1::bigint, $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
+      $8::text[], $9::bytea[])
     """)
   // An incarnation that was forgotten adds no matches: nobody would ever look for them. Epoch 0 is a single server's.
   private static let put = PGStatement(
     "put_matches",
     """
-    INSERT INTO match (id, x, o, opener, code, created, ended, seq, epoch)
-    SELECT d.*, 0, $8::bigint FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[],
-      $6::bigint[], $7::bigint[]) AS d
-    WHERE $8::bigint = 0 OR EXISTS (SELECT 1 FROM node WHERE epoch = $8::bigint)
-    ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener, code = excluded.code,
-      ended = excluded.ended WHERE match.epoch = excluded.epoch
+    WITH put AS (
+      INSERT INTO match (id, x, o, opener, code, created, ended, seq, epoch)
+      SELECT d.*, 0, $8::bigint FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[],
+        $6::bigint[], $7::bigint[]) AS d
+      WHERE $8::bigint = 0 OR EXISTS (SELECT 1 FROM node WHERE epoch = $8::bigint)
+      ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener, code = excluded.code,
+        ended = excluded.ended WHERE match.epoch = excluded.epoch
+      RETURNING 1)
+    SELECT must(count(*), cardinality($1::text[]), 'a match belongs to another node') FROM put
     """)
   private static let free = PGStatement(
     "free_slots", "UPDATE account SET rated_match = NULL WHERE id = ANY($1::bigint[]) AND rated_match = ANY($2::text[])"

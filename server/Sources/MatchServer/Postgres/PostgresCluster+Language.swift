@@ -35,7 +35,7 @@ extension PostgresCluster {
 
   /// Throws if this build cannot read what is in force.
   func checkLanguage() throws(StoreError) {
-    let rows = try translating { () throws(PGFailure) in try pool.run(PostgresCluster.language()) }
+    let rows = try translating { () throws(PGFailure) in try pool.run([PostgresCluster.language()]) }
     let inForce = Int(rows.first?.rows.first?.first?.int ?? 1)
     if inForce > reads { throw PostgresCluster.refusal(inForce: inForce, reads: reads, at: place) }
   }

@@ -23,37 +23,17 @@ extension PostgresCluster {
 
   package func place(_ m: MatchID) throws(StoreError) -> MatchPlace? {
     try translating { () throws(PGFailure) in
-      PostgresCluster.place(try pool.run(PostgresCluster.placeOf(.text(m.rawValue)))[0])
+      PostgresCluster.place(try pool.run([PostgresCluster.placeOf(.text(m.rawValue))])[0])
     }
   }
 
   package func place(code: String) throws(StoreError) -> MatchPlace? {
     try translating { () throws(PGFailure) in
-      PostgresCluster.place(try pool.run(PostgresCluster.placeOfCode(.text(code)))[0])
+      PostgresCluster.place(try pool.run([PostgresCluster.placeOfCode(.text(code))])[0])
     }
   }
 
-  private static let openMatches = PGStatement(
-    "open_matches",
-    """
-    SELECT \(PostgresRows.matchColumns) FROM match WHERE ended IS NULL AND opener IS NULL
-    ORDER BY created DESC, id DESC LIMIT $1::bigint
-    """)
-  private static let openLogs = PGStatement(
-    "open_logs",
-    """
-    SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id IN (
-      SELECT id FROM match WHERE ended IS NULL AND opener IS NULL ORDER BY created DESC, id DESC LIMIT $1::bigint)
-    ORDER BY match_id, seq
-    """)
-
-  package func live(limit: Int) throws(StoreError) -> [StoredMatch] {
-    try translating { () throws(PGFailure) in
-      let limit = PGValue.int(Int64(limit))
-      let found = try pool.run(PostgresCluster.openMatches(limit), PostgresCluster.openLogs(limit))
-      return PostgresRows.matches(found[0], found[1])
-    }
-  }
+  package func live(limit: Int) throws(StoreError) -> [StoredMatch] { try reader.live(limit: limit) }
 
   // MARK: beginning
 
@@ -111,7 +91,7 @@ extension PostgresCluster {
         ).dropFirst(2).map(\.count)
         // Another node used the key for a room just now: look again.
         guard counts.allSatisfy({ $0 == 1 }) else { throw .refused(state: "40001", "a key was used meanwhile") }
-        try transaction.finish(work, [])
+        try transaction.finish(work.calls)
         return .begun
       }
     }

@@ -45,6 +45,13 @@ extension PostgresCluster {
     RETURNING generation
     """)
 
+  private static let dropOldest = PGStatement(
+    "drop_oldest",
+    """
+    DELETE FROM session WHERE id IN (
+      SELECT id FROM session WHERE account = $1::bigint ORDER BY expires DESC, id DESC OFFSET $2::bigint)
+    """)
+
   package func enter(_ entry: Entry) throws(StoreError) -> EntryResult {
     try translating { () throws(PGFailure) in
       let mine = try mine()
@@ -58,8 +65,9 @@ extension PostgresCluster {
         let put = PostgresCluster.putSession(
           .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
           .int(session.expires), .int(mine))
+        let drop = PostgresCluster.dropOldest(.int(session.account), .int(Int64(Lobby.sessionsPerAccount)))
         let generation = try transaction.run([put])[0].rows.first?.first?.int ?? 0
-        try transaction.finish([])
+        try transaction.finish([drop])
         return .entered(Entered(session: session, generation: generation, before: way.before, profile: profile))
       }
     }
@@ -113,13 +121,13 @@ extension PostgresCluster {
 
   package func settle(session: String, generation: Int64) throws(StoreError) {
     try translating { () throws(PGFailure) in
-      _ = try pool.run(PostgresCluster.settle(.text(session), .int(generation)))
+      _ = try pool.run([PostgresCluster.settle(.text(session), .int(generation))])
     }
   }
 
   package func detach(session: String, generation: Int64) throws(StoreError) {
     try translating { () throws(PGFailure) in
-      _ = try pool.run(PostgresCluster.detach(.text(session), .int(generation)))
+      _ = try pool.run([PostgresCluster.detach(.text(session), .int(generation))])
     }
   }
 
@@ -174,6 +182,8 @@ extension PostgresCluster {
         case .forget:
           (account.name, account.guest, account.token) = ("deleted-\(account.id)", true, nil)
           account.tokenExpires = now
+          let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(""))])
+          forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
         }
         // The row has been locked since it was read: nothing of others is overwritten.
         try transaction.finish([PostgresRows.put(account)])
@@ -222,10 +232,7 @@ extension PostgresCluster {
 
   package func profile(_ account: Int64) throws(StoreError) -> Profile? {
     try translating { () throws(PGFailure) in
-      PostgresCluster.profile(
-        try pool.transact { (transaction) throws(PGFailure) in
-          try transaction.run(PostgresCluster.profileCalls(account))
-        })
+      PostgresCluster.profile(try pool.run(PostgresCluster.profileCalls(account)))
     }
   }
 
@@ -238,7 +245,7 @@ extension PostgresCluster {
 
   package func top(limit: Int) throws(StoreError) -> [AccountRecord] {
     try translating { () throws(PGFailure) in
-      try pool.run(PostgresCluster.top(.int(Int64(limit))))[0].rows.compactMap(PostgresRows.account)
+      try pool.run([PostgresCluster.top(.int(Int64(limit)))])[0].rows.compactMap(PostgresRows.account)
     }
   }
 }

@@ -63,12 +63,14 @@ extension PostgresCluster {
           if used[0].bool == true { return .usedForRoom }
           if let m = PostgresCluster.live(used) { return .paired(m) }
         }
-        var since = now - ticket.waited
-        if let row = found[1].rows.first, let there = PostgresCluster.ticket(row.prefix(10), waited: 0)?.seek {
+        var (ticket, since) = (ticket, now - ticket.waited)
+        if let row = found[1].rows.first, let open = PostgresCluster.ticket(row.prefix(10), waited: 0) {
+          let there = open.seek
           guard there.key == ticket.seek.key, there.terms == ticket.seek.terms, there.range == ticket.seek.range else {
             return .occupied
           }
           since = min(since, row[10].int ?? since)
+          ticket.id = open.id
         }
         if ticket.seek.terms.rated, let m = found[2].rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) {
           return .playing(m)
@@ -79,13 +81,13 @@ extension PostgresCluster {
         try transaction.finish([
           PostgresCluster.drop(.text(ticket.session)), PostgresCluster.put(ticket, mine, since: since),
         ])
-        return .waiting(now - since)
+        return .waiting(id: ticket.id, now - since)
       }
     }
   }
 
   package func unqueue(session: String) throws(StoreError) {
-    try translating { () throws(PGFailure) in _ = try pool.run(PostgresCluster.drop(.text(session))) }
+    try translating { () throws(PGFailure) in _ = try pool.run([PostgresCluster.drop(.text(session))]) }
   }
 
   package func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView {

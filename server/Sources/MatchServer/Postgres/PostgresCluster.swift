@@ -2,10 +2,14 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// One node's view of a PostgreSQL database that several nodes use: see `ClusterStore` for the rules.
 ///
 /// Ten connections: one for commits, one for the lease, six for transactions that look before they write, two for reading.
-/// Nothing hangs on a session, so each of them may be lost and made again; what protects a match from its former owner is
+/// Nothing hangs on a session but the transaction it is in, so each of them may be lost and made again; what protects a match from its former owner is
 /// the epoch in its row.
 package final class PostgresCluster: ClusterStore {
   /// Where the database is, without user and password.
@@ -13,9 +17,9 @@ package final class PostgresCluster: ClusterStore {
   /// The newest version of the log's language this node reads.
   let reads: Int
   let pool: PostgresPool
-  private let committer: PGConnection
-  private let renewer: PGConnection
-  private let reader: PostgresReader
+  private let committer: PostgresPool
+  private let renewer: PostgresPool
+  let reader: PostgresReader
   private let epoch = Mutex<Int64>(0)
 
   /// Connects and brings the schema up to date; throws if the database cannot be reached, is not fit to keep promises, or
@@ -34,9 +38,9 @@ package final class PostgresCluster: ClusterStore {
         SELECT pg_advisory_lock_shared(\(PostgresMigrations.lockClass), hashtext('serve ' || current_schema()))
         """)
     let patience = PGStatement(once: "SET lock_timeout = 3000")
-    committer = PGConnection(
-      address, setup: PostgresStore.everywhere + PostgresStore.pointwise + [patience(), company()])
-    renewer = PGConnection(address, setup: PostgresStore.everywhere)
+    committer = PostgresPool(
+      address, setup: PostgresStore.everywhere + PostgresStore.pointwise + [patience(), company()], count: 1)
+    renewer = PostgresPool(address, setup: PostgresStore.everywhere, count: 1)
     pool = PostgresPool(address, setup: PostgresStore.everywhere + [patience()], count: 6)
     do throws(PGFailure) { _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 10_000) } catch {
       close()
@@ -143,20 +147,21 @@ package final class PostgresCluster: ClusterStore {
   package func leave() throws(StoreError) {
     try translating { () throws(PGFailure) in
       let mine = PGValue.int(try mine())
-      _ = try pool.run(PostgresCluster.endLease(mine), PostgresCluster.dropNodeTickets(mine))
+      _ = try pool.run([PostgresCluster.endLease(mine), PostgresCluster.dropNodeTickets(mine)])
     }
   }
 
-  /// Locked as long as their matches are being taken: a renewal that is under way in the meantime finds the lease over,
-  /// and one that came first holds the row and has its matches passed over.
-  private static let expired = PGStatement(
-    "expired", "SELECT epoch FROM node WHERE lease_until <= \(now) ORDER BY epoch FOR SHARE SKIP LOCKED")
+  /// The nodes' rows are locked as long as their matches are being taken: a renewal that is under way in the meantime finds the
+  /// lease over, and one that came first holds the row and has its matches passed over. Epoch 0 was a single server's, which
+  /// cannot run now.
   private static let take = PGStatement(
     "take",
     """
+    WITH dead AS (SELECT epoch FROM node WHERE lease_until <= \(now) ORDER BY epoch FOR SHARE SKIP LOCKED)
     UPDATE match SET epoch = $1::bigint
     WHERE id = ANY(ARRAY(
-        SELECT id FROM match WHERE ended IS NULL AND epoch = ANY($2::bigint[]) LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+        SELECT id FROM match WHERE ended IS NULL AND epoch = ANY(ARRAY(SELECT 0::bigint UNION ALL SELECT epoch FROM dead))
+        LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       AND EXISTS (SELECT 1 FROM node WHERE epoch = $1::bigint AND lease_until > \(now))
     RETURNING id
     """)
@@ -176,20 +181,15 @@ package final class PostgresCluster: ClusterStore {
 
   package func takeOver(limit: Int) throws(StoreError) -> [Adoption] {
     try translating { () throws(PGFailure) in
-      let mine = try mine()
-      let taken = try pool.transact { (transaction) throws(PGFailure) -> [String] in
-        // Epoch 0 was a single server's, which cannot run now.
-        let dead = [0] + (try transaction.run([PostgresCluster.expired()])[0].rows.compactMap { $0.first?.int })
-        let call = PostgresCluster.take(.int(mine), .ints(dead.filter { $0 != mine }), .int(Int64(limit)))
-        let taken = try transaction.run([call])[0].rows.compactMap { $0.first?.text }
-        try transaction.finish([])
-        return taken
-      }
+      let taken = try pool.run([PostgresCluster.take(.int(try mine()), .int(Int64(limit)))])[0].rows
+        .compactMap { $0.first?.text }
       guard !taken.isEmpty else { return [] }
       // Only now, in a later snapshot: whatever the old owner appended before is in it.
       let ids = PGValue.texts(taken)
-      let found = try pool.run(
-        PostgresCluster.takenMatches(ids), PostgresCluster.takenEvents(ids), PostgresCluster.takenAccounts(ids))
+      let calls = [PostgresCluster.takenMatches, PostgresCluster.takenEvents, PostgresCluster.takenAccounts].map {
+        $0(ids)
+      }
+      let found = try PostgresCluster.insisting { () throws(PGFailure) in try pool.run(calls) }
       let accounts = Dictionary(
         found[2].rows.compactMap(PostgresRows.account).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
       return PostgresRows.matches(found[0], found[1]).map { match in
@@ -199,18 +199,22 @@ package final class PostgresCluster: ClusterStore {
     }
   }
 
+  /// Tries a few times: without an answer, the matches that are this node's now would be in nobody's memory. If all fails, the
+  /// node does not know what it owns.
+  private static func insisting<T>(_ body: () throws(PGFailure) -> T) throws(PGFailure) -> T {
+    for _ in 0..<3 {
+      do throws(PGFailure) { return try body() } catch { usleep(100_000) }
+    }
+    do throws(PGFailure) { return try body() } catch { throw .lost(error.text) }
+  }
+
   // MARK: MatchStore
 
   package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     let owner = try translating { () throws(PGFailure) -> Int64 in try mine() }
-    let work = try PostgresBatch(batch, epoch: owner)
-    var attempts = 0
-    while true {
-      do throws(PGFailure) { return try PostgresStore.commit(work, on: committer) } catch {
-        attempts += 1
-        guard error.isTransient, attempts < 20 else { throw error.storeError }
-      }
-    }
+    let calls = try PostgresBatch(batch, epoch: owner).calls
+    guard !calls.isEmpty else { return }
+    try translating { () throws(PGFailure) in _ = try committer.run(calls, within: PostgresStore.commitDeadline) }
   }
 
   package func recover() throws(StoreError) -> Recovery { try reader.recover() }

@@ -5,28 +5,71 @@ import Synchronization
   import Glibc
 #endif
 
-/// Connections for transactions that look before they write: each is lent to one caller at a time, who waits for one.
+/// Connections that are lent to one caller at a time, who waits for one; a lost one is made again when it is wanted.
 final class PostgresPool: Sendable {
-  private let free: Mutex<[PGConnection]>
-  private let all: [PGConnection]
+  private struct State {
+    var idle: [PGConnection] = []
+    var isClosed = false
+    /// When connecting failed last, and how often in a row.
+    var failed: (at: Int64, times: Int) = (0, 0)
+  }
+
+  private let state = Mutex(State())
   private let tokens: DispatchSemaphore
+  private let address: PGAddress
+  private let setup: [PGCall]
   /// Milliseconds after which an unanswered flight of statements counts as lost.
-  fileprivate static let deadline: Int64 = 5000
+  private static let deadline: Int64 = 5000
   /// Attempts at a transaction that meets others'.
   private static let attempts = 20
 
+  /// Makes a pool that connects when somebody comes, and sends `setup` first on each new connection.
   init(_ address: PGAddress, setup: [PGCall], count: Int) {
-    all = (0..<count).map { _ in PGConnection(address, setup: setup) }
-    free = Mutex(all)
+    (self.address, self.setup) = (address, setup)
     tokens = DispatchSemaphore(value: count)
   }
 
-  /// Ends the connections.
+  /// Ends the connections; those that are lent, when they are given back.
   func close() {
-    for connection in all { connection.close() }
+    state.withLock { state in
+      state.isClosed = true
+      state.idle = []
+    }
   }
 
-  /// A transaction in progress: flights of statements, each of which is waited for.
+  /// Lends a connection.
+  private func lend<T>(_ body: (PGConnection) throws(PGFailure) -> T) throws(PGFailure) -> T {
+    guard tokens.wait(timeout: .now() + .seconds(10)) == .success else {
+      throw .unreachable("all connections are in use")
+    }
+    defer { tokens.signal() }
+    let connection = try take()
+    defer { state.withLock { state in if !state.isClosed { state.idle.append(connection) } } }
+    return try body(connection)
+  }
+
+  private func take() throws(PGFailure) -> PGConnection {
+    while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
+    // 50 ms doubling to 400 ms, less up to half of it by chance, so that many nodes do not come back in step. Longer ones
+    // would be what the players wait for when the database is back.
+    let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
+    guard !isClosed else { throw .unreachable("the store is closed") }
+    if failed.times > 0 {
+      let whole: Int64 = min(400, 50 << Int64(failed.times - 1))
+      let due: Int64 = failed.at + whole - Int64.random(in: 0...whole / 2)
+      usleep(UInt32(max(0, due - Moment.current.steady) * 1000))
+    }
+    do throws(PGFailure) {
+      let fresh = try PGConnection(address, setup: setup)
+      state.withLock { $0.failed = (0, 0) }
+      return fresh
+    } catch {
+      state.withLock { $0.failed = (Moment.current.steady, min($0.failed.times + 1, 4)) }
+      throw error
+    }
+  }
+
+  /// A transaction in progress, on one connection and no other: flights of statements, each of which is waited for.
   struct Transaction {
     fileprivate let connection: PGConnection
     fileprivate var isBegun = false
@@ -45,11 +88,8 @@ final class PostgresPool: Sendable {
       isDone = true
     }
 
-    /// Stores a batch, then makes the last calls and commits.
-    mutating func finish(_ batch: PostgresBatch, _ calls: [PGCall]) throws(PGFailure) {
-      try batch.run(
-        on: connection, before: isBegun ? [] : [PGStatement.begin()], after: calls + [PGStatement.commit()],
-        within: PostgresPool.deadline)
+    fileprivate mutating func undo() throws(PGFailure) {
+      _ = try connection.run([PGStatement.rollback()], within: PostgresPool.deadline)
       isDone = true
     }
   }
@@ -57,47 +97,37 @@ final class PostgresPool: Sendable {
   /// Runs a transaction: whatever `body` has not finished is rolled back. It is tried again if it met another's, also
   /// where the other took a unique value first (`unique`).
   func transact<T>(unique: Bool = false, _ body: (inout Transaction) throws(PGFailure) -> T) throws(PGFailure) -> T {
-    tokens.wait()
-    let connection = free.withLock { $0.removeLast() }
-    defer {
-      free.withLock { $0.append(connection) }
-      tokens.signal()
-    }
-    var attempt = 1
-    while true {
+    try attempt(unique) { (connection) throws(PGFailure) in
       var transaction = Transaction(connection: connection)
       do throws(PGFailure) {
         let result = try body(&transaction)
         if transaction.isBegun, !transaction.isDone { try transaction.undo() }
         return result
       } catch {
-        var isTransient = error.isTransient
-        switch error {
-        case .refused(let state, _):
-          _ = try? transaction.undo()
-          isTransient = isTransient || unique && state == "23505"
         // What the body itself refuses must not leave its locks behind.
-        case .barred: if transaction.isBegun { _ = try? transaction.undo() }
-        case .lost, .unreachable: break
-        }
-        attempt += 1
-        guard isTransient, attempt <= PostgresPool.attempts else { throw error }
-        usleep(UInt32.random(in: 1000...5000))
+        if connection.isOpen { _ = try? transaction.undo() }
+        throw error
       }
     }
   }
 
-  /// Makes calls as one transaction that is committed.
-  func run(_ calls: PGCall...) throws(PGFailure) -> [PGRows] {
-    try transact { (transaction) throws(PGFailure) in
-      try transaction.connection.run(calls, within: PostgresPool.deadline)
-    }
+  /// Makes calls as one transaction, in one flight.
+  func run(_ calls: [PGCall], within milliseconds: Int64 = deadline) throws(PGFailure) -> [PGRows] {
+    try attempt(false) { (connection) throws(PGFailure) in try connection.run(calls, within: milliseconds) }
   }
-}
 
-extension PostgresPool.Transaction {
-  fileprivate mutating func undo() throws(PGFailure) {
-    _ = try connection.run([PGStatement.rollback()], within: PostgresPool.deadline)
-    isDone = true
+  private func attempt<T>(
+    _ unique: Bool, _ body: (PGConnection) throws(PGFailure) -> T
+  ) throws(PGFailure) -> T {
+    try lend { (connection) throws(PGFailure) in
+      var attempt = 1
+      while true {
+        do throws(PGFailure) { return try body(connection) } catch {
+          attempt += 1
+          guard error.isTransient(unique: unique), attempt <= PostgresPool.attempts else { throw error }
+          usleep(UInt32.random(in: 1000...5000))
+        }
+      }
+    }
   }
 }

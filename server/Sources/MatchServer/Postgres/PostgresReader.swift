@@ -4,24 +4,25 @@ import MatchProtocol
 final class PostgresReader: Sendable {
   /// Where the database is, without user and password.
   let place: String
-  private let connections: [PGConnection]
+  private let address: PGAddress
+  private let pool: PostgresPool
 
   /// The calls of a job see one state of the database.
   private static let snapshot = PGStatement(once: "SET default_transaction_isolation = 'repeatable read'")()
 
   init(_ address: PGAddress, connections count: Int) {
-    place = address.description
-    connections = (0..<count).map { _ in
-      PGConnection(address, setup: PostgresStore.everywhere + [PostgresReader.snapshot])
-    }
+    (place, self.address) = (address.description, address)
+    pool = PostgresPool(address, setup: PostgresStore.everywhere + [PostgresReader.snapshot], count: count)
   }
 
   /// Throws if the database is not fit to keep promises; brings its schema up to date.
   func prepare() throws(StoreError) {
     let settings = ["fsync", "full_page_writes", "server_encoding"]
     let query = PGStatement(once: "SELECT " + settings.map { "current_setting('\($0)')" }.joined(separator: ", "))
+    let connection: PGConnection
     do throws(PGFailure) {
-      let row = try connections[0].run([query()], within: 10_000).first?.rows.first ?? []
+      connection = try PGConnection(address, setup: PostgresStore.everywhere)
+      let row = try connection.run([query()], within: 10_000).first?.rows.first ?? []
       for (name, value) in zip(settings, row) {
         let needed = name == "server_encoding" ? "UTF8" : "on"
         guard value.text == needed else {
@@ -29,21 +30,18 @@ final class PostgresReader: Sendable {
         }
       }
     } catch { throw .unusable("\(place): \(error.text)") }
-    try PostgresMigrations.run(connections[0], place: place)
+    try PostgresMigrations.run(connection, place: place)
   }
 
   /// Ends the connections.
-  func close() {
-    for connection in connections { connection.close() }
-  }
+  func close() { pool.close() }
 
-  /// Runs a query on the least busy connection; a connection that is lost is tried once more.
+  /// Runs a query; a connection that is lost is tried once more.
   private func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
-    guard let reader = connections.min(by: { $0.load < $1.load }) else { return [] }
     do throws(PGFailure) {
-      do throws(PGFailure) { return try reader.run(calls, within: milliseconds) } catch {
+      do throws(PGFailure) { return try pool.run(calls, within: milliseconds) } catch {
         guard case .lost = error else { throw error }
-        return try reader.run(calls, within: milliseconds)
+        return try pool.run(calls, within: milliseconds)
       }
     } catch { throw .unusable("\(place): \(error.text)") }
   }
@@ -80,17 +78,41 @@ final class PostgresReader: Sendable {
     return PostgresRows.matches(found[0], found[1])
   }
 
+  private static let openMatches = PGStatement(
+    "open_matches",
+    """
+    SELECT \(PostgresRows.matchColumns) FROM match WHERE ended IS NULL AND opener IS NULL
+    ORDER BY created DESC, id DESC LIMIT $1::bigint
+    """)
+  private static let openLogs = PGStatement(
+    "open_logs",
+    """
+    SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id IN (
+      SELECT id FROM match WHERE ended IS NULL AND opener IS NULL ORDER BY created DESC, id DESC LIMIT $1::bigint)
+    ORDER BY match_id, seq
+    """)
+
+  /// The latest live public matches, each with the log that its row tells of.
+  func live(limit: Int) throws(StoreError) -> [StoredMatch] {
+    let found = try read([PostgresReader.openMatches(.int(Int64(limit))), PostgresReader.openLogs(.int(Int64(limit)))])
+    return PostgresRows.matches(found[0], found[1])
+  }
+
   /// Every match id, in order.
   func matchIDs() throws(StoreError) -> [MatchID] {
     try read([PostgresRows.ids()], within: PostgresStore.longDeadline)[0].rows
       .compactMap { $0.first?.text.flatMap(MatchID.init(rawValue:)) }
   }
 
-  /// Drops old logs.
+  /// Drops old logs, some at a time.
   func prune(before: Int64) throws(StoreError) -> Int {
+    var all = 0
     do throws(PGFailure) {
-      let calls = [PostgresRows.pruneLogs(.int(before)), PostgresRows.pruneMatches(.int(before))]
-      return try connections[0].run(calls, within: PostgresStore.longDeadline).last?.count ?? 0
+      while true {
+        let some = try pool.run([PostgresRows.prune(.int(before))], within: 60_000).last?.count ?? 0
+        guard some > 0 else { return all }
+        all += some
+      }
     } catch { throw error.storeError }
   }
 }

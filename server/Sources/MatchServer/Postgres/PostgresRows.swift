@@ -37,13 +37,15 @@ enum PostgresRows {
   private static let addScores = PGStatement(
     "add_scores",
     """
-    UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,
-      x_balance = account.x_balance + d.x, rating = coalesce(d.rating, account.rating),
-      deviation = coalesce(d.deviation, account.deviation), volatility = coalesce(d.volatility, account.volatility),
-      rated_at = coalesce(d.rated_at, account.rated_at)
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::float8[], $7::float8[],
-      $8::float8[], $9::bigint[]) AS d (id, won, drawn, lost, x, rating, deviation, volatility, rated_at)
-    WHERE account.id = d.id
+    WITH added AS (
+      UPDATE account SET won = account.won + d.won, drawn = account.drawn + d.drawn, lost = account.lost + d.lost,
+        x_balance = account.x_balance + d.x, rating = coalesce(d.rating, account.rating),
+        deviation = coalesce(d.deviation, account.deviation), volatility = coalesce(d.volatility, account.volatility),
+        rated_at = coalesce(d.rated_at, account.rated_at)
+      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::float8[], $7::float8[],
+        $8::float8[], $9::bigint[]) AS d (id, won, drawn, lost, x, rating, deviation, volatility, rated_at)
+      WHERE account.id = d.id RETURNING 1)
+    SELECT must(count(*), cardinality($1::bigint[]), 'an account is gone') FROM added
     """)
 
   /// Adds results, each account's once.
@@ -116,7 +118,7 @@ enum PostgresRows {
 
   // MARK: matches
 
-  static let matchColumns = "id, x, o, opener, code, created, ended"
+  static let matchColumns = "id, x, o, opener, code, created, ended, seq"
   static let eventColumns = "e.match_id, e.seq, e.side, e.mid, e.body"
   static let liveMatches = PGStatement(once: "SELECT \(matchColumns) FROM match WHERE ended IS NULL ORDER BY id")
   static let liveEvents = PGStatement(
@@ -128,9 +130,13 @@ enum PostgresRows {
   static let oneLog = PGStatement(
     "one_log", "SELECT \(eventColumns) FROM match_event e WHERE match_id = $1 ORDER BY seq")
   static let ids = PGStatement(once: "SELECT id FROM match ORDER BY id")
-  static let pruneLogs = PGStatement(
-    once: "DELETE FROM match_event e USING match m WHERE m.id = e.match_id AND m.ended < $1")
-  static let pruneMatches = PGStatement(once: "DELETE FROM match WHERE ended < $1")
+  /// Drops some matches that ended before a time, and their logs.
+  static let prune = PGStatement(
+    once: """
+      WITH old AS (SELECT id FROM match WHERE ended < $1 ORDER BY ended LIMIT 500 FOR UPDATE SKIP LOCKED),
+        logs AS (DELETE FROM match_event WHERE match_id IN (SELECT id FROM old))
+      DELETE FROM match WHERE id IN (SELECT id FROM old)
+      """)
 
   /// The latest of each seat by its index, then the latest of both.
   private static func latest(_ columns: String) -> String {
@@ -158,13 +164,13 @@ enum PostgresRows {
         StoredEvent(seq: Int(seq), side: Player(wire: side), mid: row[3].text, body: body))
     }
     return records.rows.compactMap { row in
-      guard row.count == 7, let text = row[0].text, let id = MatchID(rawValue: text), let created = row[5].int else {
-        return nil
-      }
+      guard row.count == 8, let text = row[0].text, let id = MatchID(rawValue: text), let created = row[5].int,
+        let length = row[7].int
+      else { return nil }
       var record = MatchRecord(
         id: id, x: row[1].int, o: row[2].int, opener: row[3].int, code: row[4].text, created: created)
       record.ended = row[6].int
-      return StoredMatch(record: record, events: logs[text] ?? [])
+      return StoredMatch(record: record, events: logs[text] ?? [], length: Int(length))
     }
   }
 }

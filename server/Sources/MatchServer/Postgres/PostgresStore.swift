@@ -13,6 +13,7 @@ import TicTacToe
 /// thread at a time, the readers from any.
 public final class PostgresStore: MatchStore {
   private struct Writer {
+    /// Ends when nobody uses it any more.
     var connection: PGConnection?
     /// The process of the database server that serves it; may outlive the connection for a moment.
     var process: Int64 = 0
@@ -85,14 +86,13 @@ public final class PostgresStore: MatchStore {
   /// been done or never will be, because the lock is free only once its process has ended.
   public func reopen() throws(StoreError) {
     let old = writer.withLock { writer in
-      defer { writer.connection = nil }
-      return writer
+      writer.connection = nil
+      return writer.process
     }
-    old.connection?.close()
-    let fresh = PGConnection(address, setup: PostgresStore.everywhere + PostgresStore.pointwise, revives: false)
     var tooNew: StoreError?
     do throws(PGFailure) {
-      let end = PGWire.now + 3000
+      let fresh = try PGConnection(address, setup: PostgresStore.everywhere + PostgresStore.pointwise)
+      let end = Moment.current.steady + 3000
       while true {
         let row = try fresh.run([PostgresStore.lock()], within: 5000).first?.rows.first ?? []
         if row.first?.bool == true {
@@ -105,18 +105,12 @@ public final class PostgresStore: MatchStore {
           writer.withLock { $0 = Writer(connection: fresh, process: row.last?.int ?? 0) }
           return
         }
-        guard PGWire.now < end else { throw PGFailure.barred("another server uses this database") }
-        _ = try fresh.run([PostgresStore.endOld(.int(old.process))], within: 5000)
+        guard Moment.current.steady < end else { throw PGFailure.barred("another server uses this database") }
+        _ = try fresh.run([PostgresStore.endOld(.int(old))], within: 5000)
         usleep(50_000)
       }
-    } catch {
-      fresh.close()
-      throw .unusable("\(place): \(error.text)")
-    }
-    if let tooNew {
-      fresh.close()
-      throw tooNew
-    }
+    } catch { throw .unusable("\(place): \(error.text)") }
+    if let tooNew { throw tooNew }
   }
 
   /// Puts all that this build writes in force, so that no older one takes the matches on; for a server that begins to
@@ -131,34 +125,17 @@ public final class PostgresStore: MatchStore {
 
   /// Ends every connection; the lock goes with them.
   public func close() {
-    let old = writer.withLock { writer in
-      defer { writer.connection = nil }
-      return writer.connection
-    }
-    old?.close()
+    writer.withLock { $0.connection = nil }
     reader.close()
   }
 
   /// Stores a batch in one transaction.
   public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
-    let work = try PostgresBatch(batch, epoch: 0)
-    do throws(PGFailure) { try PostgresStore.commit(work, on: connection) } catch { throw error.storeError }
-  }
-
-  /// Stores a batch on a connection that nobody else uses.
-  static func commit(_ work: PostgresBatch, on connection: PGConnection) throws(PGFailure) {
-    guard !work.isEmpty else { return }
-    do throws(PGFailure) {
-      if let calls = work.unconditional {
-        _ = try connection.run(calls, within: commitDeadline)
-      } else {
-        try work.run(
-          on: connection, before: [PGStatement.begin()], after: [PGStatement.commit()], within: commitDeadline)
-      }
-    } catch {
-      if case .refused = error { _ = try? connection.run([PGStatement.rollback()], within: 1000) }
-      throw error
+    let calls = try PostgresBatch(batch, epoch: 0).calls
+    guard !calls.isEmpty else { return }
+    do throws(PGFailure) { _ = try connection.run(calls, within: PostgresStore.commitDeadline) } catch {
+      throw error.storeError
     }
   }
 

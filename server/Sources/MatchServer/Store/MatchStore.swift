@@ -18,6 +18,26 @@ public enum StoreWrite: Sendable, Hashable {
   case append(MatchID, after: Int, [StoredEvent])
 }
 
+extension StoreWrite {
+  /// The account it changes.
+  var account: Int64? {
+    switch self {
+    case .account(let account): account.id
+    case .score(let score): score.account
+    default: nil
+    }
+  }
+
+  /// The match it changes.
+  var match: MatchID? {
+    switch self {
+    case .match(let record): record.id
+    case .append(let m, _, _): m
+    default: nil
+    }
+  }
+}
+
 /// Changes that become durable together or not at all.
 public struct StoreTransaction: Sendable, Hashable {
   /// Its number, by which the lobby recognises it; consecutive.
@@ -34,9 +54,11 @@ public struct StoreTransaction: Sendable, Hashable {
 
 /// What a store throws.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// An append did not find the log it expected, or a `mid` or name came twice: a bug, or a second writer. Nothing of the
-  /// batch was stored.
+  /// A match belongs to another node, an account is gone, or a name came twice: a bug, or a second writer. Nothing of the batch
+  /// was stored.
   case conflict(String)
+  /// The logs of these matches are not as expected. Nothing of the batch was stored; without them it can be.
+  case broken(Set<MatchID>)
   /// Whether the batch is stored is not known; open the store anew and read.
   case unknownOutcome(String)
   /// The store was written by a newer program that this build cannot read.
@@ -45,12 +67,19 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case unusable(String)
 
   /// Whether it is certain that nothing was stored, and why has nothing to do with who owns what.
-  var isRefusal: Bool { if case .unusable = self { true } else { false } }
+  var isRefusal: Bool {
+    switch self {
+    case .unusable, .broken: true
+    case .conflict, .unknownOutcome, .tooNew: false
+    }
+  }
 
   /// One sentence.
   public var description: String {
     switch self {
     case .conflict(let what): "conflict in the store: \(what)"
+    case .broken(let matches):
+      "the logs of these matches are not as expected: \(matches.sorted().map(\.rawValue).joined(separator: ", "))"
     case .unknownOutcome(let what): "a commit may or may not have reached the disk: \(what)"
     case .tooNew(let what): what
     case .unusable(let what): what
@@ -91,7 +120,7 @@ public struct Recovery: Sendable {
 /// `MatchStoreConformance` in the tests holds every store to these rules; a PostgreSQL one has to pass the same suite.
 public protocol MatchStore: AnyObject, Sendable {
   /// Stores transactions in order, all or none; when it returns they survive a power cut. After any error the
-  /// store must be opened anew; only `conflict` promises that nothing was stored.
+  /// store must be opened anew, but for `broken`; that and `conflict` promise that nothing was stored.
   func commit(_ batch: [StoreTransaction]) throws(StoreError)
   /// Reads everything a server needs to go on.
   func recover() throws(StoreError) -> Recovery

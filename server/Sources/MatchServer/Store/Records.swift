@@ -56,6 +56,9 @@ public struct AccountScore: Sendable, Hashable {
   public var rating: Glicko2.Rating?
   /// When it changed, milliseconds since 1970; with `rating` only.
   public var ratedAt: Int64?
+  /// The rating this one replaces, and its time; not stored.
+  var replacedRating: Glicko2.Rating?
+  var replacedAt: Int64 = 0
 
   /// Makes a change of nothing.
   public init(account: Int64) { self.account = account }
@@ -70,6 +73,15 @@ extension AccountRecord {
     xBalance += score.xBalance
     if let rating = score.rating { self.rating = rating }
     if let ratedAt = score.ratedAt { self.ratedAt = ratedAt }
+  }
+
+  /// Takes back what was added; a rating only if it has not gone on since.
+  mutating func subtract(_ score: AccountScore) {
+    won -= score.won
+    drawn -= score.drawn
+    lost -= score.lost
+    xBalance -= score.xBalance
+    if let before = score.replacedRating, rating == score.rating { (rating, ratedAt) = (before, score.replacedAt) }
   }
 }
 
@@ -121,7 +133,7 @@ public struct StoredEvent: Sendable, Hashable {
   public var seq: Int
   /// The side, if one did it.
   public var side: Player?
-  /// The command it answers; unique for match and side.
+  /// The command it answers, if that had an id: unique for match and side, which is the lobby's business.
   public var mid: String?
   /// The bytes that were hashed and sent.
   public var body: [UInt8]
@@ -138,10 +150,11 @@ public struct StoredMatch: Sendable, Hashable {
   public var record: MatchRecord
   /// The log, by `seq`.
   public var events: [StoredEvent]
+  /// How many events the log has by the store's own count, which says whether it is whole.
+  public var length: Int
 
   /// Makes a match.
-  public init(record: MatchRecord, events: [StoredEvent]) {
-    self.record = record
-    self.events = events
+  public init(record: MatchRecord, events: [StoredEvent], length: Int? = nil) {
+    (self.record, self.events, self.length) = (record, events, length ?? events.count)
   }
 }

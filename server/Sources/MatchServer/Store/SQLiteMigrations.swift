@@ -1,8 +1,3 @@
-import Foundation
-import GRDB
-import MatchProtocol
-import TicTacToe
-
 /// The schema and its history. A migration expands first; what it makes needless is removed in a later version, once
 /// no build that needs it is left. `min_reader` says which builds may still open the file.
 enum SQLiteMigrations {
@@ -34,108 +29,81 @@ enum SQLiteMigrations {
   ]
 
   /// Brings a database up to this build's version, in one transaction.
-  static func run(_ pool: DatabasePool, path: String) throws {
-    try pool.write { db in
-      try db.execute(sql: "CREATE TABLE IF NOT EXISTS schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
-      let row = try Row.fetchOne(db, sql: "SELECT version, min_reader FROM schema")
-      let version: Int = row?["version"] ?? 0
-      let minReader: Int = row?["min_reader"] ?? 0
+  static func run(_ db: SQLiteConnection, path: String) throws {
+    try db.transact {
+      try db.execute("CREATE TABLE IF NOT EXISTS schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
+      let found = try db.run("SELECT version, min_reader FROM schema") { (Int($0.int(0)), Int($0.int(1))) }.first
+      let (version, minReader) = found ?? (0, 0)
       guard minReader <= SQLiteStore.version else {
         throw StoreError.tooNew(
           "\(path) needs a build that reads version \(minReader); this one reads \(SQLiteStore.version)")
       }
       guard version < SQLiteStore.version else { return }
-      for step in steps[version...] { try db.execute(sql: step) }
-      try db.execute(sql: "DELETE FROM schema")
-      try db.execute(
-        sql: "INSERT INTO schema VALUES (?, ?)",
-        arguments: [SQLiteStore.version, max(minReader, SQLiteStore.minReader)])
+      for step in steps[version...] { try db.execute(step) }
+      try db.run("DELETE FROM schema")
+      try db.run(
+        "INSERT INTO schema VALUES (?, ?)", .int(SQLiteStore.version), .int(max(minReader, SQLiteStore.minReader)))
     }
   }
 }
 
 /// Accounts in SQL.
 enum AccountRow {
-  static func put(_ account: AccountRecord, _ db: Database) throws {
+  static func put(_ a: AccountRecord, _ db: SQLiteConnection) throws {
+    let blocked = a.blocked.map(String.init).joined(separator: ",")
     // Most changes leave the name, and so its index, alone.
-    try db.cachedStatement(
-      sql: """
-        UPDATE account SET guest = ?, token = ?, token_expires = ?, rating = ?, deviation = ?, volatility = ?,
-          rated_at = ?, won = ?, drawn = ?, lost = ?, x_balance = ?, quiet = ?, muted = ?, banned = ?, blocked = ?
-        WHERE id = ? AND name = ?
-        """
-    ).run(db) {
-      add(account, to: &$0)
-      $0.add(account.id)
-      $0.add(account.name)
-    }
-    guard db.changesCount == 0 else { return }
-    try db.cachedStatement(
-      sql: """
-        INSERT INTO account VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET name = excluded.name, name_lower = excluded.name_lower, guest = excluded.guest,
-          token = excluded.token, token_expires = excluded.token_expires, rating = excluded.rating,
-          deviation = excluded.deviation, volatility = excluded.volatility, rated_at = excluded.rated_at,
-          won = excluded.won, drawn = excluded.drawn, lost = excluded.lost, x_balance = excluded.x_balance,
-          quiet = excluded.quiet, muted = excluded.muted, banned = excluded.banned, blocked = excluded.blocked
-        """
-    ).run(db) {
-      $0.add(account.id)
-      $0.add(account.name)
-      $0.add(account.name.lowercased())
-      add(account, to: &$0)
-    }
+    try db.run(
+      """
+      UPDATE account SET guest = ?, token = ?, token_expires = ?, rating = ?, deviation = ?, volatility = ?,
+        rated_at = ?, won = ?, drawn = ?, lost = ?, x_balance = ?, quiet = ?, muted = ?, banned = ?, blocked = ?
+      WHERE id = ? AND name = ?
+      """, .bool(a.guest), .blob(a.token), .int(a.tokenExpires), .real(a.rating.value), .real(a.rating.deviation),
+      .real(a.rating.volatility), .int(a.ratedAt), .int(a.won), .int(a.drawn), .int(a.lost), .int(a.xBalance),
+      .bool(a.quiet), .bool(a.muted), .bool(a.banned), .text(blocked), .int(a.id), .text(a.name))
+    guard db.changes == 0 else { return }
+    try db.run(
+      """
+      INSERT INTO account VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET name = excluded.name, name_lower = excluded.name_lower, guest = excluded.guest,
+        token = excluded.token, token_expires = excluded.token_expires, rating = excluded.rating,
+        deviation = excluded.deviation, volatility = excluded.volatility, rated_at = excluded.rated_at,
+        won = excluded.won, drawn = excluded.drawn, lost = excluded.lost, x_balance = excluded.x_balance,
+        quiet = excluded.quiet, muted = excluded.muted, banned = excluded.banned, blocked = excluded.blocked
+      """, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token), .int(a.tokenExpires),
+      .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility), .int(a.ratedAt), .int(a.won),
+      .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned), .text(blocked))
   }
 
-  /// Binds everything behind the name.
-  private static func add(_ account: AccountRecord, to values: inout SQLiteBinder) {
-    values.add(account.guest)
-    values.add(account.token)
-    values.add(account.tokenExpires)
-    values.add(account.rating.value)
-    values.add(account.rating.deviation)
-    values.add(account.rating.volatility)
-    values.add(account.ratedAt)
-    values.add(account.won)
-    values.add(account.drawn)
-    values.add(account.lost)
-    values.add(account.xBalance)
-    values.add(account.quiet)
-    values.add(account.muted)
-    values.add(account.banned)
-    values.add(account.blocked.isEmpty ? "" : account.blocked.map(String.init).joined(separator: ","))
+  static func add(_ score: AccountScore, _ db: SQLiteConnection) throws {
+    try db.run(
+      """
+      UPDATE account SET won = won + ?, drawn = drawn + ?, lost = lost + ?, x_balance = x_balance + ?,
+        rating = coalesce(?, rating), deviation = coalesce(?, deviation), volatility = coalesce(?, volatility),
+        rated_at = coalesce(?, rated_at) WHERE id = ?
+      """, .int(score.won), .int(score.drawn), .int(score.lost), .int(score.xBalance), .real(score.rating?.value),
+      .real(score.rating?.deviation), .real(score.rating?.volatility), .int(score.ratedAt), .int(score.account))
+    guard db.changes == 1 else { throw StoreError.conflict("there is no account \(score.account)") }
   }
 
-  static func add(_ score: AccountScore, _ db: Database) throws {
-    try db.cachedStatement(
-      sql: """
-        UPDATE account SET won = won + ?, drawn = drawn + ?, lost = lost + ?, x_balance = x_balance + ?,
-          rating = coalesce(?, rating), deviation = coalesce(?, deviation), volatility = coalesce(?, volatility),
-          rated_at = coalesce(?, rated_at) WHERE id = ?
-        """
-    ).execute(arguments: [
-      score.won, score.drawn, score.lost, score.xBalance, score.rating?.value, score.rating?.deviation,
-      score.rating?.volatility, score.ratedAt, score.account,
-    ])
-    guard db.changesCount == 1 else { throw StoreError.conflict("there is no account \(score.account)") }
-  }
-
-  static func all(_ db: Database) throws -> [AccountRecord] {
-    try Row.fetchAll(db, sql: "SELECT * FROM account ORDER BY id").map { row in
+  static func all(_ db: SQLiteConnection) throws -> [AccountRecord] {
+    try db.run(
+      """
+      SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance,
+        quiet, muted, banned, blocked FROM account ORDER BY id
+      """
+    ) { row in
       var account = AccountRecord(
-        id: row["id"], name: row["name"], guest: row["guest"],
-        token: (row["token"] as Data?).flatMap { SHA256.Digest(bytes: $0) }, tokenExpires: row["token_expires"])
-      account.rating = Glicko2.Rating(
-        value: row["rating"], deviation: row["deviation"], volatility: row["volatility"])
-      account.ratedAt = row["rated_at"]
-      account.won = row["won"]
-      account.drawn = row["drawn"]
-      account.lost = row["lost"]
-      account.xBalance = row["x_balance"]
-      account.quiet = row["quiet"]
-      account.muted = row["muted"]
-      account.banned = row["banned"]
-      account.blocked = (row["blocked"] as String).split(separator: ",").compactMap { Int64($0) }
+        id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
+      account.rating = Glicko2.Rating(value: row.real(5), deviation: row.real(6), volatility: row.real(7))
+      account.ratedAt = row.int(8)
+      account.won = Int(row.int(9))
+      account.drawn = Int(row.int(10))
+      account.lost = Int(row.int(11))
+      account.xBalance = Int(row.int(12))
+      account.quiet = row.bool(13)
+      account.muted = row.bool(14)
+      account.banned = row.bool(15)
+      account.blocked = row.text(16).split(separator: ",").compactMap { Int64($0) }
       return account
     }
   }

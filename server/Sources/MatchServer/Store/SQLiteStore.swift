@@ -1,5 +1,5 @@
+import CSQLite
 import Foundation
-import GRDB
 import MatchProtocol
 import Synchronization
 import TicTacToe
@@ -14,43 +14,48 @@ public final class SQLiteStore: MatchStore {
   /// The oldest build that can read what this one writes; raised only when a migration takes something away.
   static let minReader = 1
 
+  private struct Connections {
+    var writer: SQLiteConnection
+    /// Those that nobody is reading with now.
+    var readers: [SQLiteConnection] = []
+  }
+
   private let path: String
   private let lock: FileLock
-  private let pool: Mutex<DatabasePool?>
+  private let open = Mutex<Connections?>(nil)
 
   /// Opens or creates the file, brings its schema up to date and takes the lock; throws if another process has it, if
   /// the file is damaged, or if only newer builds may read it.
   public init(path: String) throws(StoreError) {
     self.path = path
-    let folder = (path as NSString).deletingLastPathComponent
-    do {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    } catch { throw .unusable("cannot make the folder \(folder): \(error.localizedDescription)") }
+    try SQLiteStore.makeFolder(of: path)
     lock = try FileLock(path: path + ".lock")
-    pool = Mutex(nil)
-    let opened = try SQLiteStore.open(path)
-    pool.withLock { $0 = opened }
+    try reopen()
   }
 
-  private static func open(_ path: String) throws(StoreError) -> DatabasePool {
+  /// Makes the folder of a file, for its owner only, if it is not there.
+  private static func makeFolder(of path: String) throws(StoreError) {
+    let folder = (path as NSString).deletingLastPathComponent
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch { throw .unusable("cannot make the folder \(folder): \(error.localizedDescription)") }
+  }
+
+  private static func opened(_ path: String) throws(StoreError) -> SQLiteConnection {
     try translating(path) {
-      var configuration = Configuration()
-      configuration.maximumReaderCount = 4
-      configuration.busyMode = .timeout(5)
-      let pool = try DatabasePool(path: path, configuration: configuration)
-      // GRDB sets NORMAL for WAL databases when it opens them, which a power cut can undo; so this comes after it, and
-      // outside a transaction, where it would have no effect.
-      try pool.writeWithoutTransaction { db in
-        try db.execute(sql: "PRAGMA synchronous = FULL")
-        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2,
-          try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
-        else { throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL") }
-        // The pages of all live matches are written again and again: they stay in memory (64 MiB), and go from the log to
-        // the database once in 8,192 pages (32 MiB) instead of once in 1,000, which is every few commits under load.
-        try db.execute(sql: "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
+      let db = try SQLiteConnection(path, creates: true)
+      let mode = try db.run("PRAGMA journal_mode = WAL") { $0.text(0) }
+      // Outside a transaction, where it would have no effect.
+      try db.execute("PRAGMA synchronous = FULL")
+      guard mode == ["wal"], try db.run("PRAGMA synchronous", row: { $0.int(0) }) == [2] else {
+        throw StoreError.unusable("\(path): SQLite refuses WAL with synchronous=FULL")
       }
-      try SQLiteMigrations.run(pool, path: path)
-      return pool
+      // The pages of all live matches are written again and again: they stay in memory (64 MiB), and go from the log to
+      // the database once in 8,192 pages (32 MiB) instead of once in 1,000, which is every few commits under load.
+      try db.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
+      try SQLiteMigrations.run(db, path: path)
+      return db
     }
   }
 
@@ -60,183 +65,165 @@ public final class SQLiteStore: MatchStore {
       return try body()
     } catch let error as StoreError {
       throw error
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+    } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
       throw .conflict(error.description)
-    } catch let error as DatabaseError
-      where error.resultCode == .SQLITE_NOTADB || error.resultCode == .SQLITE_CORRUPT
-      || error.resultCode == .SQLITE_CANTOPEN
-    {
-      throw .unusable("\(path): \(error.message ?? "damaged")")
+    } catch let error as SQLiteError where [SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN].contains(error.code) {
+      throw .unusable("\(path): \(error.message)")
     } catch { throw .unknownOutcome("\(path): \(error)") }
   }
 
-  private func current() throws(StoreError) -> DatabasePool {
-    guard let pool = pool.withLock({ $0 }) else { throw .unusable("\(path) is closed") }
-    return pool
+  private var closed: StoreError { .unusable("\(path) is closed") }
+
+  /// Gives the writing connection; one thread at a time may write.
+  private func writing<T>(_ body: (SQLiteConnection) throws -> T) throws(StoreError) -> T {
+    guard let db = open.withLock({ $0?.writer }) else { throw closed }
+    return try SQLiteStore.translating(path) { try body(db) }
+  }
+
+  /// Gives a connection to look with, which sees one state of everything.
+  private func reading<T>(_ body: (SQLiteConnection) throws -> T) throws(StoreError) -> T {
+    let (writer, free) = open.withLock { ($0?.writer, $0?.readers.popLast()) }
+    guard let writer else { throw closed }
+    return try SQLiteStore.translating(path) {
+      let db = try free ?? SQLiteConnection(path)
+      // Not where the file has been opened anew meanwhile.
+      defer { open.withLock { if $0?.writer === writer { $0?.readers.append(db) } } }
+      return try db.look { try body(db) }
+    }
   }
 
   /// Stores a batch in one SQLite transaction: one sync for all of it.
   public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
-    let pool = try current()
-    try SQLiteStore.translating(path) {
-      try pool.writeWithoutTransaction { db in
-        try db.inTransaction(.immediate) {
-          for transaction in batch { for write in transaction.writes { try SQLiteStore.apply(write, db) } }
-          return .commit
-        }
+    try writing { db in
+      try db.transact {
+        for transaction in batch { for write in transaction.writes { try SQLiteStore.apply(write, db) } }
       }
     }
   }
 
-  private static func apply(_ write: StoreWrite, _ db: Database) throws {
+  private static func apply(_ write: StoreWrite, _ db: SQLiteConnection) throws {
     switch write {
     case .account(let account): try AccountRow.put(account, db)
     case .score(let score): try AccountRow.add(score, db)
     case .deleteAccount(let id):
-      try db.cachedStatement(sql: "DELETE FROM session WHERE account = ?").execute(arguments: [id])
-      try db.cachedStatement(sql: "DELETE FROM account WHERE id = ?").execute(arguments: [id])
+      try db.run("DELETE FROM session WHERE account = ?", .int(id))
+      try db.run("DELETE FROM account WHERE id = ?", .int(id))
     case .session(let session):
-      try db.cachedStatement(
-        sql: """
-          INSERT INTO session (id, account, resume, previous, expires) VALUES (?, ?, ?, ?, ?)
-          ON CONFLICT (id) DO UPDATE SET account = excluded.account, resume = excluded.resume,
-            previous = excluded.previous, expires = excluded.expires
-          """
-      ).run(db) {
-        $0.add(session.id)
-        $0.add(session.account)
-        $0.add(session.resume)
-        $0.add(session.previous)
-        $0.add(session.expires)
-      }
-    case .deleteSession(let id):
-      try db.cachedStatement(sql: "DELETE FROM session WHERE id = ?").execute(arguments: [id])
+      try db.run(
+        """
+        INSERT INTO session (id, account, resume, previous, expires) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET account = excluded.account, resume = excluded.resume,
+          previous = excluded.previous, expires = excluded.expires
+        """, .text(session.id), .int(session.account), .blob(session.resume), .blob(session.previous),
+        .int(session.expires))
+    case .deleteSession(let id): try db.run("DELETE FROM session WHERE id = ?", .text(id))
     case .match(let record):
-      try db.cachedStatement(
-        sql: """
-          INSERT INTO match (id, x, o, opener, code, created, ended, seq) VALUES (?, ?, ?, ?, ?, ?, ?, 0)
-          ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener,
-            code = excluded.code, ended = excluded.ended
-          """
-      ).run(db) {
-        $0.add(record.id.rawValue)
-        $0.add(record.x)
-        $0.add(record.o)
-        $0.add(record.opener)
-        $0.add(record.code)
-        $0.add(record.created)
-        $0.add(record.ended)
-      }
+      try db.run(
+        """
+        INSERT INTO match (id, x, o, opener, code, created, ended, seq) VALUES (?, ?, ?, ?, ?, ?, ?, 0)
+        ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener,
+          code = excluded.code, ended = excluded.ended
+        """, .text(record.id.rawValue), .int(record.x), .int(record.o), .int(record.opener), .text(record.code),
+        .int(record.created), .int(record.ended))
     case .append(let m, let after, let events):
-      try db.cachedStatement(sql: "UPDATE match SET seq = seq + ? WHERE id = ? AND seq = ?").run(db) {
-        $0.add(events.count)
-        $0.add(m.rawValue)
-        $0.add(after)
+      try db.run(
+        "UPDATE match SET seq = seq + ? WHERE id = ? AND seq = ?", .int(events.count), .text(m.rawValue), .int(after))
+      guard db.changes == 1, events.first.map({ $0.seq == after + 1 }) ?? true else {
+        throw StoreError.broken([m])
       }
-      guard db.changesCount == 1, events.first.map({ $0.seq == after + 1 }) ?? true else {
-        throw StoreError.conflict("match \(m) does not have \(after) events")
-      }
-      let insert = try db.cachedStatement(
-        sql: "INSERT INTO match_event (match_id, seq, side, mid, body) VALUES (?, ?, ?, ?, ?)")
       for event in events {
-        try insert.run(db) {
-          $0.add(m.rawValue)
-          $0.add(event.seq)
-          $0.add(event.side?.wire ?? "")
-          $0.add(event.mid)
-          $0.add(event.body)
-        }
+        try db.run(
+          "INSERT INTO match_event (match_id, seq, side, mid, body) VALUES (?, ?, ?, ?, ?)", .text(m.rawValue),
+          .int(event.seq), .text(event.side?.wire ?? ""), .text(event.mid), .blob(event.body))
       }
     }
   }
 
   /// Reads everything but finished matches.
   public func recover() throws(StoreError) -> Recovery {
-    let pool = try current()
-    return try SQLiteStore.translating(path) {
-      try pool.read { db in
-        var recovery = Recovery()
-        recovery.accounts = try AccountRow.all(db)
-        recovery.lastAccount =
-          try Int64.fetchOne(
-            db,
-            sql: """
-              SELECT max(coalesce((SELECT max(id) FROM account), 0), coalesce((SELECT max(x) FROM match), 0),
-                coalesce((SELECT max(o) FROM match), 0), coalesce((SELECT max(opener) FROM match), 0))
-              """) ?? 0
-        recovery.sessions = try Row.fetchAll(db, sql: "SELECT * FROM session ORDER BY id").compactMap { row in
-          guard let resume = SHA256.Digest(bytes: row["resume"] as Data) else { return nil }
-          let previous = (row["previous"] as Data?).flatMap { SHA256.Digest(bytes: $0) }
-          return SessionRecord(
-            id: row["id"], account: row["account"], resume: resume, previous: previous, expires: row["expires"])
+    try reading { db in
+      var recovery = Recovery()
+      recovery.accounts = try AccountRow.all(db)
+      let last = try db.run(
+        """
+        SELECT max(coalesce((SELECT max(id) FROM account), 0), coalesce((SELECT max(x) FROM match), 0),
+          coalesce((SELECT max(o) FROM match), 0), coalesce((SELECT max(opener) FROM match), 0))
+        """
+      ) { $0.int(0) }
+      recovery.lastAccount = last.first ?? 0
+      recovery.sessions = try db.run("SELECT id, account, resume, previous, expires FROM session ORDER BY id") { row in
+        row.digest(2).map {
+          SessionRecord(id: row.text(0), account: row.int(1), resume: $0, previous: row.digest(3), expires: row.int(4))
         }
-        let live = try Row.fetchAll(db, sql: "SELECT * FROM match WHERE ended IS NULL ORDER BY id")
-        recovery.matches = try live.compactMap { try SQLiteStore.stored($0, db) }
-        return recovery
-      }
+      }.compactMap { $0 }
+      let live = try db.run(
+        "SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE ended IS NULL ORDER BY id",
+        row: SQLiteStore.record)
+      recovery.matches = try SQLiteStore.stored(live, db)
+      return recovery
     }
   }
 
-  private static func stored(_ row: Row, _ db: Database) throws -> StoredMatch? {
-    guard let id = MatchID(rawValue: row["id"]) else { return nil }
+  /// The record in a row of `id, x, o, opener, code, created, ended, seq`, and how long its log is.
+  private static func record(_ row: SQLiteRow) -> (record: MatchRecord, length: Int)? {
+    guard let id = MatchID(rawValue: row.text(0)) else { return nil }
     var record = MatchRecord(
-      id: id, x: row["x"], o: row["o"], opener: row["opener"], code: row["code"], created: row["created"])
-    record.ended = row["ended"]
-    let events = try Row.fetchAll(
-      db, sql: "SELECT seq, side, mid, body FROM match_event WHERE match_id = ? ORDER BY seq", arguments: [id.rawValue])
-    return StoredMatch(
-      record: record,
-      events: events.map {
+      id: id, x: row.optionalInt(1), o: row.optionalInt(2), opener: row.optionalInt(3), code: row.optionalText(4),
+      created: row.int(5))
+    record.ended = row.optionalInt(6)
+    return (record, Int(row.int(7)))
+  }
+
+  /// The matches of records, with their logs.
+  private static func stored(_ records: [(record: MatchRecord, length: Int)?], _ db: SQLiteConnection) throws
+    -> [StoredMatch]
+  {
+    try records.compactMap { $0 }.map { record, length in
+      let events = try db.run(
+        "SELECT seq, side, mid, body FROM match_event WHERE match_id = ? ORDER BY seq", .text(record.id.rawValue)
+      ) { row in
         StoredEvent(
-          seq: $0["seq"], side: Player(wire: $0["side"] as String), mid: $0["mid"], body: Array($0["body"] as Data))
-      })
+          seq: Int(row.int(0)), side: Player(wire: row.text(1)), mid: row.optionalText(2), body: row.bytes(3))
+      }
+      return StoredMatch(record: record, events: events, length: length)
+    }
   }
 
   /// Reads one match.
   public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
-    let pool = try current()
-    return try SQLiteStore.translating(path) {
-      try pool.read { db in
-        try Row.fetchOne(db, sql: "SELECT * FROM match WHERE id = ?", arguments: [id.rawValue])
-          .flatMap { try SQLiteStore.stored($0, db) }
-      }
+    try reading { db in
+      let found = try db.run(
+        "SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE id = ?", .text(id.rawValue),
+        row: SQLiteStore.record)
+      return try SQLiteStore.stored(found, db).first
     }
   }
 
   /// Reads finished matches of an account by an index on each seat.
   public func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    let pool = try current()
-    return try SQLiteStore.translating(path) {
-      try pool.read { db in
-        let rows = try Row.fetchAll(
-          db,
-          sql: """
-            SELECT * FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2 ORDER BY ended DESC, id DESC LIMIT ?3
-            """, arguments: [account, before, limit])
-        return try rows.compactMap { try SQLiteStore.stored($0, db) }
-      }
+    try reading { db in
+      let found = try db.run(
+        """
+        SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
+        ORDER BY ended DESC, id DESC LIMIT ?3
+        """, .int(account), .int(before), .int(limit), row: SQLiteStore.record)
+      return try SQLiteStore.stored(found, db)
     }
   }
 
   /// Every match id, in order.
   public func matchIDs() throws(StoreError) -> [MatchID] {
-    let pool = try current()
-    return try SQLiteStore.translating(path) {
-      try pool.read { db in
-        try String.fetchAll(db, sql: "SELECT id FROM match ORDER BY id").compactMap { MatchID(rawValue: $0) }
-      }
-    }
+    try reading { try $0.run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) } }.compactMap { $0 }
   }
 
   /// Drops old logs.
   public func prune(before: Int64) throws(StoreError) -> Int {
-    let pool = try current()
-    return try SQLiteStore.translating(path) {
-      try pool.write { db in
-        try db.execute(
-          sql: "DELETE FROM match_event WHERE match_id IN (SELECT id FROM match WHERE ended < ?)", arguments: [before])
-        try db.execute(sql: "DELETE FROM match WHERE ended < ?", arguments: [before])
-        return db.changesCount
+    try writing { db in
+      try db.transact {
+        try db.run(
+          "DELETE FROM match_event WHERE match_id IN (SELECT id FROM match WHERE ended < ?)", .int(before))
+        try db.run("DELETE FROM match WHERE ended < ?", .int(before))
+        return db.changes
       }
     }
   }
@@ -244,23 +231,13 @@ public final class SQLiteStore: MatchStore {
   /// Closes the file and opens it again, so that what is in memory is what is on the disk: after a failed sync the old
   /// handle cannot be trusted.
   public func reopen() throws(StoreError) {
-    let old = pool.withLock { pool in
-      defer { pool = nil }
-      return pool
-    }
-    try? old?.close()
-    let opened = try SQLiteStore.open(path)
-    pool.withLock { $0 = opened }
+    close()
+    let db = try SQLiteStore.opened(path)
+    open.withLock { $0 = Connections(writer: db) }
   }
 
-  /// Closes the file; the lock goes with the object.
-  public func close() {
-    let old = pool.withLock { pool in
-      defer { pool = nil }
-      return pool
-    }
-    try? old?.close()
-  }
+  /// Closes the file, into which everything has gone by then; the lock goes with the object.
+  public func close() { open.withLock { $0 = nil } }
 
   /// Copies a database, page by page, also while a server uses it; throws if `target` exists.
   public static func backup(of source: String, to target: String) throws(StoreError) {
@@ -271,13 +248,7 @@ public final class SQLiteStore: MatchStore {
     let partial = target + ".partial"
     try? FileManager.default.removeItem(atPath: partial)
     try translating(target) {
-      var readOnly = Configuration()
-      readOnly.busyMode = .timeout(5)
-      let live = try DatabaseQueue(path: source, configuration: readOnly)
-      let copy = try DatabaseQueue(path: partial)
-      try live.backup(to: copy)
-      try copy.close()
-      try live.close()
+      try SQLiteConnection(source).copy(to: SQLiteConnection(partial, creates: true))
       try FileManager.default.moveItem(atPath: partial, toPath: target)
     }
   }
@@ -288,10 +259,10 @@ public final class SQLiteStore: MatchStore {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
     let fresh = target + ".restoring"
     for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: fresh + suffix) }
+    try makeFolder(of: target)
     try translating(target) {
-      try FileManager.default.createDirectory(
-        atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
       try FileManager.default.copyItem(atPath: backup, toPath: fresh)
+      chmod(fresh, 0o600)
     }
     try check(fresh)
     let lock = try FileLock(path: target + ".lock")
@@ -313,9 +284,8 @@ public final class SQLiteStore: MatchStore {
 
   private static func check(_ file: String) throws(StoreError) {
     let store = try SQLiteStore(path: file)
-    let pool = try store.current()
-    let verdict = try translating(file) { try pool.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } }
-    guard verdict == "ok" else { throw .unusable("\(file): \(verdict ?? "damaged")") }
+    let verdict = try store.reading { try $0.run("PRAGMA integrity_check") { $0.text(0) } }
+    guard verdict == ["ok"] else { throw .unusable("\(file): \(verdict.first ?? "damaged")") }
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
       do throws(ProtocolError) { _ = try Match(stored) } catch { throw .unusable("\(file): \(error.message)") }
@@ -326,20 +296,14 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// What a test wants to know of the writer's connection: `synchronous` and `journal_mode`.
-  func pragmas() throws(StoreError) -> (synchronous: Int?, journal: String?) {
-    let pool = try current()
-    return try SQLiteStore.translating(path) {
-      try pool.writeWithoutTransaction { db in
-        (try Int.fetchOne(db, sql: "PRAGMA synchronous"), try String.fetchOne(db, sql: "PRAGMA journal_mode"))
-      }
+  func pragmas() throws(StoreError) -> (synchronous: Int64?, journal: String?) {
+    try writing { db in
+      (
+        try db.run("PRAGMA synchronous") { $0.int(0) }.first, try db.run("PRAGMA journal_mode") { $0.text(0) }.first
+      )
     }
   }
 
   /// Lets the power-cut test prove that it would notice: NORMAL is what FULL is there to prevent.
-  public func weaken() throws(StoreError) {
-    let pool = try current()
-    try SQLiteStore.translating(path) {
-      try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = NORMAL") }
-    }
-  }
+  public func weaken() throws(StoreError) { try writing { try $0.execute("PRAGMA synchronous = NORMAL") } }
 }

@@ -1,9 +1,8 @@
-import Logging
+import Foundation
 import MatchProtocol
 import NIOCore
 import NIOPosix
 import NIOSSL
-import ServiceLifecycle
 import Synchronization
 
 /// What the flags say about listening.
@@ -63,32 +62,30 @@ extension SocketAddress {
   }
 }
 
-/// Accepts game connections until the process is asked to stop, then drains: no new ones, `drain`, commits, `bye`.
-public final class GameListener: Service {
+/// Accepts game connections until it is stopped, then drains: no new ones, `drain`, commits, `bye`.
+public final class GameListener: Sendable {
   private let configuration: ListenerConfiguration
   private let host: LobbyHost
   private let group: any EventLoopGroup
   private let logger: Logger
-  private let listening: @Sendable (String) -> Void
+  private let channel = Mutex<(any Channel)?>(nil)
   private let open = Mutex<(all: Int, by: [String: Int], made: UInt64)>((0, [:], 0))
 
-  /// Makes a listener; `listening` is called with `HOST:PORT` once connections are accepted.
+  /// Makes a listener.
   public init(
-    _ configuration: ListenerConfiguration, host: LobbyHost, group: any EventLoopGroup, logger: Logger,
-    listening: @escaping @Sendable (String) -> Void
+    _ configuration: ListenerConfiguration, host: LobbyHost, group: any EventLoopGroup, logger: Logger
   ) {
     self.configuration = configuration
     self.host = host
     self.group = group
     self.logger = logger
-    self.listening = listening
   }
 
   /// Open connections now.
   public var connections: Int { open.withLock { $0.all } }
 
-  /// Serves until graceful shutdown; throws if the cluster will have this node no more.
-  public func run() async throws {
+  /// Listens, and returns `HOST:PORT` once connections are accepted.
+  public func start() async throws -> String {
     let sweeps = Dictionary(
       uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), ConnectionSweep(loop: $0)) })
     var bootstrap = ServerBootstrap(group: group)
@@ -108,22 +105,20 @@ public final class GameListener: Service {
     let channel = try await bootstrap.listen(host: configuration.host, port: configuration.port)
     let port = channel.localAddress?.port ?? configuration.port
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+    self.channel.withLock { $0 = channel }
     host.start(at: "\(address):\(port)")
-    listening("\(address):\(port)")
-    for await refusal in host.refusals.cancelOnGracefulShutdown() {
-      // It owns nothing, and nobody is connected to it.
-      try? await channel.close()
-      throw refusal
-    }
+    return "\(address):\(port)"
+  }
+
+  /// Takes no more connections; without a word to those that are open.
+  func close() async { try? await channel.withLock({ $0 })?.close() }
+
+  /// Drains, and returns when everybody is gone or the time for it is over.
+  public func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
-    try? await channel.close()
+    await close()
     let retry = 1000
-    await withTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { try? await self.host.drain(retry: retry) }
-      tasks.addTask { try? await Task.sleep(for: .seconds(self.configuration.drainSeconds)) }
-      await tasks.next()
-      tasks.cancelAll()
-    }
+    try? await host.drain(retry: retry, within: configuration.drainSeconds)
     try? await host.closeAll(.restart, "the server stops; come back", retry: retry)
     for _ in 0..<40 where connections > 0 { try? await Task.sleep(for: .milliseconds(25)) }
     logger.notice("stopped")
@@ -194,28 +189,11 @@ public final class GameListener: Service {
   }
 }
 
-/// What is wrong with an address that cannot be listened on, in one line.
-private func cannotListen(on host: String, _ port: Int, _ error: IOError) -> StoreError {
-  .unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
-}
-
 extension ServerBootstrap {
   /// Listens; throws one line that names the address and what is wrong.
   func listen(host: String, port: Int) async throws -> any Channel {
     do { return try await bind(host: host, port: port).get() } catch let error as IOError {
-      throw cannotListen(on: host, port, error)
-    }
-  }
-}
-
-/// A service that begins with listening; throws one line that names the address if that fails.
-struct ListeningService: Service {
-  let inner: any Service
-  let address: (host: String, port: Int)
-
-  func run() async throws {
-    do { try await inner.run() } catch let error as IOError {
-      throw cannotListen(on: address.host, address.port, error)
+      throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
     }
   }
 }

@@ -1,7 +1,6 @@
 // Past 500 lines in one file: connections, commits and the cluster work on the same private state of one event loop.
 import Dispatch
 import Foundation
-import Logging
 import MatchProtocol
 import NIOCore
 import Synchronization
@@ -25,8 +24,6 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     func flush()
     /// Says `bye` and closes; `node` is where the client should go.
     func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?)
-    /// Reads on after having been held back.
-    func resumeReading()
   }
 
   let loop: any EventLoop
@@ -35,6 +32,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private let configuration: LobbyConfiguration
   private let commits = DispatchQueue(label: "alina.store", qos: .userInitiated)
   private let reads = DispatchQueue(label: "alina.reads", qos: .utility, attributes: .concurrent)
+  /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
+  private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
 
   private var lobby: Lobby
   private var peers: [ConnectionID: any Peer] = [:]
@@ -42,10 +41,15 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var waiting: [StoreTransaction] = []
   private var isCommitting = false
   private var isFlushScheduled = false
-  private var heldBack: [(after: UInt64, any Peer)] = []
+  /// When the strongest players of all nodes were asked for, and who they are.
+  private var best: (at: Int64, players: EventLoopFuture<[AccountRecord]>)?
+  /// Who waits until a transaction is durable.
+  private var awaiting: [(number: UInt64, promise: EventLoopPromise<Void>)] = []
   private var timer: Scheduled<Void>?
   private var timerDue = Int64.max
   private var generation = 0
+  /// Milliseconds until the store is opened anew after the next commit that fails; more each time, until one succeeds.
+  private var reopenWait: Int64 = 100
   /// Whether the lobby is one that failed, until the next one is there: it must not do anything any more, above all not renew the
   /// lease of the incarnation that is being begun.
   private var isDown = false
@@ -54,7 +58,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private var quiet: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
   private let ready = Mutex(Readiness.starting)
-  private let metrics = HostMetrics()
+  let metrics = HostMetrics()
   /// In-memory stores commit on the loop: there is nothing to wait for.
   private let isInstant: Bool
   /// What makes it a node of a cluster, if it is one.
@@ -129,11 +133,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   func receive(_ id: ConnectionID, _ lines: [(line: ClientLine, at: Int64)], roundTrip: Int) {
     loop.preconditionInEventLoop()
-    guard let peer = peers[id] else { return }
-    for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip), thenFlush: false) }
     guard peers[id] != nil else { return }
+    for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip), thenFlush: false) }
     flushPeers()
-    if lobby.isDurable(lobby.lastIssued) { peer.resumeReading() } else { heldBack.append((lobby.lastIssued, peer)) }
   }
 
   func disconnected(_ id: ConnectionID, clean: Bool) {
@@ -154,34 +156,59 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     try await loop.submit { body(self.lobby) }.get()
   }
 
+  /// The strongest players of all nodes, as of some seconds ago. May be called from any thread but the loop's.
+  func leaders(limit: Int) async throws -> [AccountRecord] {
+    try await loop.flatSubmit { () -> EventLoopFuture<[AccountRecord]> in
+      guard let seat = self.seat else { return self.loop.makeSucceededFuture(self.lobby.leaders(limit: limit)) }
+      let now = Moment.current.steady
+      if let best = self.best, now - best.at < 5000 { return best.players }
+      let promise = self.loop.makePromise(of: [AccountRecord].self)
+      self.best = (now, promise.futureResult)
+      self.histories.async {
+        do throws(StoreError) { promise.succeed(try seat.store.top(limit: limit)) } catch { promise.fail(error) }
+      }
+      return promise.futureResult
+    }.get()
+  }
+
   /// Carries out an administrator's order and returns once it holds; `false` if there is no such player. May be called
   /// from any thread but the loop's.
   func administer(_ name: String, _ order: Administration) async throws -> Bool {
     if let seat = try await loop.submit({ self.seat }).get() { return try await administer(name, order, seat) }
-    return try await loop.submit {
+    return try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
       let isKnown = self.lobby.names[name.lowercased()] != nil
       self.reduce(.administer(name: name, order))
-      return isKnown
+      return self.whenStored().map { isKnown }
     }.get()
+  }
+
+  /// Succeeds once all that is decided is durable; fails if that never becomes known.
+  private func whenStored() -> EventLoopFuture<Void> {
+    guard !lobby.isDurable(lobby.lastIssued) else { return loop.makeSucceededVoidFuture() }
+    let promise = loop.makePromise(of: Void.self)
+    awaiting.append((lobby.lastIssued, promise))
+    return promise.futureResult
   }
 
   /// Sets a match aside; `false` if it is not a live one of this server's. May be called from any thread but the loop's.
   func setAside(_ m: MatchID) async throws -> Bool {
-    try await loop.submit {
-      guard self.lobby.matches[m]?.isOver == false else { return false }
+    try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
+      guard self.lobby.matches[m]?.isOver == false else { return self.loop.makeSucceededFuture(false) }
       self.reduce(.setAside(m))
-      return true
+      return self.whenStored().map { true }
     }.get()
   }
 
-  /// Tells everybody that the server stops, and returns when everything decided is stored and sent.
-  func drain(retry: Int) async throws {
+  /// Tells everybody that the server stops, and returns when everything decided is stored and sent, or after some seconds:
+  /// a disk that hangs holds nothing up but what it was given.
+  func drain(retry: Int, within seconds: Int) async throws {
     try await loop.flatSubmit {
       self.ready.withLock { $0 = .draining }
       self.reduce(.drain(retry: retry))
       let promise = self.loop.makePromise(of: Void.self)
       self.quiet.append(promise)
       self.reportQuiet()
+      self.loop.scheduleTask(in: .seconds(Int64(seconds))) { self.reportQuiet(anyway: true) }
       return promise.futureResult
     }.get()
     try await leave()
@@ -224,17 +251,16 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       }
     case .history(let id, let re, let account, let before):
       let limit = 20
-      read { store throws(StoreError) in
+      read(on: histories) { store throws(StoreError) in
         try store.history(of: account, before: before, limit: limit)
       } then: { found in
-        let more = found.flatMap { $0.count == limit ? $0.last?.record.ended : nil }
-        return .history(id, re: re, found ?? [], more: more)
+        .history(id, re: re, found, more: found.flatMap { $0.count == limit ? $0.last?.record.ended : nil })
       }
     case .publish(let m):
       if let published, let state = lobby.publicMatch(m) { published(state) }
     case .cluster(let effect): carryOut(effect)
     case .note(let text, let fields):
-      logger.notice("\(text)", metadata: fields.mapValues { .string($0) })
+      logger.notice("\(text)", metadata: fields)
     }
   }
 
@@ -246,9 +272,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     touched.removeAll(keepingCapacity: true)
   }
 
-  private func reportQuiet() {
+  private func reportQuiet(anyway: Bool = false) {
     // A lobby that failed has nothing left to store: nobody was told what it could not.
-    guard isDown || (lobby.isSettled && waiting.isEmpty && !isCommitting) else { return }
+    guard anyway || isDown || (lobby.isSettled && waiting.isEmpty && !isCommitting) else { return }
     for promise in quiet { promise.succeed() }
     quiet = []
   }
@@ -278,13 +304,18 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   }
 
   private func commitWaiting() {
-    guard !isCommitting, let last = waiting.last else { return }
+    guard !isCommitting, !waiting.isEmpty else { return }
     let batch = waiting
     waiting = []
+    commit(batch)
+  }
+
+  /// Stores a batch, and tells the lobby.
+  private func commit(_ batch: [StoreTransaction]) {
     if isInstant {
-      do throws(StoreError) { try store.commit(batch) } catch { return failed(error) }
-      reduce(.durable(last.number))
-      return releaseReaders()
+      let result: Result<Void, StoreError>
+      do throws(StoreError) { result = .success(try store.commit(batch)) } catch { result = .failure(error) }
+      return committed(batch, result)
     }
     isCommitting = true
     let generation = generation
@@ -296,30 +327,44 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
         guard generation == self.generation else { return }
         self.isCommitting = false
         self.metrics.committed(batch.count, nanoseconds: DispatchTime.now().uptimeNanoseconds - began)
-        switch result {
-        case .success:
-          // The disk goes on with what has come meanwhile, while what is durable now is told.
-          self.commitWaiting()
-          self.reduce(.durable(last.number))
-          self.releaseReaders()
-          self.reportQuiet()
-        case .failure(let error): self.failed(error)
-        }
+        self.committed(batch, result)
       }
     }
   }
 
-  private func releaseReaders() {
-    // In the order of their commands: whoever's are durable reads on, whatever the others still wait for.
-    let ready = heldBack.prefix { lobby.isDurable($0.after) }
-    heldBack.removeFirst(ready.count)
-    for (_, peer) in ready { peer.resumeReading() }
+  private func committed(_ batch: [StoreTransaction], _ result: Result<Void, StoreError>) {
+    guard let last = batch.last else { return }
+    switch result {
+    case .success:
+      reopenWait = 100
+      // The disk goes on with what has come meanwhile, while what is durable now is told.
+      commitWaiting()
+      reduce(.durable(last.number))
+      let done = awaiting.prefix { lobby.isDurable($0.number) }
+      awaiting.removeFirst(done.count)
+      for (_, promise) in done { promise.succeed() }
+      reportQuiet()
+    case .failure(.broken(let matches)):
+      logger.error("a log in the store is not as expected", metadata: ["m": "\(matches.sorted())"])
+      let isBroken = { (transaction: StoreTransaction) in
+        transaction.writes.contains { $0.match.map(matches.contains) ?? false }
+      }
+      let refused = batch.filter(isBroken)
+      guard !refused.isEmpty else { return failed(.broken(matches)) }
+      // Its number becomes durable all the same, behind what is left of the batch.
+      var rest = batch.filter { !isBroken($0) }
+      if rest.last?.number != last.number { rest.append(StoreTransaction(number: last.number, writes: [])) }
+      reduce(.broken(matches, refused))
+      commit(rest)
+    case .failure(let error): failed(error)
+    }
   }
 
   private func read<T: Sendable>(
-    _ body: @escaping @Sendable (any MatchStore) throws(StoreError) -> T, then: @escaping @Sendable (T?) -> LobbyInput
+    on queue: DispatchQueue? = nil, _ body: @escaping @Sendable (any MatchStore) throws(StoreError) -> T,
+    then: @escaping @Sendable (T?) -> LobbyInput
   ) {
-    reads.async {
+    (queue ?? reads).async {
       let value: T?
       do throws(StoreError) {
         value = try body(self.store)
@@ -341,8 +386,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     isDown = true
     isCommitting = false
     waiting = []
-    heldBack = []
-    metrics.failures.increment()
+    for (_, promise) in awaiting { promise.fail(error) }
+    awaiting = []
+    metrics.failed()
     seat?.port.closeLinks()
     // In a cluster another node may be better off already: go there at once.
     let retry = seat == nil ? 500 : 50
@@ -353,7 +399,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     peers = [:]
     touched = []
     reportQuiet()
-    if seat == nil { reopen(after: 100) } else { join(after: 50) }
+    guard seat == nil else { return join(after: 50) }
+    reopen(after: reopenWait)
+    reopenWait = min(reopenWait * 2, 5000)
   }
 
   private func reopen(after milliseconds: Int64) {

@@ -1,92 +1,74 @@
-import Foundation
-import Hummingbird
-import Logging
 import MatchProtocol
-import NIOCore
-import ServiceLifecycle
+import NIOHTTP1
 import Synchronization
-import TicTacToe
 
 /// The page for people: live boards, kept current by Server-Sent Events, and the leaderboard.
-public struct PeoplePage: Sendable {
+struct PeoplePage: Sendable {
   /// Watchers of the page at once; more are asked to come back later.
   static let mostWatchers = 1000
+  /// Connections at once: watchers, and those who fetch what the page is made of.
+  static let mostConnections = mostWatchers + 100
   /// Boards shown.
   static let boards = 24
 
   private let host: LobbyHost
-  private let feed: BoardFeed
+  private let feed = BoardFeed()
 
   /// Makes the page; from now on it is told of every public match.
-  public init(host: LobbyHost) {
+  init(host: LobbyHost) {
     self.host = host
-    let feed = BoardFeed(limit: PeoplePage.mostWatchers)
-    self.feed = feed
-    host.onPublish { if feed.count > 0 { feed.publish(PeoplePage.json($0)) } }
+    let feed = feed
+    host.onPublish { if feed.count > 0 { feed.publish("data: \(PeoplePage.json($0))\n\n") } }
     // A watcher that has left is only noticed by writing to him.
-    host.loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in feed.publish("") }
+    host.loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
+      feed.publish(": still here\n\n")
+    }
   }
 
-  /// The service that serves it on an address; `listening` is called with the port.
-  public func service(
-    host address: String, port: Int, logger: Logger, listening: @escaping @Sendable (Int) -> Void
-  ) -> some Service {
-    let router = Router()
-    router.get("/") { _, _ in Self.text(PageAssets.html, "text/html; charset=utf-8") }
-    router.get("/page.js") { _, _ in Self.text(PageAssets.script, "text/javascript; charset=utf-8") }
+  /// Answers a request.
+  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+    guard request.isLook else { return .wrongMethod("GET, HEAD") }
+    var reply = HTTPReply()
+    switch request.path {
+    case []: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
+    case ["page.js"]: (reply.type, reply.text) = ("text/javascript; charset=utf-8", PageAssets.script)
+    case ["page.css"]: (reply.type, reply.text) = ("text/css; charset=utf-8", PageAssets.style)
     // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/boards`.
-    router.get("/now.js") { _, _ in
-      let now = try await host.inspect { lobby in lobby.publicMatches(limit: Self.boards).map(Self.json) }
-      return Self.text("const now = [\(now.joined(separator: ","))];\n", "text/javascript; charset=utf-8")
-    }
-    router.get("/page.css") { _, _ in Self.text(PageAssets.style, "text/css; charset=utf-8") }
-    router.get("/top.json") { _, _ in
-      let rows = try await host.inspect { lobby in lobby.leaders(limit: 20) }
-      var out: [UInt8] = [UInt8(ascii: "[")]
-      for (i, account) in rows.enumerated() {
-        if i > 0 { out.append(UInt8(ascii: ",")) }
+    case ["now.js"]:
+      let now = try await host.inspect(Self.boards)
+      (reply.type, reply.text) = ("text/javascript; charset=utf-8", "const now = [\(now.joined(separator: ","))];\n")
+    case ["top.json"]:
+      let rows = try await host.leaders(limit: 20).map { account in
         var row = JSONWriter()
         row.field("name", account.name)
         row.field("rating", Int(account.rating.value.rounded()))
         row.finish()
-        out += row.bytes
+        return String(decoding: row.bytes, as: UTF8.self)
       }
-      return Self.text(String(decoding: out + [UInt8(ascii: "]")], as: UTF8.self), "application/json")
-    }
-    router.get("/boards") { _, _ -> Response in
-      guard let stream = feed.watch() else { throw HTTPError(.serviceUnavailable, message: "too many watchers") }
-      let now = try await host.inspect { lobby in lobby.publicMatches(limit: Self.boards).map(Self.json) }
-      let body = ResponseBody { writer in
-        try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
-        for board in now { try await writer.write(ByteBuffer(string: "data: \(board)\n\n")) }
-        for await board in stream.cancelOnGracefulShutdown() {
-          try await writer.write(ByteBuffer(string: board.isEmpty ? ": still here\n\n" : "data: \(board)\n\n"))
+      (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
+    case ["boards"]:
+      guard feed.count < PeoplePage.mostWatchers else { return .refusal(.serviceUnavailable, "too many watchers") }
+      (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store"])
+      reply.stream = { [host, feed] stream in
+        Task {
+          // On the lobby's loop, so that nothing is missed between what is now and what follows.
+          try await host.inspect { lobby in
+            feed.add(stream, Self.boards(of: lobby).reduce("retry: 2000\n\n") { $0 + "data: \($1)\n\n" })
+          }
         }
-        try await writer.finish(nil)
       }
-      var headers = Self.headers("text/event-stream")
-      headers[.cacheControl] = "no-store"
-      return Response(status: .ok, headers: headers, body: body)
+    default: return .refusal(.notFound, "there is no such page")
     }
-    var logger = logger
-    logger.logLevel = .warning
-    return Application(
-      router: router, configuration: .init(address: .hostname(address, port: port), serverName: "alina-server"),
-      onServerRunning: { listening($0.localAddress?.port ?? port) }, logger: logger)
+    // Nothing but our own script and style may run, and nothing may frame us.
+    reply.headers.add(
+      name: "content-security-policy",
+      value: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
+        + "base-uri 'none'")
+    reply.headers.add(name: "x-content-type-options", value: "nosniff")
+    return reply
   }
 
-  /// Nothing but our own script and style may run, and nothing may frame us.
-  static func headers(_ type: String) -> HTTPFields {
-    var fields: HTTPFields = [.contentType: type]
-    fields[.contentSecurityPolicy] =
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
-    fields[.xContentTypeOptions] = "nosniff"
-    return fields
-  }
-
-  static func text(_ text: String, _ type: String) -> Response {
-    Response(status: .ok, headers: headers(type), body: .init(byteBuffer: ByteBuffer(string: text)))
-  }
+  @Sendable private static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }
 
   static func json(_ match: MatchState) -> String {
     var out = JSONWriter(capacity: 200)
@@ -109,97 +91,94 @@ public struct PeoplePage: Sendable {
   }
 }
 
-/// Hands what is published to many streams; one that falls behind is ended rather than waited for.
-final class BoardFeed: Sendable {
-  private let limit: Int
-  private let watchers = Mutex<(next: Int, open: [Int: AsyncStream<String>.Continuation])>((0, [:]))
-
-  init(limit: Int) { self.limit = limit }
-
-  /// A stream of what is published from now on, or `nil` if there are too many; it ends when its reader is 64 behind.
-  func watch() -> AsyncStream<String>? {
-    let (stream, continuation) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(64))
-    let id = watchers.withLock { watchers -> Int? in
-      guard watchers.open.count < limit else { return nil }
-      watchers.next += 1
-      watchers.open[watchers.next] = continuation
-      return watchers.next
-    }
-    guard let id else { return nil }
-    continuation.onTermination = { [weak self] _ in self?.watchers.withLock { $0.open[id] = nil } }
-    return stream
-  }
+/// Hands what is published to many streams.
+private final class BoardFeed: Sendable {
+  private let watchers = Mutex<[ObjectIdentifier: EventStream]>([:])
 
   /// The number of watchers.
-  var count: Int { watchers.withLock { $0.open.count } }
+  var count: Int { watchers.withLock { $0.count } }
 
-  func publish(_ board: String) {
-    let open = watchers.withLock { $0.open }
-    for (_, continuation) in open {
-      if case .dropped = continuation.yield(board) { continuation.finish() }
-    }
+  /// Sends a stream how it begins, and from now on what is published.
+  func add(_ stream: EventStream, _ beginning: String) {
+    let id = ObjectIdentifier(stream)
+    watchers.withLock { $0[id] = stream }
+    stream.whenClosed { self.watchers.withLock { _ = $0.removeValue(forKey: id) } }
+    stream.send(beginning)
+  }
+
+  func publish(_ text: String) {
+    for stream in watchers.withLock({ Array($0.values) }) { stream.send(text) }
   }
 }
 
-/// Health, readiness, metrics and orders to players, for administrators on the same machine.
-public struct AdminPage: Sendable {
-  private let host: LobbyHost
-  private let listener: GameListener
-  private let metrics: PrometheusText
+/// Health, readiness, metrics and orders, for administrators on the same machine.
+struct AdminPage: Sendable {
+  static let mostConnections = 100
 
-  /// Makes the page.
-  public init(host: LobbyHost, listener: GameListener, metrics: PrometheusText) {
-    self.host = host
-    self.listener = listener
-    self.metrics = metrics
+  let host: LobbyHost
+  let listener: GameListener
+
+  /// Answers a request.
+  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+    let path = request.path
+    switch (path.first, path.count) {
+    case ("players", 3), ("matches", 3):
+      guard request.method == .POST else { return .wrongMethod("POST") }
+      // A page in an administrator's browser can post here too, and then says where it comes from.
+      guard !request.headers.contains(name: "origin") else { return .refusal(.forbidden, "not for pages") }
+      return path[0] == "players" ? try await order(path[2], player: path[1]) : try await order(path[2], match: path[1])
+    case ("healthz", 1), ("readyz", 1), ("metrics", 1):
+      return request.isLook ? try await look(path[0]) : .wrongMethod("GET, HEAD")
+    default: return .refusal(.notFound, "there is no such page")
+    }
   }
 
-  /// The service that serves it.
-  public func service(
-    host address: String, port: Int, logger: Logger, listening: @escaping @Sendable (Int) -> Void
-  ) -> some Service {
-    let router = Router()
-    router.get("/healthz") { _, _ in PeoplePage.text("alive\n", "text/plain") }
-    router.get("/readyz") { _, _ -> Response in
+  private func look(_ page: String) async throws -> HTTPReply {
+    switch page {
+    case "healthz": return HTTPReply(text: "alive\n")
+    case "readyz":
       let isBusy = try await host.inspect { $0.isBusy }
-      guard host.isReady, !isBusy else { throw HTTPError(.serviceUnavailable, message: "not ready") }
-      return PeoplePage.text("ready\n", "text/plain")
-    }
-    router.get("/metrics") { _, _ in
+      guard host.isReady, !isBusy else { return .refusal(.serviceUnavailable, "not ready") }
+      return HTTPReply(text: "ready\n")
+    default:
       let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }
       let counters = [
         ("moves", counts.moves), ("events", counts.events), ("matches_started", counts.started),
         ("matches_ended", counts.ended), ("refusals", counts.refused), ("repeats", counts.repeated),
       ]
       let open = [(name: "open_connections", value: listener.connections)]
-      return PeoplePage.text(
-        metrics.text(gauges: gauges + open, counters: counters.map { (name: $0.0, value: $0.1) }),
-        "text/plain; version=0.0.4")
+      let text = host.metrics.text(gauges: gauges + open, counters: counters.map { (name: $0.0, value: $0.1) })
+      return HTTPReply(type: "text/plain; version=0.0.4", text: text)
     }
-    router.post("/players/:name/:order") { request, context -> Response in
-      // A page in an administrator's browser can post here too, and then says where it comes from.
-      guard request.headers[.origin] == nil else { throw HTTPError(.forbidden, message: "not for pages") }
-      let name = context.parameters.get("name") ?? ""
-      guard let order = context.parameters.get("order").flatMap(Administration.init(rawValue:)) else {
-        let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")
-        throw HTTPError(.badRequest, message: "the order is one of \(all)")
-      }
-      guard try await host.administer(name, order) else {
-        throw HTTPError(.notFound, message: "there is no player \(name)")
-      }
-      return PeoplePage.text("done\n", "text/plain")
+  }
+
+  private func order(_ order: String, player name: String) async throws -> HTTPReply {
+    guard let order = Administration(rawValue: order) else {
+      let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")
+      return .refusal(.badRequest, "the order is one of \(all)")
     }
-    router.post("/matches/:m/aside") { request, context -> Response in
-      guard request.headers[.origin] == nil else { throw HTTPError(.forbidden, message: "not for pages") }
-      guard let m = context.parameters.get("m").flatMap(MatchID.init(rawValue:)), try await host.setAside(m) else {
-        throw HTTPError(.notFound, message: "there is no such match to be set aside here")
-      }
-      return PeoplePage.text("done\n", "text/plain")
+    guard try await host.administer(name, order) else { return .refusal(.notFound, "there is no player \(name)") }
+    return HTTPReply(text: "done\n")
+  }
+
+  private func order(_ order: String, match id: String) async throws -> HTTPReply {
+    guard order == "aside" else { return .refusal(.badRequest, "the order is aside") }
+    guard let m = MatchID(rawValue: id), try await host.setAside(m) else {
+      return .refusal(.notFound, "no match \(id) is played here")
     }
-    var logger = logger
-    logger.logLevel = .warning
-    return Application(
-      router: router, configuration: .init(address: .hostname(address, port: port), serverName: "alina-server"),
-      onServerRunning: { listening($0.localAddress?.port ?? port) }, logger: logger)
+    return HTTPReply(text: "done\n")
+  }
+}
+
+extension HTTPRequest {
+  /// Whether it only looks.
+  fileprivate var isLook: Bool { method == .GET || method == .HEAD }
+}
+
+extension HTTPReply {
+  fileprivate static func wrongMethod(_ allowed: String) -> HTTPReply {
+    var reply = refusal(.methodNotAllowed, "only \(allowed)")
+    reply.headers = ["allow": allowed]
+    return reply
   }
 }

@@ -1,11 +1,8 @@
-import Crypto
 import Foundation
-import MatchProtocol
+import NIOCore
 import NIOSSL
-import SwiftASN1
 import Synchronization
 import TicTacToe
-import X509
 
 /// The server's certificates: read from files, or made once and kept; read again on request.
 public final class ServerTLS: RenewableCertificates {
@@ -46,7 +43,7 @@ public final class ServerTLS: RenewableCertificates {
 
   private static func fingerprint(_ certificate: String) throws -> String {
     guard let leaf = try NIOSSLCertificate.fromPEMFile(certificate).first else { return "" }
-    return TicTacToe.SHA256.hash(try leaf.toDERBytes()).hex
+    return SHA256.hash(try leaf.toDERBytes()).hex
   }
 
   /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.
@@ -54,23 +51,17 @@ public final class ServerTLS: RenewableCertificates {
     let certificateFile = folder + "/self-signed.crt"
     let keyFile = folder + "/self-signed.key"
     if !FileManager.default.fileExists(atPath: certificateFile) {
-      let key = P256.Signing.PrivateKey()
-      let name = try DistinguishedName { CommonName("alina-server") }
-      let certificate = try Certificate(
-        version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
-        notValidBefore: Date().addingTimeInterval(-3600), notValidAfter: Date().addingTimeInterval(86_400 * 3650),
-        issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-        extensions: try Certificate.Extensions {
-          Critical(BasicConstraints.notCertificateAuthority)
-          SubjectAlternativeNames(names.map { .dnsName($0) })
-        }, issuerPrivateKey: .init(key))
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      // The key first and for its owner only: a certificate without a key is made again, a readable key is a leak.
-      guard
-        FileManager.default.createFile(
-          atPath: keyFile, contents: Data(key.pemRepresentation.utf8), attributes: [.posixPermissions: 0o600])
-      else { throw StoreError.unusable("cannot write \(keyFile)") }
-      try certificate.serializeAsPEM().pemString.write(toFile: certificateFile, atomically: true, encoding: .utf8)
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      let known = names.filter { name in
+        name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !",;#$\"\\".utf8.contains($0) }
+      }
+      let alternatives = known.map { ((try? SocketAddress(ipAddress: $0, port: 0)) == nil ? "DNS:" : "IP:") + $0 }
+      try OpenSSL.make(
+        name: "alina-server",
+        extensions: [
+          "basicConstraints = critical, CA:FALSE", "subjectAltName = \(alternatives.joined(separator: ", "))",
+        ], certificate: certificateFile, key: keyFile)
     }
     return try ServerTLS(certificate: certificateFile, key: keyFile)
   }

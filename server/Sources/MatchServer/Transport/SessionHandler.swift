@@ -4,9 +4,8 @@ import NIOCore
 /// The end of a pipeline: bytes to the session's state machine, its messages to the lobby, the lobby's lines to bytes.
 ///
 /// Everything happens on the channel's event loop; what comes from another is sent there first.
-final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sendable {
+final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
-  typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   /// Bytes waiting for a slow reader beyond which it is dropped.
@@ -25,12 +24,6 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   private var session: ServerSession
   private var context: ChannelHandlerContext?
   private var loop: any EventLoop
-  /// Commands given to the lobby are not durable yet.
-  private var isPending = false
-  /// Commands that came meanwhile; with the first of them reading stops, so that they stay few.
-  private var stash: [(line: ClientLine, at: Int64)] = []
-  private var isHeldBack = false
-  private var wantsRead = false
   private var isEnding = false
   private var saidBye = false
   private var missed: [MatchID] = []
@@ -79,9 +72,6 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
 
   func channelInactive(context: ChannelHandlerContext) {
     sweep.remove(self)
-    // What was said before the end still counts.
-    if !stash.isEmpty { handOver(stash) }
-    stash = []
     let clean = saidBye, host = host, id = id
     host.run { host.disconnected(id, clean: clean) }
     context.fireChannelInactive()
@@ -96,34 +86,26 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
     let buffer = unwrapInboundIn(data)
     let now = Moment.currentSteady
     var lines: [(line: ClientLine, at: Int64)] = []
-    var ending: (ByeCode, String)?
+    var ending: (ByeCode, String, String?)?
     buffer.withUnsafeReadableBytes { raw in
       session.receive(raw, now: now) { action in
         switch action {
         case .deliver(let line, let at): lines.append((line, at))
         case .send(let line): write(line, context)
-        case .close(let code, let text): ending = (code, text)
+        case .close(let code, let text, let re): ending = (code, text, re)
         }
       }
     }
-    if !lines.isEmpty {
-      if isPending {
-        stash += lines
-        isHeldBack = true
-      } else {
-        handOver(lines)
-      }
-    }
-    if let (code, text) = ending {
+    if !lines.isEmpty { handOver(lines) }
+    if let (code, text, re) = ending {
       saidBye = code == .bye
-      end(code, text, retry: nil, node: nil)
+      end(code, text, re: re, retry: nil, node: nil)
     } else if isOverfull(context) {
       drop()
     }
   }
 
   private func handOver(_ lines: [(line: ClientLine, at: Int64)]) {
-    isPending = true
     let host = host, id = id, roundTrip = session.roundTrip
     if host.loop.inEventLoop { return host.receive(id, lines, roundTrip: roundTrip) }
     host.loop.execute { host.receive(id, lines, roundTrip: roundTrip) }
@@ -139,26 +121,6 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   func channelReadComplete(context: ChannelHandlerContext) {
     context.flush()
     context.fireChannelReadComplete()
-  }
-
-  /// Holds back reading while commands of this connection wait behind others that are not durable yet.
-  func read(context: ChannelHandlerContext) {
-    if isHeldBack && !isEnding { wantsRead = true } else { context.read() }
-  }
-
-  func resumeReading() {
-    guard loop.inEventLoop else { return loop.execute { self.resumeReading() } }
-    isPending = false
-    if !stash.isEmpty {
-      let lines = stash
-      stash = []
-      handOver(lines)
-    }
-    guard isHeldBack, !isPending else { return }
-    isHeldBack = false
-    guard wantsRead else { return }
-    wantsRead = false
-    context?.read()
   }
 
   // MARK: out
@@ -223,7 +185,7 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
       case .send(let line):
         write(line, context)
         wrote = true
-      case .close(let code, let text): ending = (code, text)
+      case .close(let code, let text, _): ending = (code, text)
       case .deliver: break
       }
     }
@@ -241,14 +203,16 @@ final class SessionHandler: ChannelDuplexHandler, LobbyHost.Peer, @unchecked Sen
   }
 
   func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?) {
+    end(code, text, re: nil, retry: retry, node: node)
+  }
+
+  private func end(_ code: ByeCode, _ text: String, re: String?, retry: Int?, node: String?) {
     onLoop {
       guard let context = self.context, !self.isEnding else { return }
       self.isEnding = true
-      self.write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(), context)
+      self.write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(re: re), context)
       context.flush()
       // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
-      self.isHeldBack = false
-      if self.wantsRead { context.read() }
       self.loop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { self.context?.close(promise: nil) }
     }
   }

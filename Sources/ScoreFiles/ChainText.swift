@@ -2,71 +2,25 @@ import Composer
 import ScoreModel
 import Synth
 
-/// Effect units in rule files and on the command line, and what the synthesizer makes of them.
 extension RuleReader {
-  /// A kind of unit: its presets and the ranges of its parameters.
-  struct UnitKind {
-    let name: String
-    let presets: [String]
-    let values: [String: ClosedRange<Double>]
-  }
-
-  /// Every kind of unit.
-  static let kinds = [
-    UnitKind(
-      name: "comb", presets: ["metallic-ring", "light-delay", "wax-comb"],
-      values: [
-        "delay": 4...24_000, "feedback": -0.9999...0.9999, "damping": 0...0.95, "dry": 0...1, "wet": 0...1,
-        "glide": 1...60_000, "melt": 0...24_000,
-      ]),
-    UnitKind(
-      name: "ring-modulator", presets: ["bell", "shimmer"],
-      values: ["left": 0...20_000, "right": 0...20_000, "dry": 0...1, "wet": 0...1]),
-    UnitKind(
-      name: "matcher", presets: ["breath", "follow"],
-      values: ["window": 1...1_000, "match": 0...100, "gain": -60...24]),
-    UnitKind(
-      name: "reverb", presets: ["church", "room"],
-      values: ["decay": 0.1...20, "treble": 0...1, "predelay": 0...150, "dry": 0...1, "wet": 0...1]),
-    UnitKind(name: "gain", presets: [], values: ["decibels": -60...24]),
-  ]
-
-  /// Reads `{comb: wax-comb, melt: 412}`: a kind with its preset or `custom`, then values that differ.
-  static func unit(_ node: RuleNode, kinds allowed: [String] = kinds.map(\.name)) -> ScoreRules.Unit? {
-    guard let mapping = node.node.mapping, let name = mapping.keys.compactMap(\.string).first(where: allowed.contains),
-      let kind = kinds.first(where: { $0.name == name })
-    else {
-      node.complain("must name a unit such as {comb: wax-comb}; allowed: \(allowed.joined(separator: " "))")
-      return nil
-    }
-    let f = node.fields([name], optional: kind.values.keys.sorted())
-    let presets = (kind.presets + ["custom"]).map { (name: $0, value: $0) }
-    let preset = f[name]?.choice(presets)
-    var values: [String: Double] = [:]
-    for (key, range) in kind.values { values[key] = f[key]?.double(range) }
-    return ScoreRules.Unit(kind: name, preset: preset == "custom" ? nil : preset, values: values)
-  }
-
   /// Reads a chain as the command line has it: `comb:wax-comb melt=412, ringmod:bell`.
   public static func chain(_ text: String) throws(ScoreFileError) -> ScoreRules.Chain {
     var units: [ScoreRules.Unit] = []
     for part in text.split(separator: ",") { units.append(try unit(String(part))) }
-    guard (1...Patch.maxNodes).contains(units.count) else {
-      throw ScoreFileError("--chain: 1–\(Patch.maxNodes) units, such as comb:wax-comb, ringmod:bell")
+    guard (1...ScoreRules.Chain.most).contains(units.count) else {
+      throw ScoreFileError("--chain: 1–\(ScoreRules.Chain.most) units, such as comb:wax-comb, ringmod:bell")
     }
     return ScoreRules.Chain(name: "fx", level: 0, units: units)
   }
-}
 
-extension RuleReader {
   /// Reads one unit of the command line: kind, preset or `custom`, then values that differ.
   private static func unit(_ text: String) throws(ScoreFileError) -> ScoreRules.Unit {
     let words = text.replacing(": ", with: ":").split(separator: " ").map(String.init)
     let head = (words.first ?? "").split(separator: ":", maxSplits: 1).map(String.init)
     let name = head.first.map { $0 == "ringmod" ? "ring-modulator" : $0 } ?? ""
-    guard let kind = kinds.first(where: { $0.name == name }) else {
+    guard let kind = ScoreRules.Unit.kinds.first(where: { $0.name == name }) else {
       throw ScoreFileError(
-        "--chain: \"\(name)\" is no unit; allowed: \(kinds.map(\.name).joined(separator: " ")) (ringmod for ring-modulator)"
+        "--chain: \"\(name)\" is no unit; allowed: \(ScoreRules.Unit.kinds.map(\.name).joined(separator: " ")) (ringmod for ring-modulator)"
       )
     }
     if head.count > 1, words.count == 1, kind.name == "gain", let level = Double(head[1]), (-60...24).contains(level) {
@@ -81,8 +35,8 @@ extension RuleReader {
     var values: [String: Double] = [:]
     for word in words.dropFirst() {
       let pair = word.split(separator: "=", maxSplits: 1).map(String.init)
-      guard pair.count == 2, let range = kind.values[pair[0]] else {
-        let keys = kind.values.keys.sorted().joined(separator: " ")
+      guard pair.count == 2, let range = kind.values.first(where: { $0.name == pair[0] })?.range else {
+        let keys = kind.values.map(\.name).joined(separator: " ")
         throw ScoreFileError("--chain: \(name) has no value \"\(word)\"; allowed, as NAME=NUMBER: \(keys)")
       }
       guard let value = Double(pair[1]), range.contains(value) else {
@@ -100,7 +54,7 @@ extension Patch {
     let mix = rules.mix
     let strings = mix.strings.map { pitch in
       FeedbackComb.Parameters.string(
-        frequency: Self.frequency(pitch), t60: mix.stringSeconds, damping: Float(mix.stringDamping))
+        frequency: Pitch.frequency(midi: Double(pitch.midi)), t60: mix.stringSeconds, damping: Float(mix.stringDamping))
     }
     self.init(
       sympathy: Sympathy(strings: strings, send: Float(mix.stringSend)),
@@ -116,13 +70,6 @@ extension Patch {
     bellDecay = Float(mix.bellSeconds)
     if case .reverb(let room) = Node(mix.room) { reverb = room }
     if case .matcher(let matcher) = Node(mix.breath) { breath = matcher }
-  }
-
-  private static func frequency(_ pitch: Pitch) -> Double {
-    let semitone = 1.059_463_094_359_295_3
-    var frequency = 440.0
-    for _ in 0..<abs(pitch.midi - 69) { frequency = pitch.midi > 69 ? frequency * semitone : frequency / semitone }
-    return frequency
   }
 }
 

@@ -2,6 +2,8 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
+@testable import MatchServer
+
 /// One node's view of a cluster in memory.
 final class MemoryClusterView: ClusterStore {
   private let cluster: MemoryCluster
@@ -59,13 +61,23 @@ final class MemoryClusterView: ClusterStore {
     }
   }
 
-  func takeOver(limit: Int) throws(StoreError) -> [Adoption] {
+  func takeOver(limit: Int) throws(StoreError) -> [Adoption] { try read(try take(limit: limit)) }
+
+  /// The first half of a takeover: whose they are.
+  func take(limit: Int) throws(StoreError) -> [MatchID] {
     let mine = mine
     return try cluster.transact { state in
       guard state.isGood(mine) else { return [] }
       let lost = state.epochs.filter { state.isLive($0.key) && !state.isGood($0.value) }.keys.sorted().prefix(limit)
-      return lost.compactMap { m in
-        state.epochs[m] = mine
+      for m in lost { state.epochs[m] = mine }
+      return Array(lost)
+    }
+  }
+
+  /// The second half: what is in their logs by then.
+  func read(_ taken: [MatchID]) throws(StoreError) -> [Adoption] {
+    try cluster.transact { state in
+      taken.compactMap { m in
         guard let match = state.content.matches[m] else { return nil }
         let ids = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 })
         return Adoption(match: match, accounts: ids.sorted().compactMap { state.content.accounts[$0] })
@@ -113,6 +125,10 @@ final class MemoryClusterView: ClusterStore {
       guard !account.banned else { return .banned }
       session.expires = state.now + (account.guest ? lives.guest : lives.account)
       MemoryStore.apply(.session(session), &state.content)
+      let all = state.content.sessions.values.filter { $0.account == account.id }
+      for old in all.sorted(by: { ($0.expires, $0.id) > ($1.expires, $1.id) }).dropFirst(Lobby.sessionsPerAccount) {
+        MemoryStore.apply(.deleteSession(old.id), &state.content)
+      }
       let generation = (state.places[session.id]?.generation ?? 0) + 1
       state.places[session.id] = .init(generation: generation, epoch: mine)
       return .entered(Entered(session: session, generation: generation, before: before, profile: profile))
@@ -168,6 +184,8 @@ final class MemoryClusterView: ClusterStore {
       case .forget:
         (account.name, account.guest, account.token) = ("deleted-\(id)", true, nil)
         account.tokenExpires = state.now
+        forgotten = state.content.sessions.values.filter { $0.account == id }.map(\.id).sorted()
+        for session in forgotten { MemoryStore.apply(.deleteSession(session), &state.content) }
       }
       MemoryStore.apply(.account(account), &state.content)
       return .changed(account, forgotten: forgotten)
@@ -198,21 +216,21 @@ final class MemoryClusterView: ClusterStore {
         if used.isRoom { return .usedForRoom }
         if state.isLive(used.m) { return .paired(used.m) }
       }
-      var since = state.now - ticket.waited
+      var (ticket, since) = (ticket, state.now - ticket.waited)
       if let open = state.tickets.values.first(where: { $0.ticket.session == ticket.session }) {
         let there = open.ticket.seek
         guard there.key == ticket.seek.key, there.terms == ticket.seek.terms, there.range == ticket.seek.range else {
           return .occupied
         }
         since = min(since, open.since)
-        state.tickets[open.ticket.id] = nil
+        ticket.id = open.ticket.id
       }
       if ticket.seek.terms.rated, let m = state.slots[ticket.account], state.isLive(m) { return .playing(m) }
       guard state.content.accounts[ticket.account] != nil else {
         throw .conflict("a ticket of an account that is gone")
       }
       state.tickets[ticket.id] = MemoryCluster.QueuedTicket(ticket: ticket, epoch: mine, since: since)
-      return .waiting(state.now - since)
+      return .waiting(id: ticket.id, state.now - since)
     }
   }
 

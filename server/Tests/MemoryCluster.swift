@@ -2,6 +2,8 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
+@testable import MatchServer
+
 /// What several nodes share, in the memory of one process: for tests and simulation. It keeps the rules of `ClusterStore`
 /// to the letter, on a clock it is given.
 ///
@@ -105,6 +107,7 @@ extension MemoryCluster.State {
         // Without a fence whoever writes last overwrites what was there.
         let there = content.matches[m]?.events.count ?? 0
         if there > after { content.matches[m]?.events.removeLast(there - after) }
+        content.matches[m]?.length = min(there, after)
       }
       MemoryStore.apply(write, &content)
     }

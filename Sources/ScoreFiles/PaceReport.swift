@@ -1,0 +1,94 @@
+import Composer
+import ScoreModel
+import TicTacToe
+
+/// How much of what is composed is heard when people play: games at thinking times as people have them, among people
+/// and against an opponent who answers in musical time.
+public struct PaceReport: Sendable {
+  /// The medians that are measured, in seconds.
+  public static let medians = [
+    (name: "quick", seconds: 1.5), (name: "median", seconds: 4), (name: "slow", seconds: 12),
+  ]
+  /// Twenty thinking times, each as likely, as multiples of their median (log-normal, σ 0.65).
+  public static let spread = [
+    0.28, 0.39, 0.47, 0.55, 0.61, 0.68, 0.75, 0.81, 0.88, 0.96, 1.04, 1.13, 1.23, 1.34, 1.48, 1.64, 1.83, 2.11, 2.55,
+    3.58,
+  ]
+
+  /// The name of the pace.
+  public let pace: String
+  /// Whether O is an opponent who answers in musical time.
+  public let hasOpponent: Bool
+  /// Bars of moves.
+  public private(set) var bars = 0
+  /// Those whose long note was heard.
+  public private(set) var reached = 0
+  /// Pairs composed.
+  public private(set) var pairs = 0
+  /// Seconds from each long note that was heard to the next, echoes' among them, while games ran.
+  public private(set) var between: [Double] = []
+
+  /// The share of bars that reach their long note, 0–1.
+  public var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }
+
+  /// Measures games at a pace (`all` for each), among people and against an opponent.
+  public static func all(_ records: [Record], rules: ScoreRules, paces: String = "all") -> [PaceReport] {
+    medians.filter { paces == "all" || $0.name == paces }.flatMap { pace in
+      [false, true].map { hasOpponent in
+        var report = PaceReport(pace: pace.name, hasOpponent: hasOpponent)
+        for record in records { report.add(record, median: pace.seconds, rules: rules) }
+        return report
+      }
+    }
+  }
+
+  private mutating func add(_ record: Record, median: Double, rules: ScoreRules) {
+    let seed = record.seed ?? 1
+    var generator = SplitMix64(seed: seed, index: 0x9ACE)
+    var conductor = Conductor(seed: seed, rules: rules)
+    conductor.inTime = hasOpponent ? [.o] : []
+    _ = conductor.handle(.opened(resuming: false), at: .zero)
+    _ = conductor.handle(.gameStarted(record.game.start, human: hasOpponent ? .x : nil), at: .zero)
+    var now = Tick.seconds(rules.opening.phrase)
+    for facts in record.game.facts {
+      now =
+        hasOpponent && facts.mover == .o
+        ? conductor.replySlot(ready: now + .milliseconds(200))
+        : now + .seconds(median * Self.spread[generator.below(Self.spread.count)])
+      _ = conductor.advance(to: now - Conductor.lookahead)
+      _ = conductor.handle(.moved(facts), at: now)
+    }
+    var last: Tick?
+    for bar in conductor.bars {
+      guard let long = bar.pairs.last?.m?.onset, bar.kind != .undo else { continue }
+      let isHeard = bar.cut.map { $0 >= long + .seconds(rules.gestures.heard) } ?? true
+      if bar.kind == .move {
+        bars += 1
+        pairs += bar.pairs.count
+        if isHeard { reached += 1 }
+      }
+      guard isHeard else { continue }
+      if let last { between.append((bar.start + long - last).seconds) }
+      last = bar.start + long
+    }
+  }
+
+  /// The table of some reports.
+  public static func text(_ reports: [PaceReport]) -> String {
+    var lines = [
+      "pace    against   bars  reach their long note  pairs a bar  seconds between long notes: 10 %, half, 90 %, most"
+    ]
+    for report in reports {
+      let sorted = report.between.sorted()
+      func at(_ share: Double) -> String {
+        sorted.isEmpty ? "–" : fixed(sorted[Int(share * Double(sorted.count - 1))], 1).paddedLeft(to: 5)
+      }
+      lines.append(
+        report.pace.padded(to: 8) + (report.hasOpponent ? "opponent" : "people").padded(to: 10)
+          + "\(report.bars)".paddedLeft(to: 4) + (fixed(100 * report.share, 1) + " %").paddedLeft(to: 23)
+          + fixed(Double(report.pairs) / Double(max(report.bars, 1)), 1).paddedLeft(to: 13) + "  "
+          + [0.1, 0.5, 0.9, 1].map(at).joined(separator: " "))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}
