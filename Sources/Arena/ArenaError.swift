@@ -6,6 +6,8 @@ public struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
     case badInput
     /// An engine did not complete its handshake: exit code 1.
     case handshake
+    /// The system refused processes, descriptors, memory or room on a disk: exit code 3.
+    case lack
   }
 
   /// The kind.
@@ -17,5 +19,10 @@ public struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
   public init(_ description: String, kind: Kind = .badInput) {
     self.kind = kind
     self.description = description
+  }
+
+  /// The system has no more of something.
+  static func lack(_ what: String) -> ArenaError {
+    ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .lack)
   }
 }

@@ -1,56 +1,86 @@
+import CProcess
 import Foundation
 import TicTacToe
 
 /// Lines of the file of games, written and read back byte for byte.
 enum GameLine {
-  private static let names = Square.all.map { Array($0.name.utf8) }
+  /// Bytes of the longest line without `start` and notes, and some.
+  private static let room = 112
+  private static let results = ["1-0", "0-1", "1/2-1/2"]
+  /// By cell, the two letters of its name as they lie in memory.
+  private static let names: InlineArray<9, UInt16> = .init { cell in
+    UInt16(littleEndian: UInt16(0x61 + cell % 3) | UInt16(0x33 - cell / 3) << 8)
+  }
 
   /// Appends a game's line with its end.
   static func write(
-    index: Int, x: Int, o: Int, start: Position, game: PackedGame, reason: String?, to out: inout [UInt8]
+    index: Int, x: Int, o: Int, start: Position, game: PackedGame, notes: GameNotes?, to out: LineBuffer
   ) {
-    append("{\"game\":", &out)
-    append(index, &out)
-    append(",\"x\":", &out)
-    append(x, &out)
-    append(",\"o\":", &out)
-    append(o, &out)
-    if start != .start { append(",\"start\":\"\(start.notation)\"", &out) }
-    append(",\"moves\":\"", &out)
-    for ply in 0..<game.count {
-      out.append(contentsOf: names[game.cell(ply)])
+    var end = out.reserve(room)
+    @inline(__always) func put(_ text: StaticString) {
+      end.copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+      end += text.utf8CodeUnitCount
     }
-    switch game.outcome {
-    case .win(.x): append("\",\"result\":\"1-0\"", &out)
-    case .win(.o): append("\",\"result\":\"0-1\"", &out)
-    case .draw: append("\",\"result\":\"1/2-1/2\"", &out)
+    @inline(__always) func put(_ number: Int) {
+      var (rest, divisor) = (UInt64(truncatingIfNeeded: number), UInt64(10))
+      var digits = 1
+      while divisor <= rest {
+        divisor &*= 10
+        digits &+= 1
+      }
+      for place in stride(from: digits &- 1, through: 0, by: -1) {
+        let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+        end.storeBytes(of: UInt8(truncatingIfNeeded: 0x30 &+ digit), toByteOffset: place, as: UInt8.self)
+        rest = quotient
+      }
+      end += digits
     }
-    if game.ending != .normal {
-      append(",\"termination\":\"\(game.ending == .time ? "time" : "forfeit")\"", &out)
-      append(",\"reason\":\(JSON.string(reason ?? "").text)", &out)
+    put("{\"game\":")
+    put(index)
+    put(",\"x\":")
+    put(x)
+    put(",\"o\":")
+    put(o)
+    if start != .start {
+      out.advance(to: end)
+      out.append(",\"start\":\"\(start.notation)\"")
+      end = out.reserve(room)
     }
-    append("}\n", &out)
+    put(",\"moves\":\"")
+    // All nine are written and what is beyond the last is written over: no branch depends on the game.
+    var cells = game.bits
+    for ply in 0..<9 {
+      end.storeBytes(of: names[Int(truncatingIfNeeded: cells & 15) % 9], toByteOffset: 2 &* ply, as: UInt16.self)
+      cells &>>= 4
+    }
+    end += 2 * game.count
+    switch game.result {
+    case 0: put("\",\"result\":\"1-0\"")
+    case 1: put("\",\"result\":\"0-1\"")
+    default: put("\",\"result\":\"1/2-1/2\"")
+    }
+    if game.ending != .normal || notes != nil {
+      out.advance(to: end)
+      append(game.ending, notes ?? GameNotes(), to: out)
+      end = out.reserve(room)
+    }
+    put("}\n")
+    out.advance(to: end)
   }
 
-  private static func append(_ text: StaticString, _ out: inout [UInt8]) {
-    text.withUTF8Buffer { out.append(contentsOf: $0) }
-  }
-
-  @_disfavoredOverload
-  private static func append(_ text: String, _ out: inout [UInt8]) { out.append(contentsOf: text.utf8) }
-
-  private static func append(_ number: Int, _ out: inout [UInt8]) {
-    var (digits, count, rest) = (UInt64(0), 0, number)
-    // Digits are collected in a word, lowest first; an index has ten at most.
-    repeat {
-      digits = digits << 4 | UInt64(rest % 10)
-      rest /= 10
-      count += 1
-    } while rest > 0 && count < 16
-    for _ in 0..<count {
-      out.append(0x30 + UInt8(digits & 15))
-      digits >>= 4
+  private static func append(_ ending: PackedGame.Ending, _ notes: GameNotes, to out: LineBuffer) {
+    if ending != .normal {
+      out.append(",\"termination\":\"\(ending == .time ? "time" : "forfeit")\"")
+      out.append(",\"reason\":\(JSON.string(notes.reason ?? "").text)")
     }
+    guard notes.thoughts.contains(where: { $0 != nil }) else { return }
+    func list(_ name: String, _ text: (Thought) -> String?) {
+      let values = notes.thoughts.map { $0.flatMap(text) }
+      guard values.contains(where: { $0 != nil }) else { return }
+      out.append(",\"\(name)\":[\(values.map { $0 ?? "null" }.joined(separator: ","))]")
+    }
+    list("emt") { "\($0.milliseconds)" }
+    list("eval") { $0.evaluation.map { "\"\($0)\"" } }
   }
 
   /// What a line says.
@@ -58,189 +88,224 @@ enum GameLine {
     var index: Int
     var x: Int
     var o: Int
+    var start: Position
     var game: PackedGame
-    var reason: String?
+    var notes: GameNotes?
   }
 
   /// Reads a line without its end; `nil` if it is none of ours.
-  static func read(_ line: ArraySlice<UInt8>) -> Content? {
-    var cursor = line.startIndex
+  static func read(_ line: UnsafeRawBufferPointer) -> Content? {
+    var cursor = 0
     func skip(_ text: StaticString) -> Bool {
       let count = text.utf8CodeUnitCount
-      guard line.endIndex - cursor >= count,
-        memcmpEqual(line, cursor, text.utf8Start, count)
+      guard line.count - cursor >= count, let base = line.baseAddress, memcmp(base + cursor, text.utf8Start, count) == 0
       else { return false }
       cursor += count
       return true
     }
     func number() -> Int? {
       var (value, digits) = (0, 0)
-      while cursor < line.endIndex, (0x30...0x39).contains(line[cursor]), digits < 12 {
+      while cursor < line.count, (0x30...0x39).contains(line[cursor]), digits < 12 {
         value = value * 10 + Int(line[cursor] - 0x30)
         cursor += 1
         digits += 1
       }
       return digits > 0 ? value : nil
     }
-    guard skip("{\"game\":"), let index = number(), skip(",\"x\":"), let x = number(), skip(",\"o\":"), let o = number()
+    guard skip("{\"game\":"), let index = number(), skip(",\"x\":"), let x = number(), skip(",\"o\":"),
+      let o = number(),
+      x < RunConfiguration.playerLimit, o < RunConfiguration.playerLimit
     else { return nil }
+    var start = Position.start
     if skip(",\"start\":\"") {
-      guard let quote = line[cursor...].firstIndex(of: 0x22) else { return nil }
-      cursor = quote + 1
+      guard let quote = line[cursor...].firstIndex(of: 0x22),
+        let position = try? Position(notation: String(decoding: line[cursor..<quote], as: UTF8.self))
+      else { return nil }
+      (start, cursor) = (position, quote + 1)
     }
     guard skip(",\"moves\":\"") else { return nil }
     var (nibbles, count) = (UInt64(0), 0)
-    while cursor + 1 < line.endIndex, line[cursor] != 0x22 {
+    while cursor + 1 < line.count, line[cursor] != 0x22 {
       let (file, rank) = (line[cursor], line[cursor + 1])
       guard (0x61...0x63).contains(file), (0x31...0x33).contains(rank), count < 9 else { return nil }
       nibbles |= UInt64((0x33 - rank) * 3 + (file - 0x61)) << UInt64(4 * count)
       count += 1
       cursor += 2
     }
+    guard skip("\",\"result\":\"") else { return nil }
     let outcome: Outcome
-    if skip("\",\"result\":\"1-0\"") {
+    if skip("1-0\"") {
       outcome = .win(.x)
-    } else if skip("\",\"result\":\"0-1\"") {
+    } else if skip("0-1\"") {
       outcome = .win(.o)
-    } else if skip("\",\"result\":\"1/2-1/2\"") {
+    } else if skip("1/2-1/2\"") {
       outcome = .draw
     } else {
       return nil
     }
     var ending = PackedGame.Ending.normal
-    var reason: String?
-    if line[cursor...].count > 1 {
-      // Forfeits are rare: the general reader will do.
+    var notes: GameNotes?
+    if line.count - cursor > 1 {
+      // Games of engines are few: the general reader will do.
       guard let json = try? JSON(bytes: Array(line)) else { return nil }
-      ending = json["termination"]?.string == "time" ? .time : .forfeit
-      reason = json["reason"]?.string
+      switch json["termination"]?.string {
+      case nil: break
+      case "time": ending = .time
+      case "forfeit": ending = .forfeit
+      default: return nil
+      }
+      let times = json["emt"]?.array
+      let evaluations = json["eval"]?.array
+      guard times?.count ?? count == count, evaluations?.count ?? count == count else { return nil }
+      let thoughts = (0..<count).map { ply in
+        times?[ply].integer.map { Thought(evaluation: evaluations?[ply].string, milliseconds: Int($0)) }
+      }
+      notes = GameNotes(reason: json["reason"]?.string, thoughts: times == nil ? [] : thoughts)
+      // Nothing but what we write.
+      let again = LineBuffer(capacity: 256)
+      let game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
+      write(index: index, x: x, o: o, start: start, game: game, notes: notes, to: again)
+      guard again.written.dropLast().elementsEqual(line) else { return nil }
     } else if !skip("}") {
       return nil
     }
     let game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-    return Content(index: index, x: x, o: o, game: game, reason: reason)
-  }
-
-  private static func memcmpEqual(
-    _ line: ArraySlice<UInt8>, _ offset: Int, _ text: UnsafePointer<UInt8>, _ count: Int
-  ) -> Bool {
-    line.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return false }
-      return memcmp(base + (offset - line.startIndex), text, count) == 0
-    }
+    return Content(index: index, x: x, o: o, start: start, game: game, notes: notes)
   }
 }
 
-/// Writes a file of games as they come: header, games, footer.
-final class GameFileWriter {
-  private let descriptor: Int32
-  private let path: String
-  private var hash: SHA256
+/// The hash of a file of games: of the list of the hashes of its header and of every 16,384 games, as `sha256sum` prints
+/// it, so that blocks can be hashed at the same time.
+struct GameHash {
+  private var list = SHA256()
+  private var open = SHA256()
+  private var isOpen = false
 
-  /// Continues a file of which `hash` has taken in all bytes.
-  init(path: String, continuing hash: SHA256) throws(ArenaError) {
-    descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+  init(header: String) { add(SHA256.hash(Array((header + "\n").utf8))) }
+
+  private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
+
+  /// Takes in the lines of the games of some indices; `digest` is theirs if they are a full block.
+  mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
+    if let digest, !isOpen {
+      add(digest)
+      return
+    }
+    open.update(lines)
+    isOpen = true
+    guard end % Block.size == 0 else { return }
+    add(open.digest)
+    (open, isOpen) = (SHA256(), false)
+  }
+
+  /// The hash of all that was taken in.
+  var hex: String {
+    var copy = self
+    if isOpen { copy.add(open.digest) }
+    return copy.list.digest.hex
+  }
+
+  /// The hash of bytes, by the processor's own instructions where it has them.
+  static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256.Digest {
+    var hash = SHA256()
+    let whole = bytes.count / 64
+    var words = hash.words
+    let isDone = withUnsafeMutableBytes(of: &words) { alina_sha256($0.baseAddress, bytes.baseAddress, whole) == 1 }
+    if isDone { hash = SHA256(continuing: words, length: UInt64(whole) * 64) }
+    hash.update(UnsafeRawBufferPointer(rebasing: bytes[(isDone ? whole * 64 : 0)...]))
+    return hash.digest
+  }
+}
+
+/// Writes a file of games as they come: header, games, footer. Nobody else may write it meanwhile.
+final class GameFileWriter {
+  private var descriptor: Int32
+  private let path: String
+  private(set) var hash: GameHash
+  /// What was not written yet, and when something was written last.
+  private let waiting = LineBuffer(capacity: 1 << 16)
+  private var written = 0.0
+
+  /// Milliseconds for which lines may wait for others.
+  private static let patience = 20.0
+
+  private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
+    (self.descriptor, self.path, self.hash) = (descriptor, path, hash)
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ArenaError("\(path) is being written by another run") }
+  }
+
+  /// Opens a file to go on with it, and keeps others from doing so.
+  convenience init(continuing path: String) throws(ArenaError) {
+    var descriptor = open(path, O_RDWR | O_APPEND | O_CLOEXEC)
+    // One that is finished need not be written.
+    if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = open(path, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw ArenaError("\(path): \(String(cString: strerror(errno)))") }
-    (self.path, self.hash) = (path, hash)
+    try self.init(descriptor, path, GameHash(header: ""))
+  }
+
+  /// Goes on after what was read; a line that was cut off is dropped.
+  func go(on reader: GameFileReader) throws(ArenaError) {
+    hash = reader.hash
+    guard ftruncate(descriptor, reader.lines.wholeBytes) == 0 else {
+      throw ArenaError("\(path) cannot be repaired: \(String(cString: strerror(errno)))")
+    }
   }
 
   /// Creates a file with its header, at once: no reader ever sees half a header.
-  convenience init(path: String, header: String) throws(ArenaError) {
-    let bytes = Array((header + "\n").utf8)
-    try writeFile(bytes, to: path)
-    var hash = SHA256()
-    hash.update(bytes)
-    try self.init(path: path, continuing: hash)
-  }
-
-  deinit { close(descriptor) }
-
-  /// Appends lines.
-  func write(_ bytes: [UInt8]) throws(ArenaError) {
-    hash.update(bytes)
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress.map { $0 + sent }, bytes.count - sent)
-      }
-      if count > 0 {
-        sent += count
-      } else if errno != EINTR {
-        throw ArenaError("\(path) cannot be written: \(String(cString: strerror(errno)))")
-      }
+  convenience init(_ path: String, header: String) throws(ArenaError) {
+    let old = open(path, O_RDONLY | O_CLOEXEC)
+    defer { if old >= 0 { Glibc.close(old) } }
+    guard old < 0 || flock(old, LOCK_EX | LOCK_NB) == 0 else {
+      throw ArenaError("\(path) is being written by another run")
+    }
+    let part = path + ".part"
+    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+    try self.init(descriptor, path, GameHash(header: header))
+    waiting.append(header + "\n")
+    try flush()
+    guard rename(part, path) == 0 else {
+      throw ArenaError("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
   }
 
-  /// Appends the footer: what is given, and the hash of all bytes before it.
+  deinit { close() }
+
+  /// Lets others write the file.
+  func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  /// Appends the lines of a block.
+  func write(_ block: Block, _ outcome: Block.Outcome) throws(ArenaError) {
+    guard let lines = outcome.lines else { return }
+    hash.update(lines.written, upTo: block.indices.upperBound, digest: outcome.digest)
+    if lines.count >= 1 << 16 {
+      try flush()
+      try write(lines.written)
+      return
+    }
+    waiting.append(lines.written)
+    if waiting.count >= 1 << 16 || monotonicMilliseconds() - written >= GameFileWriter.patience { try flush() }
+  }
+
+  /// Writes what waits.
+  func flush() throws(ArenaError) {
+    defer { waiting.removeAll() }
+    try write(waiting.written)
+    written = monotonicMilliseconds()
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) throws(ArenaError) {
+    if let reason = writeAll(bytes, to: descriptor) {
+      throw ArenaError("\(path) cannot be written: \(reason)", kind: .lack)
+    }
+  }
+
+  /// Appends the footer: what is given, and the hash of all before it.
   func finish(_ members: [JSON.Member]) throws(ArenaError) {
-    let line = JSON.object(members + [JSON.Member("sha256", .string(hash.digest.hex))]).text
-    try write(Array((line + "\n").utf8))
-  }
-}
-
-/// A file of games read back.
-struct GameFile {
-  /// The header's line.
-  var header: String
-  /// The games in order.
-  var games: [PackedGame] = []
-  /// Who had X and O in each, as x · 64 + o.
-  var seats: [UInt16] = []
-  /// Reasons of forfeits by game.
-  var reasons: [Int: String] = [:]
-  /// The hash of the header and the games.
-  var hash = SHA256()
-  /// The footer, if the run was finished.
-  var footer: JSON?
-  /// Bytes of a last line that was cut off.
-  var truncatedBytes = 0
-  /// Bytes that are whole lines.
-  var wholeBytes = 0
-
-  /// Reads a file line by line; a cut-off last line is left out, anything else that is not ours is refused by line.
-  init(path: String) throws(ArenaError) {
-    let handle = try openFile(path)
-    defer { try? handle.close() }
-    var rest: [UInt8] = []
-    var number = 0
-    header = ""
-    while let data = try? handle.read(upToCount: 1 << 20), !data.isEmpty {
-      rest.append(contentsOf: data)
-      var begin = 0
-      while let end = rest[begin...].firstIndex(of: 0x0A) {
-        number += 1
-        if try take(rest[begin..<end], number: number, path: path) { hash.update(rest[begin...end]) }
-        wholeBytes += end + 1 - begin
-        begin = end + 1
-      }
-      rest.removeSubrange(..<begin)
-      guard rest.count < 1 << 24 else { throw ArenaError("\(path), line \(number + 1): longer than 16 MiB") }
-    }
-    guard number > 0 else { throw ArenaError("\(path) holds no header; there is nothing to resume") }
-    truncatedBytes = rest.count
-  }
-
-  /// Takes in a line without its end; whether it belongs to what the footer's hash is of.
-  private mutating func take(_ line: ArraySlice<UInt8>, number: Int, path: String) throws(ArenaError) -> Bool {
-    if number == 1 {
-      guard let text = String(validating: line, as: UTF8.self) else { throw ArenaError("\(path), line 1: not UTF-8") }
-      header = text
-    } else if let content = GameLine.read(line), footer == nil {
-      guard content.index == games.count else {
-        throw ArenaError("\(path), line \(number): game \(content.index) where game \(games.count) is due")
-      }
-      games.append(content.game)
-      seats.append(UInt16(truncatingIfNeeded: content.x * 64 + content.o))
-      if let reason = content.reason { reasons[content.index] = reason }
-    } else if footer == nil, let json = try? JSON(bytes: Array(line)), json["end"] == .bool(true) {
-      footer = json
-      guard json["sha256"]?.string == hash.digest.hex else {
-        throw ArenaError("\(path), line \(number): the hash does not fit; the file was changed")
-      }
-      return false
-    } else {
-      throw ArenaError("\(path), line \(number): this is no line of a file of games")
-    }
-    return true
+    waiting.append(JSON.object(members + [JSON.Member("sha256", .string(hash.hex))]).text + "\n")
+    try flush()
   }
 }

@@ -15,30 +15,45 @@ struct Highlights: Sendable {
     var score: Int
     var index: Int
     var game: PackedGame
-    /// Who had X and O, as x · 64 + o.
-    var seats: UInt16
+    /// Who had X and O.
+    var x: Int
+    var o: Int
     var start: Position
-    var reason: String?
+    var notes: GameNotes?
   }
 
   /// The best so far, in the order of the choices.
   private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
 
-  /// Looks at a game.
-  mutating func consider(
-    index: Int, _ game: PackedGame, seats: UInt16, start: Position, reason: String?
-  ) {
-    for (place, choice) in Choice.allCases.enumerated() where choice == .first || game.ending == .normal {
-      let score =
-        switch choice {
-        case .first: 0
-        case .shortest: -game.count
-        case .longest: game.count
-        case .dramatic: Drama.shared.points(of: game, start: start)
-        }
-      if let known = best[place], (known.score, -known.index) >= (score, -index) { continue }
-      best[place] = Candidate(
-        score: score, index: index, game: game, seats: seats, start: start, reason: reason)
+  init() {}
+
+  /// The games of a block.
+  init(_ block: Block, _ stage: Stage, _ configuration: RunConfiguration) {
+    for index in block.indices {
+      let (game, scheduled) = (block[index], stage.game(index))
+      let start = configuration.openings.start(pair: scheduled.opening)
+      for (place, choice) in Choice.allCases.enumerated() where choice == .first || game.ending == .normal {
+        let score =
+          switch choice {
+          case .first: 0
+          case .shortest: -game.count
+          case .longest: game.count
+          case .dramatic: Drama.shared.points(of: game, start: start)
+          }
+        if let known = best[place], known.score >= score { continue }
+        best[place] = Candidate(
+          score: score, index: index, game: game, x: scheduled.x, o: scheduled.o, start: start,
+          notes: block.notes[index])
+      }
+    }
+  }
+
+  /// Takes in what was found in other games.
+  mutating func merge(_ other: Highlights) {
+    for (place, found) in other.best.enumerated() {
+      guard let found else { continue }
+      if let known = best[place], (known.score, -known.index) >= (found.score, -found.index) { continue }
+      best[place] = found
     }
   }
 

@@ -54,31 +54,3 @@ public enum MatchboxFile {
     return menace
   }
 }
-
-/// Opens a file to be read; a folder is none.
-func openFile(_ path: String) throws(ArenaError) -> FileHandle {
-  var status = stat()
-  guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
-    throw ArenaError("\(path): \(String(cString: strerror(errno)))")
-  }
-  guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(path): is a folder") }
-  return handle
-}
-
-/// Reads a file of at most `limit` bytes.
-func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
-  let handle = try openFile(path)
-  defer { try? handle.close() }
-  let data = (try? handle.read(upToCount: limit + 1)) ?? Data()
-  guard data.count <= limit else { throw ArenaError("\(path) is longer than \(limit) bytes") }
-  return Array(data)
-}
-
-/// Writes a file at once: it holds what it held or all of the new.
-func writeFile(_ bytes: [UInt8], to path: String) throws(ArenaError) {
-  do {
-    try Data(bytes).write(to: URL(filePath: path), options: .atomic)
-  } catch {
-    throw ArenaError("\(path) cannot be written: \((error as NSError).localizedFailureReason ?? "\(error)")")
-  }
-}

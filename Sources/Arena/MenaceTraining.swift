@@ -29,14 +29,16 @@ public struct MenaceTraining: Sendable {
   public mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {
-    let tables = teachers.map { MoveTable($0) }
+    let tables = teachers.map { DistributionTable($0) }
     let first = menace.gamesLearned
-    let learner = Learner(menace, isFrozen: false)
+    let (learner, stop) = (Learner(menace), StopSignal())
     for game in 0..<games {
       var generator = SplitMix64(seed: seed, index: UInt64(first + game))
-      let teacher = Seat.table(tables[game / 2 % tables.count])
-      let (x, o): (Seat, Seat) = game % 2 == 0 ? (.learner(learner), teacher) : (teacher, .learner(learner))
-      _ = playGame(x: x, o: o, opening: .none, using: &generator)
+      let teacher = BoardPlayer.table(tables[game / 2 % tables.count])
+      let (x, o): (BoardPlayer, BoardPlayer) =
+        game % 2 == 0 ? (.learner(learner), teacher) : (teacher, .learner(learner))
+      // Nothing here can be refused by the system.
+      _ = try? playGame(x: x, o: o, opening: .none, stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {
         menace = taught
         measure()
@@ -45,7 +47,7 @@ public struct MenaceTraining: Sendable {
   }
 
   private mutating func measure() {
-    let frozen = FrozenMenace(menace)
+    let frozen = menace.frozen
     curve.append(
       Point(
         games: menace.gamesLearned, againstRandom: Odds.of(frozen, against: RandomOpponent()).score,

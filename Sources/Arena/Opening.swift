@@ -27,14 +27,15 @@ public struct Opening: Sendable, Hashable {
     var start = Position.start
     if words.first == "fen" { words.removeFirst() }
     if let first = words.first, first.contains("/") {
-      let hasSide = words.count > 1 && ["x", "o", "X", "O"].contains(words[1])
-      let notation = words.prefix(hasSide ? 2 : 1).joined(separator: " ")
-      do {
-        start = try Position(notation: notation)
-      } catch {
-        throw ArenaError("opening '\(line)': \(error.message)")
+      let hasSide = words.count > 1 && ["x", "o", "w", "b"].contains(words[1].lowercased())
+      let notation = Array(words.prefix(hasSide ? 2 : 1))
+      guard let read = UCINotation.position(notation) else {
+        throw ArenaError("opening '\(line)': '\(notation.joined(separator: " "))' is no position")
       }
+      start = read
       words.removeFirst(hasSide ? 2 : 1)
+      // The other fields of an EPD say nothing here.
+      if words.first == "-" { words = Array(words.drop { $0 != "moves" }) }
     }
     if words.first == "moves" || words.first == "startpos" { words.removeFirst() }
     var position = start
@@ -81,7 +82,20 @@ public enum Openings: Sendable, Hashable {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw ArenaError("--openings \(argument): not UTF-8")
     }
-    self = try Openings(lines: text.split(separator: "\n").map(String.init), name: argument)
+    guard text.drop(while: \.isWhitespace).first == "[" else {
+      self = try Openings(
+        lines: text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init),
+        name: argument)
+      return
+    }
+    // A book of games: each is an opening.
+    let records: [Record]
+    do { records = try Record.all(in: text) } catch { throw ArenaError("--openings \(argument): \(error)") }
+    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves.map(\.square)) }
+    if let place = openings.firstIndex(where: { $0.position.outcome != nil }) {
+      throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
+    }
+    self = try Openings(openings, name: argument)
   }
 
   init(lines: [String], name: String) throws(ArenaError) {
@@ -95,11 +109,18 @@ public enum Openings: Sendable, Hashable {
         throw ArenaError("\(name), line \(number + 1): \(error)")
       }
     }
+    try self.init(list, name: name)
+  }
+
+  private init(_ list: [Opening], name: String) throws(ArenaError) {
     guard !list.isEmpty, list.count <= Openings.limit else {
       throw ArenaError("\(name): 1–\(Openings.limit) openings are needed, found \(list.count)")
     }
     self = .list(list)
   }
+
+  /// Where a pair of games starts, before the moves of its opening.
+  func start(pair: Int) -> Position { if case .list(let list) = self { list[pair % list.count].start } else { .start } }
 
   /// The opening of a pair of games.
   func opening(pair: Int, seed: UInt64) -> Opening {

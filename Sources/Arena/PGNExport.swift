@@ -3,93 +3,98 @@ import TicTacToe
 
 /// PGN-shaped records made from a file of games.
 public enum PGNExport {
-  /// The record of one game of a file.
-  static func record(
-    _ index: Int, _ game: PackedGame, seats: UInt16, reason: String?, start: Position, _ configuration: RunConfiguration
-  ) throws(ArenaError) -> Record {
-    var play = Game(start: start)
+  /// The record of one game of a run.
+  static func record(_ game: Highlights.Candidate, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
+    var play = Game(start: game.start)
     do {
-      for square in game.moves { try play.play(square) }
-      if !play.isOver, case .win(let winner) = game.outcome {
-        try play.lose(winner.opponent, by: game.ending == .time ? .time : .forfeit)
+      for square in game.game.moves { try play.play(square) }
+      if !play.isOver, case .win(let winner) = game.game.outcome {
+        try play.lose(winner.opponent, by: game.game.ending == .time ? .time : .forfeit)
       }
     } catch {
-      throw ArenaError("game \(index) breaks the rules: \(error)")
+      throw ArenaError("game \(game.index) breaks the rules: \(error)")
     }
     var record = Record(game: play)
-    guard record.resultToken == (game.outcome == .draw ? "1/2-1/2" : game.outcome == .win(.x) ? "1-0" : "0-1") else {
-      throw ArenaError("game \(index) has another result than its moves")
-    }
     record[tag: "Event"] = "alina-arena \(configuration.format.rawValue)"
     record[tag: "Date"] = configuration.date
-    record[tag: "Round"] = "\(index + 1)"
-    record[player: .x] = configuration.entrants[Int(seats) / 64].displayName
-    record[player: .o] = configuration.entrants[Int(seats) % 64].displayName
+    record[tag: "Round"] = "\(game.index + 1)"
+    record[player: .x] = configuration.entrants[game.x].displayName
+    record[player: .o] = configuration.entrants[game.o].displayName
     record.seed = configuration.seed
-    if let reason { record[tag: "Reason"] = reason }
+    if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
+    for (ply, thought) in (game.notes?.thoughts ?? []).enumerated() {
+      guard let thought else { continue }
+      // As cutechess-cli writes them: score/depth and seconds.
+      let seconds = String(format: "%.3fs", Double(thought.milliseconds) / 1000)
+      try? record.addComment([thought.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
+    }
     return record
   }
 
-  /// Reads the records of chosen games of a file; `nil` chooses all.
-  public static func records(of path: String, choosing chosen: Set<Int>? = nil) throws(ArenaError) -> [(Int, Record)] {
-    var result: [(Int, Record)] = []
-    try forEach(of: path) { (index, record) throws(ArenaError) in
-      if chosen?.contains(index) ?? true { result.append((index, try record())) }
-    }
-    return result
-  }
-
-  private static func forEach(
-    of path: String, _ body: (Int, () throws(ArenaError) -> Record) throws(ArenaError) -> Void
-  ) throws(ArenaError) {
-    let file = try GameFile(path: path)
-    let configuration = try RunConfiguration(headerLine: file.header)
-    // Which opening a game had follows from the schedule, and for tournaments that from the results.
-    var schedule = Schedule(configuration)
-    while let wave = schedule.next(), wave.firstGame < file.games.count {
-      var points = [Int](repeating: 0, count: wave.pairings.count)
-      for offset in 0..<min(wave.games, file.games.count - wave.firstGame) {
-        let scheduled = wave.game(offset)
-        let game = file.games[scheduled.index]
-        let opening = configuration.openings.opening(pair: scheduled.opening, seed: configuration.seed)
-        if game.outcome == .draw {
-          points[scheduled.pairing] += 1
-        } else if (game.outcome == .win(.x)) != scheduled.isSwapped {
-          points[scheduled.pairing] += 2
-        }
-        try body(scheduled.index) { () throws(ArenaError) in
-          try record(
-            scheduled.index, game, seats: file.seats[scheduled.index], reason: file.reasons[scheduled.index],
-            start: opening.start, configuration)
-        }
-      }
-      schedule.finish(wave, doubledPoints: points)
-    }
-  }
-
-  /// Writes every game of a file as PGN, through a temporary file.
+  /// Writes every game of a finished file as PGN, through a temporary file.
   public static func write(_ path: String, to target: String) throws(ArenaError) {
     let temporary = target + ".part"
-    guard FileManager.default.createFile(atPath: temporary, contents: nil),
-      let handle = FileHandle(forWritingAtPath: temporary)
-    else { throw ArenaError("\(target) cannot be written: \(String(cString: strerror(errno)))") }
-    var text = ""
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(String(cString: strerror(errno)))") }
+    defer { close(descriptor) }
+    let reader = try GameFileReader(path)
+    let configuration = reader.configuration
+    let text = LineBuffer(capacity: 1 << 21)
+    /// By who played and the result, the texts before and after the number of a plain game.
+    var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
-      do {
-        try handle.write(contentsOf: Data(text.utf8))
-      } catch {
-        throw ArenaError("\(target) cannot be written: \(error.localizedDescription)")
+      if let reason = writeAll(text.written, to: descriptor) {
+        throw ArenaError("\(target) cannot be written: \(reason)", kind: .lack)
       }
-      text = ""
+      text.removeAll()
     }
-    try forEach(of: path) { (_, record) throws(ArenaError) in
-      text += try record().text + "\n"
-      if text.utf8.count > 1 << 20 { try flush() }
+    while let content = try reader.next() {
+      let game = Highlights.Candidate(
+        score: 0, index: content.index, game: content.game, x: content.x, o: content.o, start: content.start,
+        notes: content.notes)
+      if content.notes != nil || content.start != .start {
+        text.append(try record(game, configuration).text + "\n")
+      } else {
+        let key = (content.x << 8 | content.o) << 2 | content.game.result
+        if frames[key] == nil {
+          let tags = try record(game, configuration).text
+          let number = "[Round \"\(content.index + 1)\"]"
+          let parts = tags.split(separator: number, maxSplits: 1)
+          let end = parts[1].range(of: "\n\n")?.upperBound ?? parts[1].endIndex
+          frames[key] = (String(parts[0]) + "[Round \"", "\"]" + parts[1][..<end])
+        }
+        guard let frame = frames[key] else { continue }
+        text.append(frame.before)
+        text.append("\(content.index + 1)")
+        text.append(frame.after)
+        append(content.game, to: text)
+      }
+      if text.count > 1 << 20 { try flush() }
     }
     try flush()
-    try? handle.close()
     guard rename(temporary, target) == 0 else {
       throw ArenaError("\(target) cannot be written: \(String(cString: strerror(errno)))")
     }
+  }
+
+  /// Appends the moves and the result of a game from the empty board as `Record` writes them, and an empty line.
+  private static func append(_ game: PackedGame, to text: LineBuffer) {
+    var end = text.reserve(80)
+    func put(_ byte: Int) {
+      end.storeBytes(of: UInt8(truncatingIfNeeded: byte), as: UInt8.self)
+      end += 1
+    }
+    for ply in 0..<game.count {
+      if ply % 2 == 0 {
+        put(0x31 + ply / 2)
+        put(0x2E)
+        put(0x20)
+      }
+      put(0x61 + game.cell(ply) % 3)
+      put(0x33 - game.cell(ply) / 3)
+      put(0x20)
+    }
+    text.advance(to: end)
+    text.append(game.result == 0 ? "1-0\n\n" : game.result == 1 ? "0-1\n\n" : "1/2-1/2\n\n")
   }
 }

@@ -5,6 +5,10 @@ public struct PackedGame: Sendable, Hashable {
   /// Four bits a move from bit 0, count at bit 36, result at bit 40, termination at bit 42.
   public private(set) var bits: UInt64
 
+  /// A game of its bits; 0 stands for none.
+  @inline(__always)
+  init(bits: UInt64) { self.bits = bits }
+
   /// What ended the game.
   public enum Ending: UInt64, Sendable {
     /// A line or a full board.
@@ -31,6 +35,11 @@ public struct PackedGame: Sendable, Hashable {
     bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
   }
 
+  /// Who won: 0 X, 1 O, 2 nobody.
+  @inline(__always)
+  var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
+  /// Twice a player's points, by whether it had O.
+  func doubledPoints(asO: Bool) -> Int { result == 2 ? 1 : (result == 1) == asO ? 2 : 0 }
   /// The number of moves.
   public var count: Int { Int(bits >> 36 & 15) }
   /// The moves in order.
@@ -42,4 +51,18 @@ public struct PackedGame: Sendable, Hashable {
   public var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
   /// What ended it.
   public var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
+
+  /// Whether its first moves are these.
+  func begins(with opening: [Square]) -> Bool { moves.starts(with: opening) }
+
+  /// Whether the moves are legal, none comes after the end, and the result follows from them or from a forfeit.
+  func isLegal(from start: Position) -> Bool {
+    var position = start
+    for square in moves {
+      guard position.outcome == nil, position.legalMoves.contains(square) else { return false }
+      position = position.playing(square)
+    }
+    return ending == .normal
+      ? position.outcome == outcome : position.outcome == nil && outcome == .win(position.turn.opponent)
+  }
 }

@@ -4,7 +4,7 @@ import TicTacToe
 /// The files behind a player's name: headers keep their hashes and not where they lie.
 extension PlayerSpec {
   /// What stands for the folders that were left out.
-  private static let ellipsis = "…/"
+  fileprivate static let ellipsis = "…/"
 
   /// The player without folders, as headers and records name it: `cmd:/home/me/bot --book=/tmp/b` is
   /// `cmd:…/bot --book=…/b`.
@@ -16,7 +16,7 @@ extension PlayerSpec {
     }
   }
 
-  private static func withoutFolders(_ word: String) -> String {
+  static func withoutFolders(_ word: String) -> String {
     let (option, path) = parts(of: word)
     guard path.contains("/") else { return word }
     return option + ellipsis + (path.split(separator: "/").last ?? "")
@@ -42,13 +42,14 @@ extension PlayerSpec {
   }
 
   /// The hashes of the files that the words name: the program, and whatever looks like a file and is one.
-  func fileHashes() throws(ArenaError) -> [RunConfiguration.Entrant.File] {
+  fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {
       var path = PlayerSpec.parts(of: word).path
       if number == 0, isEngine {
         guard let found = PlayerSpec.program(path) else { continue }
         path = found
+        if let folder, path.hasPrefix("./") || path.hasPrefix("../") { path = "\(folder)/\(path)" }
       } else if isEngine, !path.contains("/"), !path.contains(".") {
         continue
       }
@@ -58,7 +59,9 @@ extension PlayerSpec {
   }
 
   /// The player with its files where they are now: each of them is looked for by name and hash in `folders`.
-  func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError) -> PlayerSpec {
+  fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
+    -> PlayerSpec
+  {
     var found = words
     for (number, word) in words.enumerated() {
       let (option, path) = PlayerSpec.parts(of: word)
@@ -106,5 +109,37 @@ extension PlayerSpec {
     var hash = SHA256()
     while let data = try? handle.read(upToCount: 1 << 20), !data.isEmpty { hash.update(data) }
     return hash.digest.hex
+  }
+}
+
+extension RunConfiguration.Entrant {
+  /// The hashes of the files that the player's words name.
+  func fileHashes() throws(ArenaError) -> [File] { try spec.fileHashes(in: engine.folder) }
+
+  /// The player with its files and its folder where they are now.
+  func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
+    var copy = self
+    copy.spec = try spec.located(files, in: folders)
+    guard let folder = engine.folder, folder.hasPrefix(PlayerSpec.ellipsis) else { return copy }
+    let name = folder.dropFirst(PlayerSpec.ellipsis.count)
+    copy.engine.folder = (folders.map { "\($0)/\(name)" } + folders).first {
+      URL(filePath: $0).standardizedFileURL.lastPathComponent == name && access($0, X_OK) == 0
+    }
+    guard copy.engine.folder != nil else {
+      throw ArenaError("player '\(spec.text)': no folder '\(name)' in \(folders.joined(separator: ", ")); see --where")
+    }
+    return copy
+  }
+
+  /// The folders in which its files are, for `--where`.
+  public var whereabouts: [String] {
+    let paths: [String] =
+      switch spec {
+      case .engine(let words): words
+      case .menace(let file?): [file]
+      default: []
+      }
+    let folders = paths.filter { $0.contains("/") }.map { URL(filePath: $0).deletingLastPathComponent().path }
+    return folders + (engine.folder.map { [URL(filePath: $0).deletingLastPathComponent().path] } ?? [])
   }
 }

@@ -4,8 +4,8 @@ import TicTacToe
 
 /// A player as arguments and headers name it.
 public enum PlayerSpec: Sendable, Hashable {
-  /// `random`, `perfect`, `perfect_distance`, `win_block`, `trap`.
-  case simple(String)
+  /// A player without memory that has a name of its own.
+  case simple(Simple)
   /// `levels:N`.
   case level(Int)
   /// `mcts:N`: Monte Carlo tree search with N simulations a move.
@@ -17,6 +17,22 @@ public enum PlayerSpec: Sendable, Hashable {
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
+  /// The players without memory that have names of their own.
+  public enum Simple: String, Sendable, CaseIterable {
+    case random, perfect, perfect_distance, win_block, trap
+
+    /// The player.
+    var opponent: any MemorylessOpponent {
+      switch self {
+      case .random: RandomOpponent()
+      case .perfect: PerfectOpponent()
+      case .perfect_distance: PerfectDistanceOpponent()
+      case .win_block: WinBlockOpponent()
+      case .trap: TrapOpponent()
+      }
+    }
+  }
+
   /// The most simulations of `mcts` (a minute of thinking).
   public static let simulationLimit = 100_000_000
   /// The most bytes of a `cmd` (a pipe's worth).
@@ -24,15 +40,18 @@ public enum PlayerSpec: Sendable, Hashable {
 
   /// What may be written, for messages.
   public static let allowed =
-    "random, perfect, perfect_distance, win_block, trap, levels:1–6, mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
+    Simple.allCases.map(\.rawValue).joined(separator: ", ")
+    + ", levels:1–6, mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
 
   /// Reads a player's name.
   public init(_ text: String) throws(ArenaError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let argument = parts.count > 1 ? parts[1] : nil
+    if argument == nil, let simple = Simple(rawValue: parts[0]) {
+      self = .simple(simple)
+      return
+    }
     switch (parts[0], argument) {
-    case ("random", nil), ("perfect", nil), ("perfect_distance", nil), ("win_block", nil), ("trap", nil):
-      self = .simple(parts[0])
     case ("levels", let number?):
       guard let level = Int(number), (1...6).contains(level) else {
         throw ArenaError("player '\(text)': levels are 1–6")
@@ -89,7 +108,7 @@ public enum PlayerSpec: Sendable, Hashable {
   /// The player's name as it is written in headers; reading it gives the same player.
   public var text: String {
     switch self {
-    case .simple(let name): name
+    case .simple(let player): player.rawValue
     case .level(let number): "levels:\(number)"
     case .mcts(let count): "mcts:\(count)"
     case .menace(let file): file.map { "menace:\($0)" } ?? "menace"
@@ -114,20 +133,23 @@ public enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// The memoryless player of this name, if it is one; with `freezing`, `menace` is.
+  /// Whether it searches, which takes time.
+  public var isSearch: Bool { if case .mcts = self { true } else { false } }
+
+  /// The memoryless player of this name, if it is one; with `freezing`, those that learn are as they stand now.
   public func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {
     switch self {
-    case .simple("random"): return RandomOpponent()
-    case .simple("perfect"): return PerfectOpponent()
-    case .simple("perfect_distance"): return PerfectDistanceOpponent()
-    case .simple("win_block"): return WinBlockOpponent()
-    case .simple: return TrapOpponent()
+    case .simple(let player): return player.opponent
     case .level(let number): return Level(number: number)
-    case .menace where freezing:
-      guard let menace = try learner() as? Menace else { return nil }
-      return FrozenMenace(menace)
-    default: return nil
+    case .menace, .adaptive: return freezing ? try learner()?.frozen : nil
+    case .mcts, .engine: return nil
     }
+  }
+
+  /// The player of this name that keeps no state between moves, if it is one of ours.
+  public func stateless() throws(ArenaError) -> (any Opponent)? {
+    if case .mcts(let count) = self { return MonteCarloOpponent(simulations: count) }
+    return try memoryless(freezing: true)
   }
 
   /// The learning player of this name at the start of its life, or with the boxes of its file.

@@ -15,24 +15,24 @@ public enum Format: String, Sendable, Hashable, CaseIterable {
   case knockout
 }
 
-/// How long engines may think about a move, and how the arena asks them to.
-public struct TimeLimit: Sendable, Hashable {
-  /// Milliseconds a move (`go movetime`), 0 with a clock.
-  public var moveTime = 1000
-  /// Milliseconds on the clock at the start, 0 without a clock (`go wtime … btime …`).
-  public var clock = 0
-  /// Milliseconds added after each move.
-  public var increment = 0
-  /// Nodes a move, sent along where above 0 (`go nodes`).
-  public var nodes = 0
-  /// Milliseconds granted beyond the limit before the game is lost.
-  public var margin = 50
+/// A share of the games of a run, of so many that are of like size.
+public struct Shard: Sendable, Hashable {
+  /// Which, from 1.
+  public var number: Int
+  /// Of how many.
+  public var count: Int
 
-  /// A second a move.
-  public init() {}
+  /// Reads `3/16`.
+  public init(_ text: String) throws(ArenaError) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard parts.count == 2, (1...100_000).contains(parts[1]), (1...parts[1]).contains(parts[0]) else {
+      throw ArenaError("--shard '\(text)': NUMBER/COUNT, as 3/16")
+    }
+    (number, count) = (parts[0], parts[1])
+  }
 
-  /// The longest a single move may take in milliseconds, with `left` on the clock.
-  func patience(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
+  /// As it is read.
+  public var text: String { "\(number)/\(count)" }
 }
 
 /// Everything that decides what games are played; what is written in the header of a file of games.
@@ -43,6 +43,8 @@ public struct RunConfiguration: Sendable, Hashable {
     public var spec: PlayerSpec
     /// What an engine calls itself.
     public var id: String?
+    /// How it is run, if it is an engine.
+    public var engine = EngineSettings()
     /// The files its name names: an engine's program and its arguments, a set of matchboxes.
     public var files: [File] = []
 
@@ -58,7 +60,7 @@ public struct RunConfiguration: Sendable, Hashable {
     public init(_ spec: PlayerSpec) { self.spec = spec }
 
     /// The name shown in tables and records.
-    public var displayName: String { id ?? spec.portable.text }
+    public var displayName: String { engine.name ?? id ?? spec.portable.text }
   }
 
   /// Who meets whom.
@@ -79,6 +81,8 @@ public struct RunConfiguration: Sendable, Hashable {
   public var time = TimeLimit()
   /// Whether learning players do not learn.
   public var isFrozen = false
+  /// Which share of the games is played; all without one.
+  public var shard: Shard?
   /// The date written in records.
   public var date = "????.??.??"
 
@@ -92,6 +96,24 @@ public struct RunConfiguration: Sendable, Hashable {
 
   /// Whether the same arguments give the same games.
   public var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine } }
+
+  /// The games of the shard, if it is one: whole pairs.
+  var indices: Range<Int>? {
+    guard let shard, let games = Schedule.totalGames(self) else { return nil }
+    let pairs = games / 2
+    func begin(_ number: Int) -> Int { 2 * Int((Double(pairs) * Double(number) / Double(shard.count)).rounded(.down)) }
+    return begin(shard.number - 1)..<(shard.number == shard.count ? games : begin(shard.number))
+  }
+
+  /// How an engine is started.
+  func recipe(of player: Int, _ guardExecutable: String) -> EngineClient.Recipe {
+    guard case .engine(let command) = entrants[player].spec else {
+      preconditionFailure("player \(player) is no engine")
+    }
+    let settings = entrants[player].engine
+    return EngineClient.Recipe(
+      command: command, guardExecutable: guardExecutable, time: settings.time ?? time, seed: seed, settings: settings)
+  }
 
   /// Refuses what cannot be played.
   public func validate() throws(ArenaError) {
@@ -112,12 +134,19 @@ public struct RunConfiguration: Sendable, Hashable {
     }
     if sprt != nil, format != .match { throw ArenaError("--sprt needs a match of two players") }
     try sprt?.validate()
+    guard shard == nil || (sprt == nil && Schedule.totalGames(self) != nil && format != .swiss) else {
+      throw ArenaError(
+        "--shard needs a match, round-robin or gauntlet without --sprt: games that do not depend on others")
+    }
+    guard shard == nil || isFrozen || !entrants.contains(where: \.spec.isLearner) else {
+      throw ArenaError("--shard: a player that learns has to play all its games in order; see --freeze")
+    }
   }
 
   // MARK: - Header
 
   /// The version of the file format.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// The header as one line of JSON, without the line end.
   public var headerLine: String {
@@ -135,6 +164,7 @@ public struct RunConfiguration: Sendable, Hashable {
           entrants.map { entrant in
             var parts = [M("spec", .string(entrant.spec.portable.text))]
             if let id = entrant.id { parts.append(M("id", .string(id))) }
+            parts += entrant.engine.members
             let files = entrant.files.map {
               JSON.object([M("word", .integer(Int64($0.word))), M("sha256", .string($0.sha256))])
             }
@@ -158,18 +188,12 @@ public struct RunConfiguration: Sendable, Hashable {
             M("beta", .number(sprt.beta)), M("model", .string(sprt.model.rawValue)),
           ])))
     }
-    if !isDeterministic {
-      members.append(
-        M(
-          "time",
-          .object([
-            M("moveTime", .integer(Int64(time.moveTime))), M("clock", .integer(Int64(time.clock))),
-            M("increment", .integer(Int64(time.increment))), M("nodes", .integer(Int64(time.nodes))),
-            M("margin", .integer(Int64(time.margin))),
-          ])))
-    }
+    if !isDeterministic { members.append(M("time", time.json)) }
     if isFrozen { members.append(M("frozen", .bool(true))) }
+    if let shard { members.append(M("shard", .string(shard.text))) }
     members += [M("date", .string(date)), M("deterministic", .bool(isDeterministic))]
+    // A header that was changed by hand does not fit its own hash.
+    members.append(M("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16)))))
     return JSON.object(members).text
   }
 
@@ -184,7 +208,8 @@ public struct RunConfiguration: Sendable, Hashable {
     func missing(_ name: String) -> ArenaError { ArenaError("the header's '\(name)' is missing or wrong") }
     guard json["alina"]?.string == "arena" else { throw ArenaError("this is no file of the arena's games") }
     guard json["version"]?.integer == RunConfiguration.version else {
-      throw ArenaError("the file's version is not \(RunConfiguration.version)")
+      throw ArenaError(
+        "the file's version is not \(RunConfiguration.version): finish it with the program that began it")
     }
     guard json["rules"]?.string == "standard" else { throw missing("rules") }
     guard let format = json["format"]?.string.flatMap(Format.init) else { throw missing("format") }
@@ -196,6 +221,8 @@ public struct RunConfiguration: Sendable, Hashable {
       guard let text = player["spec"]?.string else { throw missing("players") }
       var entrant = Entrant(try PlayerSpec(text))
       entrant.id = player["id"]?.string
+      guard let settings = EngineSettings(player) else { throw missing("players") }
+      entrant.engine = settings
       for file in player["files"]?.array ?? [] {
         guard let word = file["word"]?.integer, let hash = file["sha256"]?.string else { throw missing("players") }
         entrant.files.append(Entrant.File(word: Int(word), sha256: hash))
@@ -219,13 +246,10 @@ public struct RunConfiguration: Sendable, Hashable {
       sprt = SPRT(elo0: elo0, elo1: elo1, alpha: alpha, beta: beta, model: model)
     }
     if let limits = json["time"] {
-      for (name, path) in TimeLimit.fields {
-        guard let value = limits[name]?.integer, let number = Int(exactly: value), number >= 0 else {
-          throw missing("time")
-        }
-        time[keyPath: path] = number
-      }
+      guard let read = TimeLimit(limits) else { throw missing("time") }
+      time = read
     }
+    if let share = json["shard"] { shard = try Shard(share.string ?? "") }
     isFrozen = json["frozen"]?.bool ?? false
     guard let date = json["date"]?.string else { throw missing("date") }
     self.date = date
@@ -249,6 +273,9 @@ public struct RunConfiguration: Sendable, Hashable {
     }
     compare("players", list(entrants), list(other.entrants))
     for (mine, theirs) in zip(entrants, other.entrants) where mine.spec.portable == theirs.spec.portable {
+      if mine.engine.portable != theirs.engine.portable {
+        names.append("the settings of \(mine.spec.portable.text) differ from the file's")
+      }
       compare("the name of \(mine.spec.portable.text)", mine.id ?? "-", theirs.id ?? "-")
       if mine.files != theirs.files {
         compare("the SHA-256 of \(mine.spec.portable.text)", hashes(mine), hashes(theirs))
@@ -257,15 +284,9 @@ public struct RunConfiguration: Sendable, Hashable {
     if openings != other.openings { names.append("openings differ from the file's") }
     if sprt != other.sprt { names.append("sprt differs from the file's") }
     if time != other.time, !isDeterministic { names.append("time limits differ from the file's") }
+    compare("shard", shard?.text ?? "none", other.shard?.text ?? "none")
     compare("frozen", "\(isFrozen)", "\(other.isFrozen)")
     compare("date", date, other.date)
     return names
   }
-}
-
-extension TimeLimit {
-  /// The fields as headers name them.
-  nonisolated(unsafe) static let fields: [(String, WritableKeyPath<TimeLimit, Int>)] = [
-    ("moveTime", \.moveTime), ("clock", \.clock), ("increment", \.increment), ("nodes", \.nodes), ("margin", \.margin),
-  ]
 }

@@ -61,10 +61,8 @@ public enum RunText {
         + String(format: "score %.4f\n", tally.score)
     }
     out += "  Elo   \(statistics.estimate.eloText)\n"
-    let perObservation = statistics.pentanomial.contains { $0 > 0 } ? 2.0 : 1.0
-    let normalised = statistics.estimate.normalisedElo(gamesPerObservation: perObservation)
     out += String(format: "  LOS   %.2f %%", statistics.estimate.los * 100)
-    out += ", normalised Elo \(Elo.signed(normalised))\n"
+    out += ", normalised Elo \(Elo.signed(statistics.normalisedElo))\n"
     out += "  pairs \(statistics.pentanomial.map { "\($0)" }.joined(separator: " ")) (0 ½ 1 1½ 2 points)\n"
     if let sprt = configuration.sprt {
       let (lower, upper) = sprt.bounds
@@ -82,6 +80,11 @@ public enum RunText {
     for (place, standing) in report.standings.enumerated() {
       let name = names[standing.player] + String(repeating: " ", count: width - names[standing.player].count)
       out += "\(place + 1). \(name)  \(points(standing.points))"
+      if report.ratings.indices.contains(standing.player) {
+        let rating = report.ratings[standing.player]
+        out +=
+          "  rating \(Elo.signed(rating.elo)) ± " + (rating.error.isFinite ? String(format: "%.2f", rating.error) : "?")
+      }
       if report.configuration.format == .swiss { out += String(format: "  Buchholz %.2f", standing.buchholz) }
       out += "\n"
     }
@@ -108,11 +111,7 @@ public enum RunText {
         M("pentanomial", .array(statistics.pentanomial.map(integer))),
         M("elo", bound(statistics.estimate.elo)), M("eloLow", bound(low)), M("eloHigh", bound(high)),
         M("los", .number(statistics.estimate.los)),
-        M(
-          "normalisedElo",
-          .number(
-            statistics.estimate.normalisedElo(
-              gamesPerObservation: statistics.pentanomial.contains { $0 > 0 } ? 2 : 1))),
+        M("normalisedElo", .number(statistics.normalisedElo)),
         M("forfeits", integer(statistics.forfeits)),
       ]
       if let sprt = configuration.sprt {
@@ -147,9 +146,16 @@ public enum RunText {
         "standings",
         .array(
           report.standings.map {
-            .object([
-              M("player", integer($0.player)), M("points", .number($0.points)), M("buchholz", .number($0.buchholz)),
-            ])
+            .object(
+              [
+                M("player", integer($0.player)), M("points", .number($0.points)), M("buchholz", .number($0.buchholz)),
+              ]
+                + (report.ratings.isEmpty
+                  ? []
+                  : [
+                    M("rating", .number(report.ratings[$0.player].elo)),
+                    M("error", .number(report.ratings[$0.player].error)),
+                  ]))
           })),
       M("byes", .array(report.byes.map(integer))),
       M(

@@ -5,7 +5,7 @@ struct Pairing: Sendable, Hashable {
 }
 
 /// Games that can be played without knowing each other's results.
-struct Wave: Sendable {
+struct Stage: Sendable {
   /// The index of its first game.
   var firstGame: Int
   /// The index of its first pair of games, for openings.
@@ -15,31 +15,37 @@ struct Wave: Sendable {
   /// Pairs of games of each pairing.
   var rounds: Int
 
-  /// All games.
+  /// How many games.
   var games: Int { pairings.count * rounds * 2 }
+  /// The indices of its games.
+  var indices: Range<Int> { firstGame..<firstGame + games }
 }
 
-/// One game of a wave.
+/// One game of a stage.
 struct ScheduledGame: Sendable {
-  var index: Int
+  /// The number of its pairing in the stage.
   var pairing: Int
   var opening: Int
   /// Whether the second player has X.
   var isSwapped: Bool
+  var x: Int
+  var o: Int
 }
 
-extension Wave {
-  /// The game at an offset from the first.
+extension Stage {
+  /// The game of an index.
   @inline(__always)
-  func game(_ offset: Int) -> ScheduledGame {
-    let pair = offset / 2
+  func game(_ index: Int) -> ScheduledGame {
+    let (round, number) = ((index - firstGame) / 2).quotientAndRemainder(dividingBy: pairings.count)
+    let isSwapped = index % 2 == 1
+    let pairing = pairings[number]
     return ScheduledGame(
-      index: firstGame + offset, pairing: pair % pairings.count, opening: firstRound + pair / pairings.count,
-      isSwapped: offset % 2 == 1)
+      pairing: number, opening: firstRound + round, isSwapped: isSwapped, x: isSwapped ? pairing.b : pairing.a,
+      o: isSwapped ? pairing.a : pairing.b)
   }
 }
 
-/// The waves of a tournament, each made from the results before it.
+/// The stages of a tournament, each made from the results before it.
 struct Schedule: Sendable {
   /// A match of a knockout tournament, and how it was decided.
   struct Match: Sendable, Hashable {
@@ -55,9 +61,9 @@ struct Schedule: Sendable {
   private let configuration: RunConfiguration
   private var nextGame = 0
   private var nextRound = 0
-  private var wavesMade = 0
-  /// Swiss: points of encounters, opponents met, byes.
-  private(set) var points: [Double]
+  private var stagesMade = 0
+  /// Swiss: twice the points of games, a bye counting as won; opponents met; byes.
+  private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
@@ -68,8 +74,8 @@ struct Schedule: Sendable {
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// A level knockout match goes on for so many pairs of games.
-  static let knockoutPairs = 4
+  /// A level knockout match goes on pair by pair, so many more at most.
+  static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
     self.configuration = configuration
@@ -92,47 +98,47 @@ struct Schedule: Sendable {
     }
   }
 
-  /// The next wave, or `nil` when the tournament is over.
-  mutating func next() -> Wave? {
+  /// The next stage, or `nil` when the tournament is over.
+  mutating func next() -> Stage? {
     let count = configuration.entrants.count
     var pairings: [Pairing] = []
     var rounds = configuration.games / 2
     switch configuration.format {
-    case .match: pairings = wavesMade == 0 ? [Pairing(a: 0, b: 1)] : []
-    case .gauntlet: pairings = wavesMade == 0 ? (1..<count).map { Pairing(a: 0, b: $0) } : []
+    case .match: pairings = stagesMade == 0 ? [Pairing(a: 0, b: 1)] : []
+    case .gauntlet: pairings = stagesMade == 0 ? (1..<count).map { Pairing(a: 0, b: $0) } : []
     case .roundRobin:
-      if wavesMade == 0 {
+      if stagesMade == 0 {
         for a in 0..<count { for b in a + 1..<count { pairings.append(Pairing(a: a, b: b)) } }
       }
-    case .swiss: pairings = wavesMade < configuration.rounds ? swissRound() : []
+    case .swiss: pairings = stagesMade < configuration.rounds ? swissRound() : []
     case .knockout:
       pairings = knockoutRound()
-      rounds = 1
+      if matches.contains(where: { $0.winner == nil && $0.pairs > 0 }) { rounds = 1 }
     }
     guard !pairings.isEmpty else { return nil }
-    let wave = Wave(firstGame: nextGame, firstRound: nextRound, pairings: pairings, rounds: rounds)
-    nextGame += wave.games
+    let stage = Stage(firstGame: nextGame, firstRound: nextRound, pairings: pairings, rounds: rounds)
+    nextGame += stage.games
     nextRound += rounds
-    wavesMade += 1
-    return wave
+    stagesMade += 1
+    return stage
   }
 
-  /// Takes in the results of a wave: twice the first player's points by pairing.
-  mutating func finish(_ wave: Wave, doubledPoints: [Int]) {
-    for (number, pairing) in wave.pairings.enumerated() {
-      let (doubled, games) = (doubledPoints[number], wave.rounds * 2)
-      points[pairing.a] += Double(doubled) / Double(2 * games)
-      points[pairing.b] += 1 - Double(doubled) / Double(2 * games)
+  /// Takes in the results of a stage: twice the first player's points by pairing.
+  mutating func finish(_ stage: Stage, doubledPoints: [Int]) {
+    for (number, pairing) in stage.pairings.enumerated() {
+      let (doubled, games) = (doubledPoints[number], stage.rounds * 2)
+      points[pairing.a] += doubled
+      points[pairing.b] += 2 * games - doubled
       met[pairing.a].append(pairing.b)
       met[pairing.b].append(pairing.a)
       guard configuration.format == .knockout else { continue }
       let index = current[number]
-      matches[index].pairs += 1
+      matches[index].pairs += stage.rounds
       matches[index].difference += 2 * doubled - 2 * games
       let difference = matches[index].difference
       if difference != 0 {
         matches[index].winner = difference > 0 ? pairing.a : pairing.b
-      } else if matches[index].pairs == Schedule.knockoutPairs {
+      } else if matches[index].pairs == configuration.games / 2 + Schedule.extraPairs {
         matches[index].winner = min(pairing.a, pairing.b)
         matches[index].bySeed = true
       }
@@ -140,15 +146,19 @@ struct Schedule: Sendable {
   }
 
   /// The sum of the points of a player's opponents.
-  func buchholz(_ player: Int) -> Double { met[player].reduce(0) { $0 + points[$1] } }
+  func buchholz(_ player: Int) -> Int { met[player].reduce(0) { $0 + points[$1] } }
 
-  /// Players by points, then Buchholz, then order of entry.
+  /// Players in order of merit, equals by entry: in a knockout by the round in which they were beaten, else by points
+  /// and then Buchholz.
   var standings: [Int] {
-    points.indices.sorted { p, q in
-      if points[p] != points[q] { return points[p] > points[q] }
-      let (bp, bq) = (buchholz(p), buchholz(q))
-      return bp != bq ? bp > bq : p < q
+    var merit = points.indices.map { (points[$0], buchholz($0)) }
+    if configuration.format == .knockout {
+      merit = .init(repeating: (.max, 0), count: points.count)
+      for match in matches {
+        if let winner = match.winner { merit[match.pairing.a + match.pairing.b - winner].0 = match.round }
+      }
     }
+    return points.indices.sorted { merit[$0] != merit[$1] ? merit[$0] > merit[$1] : $0 < $1 }
   }
 
   /// The next round of a Swiss tournament: from the top, each player meets the next it has not met.
@@ -158,8 +168,8 @@ struct Schedule: Sendable {
   private mutating func swissRound() -> [Pairing] {
     let absent = points.count % 2 == 1 ? [points.count] : []
     let order = standings + absent
-    let left = configuration.rounds - wavesMade
-    if wavesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
+    let left = configuration.rounds - stagesMade
+    if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     var round = unmet.firstRound(in: order)
     // While everyone has half the others before it there is always a round (Dirac 1952); past that one is looked for.
     if configuration.rounds > order.count / 2 {
@@ -170,11 +180,11 @@ struct Schedule: Sendable {
         reserve.removeAll { $0 == round }
       }
     }
-    guard let round else { preconditionFailure("no round \(wavesMade) of \(configuration.rounds)") }
+    guard let round else { preconditionFailure("no round \(stagesMade) of \(configuration.rounds)") }
     unmet.remove(round)
     if let absent = absent.first {
       byes.insert(round[absent])
-      points[round[absent]] += 1
+      points[round[absent]] += 2 * configuration.games
     }
     var pairings: [Pairing] = []
     for (place, player) in order.enumerated() where player < points.count && round[player] < points.count {

@@ -52,6 +52,13 @@ public struct PairingStatistics: Sendable, Hashable {
   }
 }
 
+extension PairingStatistics {
+  /// The normalised Elo of the estimate.
+  public var normalisedElo: Double {
+    estimate.normalisedElo(gamesPerObservation: estimate.counts.count == 5 ? 2 : 1)
+  }
+}
+
 /// A logistic bound or value in Elo; bounds stand where a side never scored.
 public enum Elo: Sendable, Hashable {
   /// A value.
@@ -240,22 +247,55 @@ public struct SPRT: Sendable, Hashable {
   /// The log-likelihood ratios at which the test ends.
   public var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
 
-  /// The log-likelihood ratio in the normal approximation; Jeffreys counts where the variance is 0.
+  /// What is added to a cell without a count, so that a result not seen yet is not held impossible.
+  private static let prior = 1e-3
+
+  /// The log-likelihood ratio of what has been played.
   public func llr(_ statistics: PairingStatistics) -> Double {
     let total = statistics.total
-    let estimate =
-      model == .pentanomial
-      ? Estimate(counts: statistics.pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
-    return llr(estimate)
+    return llr(counts: model == .pentanomial ? statistics.pentanomial : [total.losses, total.draws, total.wins])
   }
 
-  /// The log-likelihood ratio of counts: N (s₁ − s₀)(2s − s₀ − s₁) / 2σ².
-  public func llr(_ estimate: Estimate) -> Double {
-    guard estimate.number > 0 else { return 0 }
-    let plain = estimate.moments()
-    let (n, mean, variance) = plain.variance > 0 ? plain : estimate.moments(prior: 0.5)
-    let (s0, s1) = (Elo.score(of: elo0), Elo.score(of: elo1))
-    return n * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
+  /// The log-likelihood ratio of counts of equally spaced scores: how much likelier they are under the likeliest
+  /// distribution with the mean of `elo1` than under the likeliest with that of `elo0`.
+  ///
+  /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
+  public func llr(counts: [Int]) -> Double {
+    guard counts.contains(where: { $0 > 0 }) else { return 0 }
+    let weights = counts.map { $0 > 0 ? Double($0) : SPRT.prior }
+    let (theta0, theta1) = (tilt(weights, Elo.score(of: elo0)), tilt(weights, Elo.score(of: elo1)))
+    let last = Double(counts.count - 1)
+    var sum = 0.0
+    for (index, weight) in weights.enumerated() {
+      let score = Double(index) / last
+      sum +=
+        weight * (log1p(theta0 * (score - Elo.score(of: elo0))) - log1p(theta1 * (score - Elo.score(of: elo1))))
+    }
+    return sum
+  }
+
+  /// The multiplier θ with which weights p/(1 + θ(s − mean)) have the mean: the root of Σ p(s − mean)/(1 + θ(s − mean)),
+  /// which falls from +∞ to −∞ between its poles.
+  private func tilt(_ weights: [Double], _ mean: Double) -> Double {
+    let last = Double(weights.count - 1)
+    var (low, high) = (-1 / (1 - mean), 1 / mean)
+    var theta = 0.0
+    for _ in 0..<100 {
+      var (value, slope) = (0.0, 0.0)
+      for (index, weight) in weights.enumerated() {
+        let distance = Double(index) / last - mean
+        let share = distance / (1 + theta * distance)
+        value += weight * share
+        slope -= weight * share * share
+      }
+      if value > 0 { low = theta } else { high = theta }
+      // Newton's step where it stays inside, else the middle.
+      var next = theta - value / slope
+      if !(next > low && next < high) { next = (low + high) / 2 }
+      if abs(next - theta) <= 1e-13 * (1 + abs(theta)) { break }
+      theta = next
+    }
+    return theta
   }
 
   /// What the test says of what has been played.

@@ -30,14 +30,24 @@ public struct Adaptive: LearningOpponent {
   /// A strong move, one that gives value away, or any legal move, by the share.
   public func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     let draw = generator.below(Adaptive.scale)
-    var squares = position.legalMoves
-    if draw < strength {
-      squares = strongMoves(in: position)
-    } else if draw < -strength {
-      let losing = squares.subtracting(Solver.shared.valuePreservingMoves(in: position))
-      if !losing.isEmpty { squares = losing }
+    return MoveDistribution(uniformOver: draw < abs(strength) ? wish(in: position) : position.legalMoves)
+      .draw(using: &generator)
+  }
+
+  /// The chances with the share and the habits as they are.
+  public var frozen: any MemorylessOpponent {
+    FrozenPlayer(name: "adaptive:frozen") { (position, _) in
+      MoveDistribution(
+        wish(in: position), taken: UInt64(abs(strength)), of: UInt64(Adaptive.scale),
+        otherwise: MoveDistribution(uniformOver: position.legalMoves))
     }
-    return MoveDistribution(uniformOver: squares).draw(using: &generator)
+  }
+
+  /// Strong moves, or below 0 those that give value away where there are any.
+  private func wish(in position: Position) -> SquareSet {
+    if strength >= 0 { return strongMoves(in: position) }
+    let losing = position.legalMoves.subtracting(Solver.shared.valuePreservingMoves(in: position))
+    return losing.isEmpty ? position.legalMoves : losing
   }
 
   /// Of the moves that keep the value, those after which the player watched errs most often, by habit.

@@ -10,4 +10,7 @@ public protocol LearningOpponent: Sendable {
 
   /// Learns from a finished game that was played as `side`; `outcome` is `nil` where nobody won or drew.
   mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?)
+
+  /// The player as it stands now, learning no more.
+  var frozen: any MemorylessOpponent { get }
 }

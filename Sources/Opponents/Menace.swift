@@ -76,21 +76,19 @@ public struct Menace: LearningOpponent {
   }
 }
 
-/// `menace` when it no longer learns: a player whose chances are known.
-public struct FrozenMenace: MemorylessOpponent {
-  /// The boxes.
-  public let menace: Menace
-
-  /// Freezes the boxes as they are.
-  public init(_ menace: Menace) { self.menace = menace }
-
-  /// `menace:frozen`.
-  public var name: String { "menace:frozen" }
-
+extension Menace {
   /// The chances as the beads lie.
-  public func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
-    menace.distribution(in: position)
+  public var frozen: any MemorylessOpponent {
+    FrozenPlayer(name: "menace:frozen") { (position, _) in distribution(in: position) }
   }
+}
+
+/// A learning player that no longer learns.
+struct FrozenPlayer: MemorylessOpponent {
+  let name: String
+  let chances: @Sendable (Position, Square?) -> MoveDistribution
+
+  func distribution(in position: Position, lastMove: Square?) -> MoveDistribution { chances(position, lastMove) }
 }
 
 /// The labels on the boxes: canonical positions with a choice, and where to find the box of a position.

@@ -90,9 +90,15 @@ public final class MonteCarloSearch {
     return (2 * 0.693_147_18 * (Float(exponent) + mantissa)).squareRoot()
   }
 
-  /// Runs the simulations and returns the move visited most; equals are drawn by lot.
-  public func bestMove(in position: Position, simulations: Int, using generator: inout SplitMix64) -> Square {
-    search(position, simulations: simulations, using: &generator)
+  /// Simulations after which it is asked whether to stop.
+  private static let patience = 1024
+
+  /// Runs the simulations, or as many as can be run before `isStopped`, and returns the move visited most; equals are
+  /// drawn by lot.
+  public func bestMove(
+    in position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
+  ) -> Square {
+    search(position, simulations: simulations, using: &generator, isStopped: isStopped)
     let root = nodes[position.ternaryKey]
     var best: SquareSet = []
     var most: UInt32 = 0
@@ -110,16 +116,22 @@ public final class MonteCarloSearch {
   }
 
   /// Runs simulations from a live position; cost about 70 ns each.
-  public func search(_ position: Position, simulations: Int, using generator: inout SplitMix64) {
+  public func search(
+    _ position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
+  ) {
     precondition(position.outcome == nil, "no search in the finished position \(position.notation)")
     epoch &+= 1
     let key = position.ternaryKey
     prepare(key, empty: position.empty.rawValue)
     let isX = position.turn == .x
     let (me, other) = isX ? (position.x.rawValue, position.o.rawValue) : (position.o.rawValue, position.x.rawValue)
-    for _ in 0..<simulations {
-      simulate(key, me: me, other: other, isX: isX, using: &generator)
-    }
+    var left = simulations
+    repeat {
+      for _ in 0..<min(left, MonteCarloSearch.patience) {
+        simulate(key, me: me, other: other, isX: isX, using: &generator)
+      }
+      left -= MonteCarloSearch.patience
+    } while left > 0 && !isStopped()
   }
 
   @inline(__always)

@@ -37,6 +37,15 @@ package struct SHA256: Sendable {
   /// Begins with no bytes.
   package init() {}
 
+  /// Goes on after so many bytes, a multiple of 64, that were worked into the eight words elsewhere.
+  package init(continuing words: SIMD8<UInt32>, length: UInt64) { (state, self.length) = (words, length) }
+
+  /// The eight words; at the beginning, or after a multiple of 64 bytes.
+  package var words: SIMD8<UInt32> { state }
+
+  /// Takes in bytes; O(n).
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) { take(bytes) }
+
   /// Takes in bytes; O(n).
   package mutating func update(_ bytes: some Collection<UInt8>) {
     if bytes.withContiguousStorageIfAvailable({ take(UnsafeRawBufferPointer($0)) }) == nil {

@@ -9,9 +9,15 @@ struct AlinaArena: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-arena",
     abstract: "Plays, counts, solves and explains tic-tac-toe among programs.",
+    discussion: """
+      Exit codes: 0 done; 1 an engine failed its handshake; 2 wrong arguments or a wrong file; 3 the system refused \
+      processes, descriptors or room on a disk (the file can be resumed); 130 interrupted (likewise; a second Ctrl-C ends \
+      at once).
+      """,
     version: alinaVersion,
     subcommands: [
-      RunCommand.self, ResumeCommand.self, ExactCommand.self, PerftCommand.self, BenchCommand.self,
+      RunCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self, PerftCommand.self,
+      BenchCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,
       GuardCommand.self,
     ])
@@ -20,10 +26,10 @@ struct AlinaArena: ParsableCommand {
     // A reader that goes away is an error to report, not a signal to die of.
     signal(SIGPIPE, SIG_IGN)
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(joined(Array(CommandLine.arguments.dropFirst())))
       try command.run()
     } catch let error as ArenaError {
-      fail(error.description, error.kind == .handshake ? 1 : 2)
+      fail(error.description, error.kind == .handshake ? 1 : error.kind == .lack ? 3 : 2)
     } catch let code as ExitCode {
       Foundation.exit(code.rawValue)
     } catch {
@@ -33,6 +39,24 @@ struct AlinaArena: ParsableCommand {
       }
       fail(message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong arguments", 2)
     }
+  }
+
+  /// The words of each `-engine` and `-each`, as cutechess-cli has them, in one argument.
+  private static func joined(_ arguments: [String]) -> [String] {
+    var result: [String] = []
+    var isOpen = false
+    for word in arguments {
+      if isOpen, word.contains("="), !word.hasPrefix("-") {
+        if let last = result.popLast() {
+          let isFirst = last == "--engine=" || last == "--each="
+          result.append(last + (isFirst ? "" : String(EngineSettings.separator)) + word)
+        }
+      } else {
+        isOpen = word == "-engine" || word == "-each"
+        result.append(isOpen ? "-\(word)=" : word)
+      }
+    }
+    return result
   }
 
   private static func fail(_ message: String, _ code: Int32) -> Never {
@@ -53,9 +77,8 @@ struct GuardCommand: ParsableCommand {
   @Argument(parsing: .captureForPassthrough) var command: [String] = []
 
   func run() throws {
-    let words = command.first == "--" ? Array(command.dropFirst()) : command
-    guard !words.isEmpty else { throw ArenaError("guard needs a command") }
-    EngineGuard.run(words)
+    guard command.count > 3, command[0] == "-C", command[2] == "--" else { throw ArenaError("guard needs a command") }
+    EngineGuard.run(command)
   }
 }
 

@@ -16,7 +16,7 @@ struct ExactCommand: ParsableCommand {
   func run() throws {
     let (a, b) = (try player(x, "--x"), try player(o, "--o"))
     let match = ExactMatch(a: a, b: b)
-    print(json ? AnswerText.exactJSON(match, x, o) + "\n" : AnswerText.exact(match, x, o), terminator: "")
+    try writeOut(json ? AnswerText.exactJSON(match, x, o) + "\n" : AnswerText.exact(match, x, o))
   }
 
   private func player(_ name: String, _ option: String) throws -> any MemorylessOpponent {
@@ -45,9 +45,8 @@ struct PerftCommand: ParsableCommand {
     let begun = Date()
     let perft = Perft(of: start, depth: depth)
     let seconds = Date().timeIntervalSince(begun)
-    print(
-      json ? AnswerText.perftJSON(perft, seconds: seconds) + "\n" : AnswerText.perft(perft, seconds: seconds),
-      terminator: "")
+    try writeOut(
+      json ? AnswerText.perftJSON(perft, seconds: seconds) + "\n" : AnswerText.perft(perft, seconds: seconds))
   }
 }
 
@@ -61,7 +60,7 @@ struct SolveCommand: ParsableCommand {
 
   func run() throws {
     let position = try readPosition(position)
-    print(json ? AnswerText.solveJSON(position) + "\n" : AnswerText.solve(position), terminator: "")
+    try writeOut(json ? AnswerText.solveJSON(position) + "\n" : AnswerText.solve(position))
   }
 }
 
@@ -83,32 +82,12 @@ struct AnalyseCommand: ParsableCommand {
   @Flag(help: "Print JSON, a line a game.") var json = false
 
   func run() throws {
-    let data = game == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: game)
-    guard let data else { throw ArenaError("\(game) cannot be read") }
-    for record in try records(Array(data)) {
-      print(json ? AnswerText.analysisJSON(record) + "\n" : AnswerText.analysis(record), terminator: "")
+    var count = 0
+    try RecordFile.forEach(of: game) { (record) throws(ArenaError) in
+      count += 1
+      try writeOut(json ? AnswerText.analysisJSON(record) + "\n" : AnswerText.analysis(record))
     }
-  }
-
-  private func records(_ bytes: [UInt8]) throws -> [Record] {
-    var result: [Record] = []
-    do {
-      if bytes.first == UInt8(ascii: "{"), bytes.starts(with: Array("{\"".utf8)) {
-        for (number, line) in bytes.split(separator: 0x0A).enumerated() {
-          let json = String(decoding: line, as: UTF8.self)
-          // The header and footer of an arena's file are no games.
-          if json.hasPrefix("{\"alina\":") || json.hasPrefix("{\"end\":") { continue }
-          result.append(try Record(jsonLine: json, line: number + 1))
-        }
-      } else {
-        var reader = RecordReader(bytes: bytes)
-        while let record = try reader.next() { result.append(record) }
-      }
-    } catch {
-      throw ArenaError("\(game): \(error)")
-    }
-    guard !result.isEmpty else { throw ArenaError("\(game) holds no game") }
-    return result
+    guard count > 0 else { throw ArenaError("\(game) holds no game") }
   }
 }
 
@@ -128,7 +107,7 @@ struct MenaceShow: ParsableCommand {
 
   func run() throws {
     let menace = try file.map { (path) throws(ArenaError) in try MatchboxFile.load(path) } ?? Menace()
-    print(json ? MatchboxFile.text(of: menace) : AnswerText.boxes(menace), terminator: "")
+    try writeOut(json ? MatchboxFile.text(of: menace) : AnswerText.boxes(menace))
   }
 }
 
@@ -172,12 +151,12 @@ struct MenaceTrain: ParsableCommand {
       let points = training.curve.map {
         "{\"games\":\($0.games),\"againstRandom\":\($0.againstRandom),\"againstPerfect\":\($0.againstPerfect)}"
       }
-      print("{\"curve\":[\(points.joined(separator: ","))]}")
+      try writeOut("{\"curve\":[\(points.joined(separator: ","))]}\n")
     } else {
       for point in training.curve {
-        print(
+        try writeOut(
           "\(point.games) games: "
-            + String(format: "%.4f against random, %.4f against perfect", point.againstRandom, point.againstPerfect))
+            + String(format: "%.4f against random, %.4f against perfect\n", point.againstRandom, point.againstPerfect))
       }
     }
   }
@@ -192,6 +171,6 @@ struct BenchCommand: ParsableCommand {
 
   func run() throws {
     let bench = Bench(guardExecutable: ownExecutable)
-    print(json ? bench.json + "\n" : bench.text, terminator: "")
+    try writeOut(json ? bench.json + "\n" : bench.text)
   }
 }

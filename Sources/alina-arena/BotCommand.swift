@@ -23,7 +23,7 @@ struct BotCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Join the room of a code instead of the queue.", valueName: "code")) var room: String?
   @Option(help: "The name to ask for, 3–13 characters.") var name = "bot"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
-  @Option(help: "Milliseconds an engine has for a move.") var movetime = 1000
+  @Option(help: "Milliseconds an engine has for a move (default: it is told the game's clock).") var movetime: Int?
   @Flag(help: "Use TLS even on this machine.") var tls = false
   @Flag(help: "Use no TLS even to another machine.") var plain = false
 
@@ -51,7 +51,11 @@ struct BotCommand: ParsableCommand {
     }
     let wake = DispatchSemaphore(value: 0)
     var time = TimeLimit()
-    time.moveTime = movetime
+    if let movetime {
+      try time.apply("movetime", "\(movetime)")
+    } else if let control = terms.clock {
+      (time.moveTime, time.clock, time.increment) = (0, control.base, control.increment)
+    }
     let seats = try (0..<min(concurrency, games)).map { i in
       var configuration = MatchClient.Configuration(
         host: nodes[0].host, port: nodes[0].port, security: tls ? .tls : plain ? .plain : .automatic,
@@ -95,7 +99,10 @@ private final class BotSeat {
   private(set) var hasBeenOnline = false
   /// Why it is not online.
   private(set) var problem: String?
+  /// Used by the thinking queue alone.
   private let mind: HiredPlayer
+  /// Where this seat thinks, so that no other waits for it.
+  private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private var room: String?
   private var isSeeking = false
@@ -115,7 +122,7 @@ private final class BotSeat {
       case .paired(let m, _):
         isSeeking = false
         answered[m] = -1
-        mind.beginGame()
+        thinking.async { [mind] in mind.beginGame() }
       case .event(let m, _, let event):
         if case .draw(.offer, _) = event.kind, event.side != client.match(m)?.you {
           client.answerDraw(m, accept: false)
@@ -144,18 +151,25 @@ private final class BotSeat {
     if view.state.phase == .over {
       guard reported.insert(m).inserted, let end = view.state.end, let side = view.you, let players = view.state.players
       else { return }
-      mind.endGame(start: .start, moves: view.state.moves, as: side, outcome: end.outcome)
+      thinking.async { [mind, moves = view.state.moves] in
+        mind.endGame(start: .start, moves: moves, as: side, outcome: end.outcome)
+      }
       let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
       print(m, side.wire, "against", players[side.opponent].name, result, end.reason.rawValue)
       client.forget(m)
       // An aborted game was none.
       if end.outcome != nil { remaining = max(0, remaining - 1) }
-    } else if view.canMove, answered[m] != view.state.position.ply {
-      answered[m] = view.state.position.ply
-      if let square = mind.move(start: .start, moves: view.state.moves) {
-        client.move(m, square)
-      } else {
-        client.resign(m)
+    } else if view.canMove, answered[m] != view.state.position.ply, let side = view.you {
+      let (moves, now) = (view.state.moves, MatchClient.now)
+      answered[m] = moves.count
+      let clocks = view.remaining(side, at: now).flatMap { own in
+        view.remaining(side.opponent, at: now).map { (own: own, other: $0) }
+      }
+      thinking.async { [mind, client] in
+        let square = mind.move(start: .start, moves: moves, clocks: clocks)
+        // The game may be over, or back at an earlier move, by now.
+        guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
+        if let square { client.move(m, square) } else { client.resign(m) }
       }
     }
   }

@@ -1,12 +1,13 @@
 import Arena
 import ArgumentParser
 import Foundation
-import Synchronization
 
-/// Set by SIGINT and SIGTERM.
-private let interruption = Atomic<Bool>(false)
+/// Set by SIGINT and SIGTERM; the second ends the program at once.
+private let interruption = StopSignal()
 
-private func noteInterruption(_ signal: Int32) { interruption.store(true, ordering: .relaxed) }
+private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }
+
+private func tell(_ message: String) { FileHandle.standardError.write(Data("alina-arena: \(message)\n".utf8)) }
 
 /// When a progress line is shown.
 enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
@@ -20,11 +21,18 @@ struct GameOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("A player, as often as there are players: \(PlayerSpec.allowed).", valueName: "player"))
   var player: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "An engine with settings, in cutechess-cli's words: -engine cmd=… name=… dir=… tc=… st=… nodes=… option.X=… env.X=… "
+        + "stderr=…, or conf=NAME.", valueName: "words"))
+  var engine: [String] = []
+  @Option(help: ArgumentHelp("What every -engine begins with: -each tc=… option.X=….", valueName: "words"))
+  var each: String?
   @Option(help: "match, round-robin, gauntlet, swiss or knockout (default: match).") var format: String?
   @Option(help: "Games of each pairing, even (default: 100).") var games: Int?
   @Option(help: "Rounds of a Swiss tournament.") var rounds: Int?
   @Option(help: "The seed of every choice (default: 1).") var seed: UInt64?
-  @Option(help: "random:PLIES, or a file with an opening a line.") var openings: String?
+  @Option(help: "random:PLIES, or a file: an opening a line, EPD, or PGN.") var openings: String?
   @Option(help: "End a match early: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial].")
   var sprt: String?
   @Option(help: "Milliseconds an engine has for a move (default: 1000).") var movetime: Int?
@@ -32,6 +40,8 @@ struct GameOptions: ParsableArguments {
   @Option(help: "Nodes a move, sent to engines.") var nodes: Int?
   @Option(help: "Milliseconds granted beyond the limit (default: 50).") var margin: Int?
   @Flag(help: "Learning players do not learn.") var freeze = false
+  @Option(help: ArgumentHelp("Play one share of the games of many: 3/16; see merge.", valueName: "number/count"))
+  var shard: String?
   @Option(help: "The date in records, as 2026.11.21.") var date: String?
 
   /// Applies what was given.
@@ -41,11 +51,15 @@ struct GameOptions: ParsableArguments {
       guard let x, let o, player.isEmpty else { throw ArenaError("--x and --o go together and without --player") }
       names = [x, o]
     }
-    if !names.isEmpty {
-      var entrants: [RunConfiguration.Entrant] = []
-      for name in names { entrants.append(RunConfiguration.Entrant(try PlayerSpec(name))) }
-      configuration.entrants = entrants
+    var entrants = try names.map { (name) throws(ArenaError) in RunConfiguration.Entrant(try PlayerSpec(name)) }
+    try applyTime(to: &configuration.time)
+    func words(_ text: String) -> [String] { text.split(separator: EngineSettings.separator).map(String.init) }
+    for engine in engine {
+      entrants.append(
+        try EngineSettings.entrant(words(engine), each: words(each ?? ""), default: configuration.time))
     }
+    guard each == nil || !engine.isEmpty else { throw ArenaError("-each needs an -engine") }
+    if !entrants.isEmpty { configuration.entrants = entrants }
     if let format {
       guard let chosen = Format(rawValue: format) else {
         throw ArenaError("--format '\(format)': \(Format.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -63,31 +77,15 @@ struct GameOptions: ParsableArguments {
       }
       configuration.date = date
     }
+    if let shard { configuration.shard = try Shard(shard) }
     if freeze { configuration.isFrozen = true }
-    try applyTime(to: &configuration.time)
   }
 
   private func applyTime(to time: inout TimeLimit) throws(ArenaError) {
     for (name, value) in [("movetime", movetime), ("nodes", nodes), ("margin", margin)] {
-      guard let value else { continue }
-      guard (name == "movetime" ? 1 : 0) <= value, value <= 3_600_000 else {
-        throw ArenaError("--\(name) \(value): \(name == "movetime" ? 1 : 0)–3600000")
-      }
-      switch name {
-      case "movetime": time.moveTime = value
-      case "nodes": time.nodes = value
-      default: time.margin = value
-      }
+      if let value { try time.apply(name, "\(value)") }
     }
-    if let tc {
-      let parts = tc.split(separator: "+", omittingEmptySubsequences: false).map { Double($0) ?? -1 }
-      guard (1...2).contains(parts.count), parts[0] > 0, parts.allSatisfy({ (0...3600).contains($0) }) else {
-        throw ArenaError("--tc '\(tc)': SECONDS or SECONDS+INCREMENT, at most 3600 each")
-      }
-      time.moveTime = 0
-      time.clock = Int(parts[0] * 1000)
-      time.increment = parts.count > 1 ? Int(parts[1] * 1000) : 0
-    }
+    if let tc { try time.apply("tc", tc) }
   }
 }
 
@@ -108,24 +106,15 @@ struct OutputOptions: ParsableArguments {
   }
 
   /// Refuses before the first game what could not be written after the last.
-  func check(_ configuration: RunConfiguration) throws(ArenaError) {
+  func check(_ configuration: RunConfiguration, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
       guard configuration.format == .match, players.count == 1 else {
         throw ArenaError("--save-menace needs a match in which exactly one player is menace")
       }
     }
-    for (option, path) in [("--pgn", pgn), ("--save-menace", saveMenace)] {
-      guard let path else { continue }
-      var isFolder: ObjCBool = false
-      let folder = URL(filePath: path).deletingLastPathComponent().path
-      guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
-        throw ArenaError("\(option) \(path): is a folder")
-      }
-      guard access(folder, W_OK | X_OK) == 0 else {
-        throw ArenaError("\(option) \(path) cannot be written: \(String(cString: strerror(errno)))")
-      }
-    }
+    if let pgn { try checkPlace(pgn, option: "--pgn", force: force) }
+    if let saveMenace { try checkPlace(saveMenace, option: "--save-menace", force: true) }
   }
 
   /// Plays, shows and writes what was asked for; `games` is the file of games, `isKept` if it is no temporary one.
@@ -138,26 +127,33 @@ struct OutputOptions: ParsableArguments {
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
     sigprocmask(SIG_UNBLOCK, &signals, nil)
-    let isInterrupted = { @Sendable in interruption.load(ordering: .relaxed) }
-    run.isInterrupted = isInterrupted
+    run.stop = interruption
     let meter = ProgressMeter(mode: progress)
-    run.progress = { meter.show($0, $1) }
+    run.progress = { meter.show($0) }
+    run.notice = tell
     run.picksHighlights = scores != nil
     var report = try run.play()
     meter.finish()
+    // Words in quotes, as a shell wants them.
+    func resume(_ more: [String] = []) -> String {
+      let folders = Set(run.configuration.entrants.flatMap(\.whereabouts)).sorted().flatMap { ["--where", $0] }
+      return (["alina-arena", "resume", games ?? ""] + folders + more).map {
+        $0.contains { " '\"$\\&;()*?<>|".contains($0) } ? "'" + $0.replacing("'", with: "'\\''") + "'" : $0
+      }.joined(separator: " ")
+    }
     if report.ending == .interrupted {
-      let hint = isKept ? "; continue with: alina-arena resume \(games ?? "")" : ""
-      FileHandle.standardError.write(Data("alina-arena: interrupted after \(report.games) games\(hint)\n".utf8))
+      tell("interrupted after \(report.games) games\(isKept ? "; continue with: \(resume())" : "")")
       throw ExitCode(130)
     }
     if let pgn, let games { try PGNExport.write(games, to: pgn) }
     if let saveMenace, let menace = run.trainedMenace { try MatchboxFile.save(menace, to: saveMenace) }
+    let isInterrupted = { @Sendable in interruption.isSet }
     if let scores, try !scores.write(&report.highlights, threads: run.threads, isInterrupted: isInterrupted) {
-      let hint = isKept ? "; the games are complete: alina-arena resume \(games ?? "") --render \(scores.folder)" : ""
-      FileHandle.standardError.write(Data("alina-arena: interrupted while writing scores\(hint)\n".utf8))
+      let hint = isKept ? "; the games are complete: \(resume(["--render", scores.folder]))" : ""
+      tell("interrupted while writing scores\(hint)")
       throw ExitCode(130)
     }
-    print(json ? RunText.json(report) : RunText.text(report), terminator: json ? "\n" : "")
+    try writeOut(json ? RunText.json(report) + "\n" : RunText.text(report))
   }
 }
 
@@ -176,13 +172,8 @@ struct RunCommand: ParsableCommand {
     configuration.seed = 1
     try game.apply(to: &configuration)
     try configuration.validate()
-    try output.check(configuration)
-    if let out, !force, FileManager.default.fileExists(atPath: out) {
-      throw ArenaError("\(out) exists; use 'resume \(out)' to continue it or --force to replace it")
-    }
-    if let pgn = output.pgn, !force, FileManager.default.fileExists(atPath: pgn) {
-      throw ArenaError("\(pgn) exists; use --force to replace it")
-    }
+    try output.check(configuration, force: force)
+    if let out { try checkPlace(out, option: "--out", force: force) }
     let scores = try output.score.prepared()
     var run = try Run(configuration, threads: output.threadCount(), guardExecutable: ownExecutable)
     // PGN is made from the games' file; without one it passes through a temporary.
@@ -214,36 +205,87 @@ struct ResumeCommand: ParsableCommand {
     var run = try Run(
       resuming: file, threads: output.threadCount(), guardExecutable: ownExecutable, folders: folders
     ) { (configuration) throws(ArenaError) in try game.apply(to: &configuration) }
-    try output.check(run.configuration)
-    if run.truncatedBytes > 0 {
-      FileHandle.standardError.write(
-        Data("alina-arena: \(file): dropped \(run.truncatedBytes) bytes of a line that was cut off\n".utf8))
-    }
-    if run.isFinished { FileHandle.standardError.write(Data("alina-arena: \(file) is finished already\n".utf8)) }
+    try output.check(run.configuration, force: true)
     try output.finish(&run, games: file, isKept: true, scores: scores)
+  }
+}
+
+/// Puts shards together.
+struct MergeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge", abstract: "Puts the shards of a run together: the bytes that one machine would have written.")
+
+  @Argument(help: "The files of all shards, in any order.") var files: [String]
+  @Option(help: "The file to write.") var out: String
+  @Option(
+    name: .customLong("where"), help: ArgumentHelp("A folder in which to look for matchboxes.", valueName: "folder"))
+  var folders: [String] = []
+  @Flag(help: "Replace the file of --out.") var force = false
+  @Flag(help: "Print the result as JSON.") var json = false
+
+  func run() throws {
+    try checkPlace(out, option: "--out", force: force)
+    let report = try Merge.write(files, to: out, folders: folders)
+    try writeOut(json ? RunText.json(report) + "\n" : RunText.text(report))
+  }
+}
+
+/// Simulates tests.
+struct SPRTCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sprt", abstract: "Simulates tests, to see how often they err and how many games they take.")
+
+  @Argument(help: "The test: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial].") var test: String
+  @Option(help: "Simulated tests of each kind.") var runs = 2000
+  @Option(help: "The seed.") var seed: UInt64 = 1
+
+  func run() throws {
+    let sprt = try SPRT(test)
+    guard (1...1_000_000).contains(runs) else { throw ArenaError("--runs \(runs): 1–1000000") }
+    try writeOut("level pairs  truth      H1 %    H0 %   mean games\n")
+    for level in [0.2, 0.5, 0.8, 0.95, 0.99] {
+      for (name, elo) in [("elo0", sprt.elo0), ("middle", (sprt.elo0 + sprt.elo1) / 2), ("elo1", sprt.elo1)] {
+        guard let chances = SPRTSimulation.chances(level: level, elo: elo) else { continue }
+        let result = SPRTSimulation(sprt, pairs: chances).run(runs, seed: seed, limit: 1_000_000)
+        let percent = 100 / Double(runs)
+        try writeOut(
+          String(
+            format: "%8.0f %%   %@ %9.2f %7.2f %12.0f\n", level * 100,
+            name.padding(toLength: 7, withPad: " ", startingAt: 0),
+            Double(result.h1) * percent, Double(result.h0) * percent, 2 * Double(result.pairs) / Double(runs)))
+      }
+    }
   }
 }
 
 /// A line that tells how far a run has come.
 final class ProgressMeter {
   private let isOn: Bool
-  private let begun = Date()
-  private var shown = Date.distantPast
-  private var first: Int?
   private var width = 0
+  /// When how many games were played, for the rate of the last seconds.
+  private var marks = [(time: Date(), games: 0)]
 
   init(mode: ProgressMode) {
     isOn = mode == .always || (mode == .auto && isatty(2) == 1)
   }
 
-  func show(_ done: Int, _ total: Int?) {
-    if first == nil { first = done }
-    guard isOn, Date().timeIntervalSince(shown) >= 0.2 else { return }
-    shown = Date()
-    let seconds = max(Date().timeIntervalSince(begun), 1e-3)
-    let rate = Double(done - (first ?? 0)) / seconds
-    var line = "\(done)\(total.map { "/\($0)" } ?? "") games, \(Int(rate)) a second"
-    if let total, rate > 0 { line += ", \(Int((Double(total - done) / rate).rounded(.up))) s left" }
+  func show(_ progress: RunProgress) {
+    guard isOn else { return }
+    marks.append((Date(), progress.played))
+    if marks.count > 50 { marks.removeFirst() }
+    let seconds = marks[marks.count - 1].time.timeIntervalSince(marks[0].time)
+    let rate = seconds > 0 ? Double(progress.played - marks[0].games) / seconds : 0
+    var line = "\(progress.games)\(progress.total.map { "/\($0)" } ?? "") games"
+    if rate > 0 { line += ", \(Int(rate)) a second" }
+    if let match = progress.match, match.total.games > 0 {
+      line += String(format: ", score %.4f, Elo %@", match.total.score, match.estimate.eloText)
+    }
+    if let llr = progress.llr { line += String(format: ", LLR %.2f (%.2f, %.2f)", llr.ratio, llr.lower, llr.upper) }
+    if let total = progress.total, rate > 0 {
+      // A test may end it before.
+      let left = Int((Double(total - progress.games) / rate).rounded(.up))
+      line += ", \(progress.llr == nil ? "" : "at most ")\(left) s left"
+    }
     let padding = String(repeating: " ", count: max(0, width - line.count))
     width = line.count
     FileHandle.standardError.write(Data("\r\(line)\(padding)".utf8))

@@ -21,10 +21,13 @@ import TicTacToe
     ["run", "--x", "random", "--o", "random", "--save-menace", "/tmp/never"],
     ["run", "--player", "random", "--player", "random", "--player", "random"],
     ["run", "--player", "random", "--player", "perfect", "--format", "swiss", "--rounds", "2"],
-    ["exact", "--x", "adaptive", "--o", "random"], ["exact", "--x", "mcts:5", "--o", "random"],
+    ["exact", "--x", "mcts:5", "--o", "random"], ["run", "--x", "random", "--o", "random", "--shard", "0/3"],
+    ["run", "--x", "menace", "--o", "random", "--shard", "1/3"], ["merge", "/no/such/file", "--out", "/tmp/never"],
+    ["run", "--x", "random", "--o", "random", "--out", "/dev/null", "--force"], ["sprt", "elo0=1"],
+    ["run", "-engine", "name=x", "--player", "random"], ["run", "-each", "tc=1", "--x", "random", "--o", "random"],
     ["exact", "--x", "cmd:x", "--o", "random"], ["exact", "--x", "random"], ["perft", "10"], ["perft", "x"],
     ["solve", "--position", "4/3/3"], ["analyse", "/no/such/file"], ["resume", "/no/such/file"], ["dance"],
-    ["engine", "--player", "adaptive"], ["menace", "show", "/no/such/file"], ["menace", "train", "--games", "0"],
+    ["engine", "--player", "cmd:x"], ["menace", "show", "/no/such/file"], ["menace", "train", "--games", "0"],
     ["run", "--nonsense"],
   ])
   func `wrong arguments end with code 2 and one line`(arguments: [String]) throws {
@@ -96,8 +99,113 @@ import TicTacToe
       #expect(pgn.code == 0)
       #expect(try Record.all(in: try String(contentsOfFile: folder + "/p", encoding: .utf8)).count == 10)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["a", "p"])
-      let analysed = try Support.run(["analyse", folder + "/a", "--json"])
-      #expect(analysed.out.split(separator: "\n").count == 10)
+      for file in ["/a", "/p"] {
+        let analysed = try Support.run(["analyse", folder + file, "--json"])
+        #expect(analysed.out.split(separator: "\n").count == 10)
+        #expect(try Support.run(["analyse", folder + file]).out.hasPrefix("random – perfect, "))
+      }
+      // What is no file of ours stays what it is.
+      mkfifo(folder + "/fifo", 0o600)
+      symlink(folder + "/a", folder + "/link")
+      for place in ["/fifo", "/link"] {
+        let refused = try Support.run(arguments.dropLast() + [folder + place, "--force"])
+        #expect(refused.code == 2 && refused.err.contains("is no regular file"), "\(refused)")
+      }
+    }
+  }
+
+  @Test func `an output that takes nothing is an error`() throws {
+    for arguments in ["run --x random --o random --json", "perft 3", "exact --x random --o random", "menace show"] {
+      let output = try Support.shell("exec \(Support.arena) \(arguments) > /dev/full")
+      #expect(output.code == 3 && output.err.contains("standard output cannot be written"), "\(output)")
+    }
+  }
+
+  @Test func `a lack of descriptors ends the run with its name, never a game`() throws {
+    try Support.withFolder { folder in
+      let engines = (0..<17).map { _ in "--player 'cmd:\(Support.bot)'" }.joined(separator: " ")
+      let output = try Support.shell(
+        "ulimit -n 40; exec \(Support.arena) run \(engines) --format round-robin --games 2 --threads 16 --out \(folder)/a"
+      )
+      #expect(output.code == 3 && output.err.contains("the system has no more "), "\(output)")
+      #expect(output.err.split(separator: "\n").count == 1)
+      #expect(try Support.games(folder + "/a").games.allSatisfy { $0.game.ending == .normal })
+    }
+  }
+
+  @Test func `Ctrl-C ends a run whose engine hangs, and says how to go on`() throws {
+    try Support.withFolder { folder in
+      let process = Process()
+      process.executableURL = URL(filePath: Support.arena)
+      process.arguments = [
+        "run", "--x", "cmd:\(Support.misbehave) hang", "--o", "random", "--movetime", "3600000", "--out",
+        folder + "/a b",
+      ]
+      let err = Pipe()
+      (process.standardOutput, process.standardError) = (FileHandle.nullDevice, err)
+      try process.run()
+      #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
+      kill(process.processIdentifier, SIGINT)
+      // Without it this would take an hour.
+      process.waitUntilExit()
+      let message = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      #expect(process.terminationStatus == 130)
+      let fixtures = Support.folder.appending(path: "Fixtures").path
+      #expect(message.contains("alina-arena resume '\(folder)/a b' --where \(fixtures)\n"), "\(message)")
+    }
+  }
+
+  @Test func `shards merged are the bytes of one machine, or it is said what is missing`() throws {
+    try Support.withFolder { folder in
+      for (number, players) in [
+        "--x levels:3 --o levels:2 --games 40000 --openings random:2", "--x random --o random --games 100000",
+        "--player random --player perfect --player levels:2 --player mcts:5 --format round-robin --games 60",
+      ].enumerated() {
+        let arguments = ["run"] + players.split(separator: " ").map(String.init) + ["--seed", "5"]
+        let whole = "\(folder)/whole\(number)"
+        #expect(try Support.run(arguments + ["--out", whole]).code == 0)
+        let shards = (1...5).map { "\(folder)/shard\(number)-\($0)" }
+        for shard in 1...5 {
+          let output = try Support.run(
+            arguments + ["--shard", "\(shard)/5", "--threads", "\(shard)", "--out", shards[shard - 1]])
+          #expect(output.code == 0, "\(output)")
+        }
+        // One of them was killed and goes on.
+        let third = try #require(FileManager.default.contents(atPath: shards[2]))
+        try third.prefix(third.count / 2).write(to: URL(filePath: shards[2]))
+        func merge(_ files: [String]) throws -> Support.Output {
+          try Support.run(["merge"] + files + ["--out", folder + "/merged", "--force"])
+        }
+        let torn = try merge(shards)
+        #expect(torn.code == 2 && torn.err.contains("shard 3/5 is not finished"), "\(torn)")
+        #expect(!FileManager.default.fileExists(atPath: folder + "/merged"))
+        #expect(try Support.run(["resume", shards[2]]).code == 0)
+        #expect(FileManager.default.contents(atPath: shards[2]) == third)
+        let merged = try merge([shards[3], shards[0], shards[4], shards[2], shards[1]])
+        #expect(merged.code == 0, "\(merged)")
+        #expect(FileManager.default.contents(atPath: folder + "/merged") == FileManager.default.contents(atPath: whole))
+        let missing = try merge(Array(shards[1...3]))
+        #expect(missing.code == 2 && missing.err.contains("missing: shard 1/5, 5/5"))
+        #expect(try merge(shards + [shards[0]]).err.contains("are both shard 1/5"))
+        #expect(try merge([whole]).err.contains("is no shard of a run"))
+        #expect(
+          try Support.run(arguments.dropLast() + ["6", "--shard", "1/5", "--out", folder + "/x", "--force"]).code == 0)
+        let other = try merge([folder + "/x"] + shards[1...])
+        #expect(other.code == 2 && other.err.contains("seed is "), "\(other)")
+      }
+    }
+  }
+
+  @Test(.needs("parallel")) func `shards are played by GNU parallel as the page says`() throws {
+    try Support.withFolder { folder in
+      let run = "\(Support.arena) run --x levels:3 --o perfect --games 1000 --seed 7"
+      let output = try Support.shell(
+        """
+        cd \(folder) && parallel --will-cite '\(run) --threads 1 --shard {}/4 --out shard-{}.jsonl' ::: 1 2 3 4 >/dev/null &&
+        \(Support.arena) merge shard-*.jsonl --out games.jsonl >/dev/null && \(run) --out whole.jsonl >/dev/null &&
+        cmp games.jsonl whole.jsonl
+        """)
+      #expect(output.code == 0, "\(output)")
     }
   }
 
@@ -224,11 +332,11 @@ import TicTacToe
         let kind = String(name.split(separator: ".")[1])
         #expect(data.count > 100 && data.starts(with: Data((begins[kind] ?? "none").utf8)), "\(name)")
       }
-      let games = try GameFile(path: folder + "/games").games
+      let games = try Support.games(folder + "/games").games
       for score in scores {
         let names = score["choices"] as! [String]
         let record = try Record.all(in: String(decoding: try #require(first["\(names[0]).pgn"]), as: UTF8.self))
-        #expect(record.count == 1 && record[0].game.moves.map(\.square) == games[score["game"] as! Int].moves)
+        #expect(record.count == 1 && record[0].game.moves.map(\.square) == games[score["game"] as! Int].game.moves)
       }
       // Two threads; a file that was cut off; and what an earlier run left under a name without a game now goes.
       let whole = try #require(FileManager.default.contents(atPath: folder + "/games"))
@@ -304,7 +412,7 @@ import TicTacToe
       #expect(
         FileManager.default.contents(atPath: games)?.prefix(text.prefix { $0 != "\n" }.utf8.count)
           == whole.prefix(text.prefix { $0 != "\n" }.utf8.count))
-      #expect(try GameFile(path: games).games.count == 10)
+      #expect(try Support.games(games).games.count == 10)
 
       // The players given again say where they are.
       try cut()

@@ -15,6 +15,7 @@ import TicTacToe
       transcript.append(String(line))
       switch server.handle(String(line.dropFirst(2))) {
       case .reply(let lines): transcript += lines.map { "< \($0)" }
+      case .search: Issue.record("a player without memory does not search")
       case .quit: break
       }
     }
@@ -77,10 +78,13 @@ import TicTacToe
     ("crash", "crashed with signal 6"), ("exit", "exited with code 7"), ("hang", "no move within"),
     ("cheat", "illegal move"), ("nonsense", "illegal move 'z9'"), ("no-move", "illegal move ''"),
     ("binary", "no text"), ("flood", "without a move"), ("close", "closed its output"), ("late", "no move within"),
-    ("megabyte", "a line of more than 4096 bytes"),
+    ("megabyte", "a line of more than 4096 bytes"), ("between", "exited with code 9"),
+    ("exits-at-isready", "exited with code 5 before 'readyok'"), ("twice", "an unasked 'bestmove"),
   ])
   func `an engine that misbehaves loses with its reason, and is started again`(mode: String, says: String) throws {
-    var configuration = try Support.match("cmd:\(Support.misbehave) \(mode)", "perfect", games: 4)
+    let mark = UUID().uuidString
+    var configuration = try Support.match("random", "perfect", games: 4)
+    configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
     let isLate = mode == "hang" || mode == "late"
     // Only who is late is measured: the others must have said or done it before their time is over, on any machine.
     configuration.time.moveTime = isLate ? 250 : 10_000
@@ -89,50 +93,148 @@ import TicTacToe
       #expect(report.games == 4 && report.match.total.losses == 4)
       #expect(report.forfeits.allSatisfy { $0.player == 0 && $0.reason.contains(says) }, "\(report.forfeits)")
       #expect(report.forfeits.reduce(0) { $0 + $1.count } == 4)
-      let file = try GameFile(path: folder + "/a")
-      #expect(file.reasons.count == 4 && file.games.allSatisfy { $0.ending != .normal })
+      let games = try Support.games(folder + "/a").games
+      #expect(games.count == 4 && games.allSatisfy { $0.game.ending != .normal && $0.notes?.reason != nil })
       let termination = isLate ? "time" : "forfeit"
       #expect(String(decoding: bytes, as: UTF8.self).contains("\"termination\":\"\(termination)\""))
       try PGNExport.write(folder + "/a", to: folder + "/pgn")
       let records = try Record.all(in: try String(contentsOfFile: folder + "/pgn", encoding: .utf8))
       #expect(records.allSatisfy { $0[tag: "Reason"]?.contains(says) == true })
     }
-    #expect(Support.eventually(within: 20) { Support.processes(holding: "misbehave.py \(mode)") == 0 })
+    #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test func `hanging engines do not wait for one another, nor others for them`() throws {
-    // What is measured is waiting, and as a ratio: four pairings in which an engine hangs take little longer than one.
-    func seconds(_ pairings: Int) throws -> Double {
-      let hanging = [String](repeating: "cmd:\(Support.misbehave) hang", count: pairings)
-      var configuration = try Support.tournament(["random", "perfect"] + hanging, .gauntlet, games: 6)
-      configuration.time.moveTime = 600
-      var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
+  @Test(arguments: [1, 2]) func `no more games are played at a time than was said, over all pairings`(threads: Int)
+    throws
+  {
+    try Support.withFolder { folder in
+      let log = folder + "/log"
+      var configuration = try Support.tournament(.init(repeating: "random", count: 6), .roundRobin, games: 2)
+      for player in 0..<6 { configuration.entrants[player] = Support.misbehaving("busy \(log)") }
+      configuration.time.moveTime = 60_000
+      var run = try Run(configuration, threads: threads, guardExecutable: Support.arena)
+      // What was done for their names is no part of it.
+      try Data().write(to: URL(filePath: log))
       let report = try run.play()
-      #expect(report.games == 6 * (pairings + 1) && report.forfeits.allSatisfy { $0.reason.contains("no move within") })
-      return report.seconds
+      #expect(report.games == 30 && report.forfeits.isEmpty, "\(report.forfeits)")
+      // Engines write + and - around thinking, s and e around their lives.
+      func most(_ begin: Character, _ end: Character) throws -> Int {
+        var (now, most) = (0, 0)
+        for letter in try String(contentsOfFile: log, encoding: .utf8) {
+          if letter == begin { now += 1 } else if letter == end { now -= 1 }
+          most = max(most, now)
+        }
+        #expect(now == 0)
+        return most
+      }
+      #expect(try most("+", "-") <= threads)
+      #expect(try most("s", "e") <= 2 * threads)
     }
-    let (one, four) = (try seconds(1), try seconds(4))
-    #expect(four < 2.5 * one, "one pairing \(one) s, four \(four) s")
+  }
+
+  @Test(arguments: ["cmd:hang", "mcts:100000000"]) func `a run that is stopped does not wait for who thinks`(
+    name: String
+  ) throws {
+    try Support.withFolder { folder in
+      let path = folder + "/a"
+      var configuration = try Support.match("random", name == "cmd:hang" ? "random" : name, games: 4)
+      if name == "cmd:hang" { configuration.entrants[1] = Support.misbehaving("hang") }
+      configuration.time.moveTime = 3_600_000
+      var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
+      run.output = path
+      let stop = run.stop
+      // The first call for progress is soon after both games have begun; without the stop this test takes an hour.
+      run.progress = { _ in stop.set() }
+      #expect(try run.play().ending == .interrupted)
+      var again = try Run(
+        resuming: path, threads: 2, guardExecutable: Support.arena, folders: [Support.folder.path + "/Fixtures"])
+      again.stop.set()
+      #expect(try again.play().ending == .interrupted)
+    }
+  }
+
+  @Test func `an engine is asked to quit, in its folder, with its options and its words kept`() throws {
+    try Support.withFolder { folder in
+      let words = [
+        "cmd=\(Support.misbehave)", "arg=polite", "name=Polite", "dir=\(folder)", "stderr=\(folder)/log",
+        "option.Hash=7",
+      ]
+      var configuration = try Support.match("random", "random", games: 2)
+      configuration.entrants[0] = try EngineSettings.entrant(
+        words, each: ["st=60", "env.ALINA_TEST=x"], default: TimeLimit())
+      let report = try Support.play(configuration, threads: 1, to: folder + "/a").report
+      #expect(report.forfeits.isEmpty && report.configuration.entrants[0].displayName == "Polite")
+      // Twice: once for its name, once for the games.
+      let said = try String(contentsOfFile: folder + "/said", encoding: .utf8)
+      #expect(said == "setoption name Hash value 7\nquit\nsetoption name Hash value 7\nquit\n")
+      #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")
+      // What it said of its moves is in the games and in the PGN.
+      let games = try Support.games(folder + "/a").games
+      #expect(games.allSatisfy { $0.notes?.thoughts.contains { $0?.evaluation == "-0.07/3" } == true })
+      try PGNExport.write(folder + "/a", to: folder + "/pgn")
+      let pgn = try String(contentsOfFile: folder + "/pgn", encoding: .utf8)
+      #expect(pgn.contains("{-0.07/3 0.0") && pgn.contains("[White \"Polite\"]"))
+      #expect(try Record.all(in: pgn).count == 2)
+      let header = try String(contentsOfFile: folder + "/a", encoding: .utf8).prefix { $0 != "\n" }
+      #expect(!header.contains(folder) && header.contains("\"options\":{\"Hash\":\"7\"}"))
+      #expect(try RunConfiguration(headerLine: String(header)).entrants[0].engine.time?.moveTime == 60_000)
+    }
   }
 
   @Test(arguments: [
-    ("grandchildren", "sleep 987654", 8), ("escape", "sleep 987653", 4), ("comet", "misbehave.py comet", 8),
+    ["name=x"], ["cmd=x", "proto=xboard"], ["cmd=x", "tc=40/60"], ["cmd=x", "hash=3"], ["cmd"], ["conf=nobody"],
+    ["cmd=x", "option.A=b\nquit"],
   ])
-  func `everything an engine started dies with it, and with a killed arena`(
-    mode: String, holding text: String, atLeast count: Int
-  ) throws {
-    // Fathers die, sessions are left, processes change places: what counts is that none is there in the end.
-    func isGone() -> Bool {
-      Support.processes(holding: text) == 0 && Support.processes(holding: "misbehave.py \(mode)") == 0
+  func `wrong words of an engine are refused`(words: [String]) {
+    #expect(throws: ArenaError.self) { try EngineSettings.entrant(words, each: [], default: TimeLimit()) }
+  }
+
+  @Test func `our engine hears isready and stop while it searches, and keeps to its time`() throws {
+    let (input, output) = (Pipe(), Pipe())
+    let server = Thread {
+      var server = UCIServer(player: MonteCarloOpponent(simulations: 100_000_000), seed: 1)
+      server.serve(input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
+      try? output.fileHandleForWriting.close()
     }
-    #expect(isGone())
-    var run = try Run(
-      try Support.match("cmd:\(Support.misbehave) \(mode)", "random", games: 4), threads: 1,
-      guardExecutable: Support.arena)
+    server.start()
+    func say(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+    var text = ""
+    func hear(_ line: String) {
+      while !text.contains(line) {
+        let data = output.fileHandleForReading.availableData
+        guard !data.isEmpty else { break }
+        text += String(decoding: data, as: UTF8.self)
+      }
+      #expect(text.contains(line), "\(text)")
+    }
+    // Minutes of thinking: the answer to isready comes first.
+    try say("position startpos\ngo\nisready\n")
+    hear("readyok\n")
+    #expect(!text.contains("bestmove"))
+    try say("stop\n")
+    hear("bestmove")
+    text = ""
+    try say("go movetime 50\n")
+    hear("bestmove")
+    text = ""
+    try say("go infinite\nisready\n")
+    hear("readyok\n")
+    #expect(!text.contains("bestmove"))
+    try say("quit\n")
+    hear("bestmove")
+  }
+
+  @Test(arguments: [("grandchildren", 8), ("escape", 4), ("comet", 8)])
+  func `everything an engine started dies with it, and with a killed arena`(mode: String, atLeast count: Int) throws {
+    // Fathers die, sessions are left, processes change places: what counts is that none is there in the end.
+    let mark = UUID().uuidString
+    var configuration = try Support.match("random", "random", games: 4)
+    configuration.entrants[0] = Support.misbehaving(mode, mark: mark)
+    var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
     let report = try run.play()
     #expect(report.games == 4 && report.forfeits.isEmpty, "\(report.forfeits)")
     // Here there is nothing to wait for: an engine's end is the end of all it started.
-    #expect(isGone())
+    #expect(Support.processes(marked: mark) == 0)
 
     let process = Process()
     process.executableURL = URL(filePath: Support.arena)
@@ -140,20 +242,25 @@ import TicTacToe
       "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)", "--games", "1000000",
       "--threads", "2",
     ]
+    process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_TEST": mark]) { $1 }
     process.standardOutput = FileHandle.nullDevice
     try process.run()
-    #expect(Support.eventually(within: 20) { Support.processes(holding: text) >= count })
+    #expect(Support.eventually { Support.processes(marked: mark) >= count })
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    #expect(Support.eventually { isGone() })
+    #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
   @Test(arguments: ["dies-at-start", "silent"])
   func `an engine that fails its handshake ends the program with code 1`(mode: String) throws {
-    let output = try Support.run(["run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "random", "--games", "2"])
-    #expect(output.code == 1)
+    let mark = UUID().uuidString
+    let output = try Support.run([
+      "run", "-engine", "cmd=\(Support.misbehave) \(mode)", "env.ALINA_TEST=\(mark)", "--player", "random", "--games",
+      "2",
+    ])
+    #expect(output.code == 1, "\(output)")
     #expect(output.err.split(separator: "\n").count == 1 && output.err.contains("misbehave.py \(mode)"))
-    #expect(Support.eventually(within: 20) { Support.processes(holding: "misbehave.py \(mode)") == 0 })
+    #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
   @Test func `a program that is not there is named`() throws {
@@ -170,8 +277,8 @@ import TicTacToe
       let places = [URL(filePath: Support.arena).deletingLastPathComponent().path]
       var run = try Run(resuming: path, threads: 2, guardExecutable: Support.arena, folders: places)
       let report = try run.play()
-      let file = try GameFile(path: path)
-      #expect(report.games == 40 && file.games.count == 40 && file.footer != nil)
+      let file = try Support.games(path)
+      #expect(report.games == 40 && file.games.count == 40 && file.isFinished)
       #expect(report.resumedGames > 5 && report.resumedGames < 40)
     }
   }

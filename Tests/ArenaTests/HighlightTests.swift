@@ -27,17 +27,18 @@ import TicTacToe
         let resumed = try highlights(threads: 3)
         #expect(resumed.map(\.record) == fresh.map(\.record) && resumed.map(\.choices) == fresh.map(\.choices))
 
-        let records = try PGNExport.records(of: path)
+        try PGNExport.write(path, to: path + ".pgn")
+        let records = try Record.all(in: try String(contentsOfFile: path + ".pgn", encoding: .utf8))
         #expect(fresh.flatMap(\.choices).sorted() == ["dramatic", "first", "longest", "shortest"])
-        let drama = records.map { $0.1.game.facts.reduce(0) { $0 + Drama.points(of: $1) } }
-        let lengths = records.map { $0.1.game.moves.count }
+        let drama = records.map { $0.game.facts.reduce(0) { $0 + Drama.points(of: $1) } }
+        let lengths = records.map { $0.game.moves.count }
         let best = [
           "first": 0, "shortest": lengths.firstIndex(of: lengths.min() ?? 0),
           "longest": lengths.firstIndex(of: lengths.max() ?? 0), "dramatic": drama.firstIndex(of: drama.max() ?? 0),
         ]
         for highlight in fresh {
           for choice in highlight.choices { #expect(best[choice] == highlight.game, "\(configuration.headerLine)") }
-          #expect(highlight.record == records[highlight.game].1 && highlight.drama == drama[highlight.game])
+          #expect(highlight.record == records[highlight.game] && highlight.drama == drama[highlight.game])
         }
       }
     }
@@ -55,10 +56,13 @@ import TicTacToe
       return PackedGame(
         moves: moves, outcome: position.outcome ?? .draw, ending: generator.below(9) == 0 ? .forfeit : .normal)
     }
+    let stage = Stage(firstGame: 0, firstRound: 0, pairings: [Pairing(a: 0, b: 1)], rounds: 250)
     func chosen(_ order: [Int]) -> [Int] {
       var highlights = Highlights()
       for index in order {
-        highlights.consider(index: index, games[index], seats: 1, start: .start, reason: nil)
+        let block = Block(index..<index + 1, parts: 0)
+        block.set(index, games[index])
+        highlights.merge(Highlights(block, stage, RunConfiguration()))
       }
       return highlights.chosen.flatMap { chosen in chosen.choices.map { _ in chosen.candidate.index } }
     }

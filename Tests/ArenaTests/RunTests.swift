@@ -104,19 +104,68 @@ import TicTacToe
       try refused("hello\n", "line 1")
       let unfinished = text.split(separator: "\n").dropLast().joined(separator: "\n") + "\n"
       try refused(unfinished.replacing("\"seed\":\"1\"", with: "\"seed\": \"1\""), "line 1")
-      try refused(unfinished.replacing("\"version\":1", with: "\"version\":2"), "line 1")
+      try refused(unfinished.replacing("\"version\":2", with: "\"version\":1"), "line 1")
+      try refused(unfinished.replacing("\"seed\":\"1\"", with: "\"seed\":\"2\""), "the header was changed")
       try refused(text.replacing("{\"game\":3,", with: "{\"game\":4,"), "line 5")
       try refused(text.replacing("{\"game\":3,", with: "x"), "line 5")
-      // A result turned round changes the hash that the footer holds.
-      let line = text.split(separator: "\n")[4]
-      let isXWin = line.contains("\"1-0")
-      let turned =
-        isXWin
-        ? line.replacing("\"1-0", with: "\"0-1")
-        : line.replacing("\"0-1", with: "\"1-0").replacing("1/2-1/2", with: "0-1")
-      try refused(text.replacing(line, with: turned), "hash")
-      try refused(text.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"), "hash")
-      try refused(unfinished.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"), "others")
+      let line = String(text.split(separator: "\n")[4])
+      func turned(_ result: String) -> String { line.replacing(/"result":"[^"]+"/, with: "\"result\":\"\(result)\"") }
+      let others = ["1-0", "0-1", "1/2-1/2"].map(turned).filter { $0 != line }
+      for other in others { try refused(unfinished.replacing(line, with: other), "line 5: the game breaks the rules") }
+      // A cell twice, a move after the end, and a game that is legal but was not played.
+      let moves = try #require(line.firstMatch(of: /"moves":"([a-c1-3]+)"/)).output.1
+      for wrong in [moves.prefix(2) + moves.prefix(2), moves + "a1"] {
+        try refused(
+          unfinished.replacing(line, with: line.replacing(moves, with: wrong)), "line 5: ")
+      }
+      let legal = moves == "a1a2b1b2c1" ? "a1a3b1b3c1" : "a1a2b1b2c1"
+      try refused(
+        unfinished.replacing(line, with: turned("1-0").replacing("\"\(moves)\"", with: "\"\(legal)\"")),
+        "line 5: the game is not the one")
+      try refused(
+        unfinished.replacing("\"x\":0,\"o\":1", with: "\"x\":1,\"o\":0"), "line 2: the game was played by others")
+      try refused(text + text.split(separator: "\n")[1] + "\n", "nothing may follow the footer")
+      let edited = text.replacing("\"forfeits\":0", with: "\"forfeits\":0,\"sha256\":\"00\"")
+      #expect(edited != text)
+      try refused(text.replacing(/"sha256":"[0-9a-f]+/, with: "\"sha256\":\"00"), "line 22: the hash does not fit")
+    }
+  }
+
+  @Test func `a file that another run writes is refused, and is free again after it`() throws {
+    try Support.withFolder { folder in
+      let path = folder + "/a"
+      let whole = try Support.play(try Support.match("random", "perfect", games: 20), to: path).bytes
+      try Data(whole[..<(whole.count - 200)]).write(to: URL(filePath: path))
+      func resumed() throws -> Run { try Run(resuming: path, threads: 1, guardExecutable: Support.arena) }
+      do {
+        var first = try resumed()
+        let error = #expect(throws: ArenaError.self) { _ = try resumed() }
+        #expect(error?.description.contains("is being written by another run") == true)
+        _ = try first.play()
+      }
+      _ = try resumed()
+      #expect(FileManager.default.contents(atPath: path) == Data(whole))
+    }
+  }
+
+  @Test func `the hash of a file is what the command of the page prints`() throws {
+    try Support.withFolder { folder in
+      let path = folder + "/a"
+      _ = try Support.play(try Support.match("random", "random", games: 40_000), to: path)
+      let process = Process()
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = [
+        "-c",
+        """
+        (head -n 1 $0 | sha256sum; tail -n +2 $0 | head -n -1 | split -l 16384 --filter=sha256sum) | sha256sum
+        """, path,
+      ]
+      let out = Pipe()
+      process.standardOutput = out
+      try process.run()
+      let hex = String(decoding: out.fileHandleForReading.readDataToEndOfFile().prefix(64), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix("\"sha256\":\"\(hex)\"}\n"))
     }
   }
 
@@ -134,16 +183,24 @@ import TicTacToe
       let outcome = ending == .normal ? position.outcome ?? .draw : .win(.o)
       let game = PackedGame(moves: moves, outcome: outcome, ending: ending)
       #expect(game.moves == moves && game.outcome == outcome && game.ending == ending)
-      var line: [UInt8] = []
-      let reason = ending == .normal ? nil : "said \"\\ \(index)"
-      GameLine.write(
-        index: index * 499_999, x: 63, o: index % 64, start: .start, game: game, reason: reason, to: &line)
-      let content = GameLine.read(line.dropLast())
+      var notes: GameNotes?
+      if ending != .normal { notes = GameNotes(reason: "said \"\\ \(index)") }
+      if index % 4 == 0 {
+        notes = notes ?? GameNotes()
+        notes?.thoughts = moves.indices.map {
+          $0 % 2 == 0 ? nil : Thought(evaluation: index % 8 == 0 ? "+0.31/\($0)" : nil, milliseconds: index)
+        }
+      }
+      let line = LineBuffer(capacity: 16)
+      let start = index % 5 == 0 && ending == .normal ? position : .start
+      GameLine.write(index: index * 499_999, x: 63, o: index % 64, start: start, game: game, notes: notes, to: line)
+      let text = UnsafeRawBufferPointer(rebasing: line.written.dropLast())
+      let content = GameLine.read(text)
       #expect(content?.index == index * 499_999 && content?.x == 63 && content?.o == index % 64)
-      #expect(content?.game == game && content?.reason == reason)
+      #expect(content?.game == game && content?.notes == notes && content?.start == start)
       // The same line is a record.
-      let record = try? Record(jsonLine: String(decoding: line.dropLast(), as: UTF8.self))
-      #expect((record?.game.moves.map(\.square) == moves) || ending != .normal)
+      let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
+      #expect((record?.game.moves.map(\.square) == moves) || ending != .normal || start != .start)
     }
   }
 
@@ -176,6 +233,9 @@ import TicTacToe
         #expect(records.count == report.games)
         #expect(records.filter { $0.resultToken == "1-0" }.count == report.bySeat.wins)
         #expect(records[0][player: .x] == configuration.entrants[0].displayName || configuration.format != .match)
+        // The quick way to write them is the slow one's text.
+        #expect(text == records.map { $0.text + "\n" }.joined())
+        #expect(records.map { $0.game.moves.map(\.square) } == (try Support.games(path)).games.map(\.game.moves))
       }
     }
   }
@@ -183,7 +243,7 @@ import TicTacToe
   @Test func `a table plays what its player would`() throws {
     for spec in ["random", "win_block", "trap", "levels:2", "levels:5"] {
       let player = try #require(try PlayerSpec(spec).memoryless())
-      let table = MoveTable(player)
+      let table = DistributionTable(player)
       for position in Solver.positions where position.outcome == nil {
         for last in [nil] + position[position.turn.opponent].map({ Optional($0) }) {
           let seed = UInt64(position.ternaryKey)
@@ -243,7 +303,7 @@ import TicTacToe
     #expect(drawing.curve.count == 21)
     var beating = MenaceTraining(Menace())
     beating.train(against: [RandomOpponent()], games: 20_000, seed: 1, measuringEvery: 5000)
-    #expect(try #require(beating.curve.last).againstRandom > 0.88)
+    #expect(try #require(beating.curve.last).againstRandom > 0.8)
     #expect(drawing.svg.contains("<polyline") && drawing.svg.hasSuffix("</svg>\n"))
     #expect(!drawing.svg.contains("nan,") && !drawing.svg.contains(",nan") && !drawing.svg.contains("inf"))
   }
@@ -277,7 +337,7 @@ import TicTacToe
     configuration.isFrozen = true
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    let exact = ExactMatch(a: FrozenMenace(Menace()), b: RandomOpponent())
+    let exact = ExactMatch(a: Menace().frozen, b: RandomOpponent())
     #expect(abs(played.score - exact.score.double) < 4 * 0.5 / 40_000.0.squareRoot())
   }
 
@@ -297,15 +357,8 @@ import TicTacToe
   private func adaptiveScore(against name: String) throws -> Double {
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("adaptive", name, games: 2200, seed: 4), to: folder + "/a")
-      let file = try GameFile(path: folder + "/a")
-      let doubled = (200..<2200).reduce(0) { sum, index in
-        let isX = file.seats[index] / 64 == 0
-        switch file.games[index].outcome {
-        case .draw: return sum + 1
-        case .win(let side): return sum + ((side == .x) == isX ? 2 : 0)
-        }
-      }
-      return Double(doubled) / 4000
+      let games = try Support.games(folder + "/a").games[200..<2200]
+      return Double(games.reduce(0) { $0 + $1.game.doubledPoints(asO: $1.o == 0) }) / 4000
     }
   }
 

@@ -51,17 +51,17 @@ import TicTacToe
           }
           var (schedule, twin) = (Schedule(configuration), Schedule(configuration))
           var (met, byes, played) = (Set<Set<Int>>(), Set<Int>(), 0)
-          while let wave = schedule.next() {
+          while let stage = schedule.next() {
             played += 1
             #expect(
-              wave.pairings.count == count / 2 && Set(wave.pairings.flatMap { [$0.a, $0.b] }).count == count / 2 * 2)
-            for pairing in wave.pairings { #expect(met.insert([pairing.a, pairing.b]).inserted) }
+              stage.pairings.count == count / 2 && Set(stage.pairings.flatMap { [$0.a, $0.b] }).count == count / 2 * 2)
+            for pairing in stage.pairings { #expect(met.insert([pairing.a, pairing.b]).inserted) }
             #expect(schedule.byes.count == byes.count + count % 2 && schedule.byes.isSuperset(of: byes))
             byes = schedule.byes
-            let doubled = wave.pairings.map(points)
-            #expect(twin.next()?.pairings == wave.pairings)
-            schedule.finish(wave, doubledPoints: doubled)
-            twin.finish(wave, doubledPoints: doubled)
+            let doubled = stage.pairings.map(points)
+            #expect(twin.next()?.pairings == stage.pairings)
+            schedule.finish(stage, doubledPoints: doubled)
+            twin.finish(stage, doubledPoints: doubled)
           }
           #expect(played == rounds, "\(count) players, \(rounds) rounds, seed \(seed)")
         }
@@ -84,8 +84,8 @@ import TicTacToe
       second.pairings == [Pairing(a: 0, b: 2), Pairing(a: 4, b: 6), Pairing(a: 1, b: 3)] && schedule.byes == [5, 6])
     // Buchholz: the sum of the opponents' points, byes counting nothing.
     schedule.finish(second, doubledPoints: [4, 2, 2])
-    #expect(schedule.points == [2, 0.5, 1, 0.5, 1.5, 1, 1.5])
-    #expect(schedule.buchholz(0) == 1.5 && schedule.buchholz(5) == 1.5 && schedule.buchholz(6) == 1.5)
+    #expect(schedule.points == [8, 2, 4, 2, 6, 4, 6])
+    #expect(schedule.buchholz(0) == 6 && schedule.buchholz(5) == 6 && schedule.buchholz(6) == 6)
   }
 
   @Test func `a round is found exactly when there is one, and it is the first in order`() {
@@ -131,18 +131,47 @@ import TicTacToe
     #expect((500...3500).contains(found))
   }
 
-  @Test func `a knockout ends with one winner, level matches after four pairs by order of entry`() throws {
+  @Test func `points are whole numbers, so that equals are equal and Buchholz decides`() throws {
+    var configuration = try Support.tournament(.init(repeating: "random", count: 6), .swiss, games: 20)
+    configuration.rounds = 2
+    var schedule = Schedule(configuration)
+    // 7 + 11½ points are as many as 10 + 8½, which sums of their twentieths are not.
+    for doubled in [[14, 20, 40], [28, 17, 0]] {
+      let next = schedule.next()
+      schedule.finish(try #require(next), doubledPoints: doubled)
+    }
+    #expect(schedule.points == [37, 38, 37, 20, 68, 40])
+    #expect(schedule.buchholz(0) == 75 && schedule.buchholz(2) == 57)
+    #expect(schedule.standings == [4, 5, 1, 0, 2, 3])
+  }
+
+  @Test func `a knockout plays its games, ends with one winner who is first, and goes on where it is level`() throws {
     for count in 2...9 {
-      var configuration = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 2)
-      var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
-      let report = try run.play()
-      // Perfect players only draw: every match goes its length, the first entrant wins.
+      let drawn = try Support.tournament(.init(repeating: "perfect", count: count), .knockout, games: 4)
+      var run = try Run(drawn, threads: 2, guardExecutable: Support.arena)
+      var report = try run.play()
+      // Perfect players only draw: two pairs and four more, then the first entrant wins.
       #expect(report.knockout.count == count - 1)
-      #expect(report.knockout.allSatisfy { $0.pairs == 4 && $0.bySeed && $0.winner == min($0.a, $0.b) })
+      #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.a, $0.b) })
       #expect(report.knockout.last?.winner == 0)
-      configuration = try Support.tournament(["random", "perfect", "random", "levels:2"], .knockout, games: 2)
-      run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
-      #expect(try run.play().knockout.count == 3)
+      for seed in 1...20 {
+        let players = [
+          "random", "levels:3", "random", "levels:2", "win_block", "levels:4", "perfect", "random", "trap",
+        ]
+        run = try Run(
+          try Support.tournament(Array(players.prefix(count)), .knockout, games: 6, seed: UInt64(seed)), threads: 2,
+          guardExecutable: Support.arena)
+        report = try run.play()
+        #expect(report.knockout.count == count - 1 && report.knockout.allSatisfy { $0.pairs >= 3 })
+        // The champion is first, who lost to it second, and who was out earlier is behind.
+        let final = try #require(report.knockout.last)
+        let order = report.standings.map(\.player)
+        #expect(order[0] == final.winner && order[1] == final.a + final.b - (final.winner ?? 0))
+        let out = order.map { player in
+          report.knockout.first { $0.winner != player && [$0.a, $0.b].contains(player) }?.round
+        }
+        #expect(out.compactMap { $0 } == out.compactMap { $0 }.sorted(by: >))
+      }
     }
   }
 
@@ -169,5 +198,36 @@ import TicTacToe
   ])
   func `wrong openings are refused`(lines: [String]) {
     #expect(throws: ArenaError.self) { try Openings(lines: lines, name: "list") }
+  }
+
+  @Test(arguments: ["\n", "\r\n", "\r"]) func `openings are read with any line ends`(end: String) throws {
+    try Support.withFolder { folder in
+      let lines = ["b2 a1", "# remark", "", "fen X1O/3/3 x moves b2", "3/1X1/3[PPPPpppp] b - - 0 1; id \"x\";"]
+      try lines.joined(separator: end).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
+      guard case .list(let list) = try Openings(argument: folder + "/book") else {
+        Issue.record("no list")
+        return
+      }
+      #expect(list.map(\.text) == ["b2 a1", "fen X1O/3/3 x moves b2", "fen 3/1X1/3 o"])
+      try (["b2 a1", "b2 b2"].joined(separator: end)).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
+      let error = #expect(throws: ArenaError.self) { try Openings(argument: folder + "/book") }
+      #expect(error?.description.contains("line 2") == true)
+    }
+  }
+
+  @Test func `a book of games is a book of openings`() throws {
+    try Support.withFolder { folder in
+      let book = "[Event \"a\"]\n\n1. b2 a1 *\n\n[Event \"b\"]\n[SetUp \"1\"]\n[FEN \"X1O/3/3 x\"]\n\n2. b2 *\n"
+      try book.write(toFile: folder + "/book.pgn", atomically: true, encoding: .utf8)
+      guard case .list(let list) = try Openings(argument: folder + "/book.pgn") else {
+        Issue.record("no list")
+        return
+      }
+      #expect(list.map(\.text) == ["b2 a1", "fen X1O/3/3 x moves b2"])
+      try "[Event \"a\"]\n\n1. a1 a2 2. b1 b2 3. c1 1-0\n".write(
+        toFile: folder + "/book.pgn", atomically: true, encoding: .utf8)
+      let error = #expect(throws: ArenaError.self) { try Openings(argument: folder + "/book.pgn") }
+      #expect(error?.description.contains("game 1: the game is over already") == true)
+    }
   }
 }

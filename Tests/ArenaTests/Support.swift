@@ -32,9 +32,9 @@ enum Support {
   }
 
   /// Runs the program to its end.
-  static func run(_ arguments: [String], input: String = "") throws -> Output {
+  static func run(_ arguments: [String], input: String = "", program: String = arena) throws -> Output {
     let process = Process()
-    process.executableURL = URL(filePath: arena)
+    process.executableURL = URL(filePath: program)
     process.arguments = arguments
     let (out, err, input_) = (Pipe(), Pipe(), Pipe())
     (process.standardOutput, process.standardError, process.standardInput) = (out, err, input_)
@@ -47,18 +47,35 @@ enum Support {
     return Output(code: process.terminationStatus, out: text, err: errors)
   }
 
-  /// Processes whose command line holds a text.
-  static func processes(holding text: String) -> Int {
-    let own = getpid()
+  /// Runs a shell's command to its end.
+  static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
+
+  /// Processes with a mark in their environment, which all that an engine starts inherits: nobody else's are counted.
+  static func processes(marked mark: String) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int32($0) }.filter { pid in
-      guard pid != own, let data = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") else { return false }
-      return String(decoding: data, as: UTF8.self).replacing("\0", with: " ").contains(text)
+      guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/environ") else { return false }
+      return data.split(separator: 0).contains { $0 == Data("ALINA_TEST=\(mark)".utf8) }
     }.count
   }
 
-  /// Waits until a condition holds; a tenth of a second between looks.
-  static func eventually(within seconds: Double = 5, _ condition: () -> Bool) -> Bool {
+  /// A player that is the misbehaving engine, its processes marked.
+  static func misbehaving(_ mode: String, mark: String = "") -> RunConfiguration.Entrant {
+    var entrant = RunConfiguration.Entrant(.engine([misbehave] + mode.split(separator: " ").map(String.init)))
+    entrant.engine.environment = [.init(name: "ALINA_TEST", value: mark)]
+    return entrant
+  }
+
+  /// The games of a file.
+  static func games(_ path: String) throws -> (games: [GameLine.Content], isFinished: Bool) {
+    let reader = try GameFileReader(path)
+    var games: [GameLine.Content] = []
+    while let game = try reader.next() { games.append(game) }
+    return (games, reader.footer != nil)
+  }
+
+  /// Waits until a condition holds; some milliseconds between looks.
+  static func eventually(within seconds: Double = 60, _ condition: () -> Bool) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while Date() < deadline {
       if condition() { return true }

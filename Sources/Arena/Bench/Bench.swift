@@ -2,7 +2,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// Our speed beside C's: the same work, compiled and run in the same minute, compared as a ratio.
+/// The speed of `run` and of its parts beside C's: the same work, compiled and run in the same minute, as a ratio.
 public struct Bench: Sendable {
   /// One line of the table.
   public struct Row: Sendable {
@@ -10,7 +10,7 @@ public struct Bench: Sendable {
     public let name: String
     /// Our figure, in `unit`.
     public let ours: Double
-    /// C's figure, if there is one.
+    /// C's figure, or that of the players alone, if there is one.
     public let baseline: Double?
     /// What is counted.
     public let unit: String
@@ -30,7 +30,7 @@ public struct Bench: Sendable {
   public private(set) var notes: [String] = []
 
   /// Signatures of the standard amounts of work; a changed one means that other games were played.
-  static let goldens = ["random games": "11138302894343425637", "perft 9": "549946", "solve": "317358605706845116"]
+  static let goldens = ["perft 9": "549946", "solve": "317358605706845116"]
 
   /// Measures; `scale` shortens the work (and changes the signature of random games).
   public init(guardExecutable: String, scale: Double = 1) {
@@ -47,9 +47,45 @@ public struct Bench: Sendable {
       notes.append("this is a debug build: the figures mean nothing")
     #endif
 
-    let games = Int(20_000_000 * scale)
-    add("random games", "M games/s/core", goal: 90, amount: games, divisor: 1e6, baseline("random", games)) {
-      "\(RandomGames.signature(seed: 1, games: 0..<UInt64(games)))"
+    let games = max(100, Int(20_000_000 * scale) / 4 * 4)
+    let folder = NSTemporaryDirectory() + "alina-bench-\(getpid())-games"
+    try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let file = folder + "/games"
+    do {
+      let c = program.flatMap { Bench.output($0.path, ["random", "\(games)"]) }?.split(whereSeparator: \.isWhitespace)
+      let counted = try Bench.play("random", "random", games)
+      rows.append(
+        Row(
+          name: "run, random games", ours: Double(games) / counted.processor * 1e3,
+          baseline: c.flatMap { Double($0[0]) }.map { Double(games) / $0 * 1e3 }, unit: "M games/s/core", goal: 30,
+          isTime: false, signature: counted.signature, agrees: c.map { $0[1] == counted.signature }))
+      let written = try Bench.play("random", "random", games / 4, file: file)
+      addRun("… into a file", Double(games / 4) / written.processor * 1e3, nil, "M games/s/core", 5)
+      // Two threads beside one, in wall time, the best of three in turn.
+      for (name, count, path) in [("… two threads", games, nil), ("… two, into a file", games / 4, file)] {
+        var best = [Double.infinity, .infinity]
+        for _ in 0..<3 {
+          for threads in [1, 2] {
+            best[threads - 1] = min(
+              best[threads - 1], try Bench.play("random", "random", count, threads: threads, file: path).wall)
+          }
+        }
+        addRun(name, best[0] / best[1], nil, "× one", 1.9)
+      }
+      let levels = try Bench.play("levels:3", "levels:2", games / 4)
+      let alone = Bench.aloneTables(games / 4)
+      addRun(
+        "run, levels:3 – levels:2", Double(games / 4) / levels.processor * 1e3, Double(games / 4) / alone * 1e3,
+        "M games/s/core", 5)
+      let searches = max(20, games / 10_000 / 2 * 2)
+      let searching = try Bench.play("perfect", "mcts:1000", searches)
+      let searched = Bench.aloneSearch(searches)
+      addRun(
+        "run, perfect – mcts:1000", Double(searches) / searching.processor * 1e6, Double(searches) / searched * 1e6,
+        "k games/s/core", 1)
+    } catch {
+      notes.append("run: \(error)")
     }
     let simulations = max(1, Int(200 * scale)) * 10_000
     add("mcts", "M simulations/s/core", goal: 10, amount: simulations, divisor: 1e6, baseline("mcts", simulations)) {
@@ -70,7 +106,6 @@ public struct Bench: Sendable {
     } figure: {
       $0 / 1000
     }
-    addThreads(games, program?.path)
     if let program { addEngines(program.path, guardExecutable, games: max(200, Int(20_000 * scale))) }
   }
 
@@ -106,28 +141,58 @@ public struct Bench: Sendable {
         isTime: isTime, signature: computed, agrees: c.map { $0.signature == computed }))
   }
 
-  /// Two threads beside one, in wall time, ours and C's in turn: what is shared shows in ours alone, the machine in both.
-  private mutating func addThreads(_ games: Int, _ program: String?) {
-    func seconds(_ threads: Int) -> Double {
-      let begun = monotonicMilliseconds()
-      DispatchQueue.concurrentPerform(iterations: threads) { number in
-        let first = UInt64(number * games)
-        precondition(RandomGames.signature(seed: 1, games: first..<first + UInt64(games)) != 0)
-      }
-      return monotonicMilliseconds() - begun
-    }
-    var (ours, theirs) = ([Double.infinity, .infinity], [Double.infinity, .infinity])
-    for _ in 0..<3 {
-      ours = [min(ours[0], seconds(1)), min(ours[1], seconds(2))]
-      let words = program.flatMap { Bench.output($0, ["threads", "\(games)"]) }?.split(whereSeparator: \.isWhitespace)
-      let times = (words ?? []).compactMap { Double($0) }
-      if times.count == 2 { theirs = [min(theirs[0], times[0]), min(theirs[1], times[1])] }
-    }
-    let c = 2 * theirs[0] / theirs[1]
+  private mutating func addRun(_ name: String, _ ours: Double, _ alone: Double?, _ unit: String, _ goal: Double) {
     rows.append(
       Row(
-        name: "two threads", ours: 2 * ours[0] / ours[1], baseline: c.isFinite ? c : nil, unit: "× one", goal: 1.9,
-        isTime: false, signature: "-", agrees: nil))
+        name: name, ours: ours, baseline: alone, unit: unit, goal: goal, isTime: false, signature: "-", agrees: nil))
+  }
+
+  /// Plays a run; nanoseconds on the clock and on processors, and the results.
+  private static func play(
+    _ a: String, _ b: String, _ games: Int, threads: Int = 1, file: String? = nil
+  ) throws(ArenaError) -> (wall: Double, processor: Double, signature: String) {
+    var configuration = RunConfiguration()
+    for name in [a, b] { configuration.entrants.append(.init(try PlayerSpec(name))) }
+    (configuration.games, configuration.seed) = (games, 1)
+    var run = try Run(configuration, threads: threads, guardExecutable: "")
+    run.output = file
+    let (wall, processor) = (monotonicMilliseconds(), processorTime(CLOCK_PROCESS_CPUTIME_ID))
+    let report = try run.play()
+    return (
+      (monotonicMilliseconds() - wall) * 1e6, processorTime(CLOCK_PROCESS_CPUTIME_ID) - processor,
+      "\(report.bySeat.wins)/\(report.bySeat.draws)/\(report.bySeat.losses)"
+    )
+  }
+
+  /// Nanoseconds in which two levels play so many games without a run.
+  private static func aloneTables(_ games: Int) -> Double {
+    let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
+    let begun = processorTime()
+    var sum: UInt64 = 0
+    for index in 0..<games {
+      var generator = SplitMix64(seed: 1, index: UInt64(index))
+      sum &+= playTables(tables[index % 2], tables[1 - index % 2], .none, using: &generator).bits
+    }
+    precondition(sum != 0)
+    return processorTime() - begun
+  }
+
+  /// Nanoseconds in which a perfect player and a search play so many games without a run.
+  private static func aloneSearch(_ games: Int) -> Double {
+    let (table, search) = (DistributionTable(PerfectOpponent()), MonteCarloSearch())
+    let begun = processorTime()
+    for index in 0..<games {
+      var generator = SplitMix64(seed: 1, index: UInt64(index))
+      var (position, last): (Position, Square?) = (.start, nil)
+      while position.outcome == nil {
+        let square =
+          (position.turn == .x) == (index % 2 == 0)
+          ? Square(table.move(key: position.ternaryKey, last: last?.index ?? 9, using: &generator))
+          : search.bestMove(in: position, simulations: 1000, using: &generator)
+        (position, last) = (position.playing(square), square)
+      }
+    }
+    return processorTime() - begun
   }
 
   /// Games of the trivial C engine against itself, under guards, clocks and rules, beside the same messages sent by C.
@@ -182,10 +247,10 @@ public struct Bench: Sendable {
     return "\(signature)"
   }
 
-  /// Nanoseconds of this thread on a processor.
-  private static func processorTime() -> Double {
+  /// Nanoseconds on a processor, of this thread or of the whole process.
+  private static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    clock_gettime(clock, &time)
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
@@ -200,7 +265,7 @@ public struct Bench: Sendable {
     for compiler in ["cc", "gcc", "clang"] {
       // No contraction: the tree's arithmetic is the same in both languages, digit for digit.
       let words = [
-        compiler, "-O3", "-ffp-contract=off", "-pthread", "-o", folder + "/baseline", folder + "/baseline.c",
+        compiler, "-O3", "-ffp-contract=off", "-o", folder + "/baseline", folder + "/baseline.c",
       ]
       if output("/usr/bin/env", words) != nil { return (folder, folder + "/baseline") }
     }

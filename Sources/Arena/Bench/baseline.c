@@ -1,9 +1,7 @@
 // The baseline of `alina-arena bench`: the same work as the Swift beside it, in plain C, compiled and run by the bench.
 //   baseline random GAMES | mcts SIMULATIONS | perft REPEATS | solve REPEATS    prints nanoseconds and a signature
-//   baseline threads GAMES    prints the nanoseconds of GAMES on one thread and of as many on each of two
 //   baseline engine           a trivial UCI engine
 //   baseline floor GAMES      games of two such engines over plain pipes on one processor: no rules, no guards, no clock
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +33,9 @@ static int has_line(unsigned m) {
 }
 
 // Random games ---------------------------------------------------------------------------------------------------
+
+// Games by the ply of the first line, 10 for none.
+static uint64_t random_ends[11];
 
 static uint64_t random_games(uint64_t seed, uint64_t games) {
   uint8_t line[512];
@@ -68,6 +69,7 @@ static uint64_t random_games(uint64_t seed, uint64_t games) {
     // The first end counts; a draw has nine moves as well.
     uint64_t end = (uint64_t)__builtin_ctzll(ends);
     uint64_t length = end - end / 10;
+    random_ends[end]++;
     uint64_t played = sequence & ((1ull << (4 * length)) - 1);
     signature += (played | end << 40) * 0xD6E8FEB86659FD93u;
   }
@@ -409,24 +411,6 @@ static void play_floor(char *path, long games) {
   while (wait(NULL) > 0) {}
 }
 
-// Threads --------------------------------------------------------------------------------------------------------
-
-static uint64_t thread_games;
-
-static void *play_thread(void *sum) {
-  *(uint64_t *)sum = random_games(1, thread_games);
-  return NULL;
-}
-
-static double threads(int count) {
-  pthread_t all[2];
-  uint64_t sums[2];
-  double begun = wall();
-  for (int i = 0; i < count; i++) pthread_create(all + i, NULL, play_thread, sums + i);
-  for (int i = 0; i < count; i++) pthread_join(all[i], NULL);
-  return wall() - begun;
-}
-
 int main(int count, char **words) {
   if (count > 1 && !strcmp(words[1], "engine")) return engine();
   if (count < 3) return 2;
@@ -436,14 +420,14 @@ int main(int count, char **words) {
   if (!strcmp(words[1], "floor")) {
     play_floor(words[0], amount);
     return 0;
-  } else if (!strcmp(words[1], "threads")) {
-    thread_games = (uint64_t)amount;
-    double one = threads(1);
-    printf("%.0f %.0f\n", one, threads(2));
-    return 0;
   } else if (!strcmp(words[1], "random")) {
     signature = random_games(1, (uint64_t)amount);
     best_time = now() - begun;
+    if (!signature) return 1;
+    uint64_t *e = random_ends;
+    printf("%.0f %llu/%llu/%llu\n", best_time, (unsigned long long)(e[5] + e[7] + e[9]), (unsigned long long)e[10],
+           (unsigned long long)(e[6] + e[8]));
+    return 0;
   } else if (!strcmp(words[1], "mcts")) {
     // Searches of ten thousand, as a player makes them.
     for (long i = 0; i < amount / 10000; i++) signature = mix(signature + mcts((uint64_t)i + 1, 10000));

@@ -7,14 +7,16 @@ struct EngineLoss: Error, Sendable {
   var ending: PackedGame.Ending
 }
 
-/// An engine as the arena drives it: handshake, games, moves within time; killed and restarted after a fault.
-final class EngineClient {
+/// An engine as the arena drives it: handshake, games, moves within time; killed and restarted after a fault. Used by one
+/// thread at a time.
+final class EngineClient: @unchecked Sendable {
   /// How an engine is started.
   struct Recipe: Sendable {
     var command: [String]
     var guardExecutable: String
     var time: TimeLimit
     var seed: UInt64
+    var settings = EngineSettings()
   }
 
   /// Milliseconds granted for `uciok` and `readyok`.
@@ -25,6 +27,7 @@ final class EngineClient {
   static let failureLimit = 3
 
   private let recipe: Recipe
+  private let stopSignal: StopSignal
   private var core: Int?
   private var process: EngineProcess?
   private(set) var id: String?
@@ -40,24 +43,27 @@ final class EngineClient {
   private var readyDeadline: Double?
   /// Milliseconds left on the clock in this game.
   private(set) var clock = 0.0
+  /// Moves that the request holds already.
+  private var movesTold = 0
 
-  /// The bytes sent for a move, and their end where there is no clock.
+  /// The bytes sent for a move, from `position` on, and their end where there is no clock.
   private var request: [UInt8] = []
   private let plainGo: [UInt8]
 
-  init(_ recipe: Recipe) {
-    self.recipe = recipe
+  init(_ recipe: Recipe, _ stop: StopSignal) {
+    (self.recipe, stopSignal) = (recipe, stop)
     let nodes = recipe.time.nodes > 0 ? " nodes \(recipe.time.nodes)" : ""
     plainGo = Array("\ngo movetime \(recipe.time.moveTime)\(nodes)\n".utf8)
   }
 
   /// Starts the engine and completes the handshake.
   func start() throws(ArenaError) {
-    let process = try EngineProcess(guardExecutable: recipe.guardExecutable, command: recipe.command)
+    let process = try EngineProcess(recipe, stopSignal)
     let deadline = monotonicMilliseconds() + EngineClient.handshakePatience
     func refuse(_ what: String) -> ArenaError {
       process.stop()
       refusal = what
+      if what.contains(EngineGuard.lack) { return .lack("processes for an engine: \(what)") }
       return ArenaError("engine '\(recipe.command.joined(separator: " "))': \(what)", kind: .handshake)
     }
     guard process.write("uci\n", deadline: deadline) else { throw refuse("does not take 'uci'; \(process.ending())") }
@@ -84,9 +90,9 @@ final class EngineClient {
     if advertisesSeed {
       options += "setoption name Seed value \((recipe.seed ^ recipe.seed >> 32) & 0x7FFF_FFFF)\n"
     }
-    guard process.write(options + "isready\n", deadline: deadline), ready(process, deadline) else {
-      throw refuse("no 'readyok' within \(Int(EngineClient.handshakePatience)) ms")
-    }
+    for option in recipe.settings.options { options += "setoption name \(option.name) value \(option.value)\n" }
+    guard process.write(options + "isready\n", deadline: deadline) else { throw refuse(process.ending()) }
+    if let fault = unready(process, deadline) { throw refuse(fault) }
     self.process = process
     if let core { process.stay(on: core) }
   }
@@ -97,17 +103,28 @@ final class EngineClient {
     process?.stay(on: core)
   }
 
-  private func ready(_ process: EngineProcess, _ deadline: Double) -> Bool {
+  /// Waits for `readyok`; answers what came instead.
+  private func unready(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
+    if process.readPlain("readyok", deadline: deadline) { return nil }
     while process.bytesRead <= EngineClient.floodLimit {
-      guard case .line(let line) = process.readLine(deadline: deadline) else { return false }
-      if line == "readyok" { return true }
+      switch process.readLine(deadline: deadline) {
+      case .line("readyok"): return nil
+      case .line(let line) where line.hasPrefix("bestmove"): return "an unasked '\(line.prefix(24))'"
+      case .line: continue
+      case .late: return "no 'readyok' within \(Int(EngineClient.handshakePatience)) ms"
+      case .closed: return "\(process.ending()) before 'readyok'"
+      case .overlong, .garbage: return "no text before 'readyok'"
+      }
     }
-    return false
+    return "floods before 'readyok'"
   }
 
+  /// Puts the clock right, where another keeps it.
+  func setClock(_ left: Int) { if recipe.time.clock > 0 { clock = Double(left) } }
+
   /// Gets the engine ready for a game, restarting it where it was killed; a failure is told at its first move.
-  func beginGame() {
+  func beginGame() throws(ArenaError) {
     pendingLoss = nil
     clock = Double(recipe.time.clock)
     if process == nil {
@@ -119,6 +136,7 @@ final class EngineClient {
         try start()
         failures = 0
       } catch {
+        if error.kind == .lack { throw error }
         failures += 1
         pendingLoss = EngineLoss(reason: "restart failed: \(refusal ?? error.description)", ending: .forfeit)
         return
@@ -126,58 +144,47 @@ final class EngineClient {
     }
     // The answer is awaited before the first move: both engines get ready at the same time.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakePatience
-    if process?.write("ucinewgame\nisready\n", deadline: readyDeadline ?? 0) == false {
-      pendingLoss = lose("not ready for a new game")
+    request.removeAll(keepingCapacity: true)
+    if let process, !process.write("ucinewgame\nisready\n", deadline: readyDeadline ?? 0) {
+      pendingLoss = lose("\(process.ending()) between games")
     }
   }
 
   /// Asks for a move; anything but a legal one in time loses the game and kills the engine.
   func move(
-    start: Position, moves: [Square], position: Position, opponent: EngineClient?
-  ) -> Result<Square, EngineLoss> {
+    start: Position, moves: [Square], position: Position, otherClock: Double?
+  ) -> Result<(Square, Thought), EngineLoss> {
     if let pendingLoss { return .failure(pendingLoss) }
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
     if let deadline = readyDeadline {
       readyDeadline = nil
-      guard ready(process, deadline) else { return .failure(lose("not ready for a new game")) }
+      if let fault = unready(process, deadline) { return .failure(lose("not ready for a new game: \(fault)")) }
     }
-    request.removeAll(keepingCapacity: true)
-    request +=
-      start == .start ? Array("position startpos".utf8) : Array("position fen \(notation.text(of: start))".utf8)
-    if !moves.isEmpty {
-      request += " moves".utf8
-      for square in moves {
-        request += notation == .native ? " ".utf8 : " P@".utf8
-        request += [0x61 + UInt8(square.index % 3), 0x33 - UInt8(square.index / 3)]
-      }
-    }
-    request += goCommand(position.turn, opponent)
+    if let line = process.unaskedMove() { return .failure(lose("an unasked '\(line.prefix(24))'")) }
+    writePosition(start, moves)
+    let told = request.count
+    request += recipe.time.clock == 0 ? plainGo : goCommand(position.turn, otherClock)
     let begun = monotonicMilliseconds()
     let deadline = begun + Double(recipe.time.patience(left: Int(clock)))
     process.resetCount()
     guard process.write(request, deadline: deadline) else {
-      return .failure(lose("does not read its input"))
+      return .failure(lose(monotonicMilliseconds() < deadline ? process.ending() : "does not read its input"))
     }
-    if let square = process.readPlainMove(deadline: deadline) {
-      clock += Double(recipe.time.increment) - (monotonicMilliseconds() - begun)
-      return position.legalMoves.contains(square)
-        ? .success(square) : .failure(lose("illegal move '\(notation.text(of: square))'"))
-    }
-    while true {
+    // The position of the next move begins with this one.
+    request.removeLast(request.count - told)
+    var evaluation: String?
+    var answer: (square: Square?, text: String)?
+    if let square = process.readPlainMove(deadline: deadline) { answer = (square, notation.text(of: square)) }
+    while answer == nil {
       guard process.bytesRead <= EngineClient.floodLimit else {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
       }
       switch process.readLine(deadline: deadline) {
       case .line(let line):
+        if line.hasPrefix("info ") { evaluation = EngineClient.evaluation(in: line) ?? evaluation }
         guard line.hasPrefix("bestmove") else { continue }
-        let elapsed = monotonicMilliseconds() - begun
-        clock += Double(recipe.time.increment) - elapsed
-        let words = line.split(separator: " ")
-        guard words.count > 1, let square = UCINotation.square(words[1]), position.legalMoves.contains(square) else {
-          let shown = words.count > 1 ? String(words[1].prefix(16)) : ""
-          return .failure(lose("illegal move '\(shown)'"))
-        }
-        return .success(square)
+        let word = line.split(separator: " ").dropFirst().first ?? ""
+        answer = (UCINotation.square(word), String(word.prefix(16)))
       case .late:
         return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
       case .closed: return .failure(lose(process.ending()))
@@ -185,13 +192,49 @@ final class EngineClient {
       case .garbage: return .failure(lose("wrote what is no text"))
       }
     }
+    let elapsed = monotonicMilliseconds() - begun
+    clock += Double(recipe.time.increment) - elapsed
+    guard let square = answer?.square, position.legalMoves.contains(square) else {
+      return .failure(lose("illegal move '\(answer?.text ?? "")'"))
+    }
+    return .success((square, Thought(evaluation: evaluation, milliseconds: Int(elapsed))))
   }
 
-  private func goCommand(_ side: Player, _ opponent: EngineClient?) -> [UInt8] {
+  /// Writes `position …` into the request, which holds that of the move before if it was of this game.
+  private func writePosition(_ start: Position, _ moves: [Square]) {
+    if request.isEmpty {
+      request += (start == .start ? "position startpos" : "position fen \(notation.text(of: start))").utf8
+      movesTold = 0
+    }
+    for (number, square) in moves.enumerated().dropFirst(movesTold) {
+      if number == 0 { request += " moves".utf8 }
+      request.append(0x20)
+      if notation == .cutechess { request += "P@".utf8 }
+      request.append(0x61 + UInt8(square.index % 3))
+      request.append(0x33 - UInt8(square.index / 3))
+    }
+    movesTold = moves.count
+  }
+
+  /// Score and depth of an `info` line as PGN has them; `nil` where it has no score.
+  static func evaluation(in line: String) -> String? {
+    let words = line.split(separator: " ")
+    guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {
+      return nil
+    }
+    let depth = words.firstIndex(of: "depth").flatMap { $0 + 1 < words.count ? Int(words[$0 + 1]) : nil }
+    let sign = value < 0 ? "-" : "+"
+    let size = value.magnitude
+    let score =
+      words[at + 1] == "mate"
+      ? "\(sign)M\(size)" : "\(sign)\(size / 100).\(size % 100 / 10)\(size % 10)"
+    return words[at + 1] == "mate" || words[at + 1] == "cp" ? "\(score)/\(depth ?? 0)" : nil
+  }
+
+  private func goCommand(_ side: Player, _ otherClock: Double?) -> [UInt8] {
     let time = recipe.time
-    if time.clock == 0 { return plainGo }
     var text = "\ngo"
-    let (own, other) = (Int(max(1, clock)), Int(max(1, opponent?.clock ?? Double(time.clock))))
+    let (own, other) = (Int(max(1, clock)), Int(max(1, otherClock ?? Double(time.clock))))
     text += " wtime \(side == .x ? own : other) btime \(side == .x ? other : own)"
     if time.increment > 0 { text += " winc \(time.increment) binc \(time.increment)" }
     if time.nodes > 0 { text += " nodes \(time.nodes)" }
@@ -199,7 +242,7 @@ final class EngineClient {
   }
 
   private func lose(_ reason: String, _ ending: PackedGame.Ending = .forfeit) -> EngineLoss {
-    stop()
+    kill()
     return EngineLoss(reason: reason, ending: ending)
   }
 
@@ -207,12 +250,17 @@ final class EngineClient {
   func endGame() {
     pendingLoss = nil
     // An engine that was not asked for a move still owes its answer.
-    if let deadline = readyDeadline, let process, !ready(process, deadline) { stop() }
+    if let deadline = readyDeadline, let process, unready(process, deadline) != nil { kill() }
     readyDeadline = nil
   }
 
-  /// Kills the engine.
+  /// Ends the engine, asking it first.
   func stop() {
+    process?.stop(quitting: true)
+    process = nil
+  }
+
+  private func kill() {
     process?.stop()
     process = nil
   }

@@ -1,6 +1,9 @@
 import CProcess
 import Foundation
 
+/// A pipe that the handler of `SIGCHLD` writes to.
+nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
+
 /// The process between the arena and an engine (`alina-arena guard -- COMMAND…`): it outlives a killed arena just long
 /// enough to kill the engine and everything the engine started.
 ///
@@ -10,17 +13,33 @@ public enum EngineGuard {
   /// Milliseconds after which the guard gives up killing: what is left then waits in the kernel and dies there.
   static let patience = 3000.0
 
-  private static let ending = NSLock()
+  /// How a report begins when the system refused the engine.
+  static let lack = "could not be started for now"
 
-  /// Starts the command with our standard input and output, tells the arena on descriptor 3 how it ended, and kills all
+  /// Starts `-C FOLDER -- COMMAND…` with our standard input and output, tells the arena on descriptor 3 how it ended, and kills all
   /// it started when it ends or the arena closes the descriptor.
-  public static func run(_ command: [String]) -> Never {
+  public static func run(_ words: [String]) -> Never {
+    let command = Array(words.dropFirst(3))
     signal(SIGPIPE, SIG_IGN)
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(String(cString: strerror(errno)))")
       exit(127)
     }
     _ = fcntl(3, F_SETFD, FD_CLOEXEC)
+    guard pipe(&childrenEnds) == 0 else {
+      report("\(lack): \(String(cString: strerror(errno)))")
+      exit(127)
+    }
+    for end in childrenEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(childrenEnds[1], F_SETFL, O_NONBLOCK)
+    signal(SIGCHLD) { _ in
+      var byte: UInt8 = 0
+      _ = write(childrenEnds[1], &byte, 1)
+    }
+    guard chdir(words[1]) == 0 else {
+      report("cannot be started in \(words[1]): \(String(cString: strerror(errno)))")
+      exit(127)
+    }
     var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
     arguments.append(nil)
     var attributes = posix_spawnattr_t()
@@ -32,34 +51,36 @@ public enum EngineGuard {
     var engine: pid_t = 0
     let code = posix_spawnp(&engine, command[0], nil, &attributes, arguments, environ)
     guard code == 0 else {
-      report("cannot be started: \(String(cString: strerror(code)))")
+      let isLack = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code)
+      report("\(isLack ? lack : "cannot be started"): \(String(cString: strerror(code)))")
       exit(127)
     }
     // The pipes are the engine's now: their ends must be seen when it closes them.
     close(0)
     close(1)
-    let started = engine
-    let watcher = Thread {
-      var status: Int32 = 0
-      // Adopted orphans end here too; only the engine's own end counts.
-      while true {
-        let ended = waitpid(-1, &status, 0)
-        if ended == started || (ended < 0 && errno != EINTR) { break }
-      }
-      let signal = status & 0x7F
-      report(signal == 0 ? "exited with code \(status >> 8 & 0xFF)" : "crashed with signal \(signal)")
-      killAll()
-    }
-    watcher.start()
     // The arena sends nothing but a processor's number for the engine to stay on, in digits and a line's end.
     var (byte, core) = (UInt8(0), 0)
+    var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
+      guard poll(&items, 2, -1) > 0 else { continue }
+      if items[0].revents != 0 {
+        _ = read(childrenEnds[0], &byte, 1)
+        // Adopted orphans end here too; only the engine's own end counts.
+        var (status, ended) = (Int32(0), pid_t(1))
+        while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
+        if ended == engine {
+          let signal = status & 0x7F
+          report(signal == 0 ? "exited with code \(status >> 8 & 0xFF)" : "crashed with signal \(signal)")
+          killAll()
+        }
+      }
+      guard items[1].revents != 0 else { continue }
       let count = read(3, &byte, 1)
       if count == 0 || (count < 0 && errno != EINTR) { killAll() }
       if count == 1, (0x30...0x39).contains(byte), core < 1024 {
         core = core * 10 + Int(byte - 0x30)
       } else if count == 1 {
-        _ = alina_stay_on(started, Int32(core))
+        _ = alina_stay_on(engine, Int32(core))
         core = 0
       }
     }
@@ -72,8 +93,6 @@ public enum EngineGuard {
 
   /// Kills every descendant, and again those that came meanwhile, until we have no children; then ends.
   private static func killAll() -> Never {
-    // Never unlocked: whoever comes second waits for the end.
-    ending.lock()
     let deadline = monotonicMilliseconds() + patience
     while monotonicMilliseconds() < deadline {
       var found: [pid_t] = []

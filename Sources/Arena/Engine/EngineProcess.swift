@@ -16,7 +16,7 @@ final class EngineProcess {
   /// What reading brought.
   enum Reading {
     case line(String)
-    /// The deadline passed.
+    /// The deadline passed, or the run is stopped.
     case late
     /// The engine closed its output or died.
     case closed
@@ -29,6 +29,7 @@ final class EngineProcess {
 
   private static let spawning = NSLock()
 
+  private let stopSignal: StopSignal
   private let pid: pid_t
   private let input: Int32
   private let output: Int32
@@ -40,7 +41,9 @@ final class EngineProcess {
   private var isOpen = true
 
   /// Starts `guardExecutable guard -- command…`.
-  init(guardExecutable: String, command: [String]) throws(ArenaError) {
+  init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
+    stopSignal = stop
+    let settings = recipe.settings
     var toEngine: (Int32, Int32) = (0, 0)
     var fromEngine: (Int32, Int32) = (0, 0)
     var sockets: (Int32, Int32) = (0, 0)
@@ -49,7 +52,11 @@ final class EngineProcess {
     defer { EngineProcess.spawning.unlock() }
     guard EngineProcess.pair(&toEngine, { pipe($0) }), EngineProcess.pair(&fromEngine, { pipe($0) }),
       EngineProcess.pair(&sockets, { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0) })
-    else { throw ArenaError("no pipes for an engine: \(String(cString: strerror(errno)))") }
+    else {
+      let reason = String(cString: strerror(errno))
+      for end in [toEngine.0, toEngine.1, fromEngine.0, fromEngine.1] where end > 0 { close(end) }
+      throw ArenaError.lack("pipes for an engine: \(reason)")
+    }
     for descriptor in [toEngine.0, toEngine.1, fromEngine.0, fromEngine.1, sockets.0, sockets.1] {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
@@ -57,7 +64,7 @@ final class EngineProcess {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toEngine.0, 0)
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 2, settings.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -73,16 +80,25 @@ final class EngineProcess {
       posix_spawnattr_destroy(&attributes)
       for descriptor in [toEngine.0, fromEngine.1, sockets.1] { close(descriptor) }
     }
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([guardExecutable, "guard", "--"] + command).map { strdup($0) }
+    var arguments: [UnsafeMutablePointer<CChar>?] =
+      ([recipe.guardExecutable, "guard", "-C", settings.folder ?? ".", "--"] + recipe.command).map { strdup($0) }
     arguments.append(nil)
-    defer { for argument in arguments { free(argument) } }
+    let inherited = ProcessInfo.processInfo.environment
+    let given = settings.environment.reduce(into: inherited) { $0[$1.name] = $1.value }
+    var variables: [UnsafeMutablePointer<CChar>?] = given.map { strdup("\($0.key)=\($0.value)") }
+    variables.append(nil)
+    defer { for text in arguments + variables { free(text) } }
     var child: pid_t = 0
-    let code = posix_spawn(&child, guardExecutable, &actions, &attributes, arguments, environ)
+    let code = posix_spawn(&child, recipe.guardExecutable, &actions, &attributes, arguments, variables)
     (pid, input, output, guardSocket) = (child, toEngine.1, fromEngine.0, sockets.0)
     guard code == 0 else {
       isOpen = false
       for descriptor in [toEngine.1, fromEngine.0, sockets.0] { close(descriptor) }
-      throw ArenaError("the guard of engines cannot be started: \(String(cString: strerror(code)))")
+      let reason = String(cString: strerror(code))
+      if [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code) {
+        throw ArenaError.lack("processes for an engine: \(reason)")
+      }
+      throw ArenaError("\(settings.log ?? "the guard of engines"): \(reason)")
     }
     for descriptor in [input, output] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
   }
@@ -95,9 +111,15 @@ final class EngineProcess {
 
   deinit { stop() }
 
-  /// Kills the engine and all it started, and waits until the guard is gone, a little longer than its patience at most.
-  func stop() {
+  /// Milliseconds in which an engine may end by itself after `quit`.
+  private static let courtesy = 300.0
+
+  /// Kills the engine and all it started, and waits until the guard is gone, a little longer than its patience at most;
+  /// with `quitting`, an engine that hears `quit` goes first.
+  func stop(quitting: Bool = false) {
     guard isOpen else { return }
+    let grace = monotonicMilliseconds() + EngineProcess.courtesy
+    if quitting, !stopSignal.isSet, write("quit\n", deadline: grace) { _ = wait(guardSocket, Int16(POLLIN), grace) }
     isOpen = false
     close(input)
     close(output)
@@ -157,6 +179,20 @@ final class EngineProcess {
     }
   }
 
+  /// Whether the next and all there is to read is this line; `false` leaves everything to `readLine`.
+  func readPlain(_ text: StaticString, deadline: Double) -> Bool {
+    if head == buffer.count {
+      guard wait(output, Int16(POLLIN), deadline), fill() else { return false }
+    }
+    let count = text.utf8CodeUnitCount
+    guard buffer.count - head == count + 1, buffer[buffer.count - 1] == 0x0A else { return false }
+    let isEqual = buffer.withUnsafeBytes { bytes in
+      bytes.baseAddress.map { memcmp($0 + head, text.utf8Start, count) == 0 } ?? false
+    }
+    if isEqual { head = buffer.count }
+    return isEqual
+  }
+
   /// The cell of a line `bestmove CELL` or `bestmove P@CELL` that is the next and all there is to read, which is what
   /// engines answer nearly always; `nil` leaves everything to `readLine`.
   func readPlainMove(deadline: Double) -> Square? {
@@ -209,6 +245,16 @@ final class EngineProcess {
     _ = Glibc.write(guardSocket, bytes, bytes.count)
   }
 
+  /// What the engine wrote without being asked, if it is there already: the first line of it that is a move.
+  func unaskedMove() -> String? {
+    var item = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    if head == buffer.count, poll(&item, 1, 0) == 1, item.revents & Int16(POLLIN) != 0 { _ = fill() }
+    while lineEnd != nil {
+      if case .line(let line) = readLine(deadline: 0), line.hasPrefix("bestmove") { return line }
+    }
+    return nil
+  }
+
   /// Begins to count the bytes read anew.
   func resetCount() { bytesRead = 0 }
 
@@ -230,8 +276,14 @@ final class EngineProcess {
     while true {
       let left = deadline - monotonicMilliseconds()
       guard left > 0 else { return false }
-      var item = pollfd(fd: descriptor, events: events, revents: 0)
-      let ready = poll(&item, 1, Int32(min(left.rounded(.up), 60_000)))
+      var items = (
+        pollfd(fd: descriptor, events: events, revents: 0),
+        pollfd(fd: isOpen ? stopSignal.descriptor : -1, events: Int16(POLLIN), revents: 0)
+      )
+      let ready = withUnsafeMutablePointer(to: &items) {
+        $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, Int32(min(left.rounded(.up), 60_000))) }
+      }
+      if items.1.revents != 0 { return false }
       if ready > 0 { return true }
       if ready < 0, errno != EINTR { return false }
     }

@@ -7,15 +7,17 @@ import TicTacToe
 /// Speaks our notation and cutechess-cli's (`-variant tictactoe`), whichever it was last spoken to in.
 public struct UCIServer {
   /// What the caller must do after a line.
-  public enum Action: Sendable, Equatable {
+  public enum Action {
     /// Write these lines and read on.
     case reply([String])
+    /// Search on another thread, write what comes out and tell `finish`; meanwhile hear `isready` and `stop`.
+    case search(Search)
     /// Write these lines and end.
     case quit
   }
 
   /// Names of players that can be chosen with `setoption name Player`.
-  static let players = ["random", "perfect", "perfect_distance", "win_block", "trap"] + (1...6).map { "levels:\($0)" }
+  static let players = PlayerSpec.Simple.allCases.map(\.rawValue) + Level.all.map(\.name)
   /// The longest line read.
   public static let lineLimit = 4096
 
@@ -28,6 +30,33 @@ public struct UCIServer {
   private var lastMove: Square?
   /// What was found while the search is "infinite": told when stopped.
   private var held: [String]?
+
+  /// A search that takes its time.
+  public final class Search: @unchecked Sendable {
+    /// Ends it.
+    public let stop = StopSignal()
+    /// Whether its move is held back until it is stopped.
+    public let isInfinite: Bool
+    fileprivate let ended = DispatchSemaphore(value: 0)
+    fileprivate var generator: SplitMix64
+    private let deadline: Double
+    private let simulations: Int
+    private let server: UCIServer
+
+    fileprivate init(_ server: UCIServer, simulations: Int, deadline: Double, isInfinite: Bool) {
+      (self.server, self.simulations, self.deadline) = (server, simulations, deadline)
+      (self.isInfinite, generator) = (isInfinite, server.generator)
+    }
+
+    /// Searches; what to write.
+    public func run() -> [String] {
+      let square = MonteCarloSearch().bestMove(
+        in: server.position, simulations: simulations, using: &generator
+      ) { stop.isSet || monotonicMilliseconds() > deadline }
+      while isInfinite, !stop.isSet { usleep(1000) }
+      return server.found(square)
+    }
+  }
 
   /// Makes an engine that plays as `player`.
   public init(player: any Opponent, seed: UInt64) {
@@ -51,7 +80,7 @@ public struct UCIServer {
       return .reply([])
     case "setoption": return .reply(setOption(words))
     case "position": return .reply(setPosition(Array(words.dropFirst())))
-    case "go": return .reply(go(Array(words.dropFirst())))
+    case "go": return go(Array(words.dropFirst()))
     case "stop", "ponderhit":
       defer { held = nil }
       return .reply(held ?? [])
@@ -122,47 +151,91 @@ public struct UCIServer {
     return []
   }
 
-  private mutating func go(_ words: [String]) -> [String] {
-    guard position.outcome == nil else { return ["bestmove (none)"] }
-    let square = player.move(in: position, lastMove: lastMove, using: &generator)
-    let evaluation = Solver.shared.evaluation(of: position)
-    let score: String
-    switch evaluation.value {
-    case .draw: score = "cp 0"
-    case .win: score = "mate \((evaluation.distance + 1) / 2)"
-    case .loss: score = "mate -\(evaluation.distance / 2)"
+  private mutating func go(_ words: [String]) -> Action {
+    guard position.outcome == nil else { return .reply(["bestmove (none)"]) }
+    let isInfinite = words.contains("infinite") || words.contains("ponder")
+    if let searching = player as? MonteCarloOpponent {
+      func value(_ name: String) -> Double? {
+        words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
+      }
+      let left = value(position.turn == .x ? "wtime" : "btime").map { TimeLimit.share(of: Int(min($0, 1e9))) }
+      // A little is kept for the way back.
+      let time = value("movetime").map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
+      return .search(
+        Search(
+          self, simulations: min(searching.simulations, value("nodes").map { max(1, Int($0)) } ?? .max),
+          deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
     }
-    let found = [
+    let lines = found(player.move(in: position, lastMove: lastMove, using: &generator))
+    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
+    guard isInfinite else { return .reply(lines) }
+    held = [lines[1]]
+    return .reply([lines[0]])
+  }
+
+  /// Takes what a search left of the seed's numbers.
+  public mutating func finish(_ search: Search) { generator = search.generator }
+
+  /// What is said of a move that was found.
+  private func found(_ square: Square) -> [String] {
+    let evaluation = Solver.shared.evaluation(of: position)
+    let score =
+      switch evaluation.value {
+      case .draw: "cp 0"
+      case .win: "mate \((evaluation.distance + 1) / 2)"
+      case .loss: "mate -\(evaluation.distance / 2)"
+      }
+    return [
       "info depth \(max(1, evaluation.distance)) score \(score) pv \(notation.text(of: square))",
       "bestmove \(notation.text(of: square))",
     ]
-    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
-    guard words.contains("infinite") || words.contains("ponder") else { return found }
-    held = [found[1]]
-    return [found[0]]
   }
 
   /// Reads lines from a descriptor and answers on another until `quit` or the end.
   public mutating func serve(input: Int32, output: Int32) {
+    let writing = NSLock()
+    let write: @Sendable ([String]) -> Void = { lines in
+      let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+      writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
+    }
+    var running: Search?
+    /// Waits for the search; an infinite one is ended.
+    func end(_ server: inout UCIServer, stopping: Bool) {
+      guard let search = running else { return }
+      if stopping || search.isInfinite { search.stop.set() }
+      search.ended.wait()
+      server.finish(search)
+      running = nil
+    }
+    defer { end(&self, stopping: false) }
     var buffer: [UInt8] = []
     var isSkipping = false
+    var space = [UInt8](repeating: 0, count: 4096)
     while true {
-      var space = [UInt8](repeating: 0, count: 4096)
       let count = read(input, &space, space.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return }
       buffer.append(contentsOf: space[..<count])
-      while let end = buffer.firstIndex(of: 0x0A) {
-        let line = String(decoding: buffer[..<end], as: UTF8.self)
-        buffer.removeSubrange(...end)
+      while let newline = buffer.firstIndex(of: 0x0A) {
+        let line = String(decoding: buffer[..<newline], as: UTF8.self)
+        buffer.removeSubrange(...newline)
         if isSkipping {
           isSkipping = false
           continue
         }
+        switch line.split(whereSeparator: \.isWhitespace).first {
+        case nil, "isready": break
+        case "stop", "ponderhit", "quit": end(&self, stopping: true)
+        default: end(&self, stopping: false)
+        }
         switch handle(line) {
-        case .reply(let lines):
-          let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
-          if !bytes.isEmpty, write(output, bytes, bytes.count) != bytes.count { return }
+        case .reply(let lines): write(lines)
+        case .search(let search):
+          running = search
+          Thread {
+            write(search.run())
+            search.ended.signal()
+          }.start()
         case .quit: return
         }
       }
@@ -171,14 +244,5 @@ public struct UCIServer {
         isSkipping = true
       }
     }
-  }
-}
-
-extension PlayerSpec {
-  /// The player of this name that keeps no state between moves, if it is one of ours.
-  public func stateless() throws(ArenaError) -> (any Opponent)? {
-    if case .mcts(let count) = self { return MonteCarloOpponent(simulations: count) }
-    if case .menace = self { return try memoryless(freezing: true) }
-    return try memoryless()
   }
 }

@@ -10,6 +10,13 @@ CELLS = [c + r for r in "321" for c in "abc"]
 moves, turns = [], 0
 
 
+def note(text, name=None):
+    """Adds to a file that several engines share, at once."""
+    descriptor = os.open(name or sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(descriptor, text.encode())
+    os.close(descriptor)
+
+
 def say(text):
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
@@ -44,6 +51,11 @@ if mode == "comet":
             if os.fork():
                 os._exit(0)
         os._exit(0)
+if mode == "busy":
+    note("s")
+if mode == "polite":
+    sys.stderr.write(os.environ.get("ALINA_TEST", "") + "\n")
+games = 0
 while True:
     line = sys.stdin.readline()
     if not line:
@@ -54,13 +66,24 @@ while True:
     if words[:1] == ["uci"]:
         say("id name misbehave " + mode + "\nuciok")
     elif words[:1] == ["isready"]:
+        if mode == "exits-at-isready" and games > 0:
+            sys.exit(5)
         say("readyok")
+    elif words[:1] == ["setoption"] and mode == "polite":
+        note(line, "said")
     elif words[:1] == ["ucinewgame"]:
         turns = 0
+        games += 1
     elif words[:1] == ["position"]:
         moves = words[3:]
     elif words[:1] == ["go"]:
         turns += 1
+        if mode == "busy":
+            note("+")
+            time.sleep(0.002)
+            note("-")
+        if mode == "polite":
+            say("info depth 3 score cp -7 nodes 5")
         if mode == "at-once":
             say("bestmove z9")
         if turns == 2:
@@ -91,6 +114,13 @@ while True:
                 sys.stdout.write("x" * (1 << 20))
                 sys.stdout.flush()
                 time.sleep(1000)
-        say("bestmove " + [c for c in CELLS if c not in moves][0])
+        move = [c for c in CELLS if c not in moves][0]
+        say("bestmove " + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
+        if mode == "between" and turns == 1:
+            sys.exit(9)
     elif words[:1] == ["quit"]:
+        if mode == "busy":
+            note("e")
+        if mode == "polite":
+            note("quit\n", "said")
         break

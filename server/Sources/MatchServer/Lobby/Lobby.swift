@@ -239,9 +239,14 @@ public struct Lobby: Sendable {
     isPatienceSet = false
     guard let first = pending.first else { return }
     guard isBusy else { return havePatience(since: first.at) }
-    for read in held[heldFrom...].compactMap(\.read) { refuseBusy(read.id, read.re) }
+    let reads = held[heldFrom...].compactMap(\.read)
     held = held[heldFrom...].filter { $0.read == nil }
     heldFrom = 0
+    for read in reads {
+      refuseBusy(read.id, read.re)
+      // What comes next on that connection waits no longer for what was just refused.
+      connections[read.id]?.heldUntil = held.last { $0.effect.receiver == read.id }?.after ?? 0
+    }
   }
 
   private mutating func havePatience(since at: Int64) {

@@ -2,8 +2,8 @@ import Opponents
 import TicTacToe
 
 /// A player at the board, as one thread uses it.
-enum Seat {
-  case table(MoveTable)
+enum BoardPlayer {
+  case table(DistributionTable)
   case search(MonteCarloSearch, simulations: Int)
   case learner(Learner)
   case engine(EngineClient)
@@ -12,18 +12,23 @@ enum Seat {
 /// A learning player of one pairing; used by one thread at a time.
 final class Learner: @unchecked Sendable {
   var player: any LearningOpponent
-  let isFrozen: Bool
 
-  init(_ player: any LearningOpponent, isFrozen: Bool) {
-    self.player = player
-    self.isFrozen = isFrozen
-  }
+  init(_ player: any LearningOpponent) { self.player = player }
 }
 
-/// A game played in the arena, with the reason of a forfeit.
-struct PlayedGame: Sendable {
-  var packed: PackedGame
+/// What an engine said of its move, and how long it took.
+struct Thought: Sendable, Hashable {
+  /// As PGN has it: `+0.31` pawns for the mover, `+M2` moves to the end, and the depth behind a stroke.
+  var evaluation: String?
+  var milliseconds: Int
+}
+
+/// What is kept of a game beside its moves.
+struct GameNotes: Sendable, Hashable {
+  /// Why it was forfeited.
   var reason: String?
+  /// By move, where an engine made it; empty where no engine played.
+  var thoughts: [Thought?] = []
 }
 
 /// 3ⁱ for the nine cells.
@@ -35,56 +40,61 @@ func ternaryPower(_ cell: Int) -> Int {
   return low[cell % 3] * high[cell / 3]
 }
 
-/// Plays one game.
-func playGame(x: Seat, o: Seat, opening: Opening, using generator: inout SplitMix64) -> PlayedGame {
-  if case .table(let a) = x, case .table(let b) = o {
-    return PlayedGame(packed: playTables(a, b, opening, using: &generator))
-  }
+/// Plays one game; `nil` where it was stopped in the middle. What the system refuses is thrown.
+func playGame(
+  x: BoardPlayer, o: BoardPlayer, opening: Opening, stop: StopSignal, using generator: inout SplitMix64
+) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
+  if case .table(let a) = x, case .table(let b) = o { return (playTables(a, b, opening, using: &generator), nil) }
   var position = opening.position
   var moves = opening.moves
-  for case .engine(let client) in [x, o] { client.beginGame() }
-  var failure: (reason: String, ending: PackedGame.Ending)?
-  while position.outcome == nil {
-    let square: Square
+  var thoughts: [Thought?] = []
+  for case .engine(let client) in [x, o] {
+    try client.beginGame()
+    thoughts = .init(repeating: nil, count: moves.count)
+  }
+  let hasEngine = if case .engine = x { true } else if case .engine = o { true } else { false }
+  var loss: EngineLoss?
+  while position.outcome == nil, loss == nil {
+    var square = Square(0)
+    var thought: Thought?
     switch position.turn == .x ? x : o {
     case .table(let table):
       square = Square(table.move(key: position.ternaryKey, last: moves.last?.index ?? 9, using: &generator))
     case .search(let search, let simulations):
-      square = search.bestMove(in: position, simulations: simulations, using: &generator)
+      square = search.bestMove(in: position, simulations: simulations, using: &generator) { stop.isSet }
     case .learner(let learner):
       square = learner.player.move(in: position, lastMove: moves.last, using: &generator)
     case .engine(let client):
       let other: EngineClient? = if case .engine(let client) = position.turn == .x ? o : x { client } else { nil }
-      switch client.move(start: opening.start, moves: moves, position: position, opponent: other) {
-      case .success(let chosen): square = chosen
-      case .failure(let lost):
-        failure = (lost.reason, lost.ending)
-        square = Square(0)
+      switch client.move(start: opening.start, moves: moves, position: position, otherClock: other?.clock) {
+      case .success(let chosen): (square, thought) = chosen
+      case .failure(let failure): loss = failure
       }
     }
-    if failure != nil { break }
+    if stop.isSet { return nil }
+    if loss != nil { break }
     position = position.playing(square)
     moves.append(square)
+    if hasEngine { thoughts.append(thought) }
   }
-  let outcome = failure == nil ? position.outcome ?? .draw : .win(position.turn.opponent)
-  let packed = PackedGame(moves: moves, outcome: outcome, ending: failure?.ending ?? .normal)
+  let outcome = loss == nil ? position.outcome ?? .draw : .win(position.turn.opponent)
+  let game = PackedGame(moves: moves, outcome: outcome, ending: loss?.ending ?? .normal)
   for case .engine(let client) in [x, o] { client.endGame() }
-  let game = PlayedGame(packed: packed, reason: failure?.reason)
-  teach(x, .x, game.packed, opening)
-  teach(o, .o, game.packed, opening)
-  return game
+  teach(x, .x, game, opening)
+  teach(o, .o, game, opening)
+  return (game, hasEngine ? GameNotes(reason: loss?.reason, thoughts: thoughts) : nil)
 }
 
 /// Lets a learning player learn from a game; also how its state is rebuilt from recorded games.
-func teach(_ seat: Seat, _ side: Player, _ game: PackedGame, _ opening: Opening) {
-  guard case .learner(let learner) = seat, !learner.isFrozen else { return }
+func teach(_ player: BoardPlayer, _ side: Player, _ game: PackedGame, _ opening: Opening) {
+  guard case .learner(let learner) = player else { return }
   learner.player.learn(
     from: Array(game.moves.dropFirst(opening.moves.count)), start: opening.position, as: side, outcome: game.outcome)
 }
 
 /// The fast path: two tables, masks and a key.
-private func playTables(
-  _ x: MoveTable, _ o: MoveTable, _ opening: Opening, using generator: inout SplitMix64
+func playTables(
+  _ x: DistributionTable, _ o: DistributionTable, _ opening: Opening, using generator: inout SplitMix64
 ) -> PackedGame {
   var masks = (x: opening.start.x.rawValue, o: opening.start.o.rawValue)
   var key = opening.start.ternaryKey

@@ -3,28 +3,32 @@ import TicTacToe
 /// Random games as fast as they can be played: every move is drawn and made, no branch depends on a draw.
 ///
 /// Each game has one number of the seed's stream, from which each move takes its share by multiplication; the cells are
-/// kept in a word of four-bit digits and the chosen one is swapped to the end. `baseline.c` is the same in C.
-enum RandomGames {
-  /// Plays games with numbers 0..<`games` of a seed; the signature depends on every move and result.
-  static func signature(seed: UInt64, games: Range<UInt64>) -> UInt64 {
-    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 512) { line in
-      for mask in 0..<512 {
-        line.initializeElement(at: mask, to: Line.hasLine(SquareSet(rawValue: UInt16(mask))) ? 1 : 0)
-      }
-      guard let table = line.baseAddress else { return 0 }
-      var signature: UInt64 = 0
-      var number = games.lowerBound
-      while number < games.upperBound {
-        signature &+= play(seed &+ (number &+ 1) &* 0x9E37_79B9_7F4A_7C15, UnsafePointer(table))
-        number &+= 1
-      }
-      return signature
+/// kept in a word of four-bit digits and the chosen one is swapped to the end. `baseline.c` does the same in C.
+struct RandomGames: ~Copyable {
+  /// By mask, 1 where it holds a line.
+  private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
+  /// By the ply of the first line, 10 for none: what a packed game holds beside its moves.
+  private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
+
+  init() {
+    for mask in 0..<512 {
+      (line + mask).initialize(to: Line.hasLine(SquareSet(rawValue: UInt16(mask))) ? 1 : 0)
+    }
+    for end in 0...10 {
+      let outcome: Outcome = end == 10 ? .draw : .win(end % 2 == 1 ? .x : .o)
+      (packed + end).initialize(to: PackedGame(nibbles: 0, count: min(end, 9), outcome: outcome).bits)
     }
   }
 
+  deinit {
+    line.deallocate()
+    packed.deallocate()
+  }
+
+  /// The game of an index under a seed.
   @inline(__always)
-  private static func play(_ stream: UInt64, _ line: UnsafePointer<UInt64>) -> UInt64 {
-    var random = stream
+  func play(seed: UInt64, index: UInt64) -> PackedGame {
+    var random = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15
     random = (random ^ random &>> 30) &* 0xBF58_476D_1CE4_E5B9
     random = (random ^ random &>> 27) &* 0x94D0_49BB_1331_11EB
     random ^= random &>> 31
@@ -59,6 +63,6 @@ enum RandomGames {
     let end = UInt64(truncatingIfNeeded: ends.trailingZeroBitCount)
     let length = end &- end / 10
     let played = sequence & ((1 &<< (4 &* length)) &- 1)
-    return (played | end &<< 40) &* 0xD6E8_FEB8_6659_FD93
+    return PackedGame(bits: played | packed[Int(truncatingIfNeeded: end)])
   }
 }

@@ -4,7 +4,7 @@ import TicTacToe
 /// A memoryless player as a table: the draw of a move is one multiplication and a look-up.
 ///
 /// Draws exactly as `MoveDistribution.draw` does, so that a table plays the games its player would.
-final class MoveTable: Sendable {
+final class DistributionTable: Sendable {
   /// A state's row: equal chances are the rule and cost no scan.
   private struct Row {
     var total: UInt64
@@ -14,6 +14,8 @@ final class MoveTable: Sendable {
     var weights: Int32
   }
 
+  /// Whether it plays any legal move, all equally often: two such players have a quicker way to play.
+  let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
   /// By base-3 key · 10 + last move, 9 for none; −1 where no live state is.
@@ -24,6 +26,7 @@ final class MoveTable: Sendable {
     var rows: [Row] = []
     var weights: [UInt64] = []
     var index = [Int32](repeating: -1, count: Position.keyCount * 10)
+    var isRandom = true
     for position in Solver.positions where position.outcome == nil {
       var known: [(MoveDistribution, Int32)] = []
       let lasts = [nil] + position[position.turn.opponent].map { Optional($0) }
@@ -35,6 +38,7 @@ final class MoveTable: Sendable {
           continue
         }
         var (cells, shift, plain) = (UInt64(0), UInt64(0), true)
+        isRandom = isRandom && distribution == MoveDistribution(uniformOver: position.legalMoves)
         for square in distribution.support {
           cells |= UInt64(square.rawValue) << shift
           shift += 4
@@ -46,6 +50,7 @@ final class MoveTable: Sendable {
         if !plain { weights += distribution.support.map { distribution[$0] } }
       }
     }
+    self.isRandom = isRandom
     self.rows = rows
     self.weights = weights
     self.index = index

@@ -1,0 +1,245 @@
+import Foundation
+import TicTacToe
+
+/// Plays the games of a stage, so many at a time, and hands them out in order of their index.
+///
+/// Games are cut into blocks. Whoever has played the last game of a block counts and formats all of it; blocks that are
+/// due are handed out by whichever thread finished one, so that nobody has to be woken for it.
+final class GamePool: @unchecked Sendable {
+  /// Games of pairings that are taken block by block.
+  private struct Sequence {
+    var pairings: [Int]
+    /// Whether somebody learns: one game after the other.
+    var isSerial: Bool
+    /// The next block, and how far it is to the one after.
+    var next: Int
+    let stride: Int
+    var isBusy = false
+  }
+
+  /// What a run does with the games.
+  struct Consumer {
+    /// Counts and formats a block; called by any thread.
+    var prepare: (Block) -> Block.Outcome
+    /// Takes the blocks in order; answers whether to go on.
+    var take: (Block, Block.Outcome) throws(ArenaError) -> Bool
+    /// Called five times a second.
+    var progress: () -> Void
+  }
+
+  private let stage: Stage
+  private let players: Players
+  private let indices: Range<Int>
+  private let blockSize: Int
+  private let lastBlock: Int
+  private let consumer: Consumer
+  private let condition = NSCondition()
+  private let ended = DispatchSemaphore(value: 0)
+  private var sequences: [Sequence] = []
+  private var blocks: [Int: Block] = [:]
+  private var ready: [Int: (Block, Block.Outcome)] = [:]
+  private var due: Int
+  private var isHandingOut = false
+  private var isCancelled = false
+  /// Whether nothing more is handed out.
+  private var isClosed = false
+  private var failure: ArenaError?
+  private var running = 0
+  /// Blocks that may be ahead of the one that is due.
+  private var window = 0
+
+  /// Prepares games of a stage from `indices.lowerBound` on, of which the first may be known already.
+  init(
+    _ stage: Stage, indices: Range<Int>, known: (PackedGame, GameNotes?)?, players: Players, consumer: Consumer
+  ) {
+    (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
+    let specs = stage.pairings.map { pairing in
+      [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
+    }
+    // Games that take long are handed out pair by pair.
+    let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch }
+    blockSize = isSlow ? 2 : Block.size
+    due = indices.lowerBound / blockSize
+    lastBlock = (indices.upperBound - 1) / blockSize
+    let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
+    if isSlow {
+      for pair in due..<due + min(stage.pairings.count, lastBlock + 1 - due) {
+        let number = stage.game(2 * pair).pairing
+        sequences.append(
+          Sequence(pairings: [number], isSerial: isSerial[number], next: pair, stride: stage.pairings.count))
+      }
+    } else {
+      let free = stage.pairings.indices.filter { !isSerial[$0] }
+      if !free.isEmpty { sequences.append(Sequence(pairings: free, isSerial: false, next: due, stride: 1)) }
+      for number in stage.pairings.indices where isSerial[number] {
+        sequences.append(Sequence(pairings: [number], isSerial: true, next: due, stride: 1))
+      }
+    }
+    guard let known else { return }
+    let first = makeBlock(due)
+    first.set(indices.lowerBound, known.0, known.1)
+    first.known = 1
+    blocks[due] = first
+  }
+
+  private func makeBlock(_ number: Int) -> Block {
+    Block(
+      (number * blockSize..<(number + 1) * blockSize).clamped(to: indices), parts: blockSize == 2 ? 1 : sequences.count)
+  }
+
+  /// Plays; returns whether all was played.
+  func run(threads: Int) throws(ArenaError) -> Bool {
+    (running, window) = (threads, blockSize == 2 ? 4096 : 2 * threads + 2)
+    for _ in 0..<threads {
+      let thread = Thread { [self] in work() }
+      thread.stackSize = 1 << 20
+      thread.start()
+    }
+    while ended.wait(timeout: .now() + 0.2) == .timedOut {
+      consumer.progress()
+      if players.stop.isSet { condition.withLock { cancel(nil) } }
+    }
+    if let failure { throw failure }
+    if due > lastBlock { return true }
+    // What was played before the first game that is missing is kept.
+    if players.stop.isSet, let block = blocks[due], block.isPlayed(block.indices.lowerBound) {
+      block.cut(to: block.indices.firstIndex { !block.isPlayed($0) } ?? block.indices.upperBound)
+      _ = try consumer.take(block, consumer.prepare(block))
+    }
+    return false
+  }
+
+  /// Called with the lock held.
+  private func cancel(_ error: ArenaError?) {
+    failure = failure ?? error
+    isCancelled = true
+    condition.broadcast()
+  }
+
+  /// One thread: takes the earliest games there are until there are none.
+  private func work() {
+    let hand = Players.Hand(players)
+    condition.lock()
+    var last: Int?
+    while !isCancelled, sequences.contains(where: { $0.next <= lastBlock }) {
+      guard let number = choose(last) else {
+        condition.wait()
+        continue
+      }
+      last = number
+      let index = sequences[number].next
+      sequences[number].next += sequences[number].stride
+      sequences[number].isBusy = true
+      let block = blocks[index] ?? makeBlock(index)
+      blocks[index] = block
+      let pairings = sequences[number].pairings
+      condition.unlock()
+      let played: Result<Bool, ArenaError>
+      do { played = .success(try play(pairings, block, hand)) } catch { played = .failure(error) }
+      condition.lock()
+      sequences[number].isBusy = false
+      switch played {
+      case .failure(let error): cancel(error)
+      case .success(false): cancel(nil)
+      case .success(true):
+        block.partsLeft -= 1
+        if block.partsLeft == 0 {
+          condition.unlock()
+          let outcome = consumer.prepare(block)
+          condition.lock()
+          blocks[index] = nil
+          ready[index] = (block, outcome)
+          handOut()
+        } else {
+          condition.broadcast()
+        }
+      }
+    }
+    condition.broadcast()
+    condition.unlock()
+    hand.end()
+    if condition.withLock({
+      running -= 1; return running == 0
+    }) {
+      ended.signal()
+    }
+  }
+
+  /// The sequence to go on with: the one played last, whose players are at hand, unless it is far ahead of another.
+  private func choose(_ last: Int?) -> Int? {
+    func isFree(_ sequence: Sequence) -> Bool {
+      sequence.next <= min(lastBlock, due + window) && !(sequence.isSerial && sequence.isBusy)
+    }
+    let free = sequences.indices.lazy.filter { isFree(self.sequences[$0]) }
+    guard let first = free.min(by: { sequences[$0].next < sequences[$1].next }) else { return nil }
+    if let last, isFree(sequences[last]), sequences[last].next < sequences[first].next + 16 * sequences[last].stride {
+      return last
+    }
+    return first
+  }
+
+  /// Hands out the blocks that are due, unless another thread is at it; called with the lock held.
+  private func handOut() {
+    guard !isHandingOut else { return }
+    isHandingOut = true
+    while !isClosed, let (block, outcome) = ready.removeValue(forKey: due) {
+      condition.unlock()
+      let result: Result<Bool, ArenaError>
+      do { result = .success(try consumer.take(block, outcome)) } catch { result = .failure(error) }
+      condition.lock()
+      due += 1
+      switch result {
+      case .success(true): continue
+      case .success(false): cancel(nil)
+      case .failure(let error): cancel(error)
+      }
+      isClosed = true
+    }
+    isHandingOut = false
+    condition.broadcast()
+  }
+
+  /// Plays a block's games of some pairings; `false` where it was stopped.
+  private func play(_ pairings: [Int], _ block: Block, _ hand: Players.Hand) throws(ArenaError) -> Bool {
+    let configuration = players.configuration
+    let first = (block.indices.lowerBound - stage.firstGame) / 2
+    let end = (block.indices.upperBound - stage.firstGame) / 2
+    for number in pairings {
+      let (a, b) = hand.players(of: stage.pairings[number])
+      let ahead = (number - first % stage.pairings.count + stage.pairings.count) % stage.pairings.count
+      if case .table(let one) = a, case .table(let other) = b, one.isRandom, other.isRandom,
+        configuration.openings == .none
+      {
+        for pair in stride(from: first + ahead, to: end, by: stage.pairings.count) {
+          let index = stage.firstGame + 2 * pair
+          for index in index...index + 1 {
+            block.set(index, hand.random.play(seed: configuration.seed, index: UInt64(truncatingIfNeeded: index)))
+          }
+        }
+        if players.stop.isSet { return false }
+        continue
+      }
+      for pair in stride(from: first + ahead, to: end, by: stage.pairings.count) {
+        for index in [stage.firstGame + 2 * pair, stage.firstGame + 2 * pair + 1] where !block.isPlayed(index) {
+          guard let played = try play(index, a, b) else { return false }
+          block.set(index, played.game, played.notes)
+          hand.noteGame()
+        }
+      }
+    }
+    return true
+  }
+
+  /// Plays the game of an index.
+  private func play(
+    _ index: Int, _ a: BoardPlayer, _ b: BoardPlayer
+  ) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
+    if players.stop.isSet { return nil }
+    let game = stage.game(index)
+    let seed = players.configuration.seed
+    var generator = SplitMix64(seed: seed, index: UInt64(index))
+    let opening = players.configuration.openings.opening(pair: game.opening, seed: seed)
+    return try playGame(
+      x: game.isSwapped ? b : a, o: game.isSwapped ? a : b, opening: opening, stop: players.stop, using: &generator)
+  }
+}

@@ -1,0 +1,143 @@
+import CProcess
+import Foundation
+import Opponents
+import TicTacToe
+
+/// The players of a run: tables shared by all threads, learners by pairing, engines lent to one thread at a time.
+final class Players: @unchecked Sendable {
+  let configuration: RunConfiguration
+  let stop: StopSignal
+  private let guardExecutable: String
+  private let tables: [DistributionTable?]
+  private let lock = NSLock()
+  private var learners: [[Int]: Learner] = [:]
+  /// Engines that wait for their next game, the one used last at the end.
+  private var idle: [(player: Int, client: EngineClient)] = []
+  private var engines = 0
+  /// The most engines there may be: two for each game at a time.
+  private let engineLimit: Int
+  private var takenCores: Set<Int> = []
+
+  /// Fills the tables of the memoryless players, the same name once.
+  init(
+    _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal
+  ) throws(ArenaError) {
+    (self.configuration, self.guardExecutable, self.stop) = (configuration, guardExecutable, stop)
+    engineLimit = 2 * threads
+    var known: [PlayerSpec: DistributionTable] = [:]
+    var tables: [DistributionTable?] = []
+    for entrant in configuration.entrants {
+      if known[entrant.spec] == nil, let player = try entrant.spec.memoryless(freezing: configuration.isFrozen) {
+        known[entrant.spec] = DistributionTable(player)
+      }
+      tables.append(known[entrant.spec])
+    }
+    self.tables = tables
+  }
+
+  /// Ends all engines.
+  func stopEngines() {
+    let ending = idle.map(\.client)
+    idle = []
+    DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
+  }
+
+  /// The learner of a player in a pairing: it lives as long as the run.
+  func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
+    lock.withLock {
+      let key = [pairing.a, pairing.b, isSecond ? 1 : 0]
+      if let learner = learners[key] { return learner }
+      guard let fresh = try? configuration.entrants[player].spec.learner() else { return nil }
+      learners[key] = Learner(fresh)
+      return learners[key]
+    }
+  }
+
+  /// Lends an engine: one that waits, or a new one, for which another that waits may have to end.
+  fileprivate func lendEngine(_ player: Int) -> EngineClient {
+    let (client, ended): (EngineClient, EngineClient?) = lock.withLock {
+      if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
+      var ended: EngineClient?
+      if engines >= engineLimit, !idle.isEmpty { ended = idle.removeFirst().client } else { engines += 1 }
+      return (EngineClient(configuration.recipe(of: player, guardExecutable), stop), ended)
+    }
+    ended?.stop()
+    return client
+  }
+
+  fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
+
+  /// A processor for a thread and its engines: the one the thread is on, or the next that no other thread has taken.
+  fileprivate func takeCore() -> Int? {
+    lock.withLock {
+      let here = Int(alina_current_core())
+      guard here >= 0 else { return nil }
+      let core = (0..<1024).map { (here + $0) % 1024 }.first {
+        !takenCores.contains($0) && alina_may_run_on(0, Int32($0)) == 1
+      }
+      if let core { takenCores.insert(core) }
+      return core
+    }
+  }
+
+  /// What one thread plays with.
+  final class Hand {
+    private let players: Players
+    /// The engines of the pairing played last, by player and by being its second.
+    private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
+    /// Takes megabytes, which only searching players fill.
+    private lazy var search = MonteCarloSearch()
+    let random = RandomGames()
+    private var core: Int?
+    private var games = 0
+    private var begun = 0.0
+
+    /// Games after which a thread knows how quick its engines are, and milliseconds a game up to which they are.
+    private static let (trial, quick) = (32, 2.0)
+
+    init(_ players: Players) { self.players = players }
+
+    /// Counts a game. Engines that answer at once spend most of a game waking one another: once they have shown that they
+    /// are that quick, the thread and its engines stay on one processor, where that is a mere switch. Engines that think
+    /// go where they like.
+    func noteGame() {
+      guard core == nil, games <= Hand.trial, !engines.isEmpty else { return }
+      if games == 0 { begun = monotonicMilliseconds() }
+      games += 1
+      let time = monotonicMilliseconds() - begun
+      guard games > Hand.trial, time < Double(Hand.trial) * Hand.quick, let core = players.takeCore() else { return }
+      self.core = core
+      _ = alina_stay_on(0, Int32(core))
+      for engine in engines { engine.client.stay(on: core) }
+    }
+
+    /// Both players of a pairing.
+    func players(of pairing: Pairing) -> (a: BoardPlayer, b: BoardPlayer) {
+      for engine in engines where engine.player != (engine.isSecond ? pairing.b : pairing.a) {
+        players.giveBack(engine.player, engine.client)
+      }
+      engines.removeAll { $0.player != ($0.isSecond ? pairing.b : pairing.a) }
+      return (player(pairing.a, pairing, false), player(pairing.b, pairing, true))
+    }
+
+    private func player(_ number: Int, _ pairing: Pairing, _ isSecond: Bool) -> BoardPlayer {
+      if let table = players.tables[number] { return .table(table) }
+      if let learner = players.learner(number, in: pairing, isSecond: isSecond) { return .learner(learner) }
+      if case .mcts(let simulations) = players.configuration.entrants[number].spec {
+        return .search(search, simulations: simulations)
+      }
+      if let engine = engines.first(where: { $0.isSecond == isSecond }) { return .engine(engine.client) }
+      let client = players.lendEngine(number)
+      engines.append((number, isSecond, client))
+      if let core { client.stay(on: core) }
+      return .engine(client)
+    }
+
+    /// The thread ends and needs its engines no more.
+    func end() {
+      for engine in engines { players.giveBack(engine.player, engine.client) }
+      engines = []
+      if let core { players.lock.withLock { _ = players.takenCores.remove(core) } }
+    }
+  }
+}
