@@ -61,6 +61,17 @@ final class Block: @unchecked Sendable {
     if let notes { self.notes[index] = notes }
   }
 
+  /// Plays random games of some pairs, which begin at `start`.
+  func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
+    let games = games
+    for pair in pairs {
+      let index = UInt64(truncatingIfNeeded: start &+ 2 &* pair)
+      let place = start &+ 2 &* pair &- first
+      games[place] = random.play(seed: seed, index: index)
+      games[place &+ 1] = random.play(seed: seed, index: index &+ 1)
+    }
+  }
+
   /// Leaves out the games from an index on.
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 

@@ -207,20 +207,26 @@ final class GamePool: @unchecked Sendable {
     for number in pairings {
       let (a, b) = hand.players(of: stage.pairings[number])
       let ahead = (number - first % stage.pairings.count + stage.pairings.count) % stage.pairings.count
-      if case .table(let one) = a, case .table(let other) = b, one.isRandom, other.isRandom,
-        configuration.openings == .none
-      {
-        for pair in stride(from: first + ahead, to: end, by: stage.pairings.count) {
-          let index = stage.firstGame + 2 * pair
-          for index in index...index + 1 {
-            block.set(index, hand.random.play(seed: configuration.seed, index: UInt64(truncatingIfNeeded: index)))
+      let pairs = stride(from: first + ahead, to: end, by: stage.pairings.count)
+      if case .table(let one) = a, case .table(let other) = b {
+        let seed = configuration.seed
+        if one.isRandom, other.isRandom, configuration.openings == .none {
+          block.play(hand.random, seed: seed, pairs: pairs, from: stage.firstGame)
+        } else {
+          for pair in pairs {
+            let index = stage.firstGame + 2 * pair
+            let opening = configuration.openings.opening(pair: stage.game(index).opening, seed: seed)
+            var generator = SplitMix64(seed: seed, index: UInt64(index))
+            block.set(index, playTables(one, other, opening, using: &generator))
+            generator = SplitMix64(seed: seed, index: UInt64(index + 1))
+            block.set(index + 1, playTables(other, one, opening, using: &generator))
           }
         }
         if players.stop.isSet { return false }
         continue
       }
-      for pair in stride(from: first + ahead, to: end, by: stage.pairings.count) {
-        for index in [stage.firstGame + 2 * pair, stage.firstGame + 2 * pair + 1] where !block.isPlayed(index) {
+      for pair in pairs {
+        for index in stage.firstGame + 2 * pair...stage.firstGame + 2 * pair + 1 where !block.isPlayed(index) {
           guard let played = try play(index, a, b) else { return false }
           block.set(index, played.game, played.notes)
           hand.noteGame()

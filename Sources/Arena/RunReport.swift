@@ -64,8 +64,9 @@ public struct RunReport: Sendable {
 
 /// How far a run has come.
 public struct RunProgress: Sendable {
-  /// Games that are known, and those of them that were played now.
+  /// Games that are known.
   public var games = 0
+  /// Those of them that were played now.
   public var played = 0
   /// All games, if that is known.
   public var total: Int?
