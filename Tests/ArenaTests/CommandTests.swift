@@ -244,7 +244,7 @@ import TicTacToe
     }
   }
 
-  @Test func `killed at random moments and resumed, the file ends with the same bytes`() throws {
+  @Test(.long) func `killed at random moments and resumed, the file ends with the same bytes`() throws {
     let kills = Support.isSlow ? 200 : 10
     var generator = SplitMix64(seed: 77)
     try Support.withFolder { folder in

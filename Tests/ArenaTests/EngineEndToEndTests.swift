@@ -1,5 +1,6 @@
 import Foundation
 import Opponents
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -74,13 +75,15 @@ import TicTacToe
     #expect(report.forfeits.isEmpty && report.match.total.score > 0.75)
   }
 
-  @Test(arguments: [
-    ("crash", "crashed with signal 6"), ("exit", "exited with code 7"), ("hang", "no move within"),
-    ("cheat", "illegal move"), ("nonsense", "illegal move 'z9'"), ("no-move", "illegal move ''"),
-    ("binary", "no text"), ("flood", "without a move"), ("close", "closed its output"), ("late", "no move within"),
-    ("megabyte", "a line of more than 4096 bytes"), ("between", "exited with code 9"),
-    ("exits-at-isready", "exited with code 5 before 'readyok'"), ("twice", "an unasked 'bestmove"),
-  ])
+  @Test(
+    .long,
+    arguments: [
+      ("crash", "crashed with signal 6"), ("exit", "exited with code 7"), ("hang", "no move within"),
+      ("cheat", "illegal move"), ("nonsense", "illegal move 'z9'"), ("no-move", "illegal move ''"),
+      ("binary", "no text"), ("flood", "without a move"), ("close", "closed its output"), ("late", "no move within"),
+      ("megabyte", "a line of more than 4096 bytes"), ("between", "exited with code 9"),
+      ("exits-at-isready", "exited with code 5 before 'readyok'"), ("twice", "an unasked 'bestmove"),
+    ])
   func `an engine that misbehaves loses with its reason, and is started again`(mode: String, says: String) throws {
     let mark = UUID().uuidString
     var configuration = try Support.match("random", "perfect", games: 4)
@@ -132,7 +135,7 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: ["cmd:hang", "mcts:100000000"]) func `a run that is stopped does not wait for who thinks`(
+  @Test(.long, arguments: ["cmd:hang", "mcts:100000000"]) func `a run that is stopped does not wait for who thinks`(
     name: String
   ) throws {
     try Support.withFolder { folder in

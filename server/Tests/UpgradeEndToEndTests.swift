@@ -1,6 +1,7 @@
 import Foundation
 import MatchClient
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -13,7 +14,7 @@ import TicTacToe
   private var rounds: Int { ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap { Int($0) } ?? 1 }
   private var seed: Int { ProcessInfo.processInfo.environment["CLUSTER_SEED"].flatMap { Int($0) } ?? 1 }
 
-  @Test func `nodes are replaced one by one by such that know an event more; players notice reconnects at most`()
+  @Test(.long) func `nodes are replaced one by one by such that know an event more; players notice reconnects at most`()
     async throws
   {
     for round in seed..<(seed + rounds) {
