@@ -67,7 +67,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       guard bar.signs.contains("owed:block") else { continue }
       thirds += 1
       let degrees = bar.pairs.prefix(2).map { pair in
-        rules.scale.degree(of: pair.m!.pitch.midi - 12 * (pair.m!.pan > 0 ? rules.x : rules.o).octaves)!
+        rules.scale.degree(of: pair.m!.pitch.midi - 12 * (bar.isX == true ? rules.x : rules.o).octaves)!
       }
       #expect(degrees[1] == degrees[0] - 2, "game \(index), bar \(bar.index)")
     }
