@@ -44,12 +44,13 @@ var targets: [Target] = [
   // The window.
   .target(name: "Session", dependencies: ["TicTacToe", "Opponents", "ScoreModel", "Composer"]),
   .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"]),
+  .target(name: "Desk", dependencies: ["TicTacToe", "Screen", "MatchProtocol", "MatchClient"]),
   .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
   .executableTarget(
     name: "alina",
     dependencies: [
-      "TicTacToe", "Opponents", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Synth", "SampledPiano",
-      "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
+      "TicTacToe", "Opponents", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Synth",
+      "SampledPiano", "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CSDL2"),
   .systemLibrary(name: "CSDL2Mixer"),
@@ -84,6 +85,7 @@ var targets: [Target] = [
     exclude: ["Goldens"], swiftSettings: [optimised]),
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
+  .testTarget(name: "DeskTests", dependencies: ["Desk", "MatchClient", "MatchProtocol"]),
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),

@@ -18,6 +18,9 @@ public enum ClientFailure: Error, Sendable, Hashable {
   /// The server ended the connection for what this client sent.
   case refused(ByeCode, String)
 
+  /// How a refusal of ours begins where what answers is no match server.
+  public static let isNoServer = "what it says is no match protocol"
+
   /// One sentence that says what happened and one that says what to do.
   public var advice: String {
     switch self {

@@ -130,7 +130,7 @@ public struct ClientModel: Sendable {
     }
     let line = ClientLine(id: freshID(), message)
     switch message {
-    case .act, .create, .join, .register, .token, .mute, .block:
+    case .act, .create, .join, .register, .token, .mute, .block, .say, .emote:
       outstanding.append(.init(id: line.id ?? "", line: line))
     default: break
     }
@@ -150,7 +150,7 @@ public struct ClientModel: Sendable {
     do throws(ProtocolError) { parsed = try ServerLine(line) } catch {
       // A newer server may say what this build does not know; what it cannot do is talk no protocol at all.
       if error.isMalformed {
-        failure = .refused(.malformed, "what it says is no match protocol (\(error.message))")
+        failure = .refused(.malformed, "\(ClientFailure.isNoServer) (\(error.message))")
         out.close = true
       }
       return out
@@ -162,7 +162,12 @@ public struct ClientModel: Sendable {
     case .state(let state, let left, let you): take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
+      let asked = outstanding.first { $0.id == parsed.re }?.line.message
       settle(parsed.re)
+      // One's own words are heard when the server has taken them, and not before.
+      let me = welcome?.you.name ?? ""
+      if case .say(let m?, let text) = asked { out.events.append(.chat(m, from: me, text: text, emote: nil)) }
+      if case .emote(let m?, let emote) = asked { out.events.append(.chat(m, from: me, text: nil, emote: emote)) }
     case .err(let code, let text): refused(code, text, parsed, now, &out)
     case .queued(_, let waited, let bots): if seeking != nil { out.events.append(.queued(waited: waited, bots: bots)) }
     case .paired(let m, let side, let confirmIn):

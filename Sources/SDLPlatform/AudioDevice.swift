@@ -137,6 +137,15 @@ public final class AudioDevice {
     (0..<max(0, SDL_GetNumAudioDevices(0))).compactMap { SDL_GetAudioDeviceName($0, 0).map { String(cString: $0) } }
   }
 
+  /// The names of all devices that can play, before any has been opened.
+  public static var allNames: [String] {
+    let quiet = SilencedErrors()
+    defer { quiet.end() }
+    guard SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else { return [] }
+    defer { SDL_QuitSubSystem(SDL_INIT_AUDIO) }
+    return names
+  }
+
   /// Takes note of SDL's word that an output device is gone; `poll` acts on it.
   func deviceRemoved() { isRemoved = isOpen }
 

@@ -59,6 +59,7 @@ enum FileAccess {
   /// Takes a file for this process until it ends; false where another process has it. A lock that cannot be had at all
   /// (a file system without them) is no reason not to play.
   static func lock(_ path: String) -> Bool {
+    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     return file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
   }

@@ -17,6 +17,8 @@ public final class SDLPlatform {
     public var width = 1_280
     /// See `width`.
     public var height = 720
+    /// Where the window was, `WIDTHxHEIGHT+X+Y`; used where a display is there.
+    public var place = ""
     /// Opens in full screen.
     public var isFullScreen = false
     /// A clock that a script moves; with one the loop never sleeps.
@@ -83,10 +85,17 @@ public final class SDLPlatform {
       height = min(height, bounds.h)
     }
     let centered: Int32 = 0x2FFF_0000  // SDL_WINDOWPOS_CENTERED, a macro that is not imported
+    var (x, y) = (centered, centered)
+    let numbers = options.place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
+    if numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320, numbers[2] >= bounds.x, numbers[3] >= bounds.y,
+      numbers[2] < bounds.x + bounds.w - 100, numbers[3] < bounds.y + bounds.h - 100
+    {
+      (width, height, x, y) = (min(numbers[0], bounds.w), min(numbers[1], bounds.h), numbers[2], numbers[3])
+    }
     let flags =
       SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
       | (options.isFullScreen ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0)
-    guard let window = SDL_CreateWindow(title, centered, centered, width, height, flags) else {
+    guard let window = SDL_CreateWindow(title, x, y, width, height, flags) else {
       let reason = sdlError
       SDL_Quit()
       throw Failure(description: "no window could be opened (\(reason))")
@@ -111,6 +120,16 @@ public final class SDLPlatform {
     if let texture { SDL_DestroyTexture(texture) }
     SDL_DestroyRenderer(renderer)
     SDL_DestroyWindow(window)
+  }
+
+  /// Where the window is, `WIDTHxHEIGHT+X+Y`; nil in full screen, where it is nowhere of its own.
+  public var place: String? {
+    let spread = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
+    guard SDL_GetWindowFlags(window) & spread == 0 else { return nil }
+    var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    SDL_GetWindowSize(window, &width, &height)
+    SDL_GetWindowPosition(window, &x, &y)
+    return "\(width)x\(height)+\(max(0, x))+\(max(0, y))"
   }
 
   /// Shows an icon for the window; the pixels are copied.
@@ -190,8 +209,9 @@ public final class SDLPlatform {
     frame = FrameMemory(width: Int(width), height: Int(height))
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
-    scale = Double(width) / Double(max(units, 1))
-    mapping.scale = scale
+    mapping.scale = Double(width) / Double(max(units, 1))
+    // X11 has one size of pixel for all; how large a desktop wants its letters stands in its resources.
+    scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
     mapping.pixelSize = (Int(width), Int(height))
     return true
   }

@@ -27,6 +27,7 @@ extension PlatformServices {
       SDL_SetTextInputRect(&area)
       SDL_StartTextInput()
     }
+    services.wake = wakePlatform
     services.openFolder = { SDL_OpenURL("file://\($0)") }
     services.requestAttention = { SDL_FlashWindow(window, SDL_FLASH_UNTIL_FOCUSED) }
     services.setPointingHand = { cursors.show(hand: $0) }
@@ -43,15 +44,28 @@ extension PlatformServices {
   ///
   /// `now` can be replaced by a clock that a script moves.
   public static func headless(now: @escaping @Sendable () -> Double = { MonotonicClock.seconds }) -> PlatformServices {
-    var services = PlatformServices(
-      now: now, clipboard: { nil }, setClipboard: { _ in }, setFullScreen: { _ in }, inhibitScreenSaver: { _ in },
-      requestAttention: {}, setPointingHand: { _ in },
-      configFolder: { FileAccess.xdgFolder("XDG_CONFIG_HOME", fallback: ".config") },
-      dataFolder: { FileAccess.xdgFolder("XDG_DATA_HOME", fallback: ".local/share") },
-      readFile: { FileAccess.read($0) }, writeFile: { FileAccess.write($0, $1) },
-      inBackground: { work in Task.detached(priority: .utility) { work() } })
+    var services = PlatformServices()
+    services.now = now
+    services.configFolder = { FileAccess.xdgFolder("XDG_CONFIG_HOME", fallback: ".config") }
+    services.dataFolder = { FileAccess.xdgFolder("XDG_DATA_HOME", fallback: ".local/share") }
+    services.readFile = { FileAccess.read($0) }
+    services.writeFile = { FileAccess.write($0, $1) }
+    services.inBackground = { work in Task.detached(priority: .utility) { work() } }
     services.listFolder = { FileAccess.list($0) }
     services.fileStamp = { FileAccess.stamp($0) }
+    services.systemLanguage = {
+      ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(FileAccess.environment).first ?? ""
+    }
+    services.prefersDark = {
+      // What toolkits look at; a portal would need D-Bus.
+      if let theme = FileAccess.environment("GTK_THEME") { return theme.hasSuffix("dark") }
+      let config = FileAccess.environment("XDG_CONFIG_HOME") ?? "\(FileAccess.environment("HOME") ?? "")/.config"
+      return ["4.0", "3.0"].contains { version in
+        let lines = String(decoding: FileAccess.read("\(config)/gtk-\(version)/settings.ini") ?? [], as: UTF8.self)
+          .split(separator: "\n").map { $0.filter { $0 != " " } }
+        return lines.contains { ["1", "true"].map { "gtk-application-prefer-dark-theme=" + $0 }.contains($0) }
+      }
+    }
     services.lockFile = { FileAccess.lock($0) }
     services.deleteFile = { unlink($0) == 0 }
     return services

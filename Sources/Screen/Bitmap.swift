@@ -11,10 +11,7 @@ public struct PixelRect: Sendable, Hashable {
 
   /// Makes a rectangle in device pixels.
   public init(x: Int, y: Int, width: Int, height: Int) {
-    self.x = x
-    self.y = y
-    self.width = width
-    self.height = height
+    (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
 }
 
@@ -39,10 +36,6 @@ public struct Bitmap {
 
   /// Describes memory the caller owns.
   public init(pixels: UnsafeMutablePointer<UInt32>, width: Int, height: Int, stride: Int, apron: Int) {
-    self.pixels = pixels
-    self.width = width
-    self.height = height
-    self.stride = stride
-    self.apron = apron
+    (self.pixels, self.width, self.height, self.stride, self.apron) = (pixels, width, height, stride, apron)
   }
 }

@@ -15,8 +15,7 @@ public struct FrameBench: Sendable, Hashable {
 
   /// Measures a finished game on the board page; a second at 1280×720, several at 3840×2160.
   public init(width: Int, height: Int, services: PlatformServices, themes: [Theme] = [.light]) {
-    self.width = width
-    self.height = height
+    (self.width, self.height) = (width, height)
     var silent = services
     silent.configFolder = { "" }
     let screen = RootScreen(services: silent, themes: themes)

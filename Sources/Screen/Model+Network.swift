@@ -27,8 +27,22 @@ public struct NetworkModel: Sendable, Hashable {
 
     /// Makes an entry.
     public init(id: String, title: String) {
-      self.id = id
-      self.title = title
+      (self.id, self.title) = (id, title)
+    }
+  }
+
+  /// A room somebody near has opened.
+  public struct Nearby: Sendable, Hashable {
+    /// The server, `HOST:PORT`.
+    public var address: String
+    /// The room's code.
+    public var code: String
+    /// Who waits there.
+    public var name: String
+
+    /// Describes a room.
+    public init(address: String, code: String, name: String) {
+      (self.address, self.code, self.name) = (address, code, name)
     }
   }
 
@@ -43,9 +57,7 @@ public struct NetworkModel: Sendable, Hashable {
 
     /// Makes a player.
     public init(name: String, rating: Int, isGuest: Bool) {
-      self.name = name
-      self.rating = rating
-      self.isGuest = isGuest
+      (self.name, self.rating, self.isGuest) = (name, rating, isGuest)
     }
   }
 
@@ -57,13 +69,14 @@ public struct NetworkModel: Sendable, Hashable {
   public var you: You?
   /// Matches to watch.
   public var matches: [Match]
+  /// Rooms of others on this network.
+  public var nearby: [Nearby] = []
+  /// Where others reach the server that runs on this machine, if one does.
+  public var hostAddress: String?
 
   /// Makes the state of a connection.
   public init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
-    self.phase = phase
-    self.message = message
-    self.you = you
-    self.matches = matches
+    (self.phase, self.message, self.you, self.matches) = (phase, message, you, matches)
   }
 }
 
@@ -88,6 +101,14 @@ public struct OnlineModel: Sendable, Hashable {
   public var isOffline = false
   /// Whether the opponent is away.
   public var isAlone = false
+  /// Whether another game may be begun, or the match left.
+  public var mayLeave = false
+  /// Whether a rematch can still be had.
+  public var mayRematch = true
+  /// Whether the match was called off, rather than not begun in time.
+  public var isCalledOff = false
+  /// Seconds left for the first mark of the side to move.
+  public var firstMoveIn: Int?
   /// Seconds until the win over an opponent who is away may be claimed; 0 when it may be.
   public var claimIn: Int?
   /// The own rating before and after the match, where it changed.
@@ -105,6 +126,7 @@ public struct OnlineModel: Sendable, Hashable {
   var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }
+    model.firstMoveIn = nil
     return model
   }
 }
@@ -120,14 +142,15 @@ public struct TalkModel: Sendable, Hashable {
 
     /// Makes a line.
     public init(name: String, text: String) {
-      self.name = name
-      self.text = text
+      (self.name, self.text) = (name, text)
     }
   }
 
   /// What was said, the newest last.
   public var lines: [Line] = []
-  /// How many of them nobody has seen yet.
+  /// What this player has said and the server has not taken yet.
+  public var unsent: [String] = []
+  /// How many of the lines nobody has seen yet.
   public var unread = 0
   /// Whether this player wants to hear nothing.
   public var isMuted = false

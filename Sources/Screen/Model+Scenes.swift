@@ -20,10 +20,7 @@ public struct LevelCard: Sendable, Hashable {
 
   /// Makes a card.
   public init(number: Int, character: String, manner: String, odds: [String]) {
-    self.number = number
-    self.character = character
-    self.manner = manner
-    self.odds = odds
+    (self.number, self.character, self.manner, self.odds) = (number, character, manner, odds)
   }
 }
 
@@ -42,11 +39,7 @@ public struct GameEntry: Sendable, Hashable {
 
   /// Makes an entry.
   public init(path: String, players: String, date: String, result: String, position: Position) {
-    self.path = path
-    self.players = players
-    self.date = date
-    self.result = result
-    self.position = position
+    (self.path, self.players, self.date, self.result, self.position) = (path, players, date, result, position)
   }
 }
 
@@ -61,9 +54,7 @@ public struct Tally: Sendable, Hashable {
 
   /// Makes a tally.
   public init(wins: Int = 0, draws: Int = 0, losses: Int = 0) {
-    self.wins = wins
-    self.draws = draws
-    self.losses = losses
+    (self.wins, self.draws, self.losses) = (wins, draws, losses)
   }
 
   /// All games.
@@ -102,8 +93,7 @@ public struct StatisticsModel: Sendable, Hashable {
 
     /// Makes a line of the table.
     public init(name: String, tally: Tally) {
-      self.name = name
-      self.tally = tally
+      (self.name, self.tally) = (name, tally)
     }
   }
 
@@ -113,11 +103,7 @@ public struct StatisticsModel: Sendable, Hashable {
     openings: [Tally] = Array(repeating: Tally(), count: 9), results: [Int] = []
   ) {
     precondition(openings.count == 9, "openings: \(openings.count) cells instead of 9")
-    self.opponents = opponents
-    self.asX = asX
-    self.asO = asO
-    self.openings = openings
-    self.results = results
+    (self.opponents, self.asX, self.asO, self.openings, self.results) = (opponents, asX, asO, openings, results)
   }
 }
 
@@ -134,9 +120,6 @@ public struct ReplayModel: Sendable, Hashable {
 
   /// Makes a replay.
   public init(game: Game, title: String, bars: [Bar] = [], soundNow: Tick? = nil) {
-    self.game = game
-    self.title = title
-    self.bars = bars
-    self.soundNow = soundNow
+    (self.game, self.title, self.bars, self.soundNow) = (game, title, bars, soundNow)
   }
 }

@@ -30,9 +30,7 @@ public struct GameSetup: Sendable, Hashable {
 
   /// Makes a set-up.
   public init(x: Seat, o: Seat, clockSeconds: Int? = nil) {
-    self.x = x
-    self.o = o
-    self.clockSeconds = clockSeconds
+    (self.x, self.o, self.clockSeconds) = (x, o, clockSeconds)
   }
 }
 
@@ -88,109 +86,28 @@ public struct BoardModel: Sendable, Hashable {
   public var canRedo = false
   /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
   public var beads: [Int]?
+  /// Games won since these two sat down, where any was.
+  public var score: Clocks?
+  /// Whether the opponent's answer waits for the music.
+  public var waitsForMusic = false
   /// The match over the network, if this is one.
   public var online: OnlineModel?
   /// One line of notice (no audio device, a refused file), shown once for a while.
   public var notice: String?
 
-  /// Both clocks.
+  /// A number for either side.
   public struct Clocks: Sendable, Hashable {
-    /// X's time left in milliseconds.
+    /// X's.
     public var x: Int
-    /// O's time left in milliseconds.
+    /// O's.
     public var o: Int
 
-    /// Makes a pair of clocks from milliseconds.
+    /// Makes a pair of numbers.
     public init(x: Int, o: Int) {
-      self.x = x
-      self.o = o
+      (self.x, self.o) = (x, o)
     }
   }
 
   /// Makes the model of an empty board.
   public init() {}
-}
-
-/// What the player wants, as the responder chain delivers it to the executable.
-public enum Intent: Sendable, Hashable {
-  /// Mark a cell.
-  case play(Square)
-  /// Rest on an empty cell, or on none (hover or keyboard focus).
-  case preview(Square?)
-  /// Start a game.
-  case newGame(GameSetup)
-  /// Play the same again, sides swapped.
-  case rematch
-  /// Give up the running game.
-  case resign
-  /// Take back the last move (and the opponent's answer).
-  case undo
-  /// Mute or unmute.
-  case setMuted(Bool)
-  /// Save a picture of the window.
-  case screenshot
-  /// Play the move taken back again.
-  case redo
-  /// Write the finished game as FLAC, MIDI, MusicXML and a titled score page.
-  case keepPiece
-  /// Two seeded players compose without end.
-  case listen
-  /// Save the running or finished game.
-  case saveGame
-  /// The list of saved games is wanted (`RootScreen.games`).
-  case listGames
-  /// Open a game file by path (from the list, the path field or a drop).
-  case openGame(path: String)
-  /// Put the game on the clipboard as text.
-  case copyGame
-  /// Open a game or position that came as text.
-  case pasteGame(text: String)
-  /// The game on the board is wanted for review (`RootScreen.replay`).
-  case review
-  /// Go on from a position of the game under review, as a new game.
-  case playOn(Position)
-  /// Statistics are wanted (`RootScreen.statistics`).
-  case statistics
-  /// Sound one sign of the music, for the help page.
-  case playSign(MusicSign)
-  /// Play the music of the replayed game from the bar of a ply (0 is the opening) on; `nil` stops it.
-  case replay(fromPly: Int?)
-  /// Read the score rules again.
-  case reloadRules
-  /// Look for a server and enter its lobby.
-  case connect(address: String)
-  /// Play whoever comes next.
-  case quickMatch
-  /// Play a bot, as nobody comes.
-  case acceptBot
-  /// Take a name on the server for good.
-  case registerName(String)
-  /// Open a room and show its code.
-  case openRoom
-  /// Enter a room by its code.
-  case joinRoom(code: String)
-  /// Watch a running match.
-  case watch(id: String)
-  /// Leave room, match or server.
-  case disconnect
-  /// Offer a draw, or accept the offer that stands.
-  case offerDraw
-  /// Decline the draw offer that stands.
-  case declineDraw
-  /// Take the win over an opponent who stays away.
-  case claimWin
-  /// Give the match up before both have moved.
-  case abortMatch
-  /// Say something to the opponent.
-  case say(String)
-  /// Send a small word.
-  case emote(Emote)
-  /// Hear nothing of what is said, or hear it again.
-  case setTalkMuted(Bool)
-  /// Meet and hear the opponent no more, or again.
-  case setBlocked(Bool)
-  /// Tell the server's keepers of what the opponent said.
-  case reportOpponent
-  /// Leave the program.
-  case quit
 }

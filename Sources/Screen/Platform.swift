@@ -52,27 +52,27 @@ public enum InputEvent: Sendable, Hashable {
 /// What the platform does for the game, as plain functions; a headless platform fills the same struct.
 public struct PlatformServices: Sendable {
   /// Monotonic seconds.
-  public var now: @Sendable () -> Double
+  public var now: @Sendable () -> Double = { 0 }
   /// The text of the clipboard, if any.
-  public var clipboard: @Sendable () -> String?
+  public var clipboard: @Sendable () -> String? = { nil }
   /// Puts text on the clipboard.
-  public var setClipboard: @Sendable (String) -> Void
+  public var setClipboard: @Sendable (String) -> Void = { _ in }
   /// Enters or leaves full screen.
-  public var setFullScreen: @Sendable (Bool) -> Void
+  public var setFullScreen: @Sendable (Bool) -> Void = { _ in }
   /// Keeps the screen saver away while true.
-  public var inhibitScreenSaver: @Sendable (Bool) -> Void
+  public var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
   /// Asks for the user's attention (taskbar) without taking the focus.
-  public var requestAttention: @Sendable () -> Void
+  public var requestAttention: @Sendable () -> Void = {}
   /// Shows the hand or the arrow cursor.
-  public var setPointingHand: @Sendable (Bool) -> Void
+  public var setPointingHand: @Sendable (Bool) -> Void = { _ in }
   /// The folder for settings, made on demand.
-  public var configFolder: @Sendable () -> String
+  public var configFolder: @Sendable () -> String = { "" }
   /// The folder for games and saved pieces, made on demand.
-  public var dataFolder: @Sendable () -> String
+  public var dataFolder: @Sendable () -> String = { "" }
   /// A file's bytes, or `nil` where it cannot be read.
-  public var readFile: @Sendable (_ path: String) -> [UInt8]?
+  public var readFile: @Sendable (_ path: String) -> [UInt8]? = { _ in nil }
   /// Replaces a file as a whole or not at all; false where that failed.
-  public var writeFile: @Sendable (_ path: String, _ bytes: [UInt8]) -> Bool
+  public var writeFile: @Sendable (_ path: String, _ bytes: [UInt8]) -> Bool = { _, _ in true }
   /// The names in a folder, in no order; empty where it cannot be read.
   public var listFolder: @Sendable (_ path: String) -> [String] = { _ in [] }
   /// The names of the sound devices that can play; empty where there is none or it cannot be known.
@@ -87,32 +87,17 @@ public struct PlatformServices: Sendable {
   public var lockFile: @Sendable (_ path: String) -> Bool = { _ in true }
   /// Deletes a file; false where that failed.
   public var deleteFile: @Sendable (_ path: String) -> Bool = { _ in false }
+  /// The language of the system as its locale spells it.
+  public var systemLanguage: @Sendable () -> String = { "" }
+  /// Whether the system's pages are dark.
+  public var prefersDark: @Sendable () -> Bool = { false }
+  /// Has `update` called soon, from any thread.
+  public var wake: @Sendable () -> Void = {}
   /// Runs work on a worker pool; the work must not touch the screen.
-  public var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+  public var inBackground: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
 
-  /// Makes the services from functions.
-  public init(
-    now: @escaping @Sendable () -> Double, clipboard: @escaping @Sendable () -> String?,
-    setClipboard: @escaping @Sendable (String) -> Void, setFullScreen: @escaping @Sendable (Bool) -> Void,
-    inhibitScreenSaver: @escaping @Sendable (Bool) -> Void, requestAttention: @escaping @Sendable () -> Void,
-    setPointingHand: @escaping @Sendable (Bool) -> Void, configFolder: @escaping @Sendable () -> String,
-    dataFolder: @escaping @Sendable () -> String, readFile: @escaping @Sendable (String) -> [UInt8]?,
-    writeFile: @escaping @Sendable (String, [UInt8]) -> Bool,
-    inBackground: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
-  ) {
-    self.now = now
-    self.clipboard = clipboard
-    self.setClipboard = setClipboard
-    self.setFullScreen = setFullScreen
-    self.inhibitScreenSaver = inhibitScreenSaver
-    self.requestAttention = requestAttention
-    self.setPointingHand = setPointingHand
-    self.configFolder = configFolder
-    self.dataFolder = dataFolder
-    self.readFile = readFile
-    self.writeFile = writeFile
-    self.inBackground = inBackground
-  }
+  /// Services that do nothing.
+  public init() {}
 }
 
 /// What the platform runs: it hands in input and a bitmap, and asks how long nothing will move.

@@ -118,6 +118,8 @@ public final class RootScreen {
   private var pages: [(name: SceneName, scene: Scene)] = []
   private var hovered: View?
   private var captured: View?
+  /// Where a finger went down and is now, and the list it moves once it has gone up or down.
+  private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
   private let chain: Root
@@ -138,9 +140,18 @@ public final class RootScreen {
     chain = Root(stage: stage)
     notice = NoticeView(stage: stage)
     chain.owner = self
-    applySettings()
-    stage.settings.store.observe { [weak self] key in self?.settingChanged(key) }
+    let settings = stage.settings
+    settings.$theme.observe { [weak self] _ in self?.applySettings() }
+    settings.$textScale.observe { [weak self] _ in self?.applySettings() }
+    settings.$reducedMotion.observe { [weak self] _ in self?.applySettings() }
     open(.board)
+    settings.$language.observe { [weak self] _ in
+      self?.applySettings()
+      self?.rebuild()
+    }
+    settings.$fullScreen.observe { [weak self] isFull in
+      if let self, isFull || self.stage.now > 0 { services.setFullScreen(isFull) }
+    }
   }
 
   private func change<Value: Equatable>(_ path: ReferenceWritableKeyPath<Stage, Value>, _ value: Value) {
@@ -158,17 +169,6 @@ public final class RootScreen {
     stage.animator.isReduced = settings.reducedMotion
     measuredFor = nil
     stage.staticIsStale = true
-  }
-
-  private func settingChanged(_ key: String) {
-    switch key {
-    case "theme", "text-scale", "reduced-motion": applySettings()
-    case "language":
-      applySettings()
-      rebuild()
-    case "full-screen": stage.services.setFullScreen(stage.settings.fullScreen)
-    default: break
-    }
   }
 
   /// Writes changed settings at once, but not more often than a hand can drag, and not again and again to a disk that
@@ -353,6 +353,7 @@ public final class RootScreen {
     switch event {
     case .pointerMoved(let x, let y):
       let point = Point(x, y)
+      if drag(to: point) { return }
       if let captured { _ = captured.pointer(.dragged, at: point) }
       // One ghost on the board: the hand that moved last has it.
       hideFocus()
@@ -363,12 +364,13 @@ public final class RootScreen {
       let view = scene.hit(point)
       setHovered(isTouch ? nil : view)
       captured = view
+      if isTouch { finger = (point, point, list(around: view), false) }
       guard let view else { return }
       if view.isFocusable { stage.moveFocus(to: view) }
       _ = view.pointer(.down(isTouch: isTouch), at: point)
     case .pointerUp(let x, let y, let isTouch):
       let view = captured
-      captured = nil
+      (captured, finger) = (nil, nil)
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .scrolled(let lines):
@@ -383,11 +385,34 @@ public final class RootScreen {
       if !dropsText { _ = stage.focus?.typed(text) }
       dropsText = false
     case .composing(let text): stage.focus?.composed(text)
-    case .dropped(let path): onIntent(.openGame(path: path))
+    case .dropped(let path): _ = answer(.openGame(path: path))
     case .focus(let gained): if !gained { setHovered(nil) }
     case .visible: stage.staticIsStale = true
     case .closeRequested: onIntent(.quit)
     }
+  }
+
+  private func list(around view: View?) -> ScrollView? {
+    var next = view
+    while let above = next {
+      if let list = above as? ScrollView { return list }
+      next = above.parent
+    }
+    return scene.children.lazy.compactMap { $0 as? ScrollView }.first
+  }
+
+  /// Moves a list with the finger that has gone further up or down than aside; what it rested on is not pressed.
+  private func drag(to point: Point) -> Bool {
+    guard let held = finger, let list = held.list else { return false }
+    let way = point - held.start
+    if !held.isDragging {
+      guard abs(way.y) > stage.metrics.em * 0.7, abs(way.y) > abs(way.x) * 1.5 else { return false }
+      captured?.hover(false)
+      captured = nil
+    }
+    list.drag(by: held.last.y - point.y)
+    finger = (held.start, point, list, true)
+    return true
   }
 
   private func hideFocus() {
@@ -424,7 +449,7 @@ public final class RootScreen {
     if modifiers.contains(.control) {
       switch key {
       case .character("q"): onIntent(.quit)
-      case .character("o"): _ = answer(.activated(.games))
+      case .character("o"): _ = answer(.show(.games))
       case .character("s"): onIntent(.saveGame)
       default: break
       }
@@ -476,31 +501,26 @@ public final class RootScreen {
     stage.moveFocus(to: order[(at + (backwards ? order.count - 1 : 1)) % order.count])
   }
 
-  fileprivate func answer(_ message: Message) -> Bool {
-    switch message {
-    case .intent(let intent): onIntent(intent)
+  fileprivate func answer(_ intent: Intent) -> Bool {
+    switch intent {
     case .back: close()
-    case .activated(let action):
-      switch action {
-      case .newGame: turn(to: .newGame)
-      case .contents: turn(to: .contents)
-      case .settings: turn(to: .settings)
-      case .help: turn(to: .help)
-      case .review: turn(to: .review)
-      case .easings: turn(to: .easings)
-      case .network: turn(to: .network)
-      case .talk: turn(to: .talk)
-      case .games: turn(to: .games)
-      case .statistics: turn(to: .statistics)
-      case .quit: onIntent(.quit)
-      case .hint, .analysis:
-        show(.board)
-        return boardScene.receive(message)
-      default: return false
-      }
-    default: return false
+    case .show(let name): turn(to: name)
+    case .hint, .analysis:
+      show(.board)
+      return boardScene.receive(intent)
+    // The board beneath tells it while another page opens.
+    case .preview: onIntent(intent)
+    default:
+      // What is chosen from the table of contents is done on the board.
+      if currentScene == .contents { close() }
+      onIntent(intent)
     }
     return true
+  }
+
+  /// Does what the screen does by itself.
+  public func perform(_ intent: Intent) {
+    if !scene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
   }
 
   /// Opens a page in place of the table of contents, so that Esc leads back to the board.
@@ -553,5 +573,5 @@ public final class RootScreen {
 private final class Root: View {
   weak var owner: RootScreen?
 
-  override func receive(_ message: Message) -> Bool { owner?.answer(message) ?? false }
+  override func receive(_ intent: Intent) -> Bool { owner?.answer(intent) ?? false }
 }

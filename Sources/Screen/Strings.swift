@@ -58,9 +58,16 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
   // Talk
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
+  case quitPoem, blockPoem, muteTalkPoem, declineDrawPoem
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
   // Speech
   case speakPlays, speakEmpty
+  // What cannot be, and why
+  case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
+  case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
+  case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater
+  case waitsForMusic, reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
+  case host, hostIs, hostFailed, openPieces, deleted
 
   /// The text in a language.
   public func text(in language: Language) -> String {

@@ -16,6 +16,13 @@ extension GameSession {
   @discardableResult
   public func receive(_ square: Square) -> RuleViolation? { mark(square, at: nil) }
 
+  /// Brings the board to where a match is: missing marks are made, those shown too early taken back.
+  public func follow(_ moves: [Square]) {
+    let common = zip(game.moves.map(\.square), moves).prefix { $0 == $1 }.count
+    if common < game.moves.count { putRight(to: common) }
+    for square in moves[common...] { receive(square) }
+  }
+
   /// Takes back moves shown too early, so that `ply` marks remain; heard as a refusal and the bars backwards.
   public func putRight(to ply: Int) {
     let count = game.moves.count - ply

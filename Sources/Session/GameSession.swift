@@ -26,8 +26,12 @@ public final class GameSession {
   public private(set) var undone: [Square] = []
   /// Whether what time alone brings (echoes, the arch) is kept silent: while another piece sounds or nobody looks.
   public var isResting = false
-  /// Whether the two voices sound; without them the low tonic and the drone go on alone, as while nobody looks.
-  public var hasVoices = true
+  /// Which voices sound: all, the low tonic alone, or none, as while nobody looks.
+  public enum Voices: Sendable, Hashable {
+    case all, bass, none
+  }
+  /// Which voices sound.
+  public var voices = Voices.all
   /// The number of the running game in the session, from 0.
   public private(set) var gameNumber = 0
 
@@ -57,9 +61,7 @@ public final class GameSession {
     seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
     inBackground: @escaping (@escaping @Sendable () -> Void) -> Void
   ) {
-    self.participants = participants
-    self.sound = sound
-    self.inBackground = inBackground
+    (self.participants, self.sound, self.inBackground) = (participants, sound, inBackground)
     conductor = Conductor(seed: seed, rules: rules)
   }
 
@@ -315,7 +317,11 @@ public final class GameSession {
   }
 
   private func post(_ events: [ScoreEvent]) {
-    sound.post(hasVoices ? events : events.filter { $0.voice == .bass || $0.kind != .note && $0.kind != .bell })
+    switch voices {
+    case .all: sound.post(events)
+    case .bass: sound.post(events.filter { $0.voice == .bass || $0.kind != .note && $0.kind != .bell })
+    case .none: sound.post(events.filter { $0.kind != .note && $0.kind != .bell && $0.kind != .drone })
+    }
   }
 }
 

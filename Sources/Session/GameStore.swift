@@ -3,7 +3,7 @@ import TicTacToe
 /// Keeps games as files in one folder, and the name of the one that is not finished, so that a kill loses nothing.
 ///
 /// Every write replaces a whole file; the functions come from the platform's services.
-public struct GameStore {
+public struct GameStore: Sendable {
   /// What a saved game's name ends with.
   public static let suffix = ".pgn"
 
@@ -14,20 +14,23 @@ public struct GameStore {
   }
 
   private let folder: String
-  private let read: (String) -> [UInt8]?
-  private let write: (String, [UInt8]) -> Bool
+  private let read: @Sendable (String) -> [UInt8]?
+  private let write: @Sendable (String, [UInt8]) -> Bool
+  private let lock: @Sendable (String) -> Bool
 
   /// A store in `folder` (made by the first write), with the platform's file functions.
   public init(
-    folder: String, read: @escaping (String) -> [UInt8]?, write: @escaping (String, [UInt8]) -> Bool
+    folder: String, read: @escaping @Sendable (String) -> [UInt8]?,
+    write: @escaping @Sendable (String, [UInt8]) -> Bool, lock: @escaping @Sendable (String) -> Bool = { _ in true }
   ) {
-    self.folder = folder
-    self.read = read
-    self.write = write
+    (self.folder, self.read, self.write, self.lock) = (folder, read, write, lock)
   }
 
   /// The path of a game's file.
   public func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
+
+  /// Takes a name for this program alone until it ends; false where another has it.
+  public func take(_ name: String) -> Bool { lock("\(folder)/.\(name).lock") }
 
   private var marker: String { "\(folder)/unfinished" }
 
@@ -36,7 +39,8 @@ public struct GameStore {
   @discardableResult
   public func save(_ record: Record, as name: String, isResumable: Bool = true) -> Bool {
     guard write(path(of: name), Array(record.text.utf8)) else { return false }
-    return write(marker, record.game.isOver || !isResumable ? [] : Array("\(name)\n".utf8))
+    let marks = record.game.isOver || !isResumable ? [] : Array("\(name)\n".utf8)
+    return (read(marker) ?? []) == marks || write(marker, marks)
   }
 
   /// Forgets which game was not finished; its file stays.
@@ -61,6 +65,8 @@ public struct GameStore {
         forgetUnfinished()
         return nil
       }
+      // Another window plays it; this one begins its own.
+      guard take(name) else { return nil }
       return (name, record)
     } catch {
       let aside = path(of: name) + ".damaged"

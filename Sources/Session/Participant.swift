@@ -40,8 +40,7 @@ public struct Participants: Sendable {
 
   /// Seats two players.
   public init(x: Participant, o: Participant) {
-    self.x = x
-    self.o = o
+    (self.x, self.o) = (x, o)
   }
 
   /// Who plays a side.

@@ -13,9 +13,7 @@ public struct SoundPort {
 
     /// Describes a moved batch.
     public init(generation: UInt32, frame: Tick, lateness: Int64) {
-      self.generation = generation
-      self.frame = frame
-      self.lateness = lateness
+      (self.generation, self.frame, self.lateness) = (generation, frame, lateness)
     }
   }
 
@@ -32,9 +30,6 @@ public struct SoundPort {
   public init(
     now: @escaping () -> Tick, post: @escaping ([ScoreEvent]) -> Void, takeLate: @escaping () -> [Late], lead: Tick
   ) {
-    self.now = now
-    self.post = post
-    self.takeLate = takeLate
-    self.lead = lead
+    (self.now, self.post, self.takeLate, self.lead) = (now, post, takeLate, lead)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Composer
+import Desk
 import Glibc
 import MatchProtocol
 import Screen
@@ -111,7 +112,6 @@ struct Alina: ParsableCommand {
       let names = SceneName.allCases.map(\.rawValue).joined(separator: ", ")
       throw ValidationError("--scene \(scene): allowed are \(names)")
     }
-    if let gameFile, access(gameFile, R_OK) != 0 { throw ValidationError("\(gameFile): no such file can be read") }
     if let connect, ServerAddress(connect) == nil {
       throw ValidationError(
         "--connect \(connect): write HOST or HOST:PORT, the port 1 to 65535, or several with commas between them")

@@ -1,15 +1,17 @@
 import Composer
+import Desk
 import Glibc
 import MatchClient
+import MatchProtocol
 import SDLPlatform
 import ScoreModel
 import Screen
 import Session
-import Synchronization
 import Synth
 import TicTacToe
 
-/// The window's game: joins the session, its music and the screen; knows neither SDL nor files but through services.
+/// The window's game as wiring: inputs go to the screen, its intents to the table, the table's effects to whoever does
+/// them. It decides nothing that can be asked of the table.
 final class App: PlatformGame {
   /// What the app needs from outside.
   struct Parts {
@@ -26,7 +28,7 @@ final class App: PlatformGame {
     /// Whether a line for a screen reader goes to standard output whenever something changes.
     var speaksLines = false
     /// What the command line says about settings, for this run alone.
-    var overrides: [(key: String, value: any SettingValue)] = []
+    var overrides: (Settings) -> Void = { _ in }
     /// How connections to match servers are protected.
     var security = MatchClient.Configuration.Security.automatic
     /// The score rules the session was made with.
@@ -39,46 +41,27 @@ final class App: PlatformGame {
     var onMove: ((_ frame: Int64) -> Void)?
   }
 
-  let screen: RootScreen
-  /// A piece that sounds in place of the running game's score.
-  var interlude: Interlude?
-  /// Whether two opponents compose without end.
-  var isListening = false
-  /// When the last game listened to was over and its arch had ended.
-  var listenPause: Double?
-  /// How many interludes there were.
-  var interludeCount: UInt32 = 0
-  /// The connection to a match server, once there is one.
-  var connection: Connection?
-  /// The game last taken to the review page, and its music.
-  var kept: (record: Record, music: Rendition)?
-  /// The key of the score rules in force, for the strip.
-  var tonality: Tonality
-  /// What became of pieces being kept, from the workers.
-  let keptPieces = Mailbox()
-  /// Looks after the rule file in force.
-  var rulesWatch = RulesWatch()
-  var hasTuned = false
-  var hasGrand = false
-  private var previewSince: Double?
-  private var isScreenKept = false
-  private(set) var isHidden = false
-  private(set) var wantsToQuit = false
   let parts: Parts
-  var setup: GameSetup
+  let screen: RootScreen
+  let library: Library
+  let music: Music
+  let files: Files
+  private(set) var knobs: Knobs?
+  private(set) var table: Table
+  private(set) var wantsToQuit = false
+  private var client: MatchClient?
+  private let neighbourhood = Neighbourhood()
   private var script: Script?
-  var hasOpened = false
-  var isMuted = false
-  private var notice: (text: String, until: Double)?
-  var savedGame: (name: String, game: Game)?
-  var pendingShots: [String] = []
-  private var shotCount = 0
-  private var loggedControls = ""
-  private var nextAdvance = 0.0
   private var resuming: Record?
+  private var hasOpened = false
+  private var isHidden = false
+  private var isScreenKept = false
+  private var previewSince: Double?
+  private var page = SceneName.board
+  private var nextAdvance = 0.0
+  private var notice: (text: String, until: Double)?
   private var end: (frame: Tick, picture: String?)?
-  /// Pictures that could not be written.
-  private(set) var failedPictures: [String] = []
+  private var controlLog: ControlLog?
 
   /// Device pixels per window unit.
   var scale: Double {
@@ -93,14 +76,14 @@ final class App: PlatformGame {
 
   init(_ parts: Parts, resuming unfinished: (name: String, record: Record)?) {
     self.parts = parts
-    setup = parts.setup
     script = parts.script
     resuming = unfinished?.record
-    if let unfinished { savedGame = (unfinished.name, unfinished.record.game) }
-    tonality = Tonality(parts.session.rules)
-    let themes = App.themes(parts.services)
+    table = Table(parts.setup)
+    let themes = Pages.themes(parts.services)
     screen = RootScreen(services: parts.services, themes: themes.themes)
-    screen.onIntent = { [unowned self] intent in answer(intent) }
+    library = Library(services: parts.services, screen: screen)
+    music = Music(parts.engine, parts.session, screen)
+    files = Files(parts, screen, library, music, resuming: unfinished?.name)
     if parts.speaksLines {
       screen.onSpeak = { line in
         print(line)
@@ -108,29 +91,37 @@ final class App: PlatformGame {
         fflush(nil)
       }
     }
-    for (key, value) in parts.overrides { screen.settings.store.setForThisRun(key, to: value) }
-    fillPages()
-    applySettings()
-    screen.settings.store.observe { [unowned self] key in applySetting(key) }
+    controlLog = parts.controlLog.map { ControlLog(path: $0) }
+    screen.settings.store.forThisRun { parts.overrides(screen.settings) }
+    Pages.fill(screen)
+    knobs = Knobs(parts, screen) { [unowned self] in show(notice: $0) }
+    files.say = { [unowned self] in show(notice: $0) }
+    screen.onIntent = { [unowned self] in step(.intent($0)) }
     showSession()
     let troubles = screen.settings.store.messages + themes.messages
-    if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n"), at: parts.services.now()) }
+    if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
   }
 
   var windowTitle: String { "Alina" }
+  private var now: Double { parts.services.now() }
 
   /// Shows a line for a while.
-  func show(notice text: String, at now: Double) { notice = (text, now + App.noticeSeconds) }
+  func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
   /// Ends the program when the script is played and a moment has come, after a last picture if one is asked for.
   func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
 
+  /// Looks for a server that the command line or the last sitting names.
+  func connect(to address: ServerAddress, wish: Connect.Wish?) {
+    for effect in table.connect(to: address, wish: wish) { perform(effect) }
+  }
+
   /// Tells the player once what became of the sound.
-  func audioChanged(to state: AudioDevice.State, at now: Double) {
+  func audioChanged(to state: AudioDevice.State) {
     switch state {
-    case .playing: show(notice: screen.text(.soundBack), at: now)
-    case .none: show(notice: screen.text(.soundNone), at: now)
-    case .lost: show(notice: screen.text(.soundLost), at: now)
+    case .playing: show(notice: screen.text(.soundBack))
+    case .none: show(notice: screen.text(.soundNone))
+    case .lost: show(notice: screen.text(.soundLost))
     case .off: break
     }
   }
@@ -140,43 +131,36 @@ final class App: PlatformGame {
   func update(input: [InputEvent], at now: Double) {
     if !hasOpened {
       hasOpened = true
+      knobs?.hasOpened = true
       parts.session.open(resuming: resuming)
     }
     take(input, at: now)
     playScript(at: now)
     endIfDone()
-    carryOnInterlude()
-    if rulesWatch.wantsReading(at: now, stamp: parts.services.fileStamp) { answerMusic(.reloadRules) }
-    listenOn(at: now)
-    hearNetwork(at: now)
+    music.carryOn()
+    knobs?.watchRules(at: now)
+    if let client {
+      for event in client.poll() { step(.network(event, event.match.flatMap(client.match))) }
+    }
+    if page != screen.currentScene {
+      page = screen.currentScene
+      step(.turned(page))
+    }
+    neighbourhood.meet(table.network, isLooking: page == .network && script == nil, at: now)
     endLongPreview(at: now)
     let plies = parts.session.game.moves.count
     parts.session.advance()
     // An opponent that moves while nobody looks asks for attention.
     if isHidden && parts.session.game.moves.count > plies { parts.services.requestAttention() }
-    nextAdvance = now + App.advanceInterval
-    for line in keptPieces.takeAll() { show(notice: line, at: now) }
+    nextAdvance = now + App.advanceInterval * (isHidden ? 5 : 1)
+    step(.tick)
+    files.keepGame(at: now, isResumable: table.match == nil, isWanted: table.mode != .listening)
     if let notice, now >= notice.until { self.notice = nil }
     showSession()
-    save()
-    logControls()
+    controlLog?.write(screen, with: parts.services)
   }
 
-  /// Writes the open page's name, and a line `X Y WIDTH HEIGHT WORDS` for each control, whenever that changes.
-  private func logControls() {
-    guard let path = parts.controlLog else { return }
-    let lines = screen.controls.map { place, words in
-      "\(place.x) \(place.y) \(place.width) \(place.height) \(words)"
-    }
-    let text = ([screen.currentScene.rawValue] + lines).joined(separator: "\n")
-    guard text != loggedControls else { return }
-    loggedControls = text
-    _ = parts.services.writeFile(path, Array(text.utf8))
-  }
-
-  func nextFrame(after now: Double) -> Double {
-    pendingShots.isEmpty ? screen.nextFrame(after: now) : now
-  }
+  func nextFrame(after now: Double) -> Double { files.wantsPicture ? now : screen.nextFrame(after: now) }
 
   func nextUpdate(after now: Double) -> Double {
     min(nextAdvance, parts.session.wake.map { now + $0 } ?? .infinity)
@@ -184,116 +168,118 @@ final class App: PlatformGame {
 
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
     let damage = screen.draw(into: bitmap, isNew: isNew, at: now)
-    for path in pendingShots {
-      let isWritten = parts.services.writeFile(path, bitmap.png())
-      if !isWritten { failedPictures.append(path) }
-      show(notice: "\(screen.text(isWritten ? .pictureAs : .pictureFailed)) \(path)", at: now)
-    }
-    pendingShots = []
+    files.writePictures(bitmap)
     return damage
   }
 
-  /// Whether a picture is waiting to be written.
-  var wantsPicture: Bool { !pendingShots.isEmpty }
-
   /// Writes what must not be lost and takes leave; call before the program ends.
   func finish() {
-    save()
-    connection?.client.disconnect()
+    files.flush()
+    client?.disconnect()
+    neighbourhood.stop()
   }
 
-  /// A name for the files of a game that begins now: the local time, so that a folder of them reads as a diary.
-  var gameName: String {
-    var now = time(nil)
-    var local = tm()
-    localtime_r(&now, &local)
-    var buffer = [CChar](repeating: 0, count: 64)
-    strftime(&buffer, buffer.count, "%Y-%m-%d-%H%M%S", &local)
-    let stamp = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return "\(stamp)-\(parts.session.gameNumber + 1)"
-  }
+  // MARK: - Steps
 
-  // MARK: - Intents
-
-  func answer(_ intent: Intent) {
+  private func step(_ event: Table.Event) {
+    let settings = screen.settings
+    (table.wishes.language, table.wishes.clock) = (settings.language, settings.networkClock)
+    (table.wishes.isRated, table.wishes.isMusical) = (settings.networkRated, settings.reply == .musical)
     let session = parts.session
-    if takesBoard(intent) {
-      guard connection?.isPlaying != true else {
-        show(notice: screen.text(.finishFirst), at: parts.services.now())
-        return
-      }
-      stopWatching()
-    }
-    switch intent {
-    case .play, .rematch, .resign, .offerDraw:
-      if session.clocksElsewhere == nil { answerPlay(intent) } else { answerNetwork(intent) }
-    case .preview(let square):
-      previewSince = square == nil ? nil : parts.services.now()
-      session.preview(square)
-    case .newGame(let setup):
-      stopInterlude()
-      isListening = false
-      self.setup = setup
-      savedGame = nil
-      remember(setup)
-      session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
-    case .undo: session.undo()
-    case .redo: session.redo()
-    case .setMuted(let muted):
-      isMuted = muted
-      parts.engine.setMuted(muted)
-      screen.settings.muted = muted
-    case .screenshot:
-      shotCount += 1
-      pendingShots.append("\(parts.services.dataFolder())/pictures/\(gameName)-\(shotCount).png")
-    case .quit: wantsToQuit = true
-    case .saveGame, .listGames, .openGame, .copyGame, .pasteGame, .statistics: answerFiles(intent)
-    case .review, .replay, .playOn, .playSign, .listen, .keepPiece, .reloadRules: answerMusic(intent)
-    case .connect, .quickMatch, .acceptBot, .openRoom, .joinRoom, .watch, .disconnect, .registerName, .declineDraw,
-      .claimWin, .abortMatch, .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent:
-      answerNetwork(intent)
-    }
-    showSession()
+    let board = Table.Board(
+      game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
+      canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
+    for effect in table.step(event, board, at: now) { perform(effect) }
+    if event != .tick { showSession() }
   }
 
-  /// Answers what is done in a game of this machine.
-  private func answerPlay(_ intent: Intent) {
+  private func perform(_ effect: Effect) {
     let session = parts.session
-    switch intent {
+    switch effect {
     case .play(let square):
-      stopInterlude()
+      music.stop()
       if session.play(square) == nil, let frame = session.game.moves.last?.frame { parts.onMove?(frame) }
-    case .rematch:
-      stopInterlude()
-      setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
-      savedGame = nil
-      session.newGame(participants(of: setup), clockSeconds: setup.clockSeconds)
-    case .resign: session.resign(session.participants.loneHuman ?? session.game.turn)
-    case .offerDraw:
-      // Two people at one machine agree by word of mouth; an opponent of ours plays on.
-      if setup.x == .human, setup.o == .human {
-        session.end(with: GameEnd(outcome: .draw, termination: .agreement))
+    case .refuse: session.refuse()
+    case .preview(let square):
+      previewSince = square == nil ? nil : now
+      session.preview(square)
+    case .undo:
+      // A finished game stays as it was kept; what is played on is another.
+      if session.game.isOver { files.newName() }
+      session.undo()
+    case .redo: session.redo()
+    case .end(let end): session.end(with: end)
+    case .begin(let setup, let start):
+      music.stop()
+      // Those who learn have seen the last game too.
+      if [setup.x, setup.o].contains(where: { [.menace, .adaptive].contains($0) }) { files.flush() }
+      files.newName()
+      session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
+    case .join(let sitting): join(sitting)
+    case .follow(let moves): session.follow(moves)
+    case .away(let isAway): session.connection(lost: isAway)
+    case .connect(let wanted): connect(wanted)
+    case .hangUp:
+      client?.disconnect()
+      client = nil
+    case .host:
+      if let address = neighbourhood.host(in: parts.services.dataFolder() + "/server") {
+        connect(to: address, wish: .open)
+      } else {
+        show(notice: screen.text(.hostFailed))
       }
-    default: break
+    case .command(let command): if let client { command.perform(on: client) }
+    case .show(let page): screen.show(page)
+    case .screen(let intent): screen.perform(intent)
+    case .notice(let text): show(notice: text)
+    case .attention: if isHidden { parts.services.requestAttention() }
+    case .remember(let memory): screen.settings.remember(memory)
+    case .review: files.review()
+    case .file(let intent): files.answer(intent)
+    case .music(.reloadRules): knobs?.loadRules(screen.settings.scoreRules)
+    case .music(let intent): music.answer(intent)
+    case .mute(let isMuted): screen.settings.muted = isMuted
+    case .screenshot: files.takePicture()
+    case .quit: wantsToQuit = true
     }
   }
 
-  /// Whether something puts another game on the board.
-  private func takesBoard(_ intent: Intent) -> Bool {
-    switch intent {
-    case .newGame, .playOn, .listen, .connect, .quickMatch, .joinRoom, .openRoom, .watch: true
-    default: false
+  private func join(_ sitting: Sitting) {
+    music.stop()
+    files.newName()
+    var game = Game()
+    for square in sitting.moves { _ = try? game.play(square) }
+    func participant(_ side: Player) -> Participant {
+      sitting.you == side ? .human(name: sitting.names[side]) : .remote(name: sitting.names[side])
+    }
+    let client = client
+    parts.session.join(Participants(x: participant(.x), o: participant(.o)), at: game) { side in
+      client?.match(sitting.match)?.remaining(side, at: MatchClient.now)
     }
   }
+
+  private func connect(_ wanted: Connect) {
+    client?.disconnect()
+    let (name, wake) = (screen.settings.name, parts.services.wake)
+    var configuration = MatchClient.Configuration(
+      host: wanted.address.host, port: wanted.address.port, security: parts.security,
+      identity: .init(client: "alina", guest: name.isEmpty ? nil : name), folder: parts.services.dataFolder())
+    configuration.others = wanted.address.others.map { .init(host: $0.host, port: $0.port) }
+    let fresh = MatchClient(configuration)
+    fresh.onWake(wake)
+    fresh.connect()
+    client = fresh
+  }
+
+  // MARK: - Input and script
 
   private func playScript(at now: Double) {
     guard var script else { return }
-    // Not score time: that stands still in a hidden window that is to be silent, and `show` would never come.
     for action in script.take(upTo: parts.engine.framesAsked) {
       switch action {
       case .input(let events): take(events, at: now)
-      case .play(let square): answer(.play(square))
-      case .shot(let path): pendingShots.append(path)
+      case .play(let square): step(.intent(.play(square)))
+      case .shot(let path): files.pictures.append(path)
       case .quit: wantsToQuit = true
       }
     }
@@ -304,16 +290,9 @@ final class App: PlatformGame {
   private func take(_ input: [InputEvent], at now: Double) {
     for case .visible(let visible) in input {
       isHidden = !visible
-      applyBackground(hidden: isHidden)
+      knobs?.applyBackground(hidden: isHidden)
     }
     screen.handle(input, at: now)
-  }
-
-  /// The next start offers the same again.
-  private func remember(_ setup: GameSetup) {
-    let other = setup.x == .human ? setup.o : setup.x
-    if let argument = other.argument { screen.settings.opponent = argument }
-    if setup.x != setup.o { screen.settings.side = setup.x == .human ? "x" : "o" }
   }
 
   /// A hand that rests on a cell has heard its pitch; a tone that never ended would be in the way of the music.
@@ -326,22 +305,23 @@ final class App: PlatformGame {
   private func endIfDone() {
     guard let end, script?.isDone ?? true, parts.engine.framesAsked >= end.frame else { return }
     if let picture = end.picture {
-      pendingShots.append(picture)
+      files.pictures.append(picture)
       self.end = (end.frame, nil)
-    } else if pendingShots.isEmpty {
+    } else if !files.wantsPicture {
       wantsToQuit = true
     }
   }
 
-  // MARK: - Model and files
+  // MARK: - What the screen shows
 
-  func showSession() {
+  private func showSession() {
     let session = parts.session
     var model = screen.model
     model.game = session.game
-    model.setup = setup
+    model.setup = table.setup
     model.acceptsMove = session.acceptsMove
     model.isThinking = session.isThinking
+    model.waitsForMusic = session.reply == .musical
     if let x = session.milliseconds(left: .x), let o = session.milliseconds(left: .o) {
       model.clocks = .init(x: x, o: o)
     } else {
@@ -352,40 +332,20 @@ final class App: PlatformGame {
       isScreenKept = isTimed
       parts.services.inhibitScreenSaver(isTimed)
     }
-    model.beads = beads
-    model.online = online
+    model.score = (table.score.x, table.score.o) == (0, 0) ? nil : .init(x: table.score.x, o: table.score.o)
+    model.beads = session.beads
+    model.online = table.online(at: now, client: MatchClient.now)
     model.canUndo = session.canUndo
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
     if model.bars != session.bars { model.bars = session.bars }
-    model.tonality = tonality
+    if let knobs { model.tonality = knobs.tonality }
     model.soundNow = parts.engine.framesBegun
-    model.isMuted = isMuted
+    model.isMuted = screen.settings.muted
     model.notice = notice?.text
     screen.model = model
-  }
-
-  /// Saves the game after every change, so that a kill at any moment loses nothing.
-  private func save() {
-    guard let store = parts.store, !isListening else { return }
-    let game = parts.session.game
-    if savedGame?.game == game { return }
-    guard !game.moves.isEmpty else { return }
-    let name = savedGame?.name ?? gameName
-    savedGame = (name, game)
-    store.save(dated(parts.session.record, as: name), as: name, isResumable: !parts.session.participants.areRemote)
-  }
-}
-
-/// Lines from workers for the window.
-final class Mailbox: Sendable {
-  private let lines = Mutex<[String]>([])
-
-  func add(_ line: String) { lines.withLock { $0.append(line) } }
-
-  func takeAll() -> [String] {
-    lines.withLock { lines in
-      defer { lines = [] }
-      return lines
-    }
+    var network = table.network
+    (network.hostAddress, network.nearby) = (neighbourhood.server?.address, neighbourhood.rooms)
+    (screen.network, screen.talk) = (network, table.talk)
+    screen.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
   }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import SDLPlatform
 import ScoreModel
+import Screen
 
 /// When things happened, for measurements: first picture, inputs that made a move, and the callback that sounded them.
 ///
@@ -56,5 +57,23 @@ final class LatencyLog {
     let fields = text[close...].split(separator: " ").dropFirst()
     guard fields.count > 19, let ticks = UInt64(fields[fields.startIndex + 19]) else { return 0 }
     return ticks * (1_000_000_000 / UInt64(sysconf(Int32(_SC_CLK_TCK))))
+  }
+}
+
+/// The open page's name, and a line `X Y WIDTH HEIGHT WORDS` for each control, written whenever that changes; for tests.
+struct ControlLog {
+  let path: String
+  private var written = ""
+
+  init(path: String) { self.path = path }
+
+  mutating func write(_ screen: RootScreen, with services: PlatformServices) {
+    let lines = screen.controls.map { place, words in
+      "\(place.x) \(place.y) \(place.width) \(place.height) \(words)"
+    }
+    let text = ([screen.currentScene.rawValue] + lines).joined(separator: "\n")
+    guard text != written else { return }
+    written = text
+    _ = services.writeFile(path, Array(text.utf8))
   }
 }

@@ -1,4 +1,5 @@
 import Composer
+import Desk
 import Glibc
 import Opponents
 import SDLPlatform
@@ -40,7 +41,7 @@ struct Launch {
   private func benchFrames() {
     let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
     let services = PlatformServices.headless()
-    let bench = FrameBench(width: size.0, height: size.1, services: services, themes: App.themes(services).themes)
+    let bench = FrameBench(width: size.0, height: size.1, services: services, themes: Pages.themes(services).themes)
     func text(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
     print(
       "\(size.0)×\(size.1): whole picture \(text(bench.uncached)) ms uncached, \(text(bench.cached)) ms cached, "
@@ -49,6 +50,7 @@ struct Launch {
 
   private func runHeadless() throws {
     let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
+    try checkGame()
     let rules = try rules()
     let engine = Engine(patch: Patch(rules.rules))
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
@@ -58,13 +60,13 @@ struct Launch {
     var parts = parts(engine, session, platform.services, try script())
     // A picture for a page is nobody's game: the player's folder is left alone.
     parts.store = nil
-    parts.services = App.withoutSettings(parts.services)
+    parts.services = Pages.withoutSettings(parts.services)
     let app = App(parts, resuming: nil)
     app.endsWithScript(after: options.script == nil ? .seconds(1) : .zero, picture: options.screenshot)
     showFirst(app)
-    platform.run(app) { app.wantsPicture }
+    platform.run(app) { app.files.wantsPicture }
     app.finish()
-    if let failed = app.failedPictures.first { throw Failure(description: "cannot write \(failed)", status: 1) }
+    if let failed = app.files.failedPictures.first { throw Failure(description: "cannot write \(failed)", status: 1) }
   }
 
   // MARK: - In a window
@@ -72,12 +74,21 @@ struct Launch {
   private func runInWindow() throws {
     // What the command line names is looked at before a window flashes up.
     let script = try script()
+    try checkGame()
+    if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
+      let known = names.isEmpty ? "there is none" : "there are \(names.joined(separator: ", "))"
+      throw Failure(description: "--device \(device): there is no such sound device; \(known)")
+    }
     let rules = try rules()
     let engine = Engine(patch: Patch(rules.rules))
     let isGated = options.script != nil && !options.noAudio && environment("SDL_AUDIODRIVER") == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
-    if let size = options.size.flatMap(Alina.parse(size:)) { (window.width, window.height) = size }
+    // Where it was last time, unless the command line or a script wants something else.
+    if script == nil { window.place = Settings(services: .headless()).window }
+    if let size = options.size.flatMap(Alina.parse(size:)) {
+      (window.width, window.height, window.place) = (size.width, size.height, "")
+    }
     if isGated { window.virtualNow = { clock.seconds } }
     let platform: SDLPlatform
     do throws(SDLPlatform.Failure) {
@@ -123,9 +134,8 @@ struct Launch {
       parts.setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
     }
     let app = App(parts, resuming: unfinished)
-    session.seat(app.participants(of: parts.setup))
-    if app.screen.settings.fullScreen { services.setFullScreen(true) }
-    if let damage { app.show(notice: damage, at: services.now()) }
+    session.seat(app.library.participants(of: parts.setup))
+    if let damage { app.show(notice: damage) }
     if isGated { app.endsWithScript(after: .zero, picture: nil) }
     showFirst(app)
     connect(app)
@@ -139,14 +149,18 @@ struct Launch {
         clock.advance(frames: HeadlessPlatform.step)
       }
       app.scale = platform.scale
-      if audio.poll(now: now) { app.audioChanged(to: audio.state, at: now) }
+      if audio.poll(now: now) { app.audioChanged(to: audio.state) }
     }
     platform.afterFirstFrame = {
       log?.firstFrame()
       audio.start()
-      if case .none = audio.state { app.audioChanged(to: audio.state, at: services.now()) }
+      if case .none = audio.state { app.audioChanged(to: audio.state) }
     }
     platform.run(app)
+    if options.size == nil, script == nil, let place = platform.place {
+      app.screen.settings.window = place
+      app.screen.settings.store.save()
+    }
     app.finish()
     audio.stop()
     log?.write(audio)
@@ -169,18 +183,29 @@ struct Launch {
 
   /// Turns to the page or the game that the command line names.
   private func showFirst(_ app: App) {
-    if let file = options.gameFile { app.open(path: file) }
+    if let file = options.gameFile { app.files.open(path: file) }
     if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }
   }
 
   /// Looks for the server that the command line names, or the one whose match was cut short.
   private func connect(_ app: App) {
     if let address = options.connect.flatMap(ServerAddress.init) {
-      var wish = options.watch.map { Connection.Wish.watch(id: $0, code: options.room) }
+      var wish = options.watch.map { Connect.Wish.watch(id: $0, code: options.room) }
       if wish == nil { wish = options.room.map { .room(code: $0) } }
       app.connect(to: address, wish: wish)
     } else if mayResume, let address = ServerAddress(app.screen.settings.matchServer) {
-      app.connect(to: address)
+      app.connect(to: address, wish: nil)
+    }
+  }
+
+  /// A game named on the command line must be one.
+  private func checkGame() throws {
+    guard let file = options.gameFile else { return }
+    guard let bytes = PlatformServices.headless().readFile(file) else {
+      throw Failure(description: "\(file): no such file can be read")
+    }
+    do throws(NotationError) { _ = try Library.record(from: String(decoding: bytes, as: UTF8.self)) } catch {
+      throw Failure(description: "\(file): \(error.description)")
     }
   }
 
@@ -209,15 +234,14 @@ struct Launch {
     return session
   }
 
-  private var overrides: [(key: String, value: any SettingValue)] {
-    var overrides: [(key: String, value: any SettingValue)] = []
-    if let reply = options.reply { overrides.append(("reply", reply)) }
-    if let pace = options.pace { overrides.append(("pace", pace)) }
-    if let rules = options.scoreRules { overrides.append(("score-rules", rules)) }
-    if let piano = options.piano { overrides.append(("piano", PianoKind(rawValue: piano) ?? .grand)) }
-    if let device = options.device { overrides.append(("device", device)) }
-    if options.fullScreen { overrides.append(("full-screen", true)) }
-    return overrides
+  /// What the command line says about settings.
+  private func apply(to settings: Settings) {
+    if let reply = options.reply.flatMap(Reply.init(rawValue:)) { settings.reply = reply }
+    if let pace = options.pace { settings.pace = pace }
+    if let rules = options.scoreRules { settings.scoreRules = rules }
+    if let piano = options.piano { settings.piano = PianoKind(rawValue: piano) ?? .grand }
+    if let device = options.device { settings.device = device }
+    if options.fullScreen { settings.fullScreen = true }
   }
 
   /// The SoundFont of the grand: the one named, or the standard one where it is installed.
@@ -245,8 +269,8 @@ struct Launch {
     App.Parts(
       services: services, engine: engine, session: session, setup: setup(),
       store: GameStore(
-        folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile),
-      script: script, speaksLines: options.speakLines, overrides: overrides,
+        folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
+        lock: services.lockFile), script: script, speaksLines: options.speakLines, overrides: apply(to:),
       security: options.tls ? .tls : options.plain ? .plain : .automatic,
       rulesName: options.scoreRules ?? RuleLibrary.standard, controlLog: options.controlLog)
   }

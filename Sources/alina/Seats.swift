@@ -50,7 +50,7 @@ extension Seat {
     case .level(let number): Level(number: number).map { .opponent($0) } ?? .opponent(PerfectOpponent())
     case .random: .opponent(RandomOpponent())
     case .perfect: .opponent(PerfectOpponent())
-    // Untaught; the app teaches them by the games it keeps (`App.participants(of:)`).
+    // Untaught; the app teaches them by the games it keeps (`Library.participants(of:)`).
     case .adaptive: .opponent(Learned(player: Adaptive()))
     case .menace: .opponent(Learned(player: Menace()))
     case .remote(let name): .human(name: name)

@@ -175,6 +175,30 @@ struct FieldTests {
     #expect(screen.nextFrame(after: 21) == 21)
   }
 
+  @Test("a finger drags a list, and what it rested on is not pressed; aside it still moves a slider")
+  func drag() throws {
+    let screen = Samples.screen()
+    let wishes = Wishes()
+    _ = screen.png(width: 480, height: 480, at: 0)
+    screen.show(.help)
+    wishes.attach(to: screen)
+    let row = try #require((screen.topScene as? PageScene)?.column.rows.first { $0.isClickable })
+    let (x, y) = (row.frame.midX, row.frame.midY)
+    screen.handle([.pointerDown(x: x, y: y, isTouch: true)], at: 1)
+    for step in 1...10 { screen.handle([.pointerMoved(x: x, y: y - Double(step) * 10)], at: 1) }
+    screen.handle([.pointerUp(x: x, y: y - 100, isTouch: true), .pointerLeft], at: 1)
+    #expect(abs(row.frame.midY - (y - 100)) < 1 && wishes.intents.isEmpty)
+    screen.handle([.pointerDown(x: x, y: y, isTouch: true), .pointerUp(x: x, y: y, isTouch: true)], at: 2)
+    #expect(wishes.intents.count == 1)
+    screen.show(.settings)
+    let place = try #require((screen.topScene as? PageScene)?.column.rows.first { $0 is SliderRow }).frame
+    screen.settings.volume = 0.8
+    screen.handle([.pointerDown(x: place.x + 20, y: place.midY, isTouch: true)], at: 3)
+    screen.handle([.pointerMoved(x: place.maxX - 1, y: place.midY + 2)], at: 3)
+    screen.handle([.pointerUp(x: place.maxX - 1, y: place.midY, isTouch: true)], at: 3)
+    #expect(screen.settings.volume == 1)
+  }
+
   @Test("letters that the typeface lacks come from the machine's fonts")
   func fallback() {
     let typeface = Typeface()

@@ -6,10 +6,9 @@ import TicTacToe
 /// Games, bars and platforms for pictures and tests; the notes are invented here, by a simple rule.
 enum Samples {
   static func services(now: @escaping @Sendable () -> Double = { 0 }) -> PlatformServices {
-    PlatformServices(
-      now: now, clipboard: { nil }, setClipboard: { _ in }, setFullScreen: { _ in }, inhibitScreenSaver: { _ in },
-      requestAttention: {}, setPointingHand: { _ in }, configFolder: { "" }, dataFolder: { "" }, readFile: { _ in nil },
-      writeFile: { _, _ in true }, inBackground: { $0() })
+    var services = PlatformServices()
+    services.now = now
+    return services
   }
 
   /// A screen with levels, saved games, results and a lobby, as a player of some weeks has them.

@@ -32,18 +32,20 @@ struct SettingsTests {
     let disk = MemoryFiles()
     disk.text = "pace = 0.9\n"
     let settings = Settings(services: disk.services)
-    settings.store.setForThisRun("pace", to: 1.2)
-    settings.store.setForThisRun("full-screen", to: true)
+    settings.store.forThisRun {
+      settings.pace = 1.2
+      settings.fullScreen = true
+    }
     #expect(settings.pace == 1.2 && settings.fullScreen)
     settings.volume = 0.4
     settings.store.save()
     #expect(disk.text == "pace = 0.9\nvolume = 0.4\n")
-    var told: [String] = []
-    settings.store.observe { told.append($0) }
+    var told: [Double] = []
+    settings.$pace.observe { told.append($0) }
     settings.pace = 0.9
-    #expect(settings.pace == 0.9 && told == ["pace"])
+    #expect(settings.pace == 0.9 && told == [1.2, 0.9])
     settings.fullScreen = false
-    #expect(!settings.fullScreen && told == ["pace", "full-screen"])
+    #expect(!settings.fullScreen)
   }
 
   @Test("what is set is read back by the next start, every type of it")
@@ -139,14 +141,29 @@ struct SettingsTests {
   @Test("observers hear of changes, and only of changes")
   func observers() {
     let settings = Settings(services: MemoryFiles().services)
-    var heard: [String] = []
-    let ticket = settings.store.observe { heard.append($0) }
+    var heard: [Double] = []
+    settings.$volume.observe { heard.append($0) }
     settings.volume = 0.5
     settings.volume = 0.5
     settings.muted = true
-    settings.store.removeObserver(ticket)
-    settings.muted = false
-    #expect(heard == ["volume", "muted"])
+    settings.volume = 9
+    #expect(heard == [0.8, 0.5, 1])
+  }
+
+  @Test("what was never set is as the system has it, is not written, and gives way to the player")
+  func system() {
+    let disk = MemoryFiles()
+    var services = disk.services
+    services.systemLanguage = { "de_AT.UTF-8" }
+    services.prefersDark = { true }
+    let settings = Settings(services: services)
+    #expect(settings.language == .german && settings.theme == "dark")
+    settings.volume = 0.5
+    settings.store.save()
+    #expect(disk.text.contains("volume = 0.5") && !disk.text.contains("theme") && !disk.text.contains("language"))
+    settings.theme = "light"
+    settings.store.save()
+    #expect(Settings(services: services).theme == "light")
   }
 
   @Test("a disk that refuses loses nothing: the next save writes it")

@@ -63,17 +63,47 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: person)
     session.open()
     bench.pass(session, seconds: 3)
-    session.hasVoices = false
+    session.voices = .bass
     bench.posted = []
     #expect(session.play(Square(4)) == nil)
     bench.pass(session, seconds: 30)
     let notes = bench.posted.joined().filter { $0.kind == .note || $0.kind == .bell }
     #expect(notes.allSatisfy { $0.voice == .bass })
     #expect(session.bars.contains { $0.kind == .move })
-    session.hasVoices = true
+    session.voices = .all
     bench.posted = []
     #expect(session.play(Square(0)) == nil)
     #expect(bench.posted.joined().contains { $0.kind == .note && $0.voice == .m })
+  }
+
+  @Test("In silence nothing is posted that sounds, and clocks, opponents and the score go on")
+  func silence() throws {
+    let bench = Bench()
+    let session = bench.session(x: person, o: .opponent(PerfectOpponent()))
+    session.open()
+    session.newGame(Participants(x: person, o: .opponent(PerfectOpponent())), clockSeconds: 60)
+    session.voices = .none
+    bench.posted = []
+    #expect(session.play(Square(4)) == nil)
+    bench.pass(session, seconds: 10)
+    #expect(session.game.moves.count == 2)
+    bench.pass(session, seconds: 5)
+    #expect(try #require(session.milliseconds(left: .x)) < 56_000)
+    #expect(!bench.posted.joined().contains { $0.kind == .note || $0.kind == .bell || $0.kind == .drone })
+  }
+
+  @Test("A board that follows a match makes what is missing and takes back what was shown too early")
+  func follow() {
+    let bench = Bench()
+    let session = bench.session(x: person, o: .remote(name: "Ida"))
+    session.open()
+    session.join(Participants(x: person, o: .remote(name: "Ida")), at: Game())
+    #expect(session.play(Square(4)) == nil)
+    session.follow([4, 0].map { Square($0) })
+    #expect(session.game.moves.map(\.square.index) == [4, 0])
+    session.follow([1, 0, 8].map { Square($0) })
+    bench.pass(session, seconds: 1)
+    #expect(session.game.moves.map(\.square.index) == [1, 0, 8])
   }
 
   @Test("A game with clocks that is taken up again has the time it had left")
@@ -283,17 +313,30 @@ private let person = Participant.human(name: "you")
 /// Where games are kept.
 @Suite struct GameStoreTests {
   /// A folder in memory.
-  private final class Files {
+  private final class Files: @unchecked Sendable {
     var content: [String: [UInt8]] = [:]
     var isFull = false
+    var writes = 0
+    var taken: Set<String> = []
     var store: GameStore {
       GameStore(
         folder: "games", read: { self.content[$0] },
         write: { path, bytes in
           if self.isFull { return false }
+          self.writes += 1
           self.content[path] = bytes
           return true
-        })
+        }, lock: { self.taken.insert($0).inserted })
+    }
+  }
+
+  /// Work for another thread, done when the test says.
+  private final class Workers: @unchecked Sendable {
+    var work: [@Sendable () -> Void] = []
+    func run() {
+      let due = work
+      work = []
+      for body in due { body() }
     }
   }
 
@@ -338,5 +381,50 @@ private let person = Participant.human(name: "you")
     files.isFull = true
     #expect(!files.store.save(try record([4]), as: "a"))
     #expect(files.content.isEmpty)
+  }
+
+  @Test("A game that one window plays is not taken up by another, nor is its file written by two")
+  func locked() throws {
+    let files = Files()
+    files.store.save(try record([4, 0]), as: "a")
+    #expect(try files.store.unfinished()?.name == "a")
+    #expect(try files.store.unfinished() == nil)
+    #expect(!files.store.take("a") && files.store.take("b"))
+  }
+
+  @Test("A move is written by a worker, one file a move, the newest wins, and it counts as kept once it is there")
+  func keeping() throws {
+    let (files, workers) = (Files(), Workers())
+    let keeper = GameKeeper(files.store) { workers.work.append($0) }
+    keeper.keep(.init(try record([4]), as: "a", isResumable: true))
+    keeper.keep(.init(try record([4, 0]), as: "a", isResumable: true))
+    #expect(files.writes == 0 && keeper.kept == nil && workers.work.count == 1)
+    workers.run()
+    #expect(files.writes == 2)  // the game, and which one it is
+    #expect(keeper.kept?.record.game.moves.count == 2)
+    keeper.keep(.init(try record([4, 0, 8]), as: "a", isResumable: true))
+    workers.run()
+    #expect(files.writes == 3 && keeper.failures == 0)
+  }
+
+  @Test("What a disk refuses is not kept, is told of, and is written when it can be")
+  func refused() throws {
+    let (files, workers) = (Files(), Workers())
+    let keeper = GameKeeper(files.store) { workers.work.append($0) }
+    files.isFull = true
+    keeper.keep(.init(try record([4]), as: "a", isResumable: true))
+    workers.run()
+    #expect(keeper.failures == 1 && keeper.kept == nil)
+    keeper.retry()
+    workers.run()
+    #expect(keeper.failures == 2)
+    files.isFull = false
+    keeper.retry()
+    workers.run()
+    #expect(keeper.failures == 0 && keeper.kept?.name == "a")
+    keeper.keep(.init(try record([4, 0]), as: "a", isResumable: true))
+    keeper.flush()
+    #expect(keeper.kept?.record.game.moves.count == 2)
+    workers.run()
   }
 }

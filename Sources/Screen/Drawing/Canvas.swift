@@ -19,8 +19,7 @@ final class Canvas {
         bytes, CAIRO_FORMAT_RGB24, Int32(bitmap.width), Int32(bitmap.height), Int32(bitmap.stride * 4)),
       let context = cairo_create(surface)
     else { preconditionFailure("no surface of \(bitmap.width)×\(bitmap.height)") }
-    self.surface = surface
-    self.context = context
+    (self.surface, self.context) = (surface, context)
     width = bitmap.width
     height = bitmap.height
     self.bitmap = bitmap

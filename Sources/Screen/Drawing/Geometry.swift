@@ -7,8 +7,7 @@ public struct Point: Sendable, Hashable {
 
   /// Makes a place from pixels.
   public init(_ x: Double, _ y: Double) {
-    self.x = x
-    self.y = y
+    (self.x, self.y) = (x, y)
   }
 
   static func + (a: Point, b: Point) -> Point { Point(a.x + b.x, a.y + b.y) }
@@ -32,8 +31,7 @@ public struct Rect: Sendable, Hashable {
 
   /// Makes a rectangle; negative sizes become empty.
   public init(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
-    self.x = x
-    self.y = y
+    (self.x, self.y) = (x, y)
     self.width = max(0, width)
     self.height = max(0, height)
   }

@@ -44,8 +44,7 @@ struct InkStroke: Sendable, Hashable {
   }
 
   private init(points: [Point], widths: [Double]) {
-    self.points = points
-    self.widths = widths
+    (self.points, self.widths) = (points, widths)
     var travelled = [0.0]
     for i in 1..<points.count { travelled.append(travelled[i - 1] + (points[i] - points[i - 1]).length) }
     self.travelled = travelled

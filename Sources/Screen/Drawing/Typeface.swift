@@ -100,8 +100,7 @@ final class Typeface {
     fileprivate let size: Double
 
     fileprivate init(layout: OpaquePointer, size: Double) {
-      self.layout = layout
-      self.size = size
+      (self.layout, self.size) = (layout, size)
       var logical = AlinaPangoRectangle()
       pango_layout_get_extents(layout, nil, &logical)
       width = Double(logical.width) / 1024
@@ -119,8 +118,7 @@ final class Typeface {
       self.width = width
       height = first.height
       baseline = first.baseline
-      self.accidentals = accidentals
-      self.pieces = pieces
+      (self.accidentals, self.pieces) = (accidentals, pieces)
     }
 
     deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }

@@ -2,22 +2,19 @@
 public final class Motion {
   /// The value now.
   public fileprivate(set) var value: Double {
-    didSet { if value != oldValue { onChange?() } }
+    didSet { if value != oldValue { view?.moved() } }
   }
 
-  /// Called when the value has changed.
-  public var onChange: (() -> Void)?
+  /// The view that shows the number.
+  weak var view: View?
 
   /// Makes a number at rest.
-  public init(_ value: Double, onChange: (() -> Void)? = nil) {
-    self.value = value
-    self.onChange = onChange
-  }
+  public init(_ value: Double) { self.value = value }
 }
 
 /// What an animator plays: tweens, in sequence or together, nested at will.
 public indirect enum Animation {
-  /// Moves a number from wherever it is when the tween begins.
+  /// Moves a number from wherever it is when the tween begins, along any function of time.
   case tween(Motion, to: Double, seconds: Double, Easing)
   /// Lets time pass.
   case pause(seconds: Double)

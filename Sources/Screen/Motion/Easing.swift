@@ -1,47 +1,75 @@
-/// The timing functions of motion, after Robert Penner's easing equations (2001): `(t, duration)` → 0…1.
+/// A function of motion, `(t, duration)` → the share of the way done; those with names are Robert Penner's (2001).
 ///
-/// All start at 0 and end at 1; `back` and `elastic` leave that range on the way.
-public enum Easing: String, Sendable, Hashable, CaseIterable {
-  case linear
-  case quadIn, quadOut, quadInOut
-  case cubicIn, cubicOut, cubicInOut
-  case sineIn, sineOut, sineInOut
-  case expoIn, expoOut, expoInOut
-  case backIn, backOut, backInOut
-  case elasticIn, elasticOut, elasticInOut
-  case bounceIn, bounceOut, bounceInOut
+/// The named ones start at 0 and end at 1; `back` and `elastic` leave that range on the way.
+public struct Easing: Sendable {
+  private let share: @Sendable (_ t: Double, _ duration: Double) -> Double
+
+  /// Takes any function of seconds since the start and the duration; it is asked only for times between the two.
+  public init(_ share: @escaping @Sendable (_ t: Double, _ duration: Double) -> Double) { self.share = share }
+
+  /// A curve over the share of time, 0…1.
+  private init(curve: @escaping @Sendable (_ p: Double) -> Double) { share = { curve($0 / $1) } }
 
   /// The share of the way done `t` seconds into `duration` seconds; times outside 0…duration give 0 or 1.
   public func callAsFunction(_ t: Double, _ duration: Double) -> Double {
     guard duration > 0, t < duration else { return 1 }
-    guard t > 0 else { return 0 }
-    let p = t / duration
-    switch self {
-    case .linear: return p
-    case .quadIn: return Easing.quad(p)
-    case .quadOut: return Easing.out(p, Easing.quad)
-    case .quadInOut: return Easing.inOut(p, Easing.quad)
-    case .cubicIn: return Easing.cubic(p)
-    case .cubicOut: return Easing.out(p, Easing.cubic)
-    case .cubicInOut: return Easing.inOut(p, Easing.cubic)
-    case .sineIn: return Easing.sineCurve(p)
-    case .sineOut: return Easing.out(p, Easing.sineCurve)
-    case .sineInOut: return Easing.inOut(p, Easing.sineCurve)
-    case .expoIn: return Easing.expo(p)
-    case .expoOut: return Easing.out(p, Easing.expo)
-    case .expoInOut: return Easing.inOut(p, Easing.expo)
-    case .backIn: return Easing.back(p, overshoot: 1.70158)
-    case .backOut: return 1 - Easing.back(1 - p, overshoot: 1.70158)
-    // Penner's factor 1.525 keeps the overshoot near 10 % when the curve is halved.
-    case .backInOut: return Easing.inOut(p) { Easing.back($0, overshoot: 1.70158 * 1.525) }
-    case .elasticIn: return Easing.elastic(p, period: 0.3)
-    case .elasticOut: return 1 - Easing.elastic(1 - p, period: 0.3)
-    case .elasticInOut: return Easing.inOut(p) { Easing.elastic($0, period: 0.45) }
-    case .bounceIn: return 1 - Easing.bounce(1 - p)
-    case .bounceOut: return Easing.bounce(p)
-    case .bounceInOut: return Easing.inOut(p) { 1 - Easing.bounce(1 - $0) }
-    }
+    return t > 0 ? share(t, duration) : 0
   }
+
+  /// The named curves, in the order of the gallery.
+  public static let named: [(name: String, easing: Easing)] = [
+    ("linear", .linear), ("quadIn", .quadIn), ("quadOut", .quadOut), ("quadInOut", .quadInOut),
+    ("cubicIn", .cubicIn), ("cubicOut", .cubicOut), ("cubicInOut", .cubicInOut), ("sineIn", .sineIn),
+    ("sineOut", .sineOut), ("sineInOut", .sineInOut), ("expoIn", .expoIn), ("expoOut", .expoOut),
+    ("expoInOut", .expoInOut), ("backIn", .backIn), ("backOut", .backOut), ("backInOut", .backInOut),
+    ("elasticIn", .elasticIn), ("elasticOut", .elasticOut), ("elasticInOut", .elasticInOut),
+    ("bounceIn", .bounceIn), ("bounceOut", .bounceOut), ("bounceInOut", .bounceInOut),
+  ]
+
+  /// `linear`.
+  public static let linear = Easing(curve: { $0 })
+  /// `quadIn`.
+  public static let quadIn = Easing(curve: { quad($0) })
+  /// `quadOut`.
+  public static let quadOut = Easing(curve: { out($0, quad) })
+  /// `quadInOut`.
+  public static let quadInOut = Easing(curve: { inOut($0, quad) })
+  /// `cubicIn`.
+  public static let cubicIn = Easing(curve: { cubic($0) })
+  /// `cubicOut`.
+  public static let cubicOut = Easing(curve: { out($0, cubic) })
+  /// `cubicInOut`.
+  public static let cubicInOut = Easing(curve: { inOut($0, cubic) })
+  /// `sineIn`.
+  public static let sineIn = Easing(curve: { sineCurve($0) })
+  /// `sineOut`.
+  public static let sineOut = Easing(curve: { out($0, sineCurve) })
+  /// `sineInOut`.
+  public static let sineInOut = Easing(curve: { inOut($0, sineCurve) })
+  /// `expoIn`.
+  public static let expoIn = Easing(curve: { expo($0) })
+  /// `expoOut`.
+  public static let expoOut = Easing(curve: { out($0, expo) })
+  /// `expoInOut`.
+  public static let expoInOut = Easing(curve: { inOut($0, expo) })
+  /// `backIn`.
+  public static let backIn = Easing(curve: { back($0, overshoot: 1.70158) })
+  /// `backOut`.
+  public static let backOut = Easing(curve: { 1 - back(1 - $0, overshoot: 1.70158) })
+  /// Penner's factor 1.525 keeps the overshoot near 10 % when the curve is halved.
+  public static let backInOut = Easing(curve: { inOut($0) { back($0, overshoot: 1.70158 * 1.525) } })
+  /// `elasticIn`.
+  public static let elasticIn = Easing(curve: { elastic($0, period: 0.3) })
+  /// `elasticOut`.
+  public static let elasticOut = Easing(curve: { 1 - elastic(1 - $0, period: 0.3) })
+  /// `elasticInOut`.
+  public static let elasticInOut = Easing(curve: { inOut($0) { elastic($0, period: 0.45) } })
+  /// `bounceIn`.
+  public static let bounceIn = Easing(curve: { 1 - bounce(1 - $0) })
+  /// `bounceOut`.
+  public static let bounceOut = Easing(curve: { bounce($0) })
+  /// `bounceInOut`.
+  public static let bounceInOut = Easing(curve: { inOut($0) { 1 - bounce(1 - $0) } })
 
   private static func out(_ p: Double, _ f: (Double) -> Double) -> Double { 1 - f(1 - p) }
 

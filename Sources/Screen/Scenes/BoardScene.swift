@@ -19,13 +19,12 @@ final class BoardScene: Scene {
     players = PlayersView(stage: stage)
     super.init(stage: stage)
     for view in [board, status, players, staff] as [View] { add(view) }
-    let actions: [Action] = [
-      .newGame, .rematch, .claimWin, .offerDraw, .declineDraw, .resign, .abortMatch, .talk, .review, .keep, .undo,
-      .redo,
-      .hint, .disconnect, .mute, .contents,
+    let intents: [Intent] = [
+      .show(.newGame), .rematch, .claimWin, .offerDraw, .declineDraw, .resign, .abortMatch, .show(.talk),
+      .show(.review), .keepPiece, .undo, .redo, .hint, .leave, .setMuted(true), .show(.contents),
     ]
-    for action in actions {
-      let button = TextButton(stage: stage, title: "", action: action)
+    for intent in intents {
+      let button = TextButton(stage: stage, title: "", intent: intent)
       buttons.append(button)
       add(button)
     }
@@ -179,17 +178,19 @@ final class BoardScene: Scene {
     let hasHuman = [model.setup.x, model.setup.o].contains(.human)
     let before = buttons.map { $0.isHidden ? "" : $0.title }
     for button in buttons {
-      switch button.action {
-      case .newGame:
+      switch button.intent {
+      case .show(.newGame):
         button.title = stage.text(.newGame)
-        button.isHidden = model.online != nil
+        button.isHidden = model.online.map { !$0.mayLeave } ?? false
       case .rematch:
         button.title = stage.text(model.online?.rematch == .theirs ? .acceptRematch : .rematch)
-        button.isHidden = !isOver || !hasHuman || model.online.map { $0.you == nil || $0.rematch == .mine } ?? false
-      case .review:
+        button.isHidden =
+          !isOver || !hasHuman
+          || model.online.map { $0.you == nil || $0.rematch == .mine || !$0.mayRematch } ?? false
+      case .show(.review):
         button.title = stage.text(.review)
         button.isHidden = !isOver
-      case .keep:
+      case .keepPiece:
         button.title = stage.text(.keep)
         button.isHidden = !isOver
       case .undo:
@@ -203,16 +204,20 @@ final class BoardScene: Scene {
         button.title = stage.text(.hint)
         button.isHidden = isOver || !hasHuman || model.online != nil
         button.isEnabled = mayHelp
-      case .mute:
+      case .setMuted:
         button.title = stage.text(model.isMuted ? .unmute : .mute)
+        button.intent = .setMuted(!model.isMuted)
         button.isHidden = false
-      case .contents: button.title = stage.text(.menu)
+      case .show(.contents): button.title = stage.text(.menu)
       default: showOnline(button)
       }
-      if isCompact, [.mute, .hint, .keep, .review, .redo, .resign, .talk].contains(button.action) {
-        button.isHidden = true
+      if isCompact {
+        switch button.intent {
+        case .setMuted, .hint, .keepPiece, .show(.review), .redo, .resign, .show(.talk): button.isHidden = true
+        case .offerDraw where model.online?.draw != .theirs: button.isHidden = true
+        default: break
+        }
       }
-      if isCompact, button.action == .offerDraw, model.online?.draw != .theirs { button.isHidden = true }
     }
     return before != buttons.map { $0.isHidden ? "" : $0.title }
   }
@@ -221,7 +226,7 @@ final class BoardScene: Scene {
   private func showOnline(_ button: TextButton) {
     let online = stage.model.online
     let isLive = !stage.model.game.isOver && online?.you != nil
-    switch button.action {
+    switch button.intent {
     case .claimWin:
       button.title = stage.text(.claimWin)
       button.isHidden = !isLive || online?.claimIn != 0
@@ -230,6 +235,7 @@ final class BoardScene: Scene {
       button.isHidden = !isLive || !(online?.draw == .theirs || online?.mayOfferDraw == true)
     case .declineDraw:
       button.title = stage.text(.declineDraw)
+      button.poem = stage.text(.declineDrawPoem)
       button.isHidden = !isLive || online?.draw != .theirs
     case .resign:
       button.title = stage.text(.resign)
@@ -237,13 +243,13 @@ final class BoardScene: Scene {
     case .abortMatch:
       button.title = stage.text(.abortMatch)
       button.isHidden = !isLive || online?.mayAbort != true
-    case .talk:
+    case .show(.talk):
       let unread = stage.talk.unread
       button.title = stage.text(.talk) + (unread > 0 ? " (\(unread))" : "")
       button.isHidden = online?.you == nil
-    case .disconnect:
+    case .leave:
       button.title = stage.text(.leaveMatch)
-      button.isHidden = online == nil || isLive
+      button.isHidden = online == nil || isLive && online?.mayLeave != true
     default: break
     }
   }
@@ -287,55 +293,40 @@ final class BoardScene: Scene {
 
   // MARK: Responding
 
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .intent(.preview(let square)):
+  override func receive(_ intent: Intent) -> Bool {
+    switch intent {
+    case .preview(let square):
       staff.preview(square)
       return false
-    case .activated(.rematch): return send(.intent(.rematch))
-    case .activated(.offerDraw): return send(.intent(.offerDraw))
-    case .activated(.declineDraw): return send(.intent(.declineDraw))
-    case .activated(.claimWin): return send(.intent(.claimWin))
-    case .activated(.abortMatch): return send(.intent(.abortMatch))
-    case .activated(.resign): return send(.intent(.resign))
-    case .activated(.disconnect): return send(.intent(.disconnect))
-    case .activated(.undo): return send(.intent(.undo))
-    case .activated(.redo): return send(.intent(.redo))
-    case .activated(.keep): return send(.intent(.keepPiece))
-    case .activated(.mute): return send(.intent(.setMuted(!stage.model.isMuted)))
-    case .activated(.hint):
-      showHint()
-      return true
-    case .activated(.analysis):
-      board.showsAnalysis = !board.showsAnalysis && mayHelp
-      return true
-    case .activated(.toggleStrip):
+    case .hint: showHint()
+    case .analysis: board.showsAnalysis = !board.showsAnalysis && mayHelp
+    case .toggleStrip:
       stage.settings.showsStrip.toggle()
       relay()
-      return true
     default: return false
     }
+    return true
   }
 
   /// Keys that mean the board wherever the focus is on this page.
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     if modifiers.contains(.control) {
       switch key {
-      case .character("z"): return send(.intent(modifiers.contains(.shift) ? .redo : .undo))
-      case .character("y"): return send(.intent(.redo))
-      case .character("s"): return send(.intent(.saveGame))
-      case .character("c"): return send(.intent(.copyGame))
+      case .character("z"): return send(modifiers.contains(.shift) ? .redo : .undo)
+      case .character("y"): return send(.redo)
+      case .character("s"): return send(.saveGame)
+      case .character("c"): return send(.copyGame)
       case .character("v"):
-        return send(.intent(.pasteGame(text: stage.services.clipboard() ?? "")))
+        return send(.pasteGame)
       default: return false
       }
     }
     switch key {
-    case .function(2): return receive(.activated(.hint))
-    case .function(3): return receive(.activated(.analysis))
-    case .character("n"): return send(.activated(.newGame))
-    case .character("r") where stage.model.game.isOver: return send(.intent(.rematch))
-    case .character("s"): return receive(.activated(.toggleStrip))
+    case .function(2): return receive(.hint)
+    case .function(3): return receive(.analysis)
+    case .character("n"): return send(.show(.newGame))
+    case .character("r") where stage.model.game.isOver: return send(.rematch)
+    case .character("s"): return receive(.toggleStrip)
     default: break
     }
     if board.key(key, modifiers) { return true }
@@ -371,7 +362,7 @@ extension Stage {
   /// What a match over the network waits for, if for anything but a move.
   private func onlineText() -> String? {
     guard let online = model.online else { return nil }
-    if online.isOffline { return text(.reconnecting) }
+    if online.isOffline { return text(online.you == nil || !online.mayLeave ? .reconnecting : .reconnectingOrLeave) }
     if let seconds = online.claimIn, online.you != nil {
       return seconds > 0 ? "\(text(.claimIn)) \(seconds) s" : text(.mayClaim)
     }
@@ -380,7 +371,9 @@ extension Stage {
     switch online.draw {
     case .mine: return text(.drawOffered)
     case .theirs: return text(.drawOfferedYou)
-    case .nobody: return nil
+    case .nobody:
+      guard let seconds = online.firstMoveIn, online.you == model.game.turn else { return nil }
+      return Phrase.firstMoveIn.text(in: language, ["\(seconds)"])
     }
   }
 
@@ -389,7 +382,9 @@ extension Stage {
     let game = model.game
     guard let end = game.end else {
       let turn = game.turn
-      if model.isThinking { return (text(turn == .x ? .thinkingX : .thinkingO), "") }
+      if model.isThinking {
+        return (text(turn == .x ? .thinkingX : .thinkingO), model.waitsForMusic ? text(.waitsForMusic) : "")
+      }
       let seat = turn == .x ? model.setup.x : model.setup.o
       let other = turn == .x ? model.setup.o : model.setup.x
       if let online = onlineText() { return (text(turn == .x ? .xToMove : .oToMove), online) }
@@ -417,7 +412,9 @@ extension Stage {
       let isMine = (winner == .x ? seats.0 : seats.1) == .human
       return (text(isMine ? .youWin : .youLose), why)
     case .draw: return (text(.draw), why)
-    case nil: return (text(.abandoned), "")
+    case nil:
+      let why = model.online.map { text($0.isCalledOff ? .wasCalledOff : .nobodyBegan) } ?? ""
+      return (text(.abandoned), why)
     }
   }
 }

@@ -7,17 +7,18 @@ final class ContentsScene: PageScene {
   override init(stage: Stage) {
     super.init(stage: stage)
     let model = stage.model
-    var lines: [(Phrase, String, Action)] = [(.newGame, "N", .newGame)]
+    var lines: [(Phrase, String, Intent)] = [(.newGame, "N", .show(.newGame))]
     if model.game.isOver {
-      lines += [(.review, "", .review), (.keep, "", .keep)]
+      lines += [(.review, "", .show(.review)), (.keep, "", .keepPiece)]
     } else {
       if model.canRedo { lines.append((.redo, "Ctrl Y", .redo)) }
       if model.acceptsMove { lines += [(.hint, "F2", .hint), (.analysis, "F3", .analysis)] }
     }
     lines += [
-      (.network, "", .network), (.listen, "", .listen), (.games, "Ctrl O", .games),
-      (.statistics, "", .statistics), (.help, "F1", .help), (.settings, "", .settings), (.resign, "", .resign),
-      (model.isMuted ? .unmute : .mute, "M", .mute), (.quit, "Ctrl Q", .quit),
+      (.network, "", .show(.network)), (.listen, "", .listen), (.games, "Ctrl O", .show(.games)),
+      (.statistics, "", .show(.statistics)), (.help, "F1", .show(.help)), (.settings, "", .show(.settings)),
+      (.resign, "", .resign), (model.isMuted ? .unmute : .mute, "M", .setMuted(!model.isMuted)),
+      (.quit, "Ctrl Q", .quit),
     ]
     // Who only listens has nothing to give up.
     let isRunning = !model.game.isOver && !model.game.moves.isEmpty && [model.setup.x, model.setup.o].contains(.human)
@@ -30,41 +31,20 @@ final class ContentsScene: PageScene {
       }
     }
     if model.online?.you != nil, let at = lines.firstIndex(where: { $0.0 == .network }) {
-      lines.insert((.talk, "", .talk), at: at + 1)
+      lines.insert((.talk, "", .show(.talk)), at: at + 1)
     }
     // A match is not left for another game before it is over.
     if model.online?.you != nil, !model.game.isOver {
-      lines.removeAll { [.newGame, .listen, .undo, .redo, .hint, .analysis].contains($0.0) }
+      let taken: [Phrase] = model.online?.mayLeave == true ? [] : [.newGame, .listen]
+      lines.removeAll { (taken + [.undo, .redo, .hint, .analysis]).contains($0.0) }
     }
     column.set(
       lines.filter { isRunning || $0.0 != .resign }.map {
-        ContentsRow(stage: stage, title: stage.text($0.0), key: stage.keyName($0.1), action: $0.2)
+        ContentsRow(
+          stage: stage, title: stage.text($0.0), key: stage.keyName($0.1), intent: $0.2,
+          poem: $0.0 == .quit ? stage.text(.quitPoem) : nil)
       })
-    setFoot([TextButton(stage: stage, title: stage.text(.back), action: .back)])
-  }
-
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .activated(.listen):
-      send(.intent(.listen))
-      return send(.back)
-    case .activated(.resign):
-      send(.intent(.resign))
-      return send(.back)
-    case .activated(.offerDraw):
-      send(.intent(.offerDraw))
-      return send(.back)
-    case .activated(.keep):
-      send(.intent(.keepPiece))
-      return send(.back)
-    case .activated(.redo):
-      send(.intent(.redo))
-      return send(.back)
-    case .activated(.mute):
-      send(.intent(.setMuted(!stage.model.isMuted)))
-      return send(.back)
-    default: return super.receive(message)
-    }
+    setFoot([TextButton(stage: stage, title: stage.text(.back), intent: .back)])
   }
 }
 

@@ -10,13 +10,13 @@ final class EasingsScene: PageScene {
     super.init(stage: stage)
     column.set([gallery])
     setFoot([
-      TextButton(stage: stage, title: stage.text(.play), action: .playAll),
-      TextButton(stage: stage, title: stage.text(.back), action: .back),
+      TextButton(stage: stage, title: stage.text(.play), intent: .playAll),
+      TextButton(stage: stage, title: stage.text(.back), intent: .back),
     ])
   }
 
-  override func receive(_ message: Message) -> Bool {
-    guard message == .activated(.playAll) else { return super.receive(message) }
+  override func receive(_ intent: Intent) -> Bool {
+    guard intent == .playAll else { return false }
     gallery.play()
     return true
   }
@@ -27,13 +27,13 @@ final class EasingsRow: PageRow {
   private let motions: [Motion]
 
   override init(stage: Stage) {
-    motions = Easing.allCases.map { _ in Motion(0) }
+    motions = Easing.named.map { _ in Motion(0) }
     super.init(stage: stage)
-    for motion in motions { motion.onChange = { [weak self] in self?.setNeedsDisplay() } }
+    for motion in motions { motion.view = self }
   }
 
   func play() {
-    for (motion, easing) in zip(motions, Easing.allCases) {
+    for (motion, easing) in zip(motions, Easing.named.map(\.easing)) {
       stage.animator.set(motion, to: 0)
       stage.animator.play(
         .sequence([
@@ -47,7 +47,7 @@ final class EasingsRow: PageRow {
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, 0)
-    let rows = (Easing.allCases.count + columns - 1) / columns
+    let rows = (Easing.named.count + columns - 1) / columns
     let height = Double(rows) * stage.metrics.em * 5
     frame = Rect(x, y, width, height)
     return height
@@ -57,7 +57,7 @@ final class EasingsRow: PageRow {
     let em = stage.metrics.em
     let theme = stage.theme
     let width = frame.width / Double(columns)
-    for (index, easing) in Easing.allCases.enumerated() {
+    for (index, (name, easing)) in Easing.named.enumerated() {
       let cell = Rect(
         frame.x + Double(index % columns) * width, frame.y + Double(index / columns) * em * 5, width, em * 5)
       let box = Rect(cell.x + em * 0.6, cell.y + em * 0.9, width - em * 2.2, em * 2.2)
@@ -74,7 +74,7 @@ final class EasingsRow: PageRow {
       canvas.fill(
         head.moved(box.maxX + em * 0.7, box.maxY - motions[index].value * box.height), theme.accent)
       canvas.text(
-        easing.rawValue, TextStyle(em * 0.85, italic: true), stage.typeface, x: box.x, baseline: box.maxY + em * 0.95,
+        name, TextStyle(em * 0.85, italic: true), stage.typeface, x: box.x, baseline: box.maxY + em * 0.95,
         theme.faintInk)
     }
   }

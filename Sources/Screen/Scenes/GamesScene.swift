@@ -4,33 +4,32 @@ import TicTacToe
 final class GamesScene: PageScene {
   private let field: FieldRow
   private let empty: TextRow
+  private let pieces: ContentsRow
 
   override var title: String { stage.text(.games) }
   override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? field }
   override var columnWidth: Double { 36 }
 
   override init(stage: Stage) {
-    weak var scene: GamesScene?
     field = FieldRow(
-      stage: stage, caption: stage.text(.pathField), text: "", limit: 4096
-    ) { scene?.open($0) }
+      stage: stage, caption: stage.text(.pathField), text: "", limit: 4096, intent: Intent.openGame(path:))
     empty = TextRow(stage: stage, stage.text(.noGames))
     empty.isItalic = true
+    pieces = ContentsRow(stage: stage, title: stage.text(.openPieces), key: "", intent: .openPieces)
     super.init(stage: stage)
-    scene = self
     column.isCentered = false
     setFoot([
-      TextButton(stage: stage, title: stage.text(.save), action: .save),
-      TextButton(stage: stage, title: stage.text(.copy), action: .copy),
-      TextButton(stage: stage, title: stage.text(.paste), action: .paste),
-      TextButton(stage: stage, title: stage.text(.back), action: .back),
+      TextButton(stage: stage, title: stage.text(.save), intent: .saveGame),
+      TextButton(stage: stage, title: stage.text(.copy), intent: .copyGame),
+      TextButton(stage: stage, title: stage.text(.paste), intent: .pasteGame),
+      TextButton(stage: stage, title: stage.text(.back), intent: .back),
     ])
     fill()
   }
 
   private func fill() {
-    let rows = stage.games.enumerated().map { GameRow(stage: stage, index: $0, entry: $1) }
-    column.set(rows.isEmpty ? [empty, field] : [field] + rows)
+    let rows = stage.games.map { GameRow(stage: stage, entry: $0) }
+    column.set((rows.isEmpty ? [empty, field] : [field] + rows) + [pieces])
   }
 
   override func contentChanged() {
@@ -42,39 +41,35 @@ final class GamesScene: PageScene {
     if hadFocus { stage.moveFocus(to: initialFocus) }
     column.setNeedsDisplay()
   }
-
-  private func open(_ path: String) {
-    guard !path.isEmpty else { return }
-    send(.intent(.openGame(path: path)))
-  }
-
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .activated(.line(let index)):
-      if stage.games.indices.contains(index) { open(stage.games[index].path) }
-      return true
-    case .activated(.save): return send(.intent(.saveGame))
-    case .activated(.copy): return send(.intent(.copyGame))
-    case .activated(.paste):
-      return send(.intent(.pasteGame(text: stage.services.clipboard() ?? "")))
-    default: return super.receive(message)
-    }
-  }
 }
 
 /// A saved game: a small board, who played when, how it ended.
 final class GameRow: PressableRow {
   let entry: GameEntry
-  private let index: Int
 
-  init(stage: Stage, index: Int, entry: GameEntry) {
+  init(stage: Stage, entry: GameEntry) {
     self.entry = entry
-    self.index = index
     super.init(stage: stage)
     gapAfter = 0.35
   }
 
-  override func press() { send(.activated(.line(index))) }
+  override func press() { send(.openGame(path: entry.path)) }
+
+  override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
+    guard key == .delete || key == .backspace else { return super.key(key, modifiers) }
+    return send(.deleteGame(path: entry.path))
+  }
+
+  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
+    guard case .up = phase, frame.contains(point), point.x > frame.maxX - cross else {
+      return super.pointer(phase, at: point)
+    }
+    return send(.deleteGame(path: entry.path))
+  }
+
+  /// The room of the sign at the right that deletes the game.
+  private var cross: Double { stage.metrics.em * 2.4 }
+
   override var spoken: String? { "\(entry.players), \(entry.date), \(entry.result)" }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
@@ -87,9 +82,14 @@ final class GameRow: PressableRow {
     let em = stage.metrics.em
     let theme = stage.theme
     canvas.miniBoard(entry.position, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
+    let arm = em * 0.24
+    for (from, to) in [(Point(-arm, -arm), Point(arm, arm)), (Point(arm, -arm), Point(-arm, arm))] {
+      let middle = Point(frame.maxX - cross / 2, frame.y + em * 1.6)
+      canvas.line(middle + from, middle + to, width: max(1, em * 0.07), theme.line)
+    }
     let left = frame.x + em * 4.2
     canvas.saved {
-      canvas.clip(Rect(left - em, frame.y, frame.maxX - left + em, frame.height))
+      canvas.clip(Rect(left - em, frame.y, frame.maxX - left + em - cross, frame.height))
       let name = stage.typeface.block(entry.players, TextStyle(em * 1.1))
       canvas.draw(name, at: Point(left, frame.y + em * 1.45 - name.baseline), theme.ink)
       canvas.text(

@@ -28,7 +28,7 @@ final class HelpScene: PageScene {
     signs.last?.gapAfter = 1.4
     column.isCentered = false
     column.set([intro, note] + signs + [keysHead, keys])
-    setFoot([TextButton(stage: stage, title: stage.text(.back), action: .back)])
+    setFoot([TextButton(stage: stage, title: stage.text(.back), intent: .back)])
   }
 }
 
@@ -40,12 +40,10 @@ final class SignRow: PressableRow {
   private let struck = Motion(0)
 
   init(stage: Stage, sign: MusicSign, title: String, text: String) {
-    self.sign = sign
-    self.title = title
-    self.text = text
+    (self.sign, self.title, self.text) = (sign, title, text)
     super.init(stage: stage)
     gapAfter = 0.55
-    struck.onChange = { [weak self] in self?.setNeedsDisplay() }
+    struck.view = self
   }
 
   override var spoken: String? { "\(title). \(text)" }
@@ -67,7 +65,7 @@ final class SignRow: PressableRow {
   override func press() {
     stage.animator.set(struck, to: 1)
     stage.animator.move(struck, to: 0, seconds: 1.6, .quadOut)
-    send(.intent(.playSign(sign)))
+    send(.playSign(sign))
   }
 
   override func draw(_ canvas: Canvas) {

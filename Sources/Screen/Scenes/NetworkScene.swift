@@ -5,52 +5,46 @@ final class NetworkScene: PageScene {
   private let code: FieldRow
   private let clock: ChoiceRow
   private let counts: ChoiceRow
-  private var typedCode = ""
   private var saidMessage: String?
-  private var typedAddress: String
-  private var typedName: String
   /// The clocks offered; the server knows any from ten seconds to an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
 
   override var title: String { stage.text(.network) }
-  override var initialFocus: View? { column.rows.first { $0.isFocusable && !$0.isHidden } ?? foot.first }
+  override var initialFocus: View? {
+    if stage.network.phase == .offline { return address }
+    return column.rows.first { $0.isFocusable && !$0.isHidden } ?? foot.first
+  }
 
   override init(stage: Stage) {
-    weak var scene: NetworkScene?
-    typedAddress = stage.settings.server
+    let settings = stage.settings
     address = FieldRow(
-      stage: stage, caption: stage.text(.serverAddress), text: stage.settings.server,
-      limit: 253
-    ) { _ in scene?.connect() }
-    typedName = stage.settings.name
-    name = FieldRow(
-      stage: stage, caption: stage.text(.yourName), text: stage.settings.name, limit: 20
-    ) { _ in scene?.connect() }
+      stage: stage, caption: stage.text(.serverAddress), text: settings.server, limit: 253,
+      intent: Intent.connect(address:))
+    name = FieldRow(stage: stage, caption: stage.text(.yourName), text: settings.name, limit: 20) { _ in
+      .connect(address: "")
+    }
     clock = ChoiceRow(
-      stage: stage, group: 0, caption: stage.text(.clock),
+      stage: stage, caption: stage.text(.clock),
       options: NetworkScene.clocks.map { NetworkScene.words(for: $0, stage) },
-      selected: NetworkScene.clocks.firstIndex(of: stage.settings.networkClock) ?? 0)
+      selected: NetworkScene.clocks.firstIndex(of: settings.networkClock) ?? 0)
     counts = ChoiceRow(
-      stage: stage, group: 1, caption: stage.text(.counts),
-      options: [stage.text(.countsNot), stage.text(.countsRated)],
-      selected: stage.settings.networkRated ? 1 : 0)
+      stage: stage, caption: stage.text(.counts), options: [stage.text(.countsNot), stage.text(.countsRated)],
+      selected: settings.networkRated ? 1 : 0)
     code = FieldRow(
-      stage: stage, caption: stage.text(.roomCode), text: "", limit: 32
-    ) { _ in scene?.join() }
+      stage: stage, caption: stage.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
     super.init(stage: stage)
-    scene = self
-    address.onEdit = { [weak self] in self?.typedAddress = $0 }
-    name.onEdit = { [weak self] in self?.typedName = $0 }
-    code.onEdit = { [weak self] in self?.typedCode = $0 }
     code.gapAfter = 0.6
     clock.gapAfter = 0.5
-    clock.onSelect = { stage.settings.networkClock = NetworkScene.clocks[$0] }
-    counts.onSelect = { stage.settings.networkRated = $0 == 1 }
+    clock.onSelect = { [unowned self] in
+      settings.networkClock = NetworkScene.clocks[$0]
+      contentChanged()
+    }
+    counts.onSelect = { settings.networkRated = $0 == 1 }
     setFoot(
       [
-        (Phrase.connect, Action.connect), (.registerName, .registerName), (.playBot, .acceptBot), (.join, .join),
-        (.disconnect, .disconnect), (.back, .back),
-      ].map { TextButton(stage: stage, title: stage.text($0.0), action: $0.1) })
+        (Phrase.connect, Intent.connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),
+        (.join, .joinRoom(code: "")), (.disconnect, .leave), (.back, .back),
+      ].map { TextButton(stage: stage, title: stage.text($0.0), intent: $0.1) })
     fill()
   }
 
@@ -70,7 +64,15 @@ final class NetworkScene: PageScene {
       rows.append(row)
     }
     switch network.phase {
-    case .offline: rows += [line(.networkIntro), address, name]
+    case .offline:
+      rows += [line(.networkIntro), ContentsRow(stage: stage, title: stage.text(.host), key: "", intent: .host)]
+      rows += network.nearby.map { room in
+        ContentsRow(
+          stage: stage, title: room.name, key: stage.text(.join),
+          intent: .joinNearby(address: room.address, code: room.code), poem: room.address)
+      }
+      rows.last?.gapAfter = 0.8
+      rows += [address, name]
     case .connecting: rows.append(line(.connecting))
     case .lobby:
       if let you = network.you {
@@ -83,38 +85,46 @@ final class NetworkScene: PageScene {
       // Guests have no rating to play for.
       if network.you?.isGuest == false, stage.settings.networkClock != "none" { rows.append(counts) }
       rows.last?.gapAfter = 0.8
-      rows.append(ContentsRow(stage: stage, title: stage.text(.quickMatch), key: "", action: .quickMatch))
-      rows.append(ContentsRow(stage: stage, title: stage.text(.openRoom), key: "", action: .openRoom))
+      rows.append(ContentsRow(stage: stage, title: stage.text(.quickMatch), key: "", intent: .quickMatch))
+      rows.append(ContentsRow(stage: stage, title: stage.text(.openRoom), key: "", intent: .openRoom))
       rows.last?.gapAfter = 1
       rows.append(code)
       if network.matches.isEmpty {
         rows.append(line(.noMatches))
       } else {
         rows.append(line(.matches))
-        for (index, match) in network.matches.prefix(50).enumerated() {
+        for match in network.matches.prefix(50) {
           rows.append(
-            ContentsRow(stage: stage, title: match.title, key: stage.text(.watchMatch), action: .line(index)))
+            ContentsRow(stage: stage, title: match.title, key: stage.text(.watchMatch), intent: .watch(id: match.id)))
         }
       }
     case .queued: rows.append(line(.queued))
     case .room(let code):
       rows.append(line(.roomIs))
+      if let host = network.hostAddress { rows.append(TextRow(stage: stage, stage.text(.hostIs) + " " + host)) }
       let big = TextRow(stage: stage, code)
       big.size = 3
       big.isFaint = false
       big.alignment = .center
       rows.append(big)
+      rows.append(WordsRow(stage: stage, [(stage.text(.copy), .copyText(code), nil)]))
     case .playing: rows.append(line(.inMatch))
     }
     column.set(rows)
     for button in foot {
-      switch button.action {
+      switch button.intent {
       case .connect: button.isHidden = network.phase != .offline
-      case .join: button.isHidden = network.phase != .lobby
+      case .joinRoom: button.isHidden = network.phase != .lobby
       case .registerName: button.isHidden = network.phase != .lobby || network.you?.isGuest != true
       case .acceptBot:
         if case .queued(let bots) = network.phase { button.isHidden = bots == 0 } else { button.isHidden = true }
-      case .disconnect: button.isHidden = network.phase == .offline
+      case .leave:
+        button.isHidden = network.phase == .offline
+        switch network.phase {
+        case .queued: button.title = stage.text(.stopWaiting)
+        case .room: button.title = stage.text(.closeRoom)
+        default: button.title = stage.text(.disconnect)
+        }
       default: break
       }
     }
@@ -135,39 +145,22 @@ final class NetworkScene: PageScene {
     }
   }
 
-  private func connect() {
-    guard !typedAddress.isEmpty else { return }
-    stage.settings.server = typedAddress
-    stage.settings.name = typedName
-    send(.intent(.connect(address: typedAddress)))
-  }
-
   /// A clock in words.
   private static func words(for clock: String, _ stage: Stage) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return stage.text(.noClock) }
     return "\(seconds / 60) \(stage.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
   }
 
-  private func join() {
-    guard !typedCode.isEmpty else { return }
-    send(.intent(.joinRoom(code: typedCode)))
-  }
-
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .activated(.connect): connect()
-    case .activated(.join): join()
-    case .activated(.disconnect): send(.intent(.disconnect))
-    case .activated(.choose): contentChanged()
-    case .activated(.quickMatch): send(.intent(.quickMatch))
-    case .activated(.acceptBot): send(.intent(.acceptBot))
-    case .activated(.registerName):
-      send(.intent(.registerName(typedName.isEmpty ? stage.network.you?.name ?? "" : typedName)))
-    case .activated(.openRoom): send(.intent(.openRoom))
-    case .activated(.line(let index)):
-      if stage.network.matches.indices.contains(index) { send(.intent(.watch(id: stage.network.matches[index].id))) }
-    default: return super.receive(message)
+  /// The words at the foot carry no text: what is in the field is meant.
+  override func receive(_ intent: Intent) -> Bool {
+    switch intent {
+    case .connect(let text):
+      stage.settings.name = name.text
+      return text.isEmpty && !address.text.isEmpty && send(.connect(address: address.text))
+    case .joinRoom(""): return !code.text.isEmpty && send(.joinRoom(code: code.text))
+    case .registerName(""):
+      return send(.registerName(name.text.isEmpty ? stage.network.you?.name ?? "" : name.text))
+    default: return false
     }
-    return true
   }
 }

@@ -23,33 +23,42 @@ final class NewGameScene: PageScene {
     let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : stage.chosenOpponent
     let bothHuman = setup.x == .human && setup.o == .human
     opponent = ChoiceRow(
-      stage: stage, group: 0, caption: stage.text(.against), options: names,
+      stage: stage, caption: stage.text(.against), options: names,
       selected: seats.firstIndex(of: other) ?? min(3, seats.count - 1))
     manner = TextRow(stage: stage, "")
     side = ChoiceRow(
-      stage: stage, group: 1, caption: stage.text(.youPlay), options: [stage.text(.playX), stage.text(.playO)],
+      stage: stage, caption: stage.text(.youPlay), options: [stage.text(.playX), stage.text(.playO)],
       selected: setup.o == .human && !bothHuman ? 1 : 0)
     clock = ChoiceRow(
-      stage: stage, group: 2, caption: stage.text(.clock),
+      stage: stage, caption: stage.text(.clock),
       options: NewGameScene.minutes.map { $0.map { "\($0) \(stage.text(.minutes))" } ?? stage.text(.noClock) },
       selected: NewGameScene.minutes.firstIndex { $0.map { $0 * 60 } == setup.clockSeconds } ?? 0)
     let choices = stage.scoreRuleChoices
     ruleNames = choices.map(\.0)
     rules = ChoiceRow(
-      stage: stage, group: 3, caption: stage.text(.scoreRules), options: choices.map(\.1),
+      stage: stage, caption: stage.text(.scoreRules), options: choices.map(\.1),
       selected: ruleNames.firstIndex(of: stage.settings.scoreRules) ?? 0)
-    begin = TextButton(stage: stage, title: stage.text(.start), action: .start)
+    begin = TextButton(stage: stage, title: stage.text(.start), intent: .newGame(setup))
     super.init(stage: stage)
     manner.isItalic = true
     opponent.gapAfter = 0.4
     column.set([opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
     begin.size = 1.2
-    setFoot([begin, TextButton(stage: stage, title: stage.text(.back), action: .back)])
+    setFoot([begin, TextButton(stage: stage, title: stage.text(.back), intent: .back)])
     manner.others = seats.map(words)
+    for row in [opponent, side, clock] { row.onSelect = { [unowned self] _ in refresh() } }
     refresh()
   }
 
-  private func refresh() { manner.text = words(for: seats[opponent.selected]) }
+  private func refresh() {
+    let other = seats[opponent.selected]
+    manner.text = words(for: other)
+    let playsX = other == .human || side.selected == 0
+    begin.intent = .newGame(
+      GameSetup(
+        x: playsX ? .human : other, o: playsX ? other : .human,
+        clockSeconds: NewGameScene.minutes[clock.selected].map { $0 * 60 }))
+  }
 
   /// What kind of player sits there.
   private func words(for seat: Seat) -> String {
@@ -77,23 +86,10 @@ final class NewGameScene: PageScene {
     }
   }
 
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .activated(.choose):
-      refresh()
-      rearrange()
-      return true
-    case .activated(.start):
-      let other = seats[opponent.selected]
-      let seconds = NewGameScene.minutes[clock.selected].map { $0 * 60 }
-      let playsX = other == .human || side.selected == 0
-      let name = ruleNames[rules.selected]
-      if name != stage.settings.scoreRules { stage.settings.scoreRules = name }
-      send(
-        .intent(
-          .newGame(GameSetup(x: playsX ? .human : other, o: playsX ? other : .human, clockSeconds: seconds))))
-      return send(.back)
-    default: return super.receive(message)
-    }
+  /// The music chosen holds from the game that begins.
+  override func receive(_ intent: Intent) -> Bool {
+    let name = ruleNames[rules.selected]
+    if case .newGame = intent, name != stage.settings.scoreRules { stage.settings.scoreRules = name }
+    return false
   }
 }

@@ -44,15 +44,14 @@ final class ReviewScene: Scene {
     notes.isCentered = false
     notes.set([comment, summary])
     for view in [board, scrubber, notes, staff] as [View] { add(view) }
-    let words: [(Phrase, Action)] = [
-      (.playMusic, .playMusic), (.playOn, .playOn), (.keep, .keep), (.copy, .copy), (.back, .back),
+    let words: [(Phrase, Intent)] = [
+      (.playMusic, .playAll), (.playOn, .playOn(.start)), (.keep, .keepPiece), (.copy, .copyGame), (.back, .back),
     ]
-    for (phrase, action) in words {
-      let button = TextButton(stage: stage, title: stage.text(phrase), action: action)
+    for (phrase, intent) in words {
+      let button = TextButton(stage: stage, title: stage.text(phrase), intent: intent)
       foot.append(button)
       add(button)
     }
-    scrubber.onSeek = { [weak self] in self?.seek($0) }
     summary.text = summaryText()
     show()
   }
@@ -70,7 +69,7 @@ final class ReviewScene: Scene {
     let clamped = next.clamped(to: 0...replay.game.moves.count)
     guard clamped != ply else { return }
     ply = clamped
-    if isPlaying { send(.intent(.replay(fromPly: ply))) }
+    if isPlaying { send(.replay(fromPly: ply)) }
     show()
     stage.say(comment.text)
   }
@@ -80,6 +79,7 @@ final class ReviewScene: Scene {
     board.last = ply == 0 ? nil : facts[ply - 1].square
     scrubber.ply = ply
     foot[1].isEnabled = board.position.outcome == nil
+    foot[1].intent = .playOn(board.position)
     comment.text = ply == 0 ? beginning() : sentence(facts[ply - 1])
     if notes.frame.width > 0 {
       notes.layout()
@@ -217,21 +217,18 @@ final class ReviewScene: Scene {
     staff.isHidden || !isPlaying ? .infinity : staff.nextChange(after: now)
   }
 
-  override func willClose() { if isPlaying { send(.intent(.replay(fromPly: nil))) } }
+  override func willClose() { if isPlaying { send(.replay(fromPly: nil)) } }
 
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .activated(.playMusic):
+  override func receive(_ intent: Intent) -> Bool {
+    switch intent {
+    case .playAll:
       isPlaying.toggle()
-      send(.intent(.replay(fromPly: isPlaying ? (ply == replay.game.moves.count ? 0 : ply) : nil)))
+      send(.replay(fromPly: isPlaying ? (ply == replay.game.moves.count ? 0 : ply) : nil))
       refreshFoot()
-      return true
-    case .activated(.copy): return send(.intent(.copyGame))
-    case .activated(.keep): return send(.intent(.keepPiece))
-    case .activated(.playOn): return send(.intent(.playOn(board.position)))
-    case .activated(.back): return send(.back)
+    case .seek(let ply): seek(ply)
     default: return false
     }
+    return true
   }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
@@ -240,10 +237,10 @@ final class ReviewScene: Scene {
     case .right, .character("l"): seek(ply + 1)
     case .home: seek(0)
     case .end: seek(replay.game.moves.count)
-    case .character(" ") where !(stage.focus is TextButton): return receive(.activated(.playMusic))
-    case .character("c") where modifiers.contains(.control): return send(.intent(.copyGame))
+    case .character(" ") where !(stage.focus is TextButton): return receive(.playAll)
+    case .character("c") where modifiers.contains(.control): return send(.copyGame)
     case .character("v") where modifiers.contains(.control):
-      return send(.intent(.pasteGame(text: stage.services.clipboard() ?? "")))
+      return send(.pasteGame)
     default: return false
     }
     return true
@@ -254,7 +251,6 @@ final class ReviewScene: Scene {
 final class ScrubberView: View {
   private let marks: [Player]
   private let mistakes: [Bool]
-  var onSeek: (Int) -> Void = { _ in }
   var ply = 0 {
     didSet {
       guard ply != oldValue else { return }
@@ -264,10 +260,9 @@ final class ScrubberView: View {
   private let place = Motion(0)
 
   init(stage: Stage, marks: [Player], mistakes: [Bool]) {
-    self.marks = marks
-    self.mistakes = mistakes
+    (self.marks, self.mistakes) = (marks, mistakes)
     super.init(stage: stage)
-    place.onChange = { [weak self] in self?.setNeedsDisplay() }
+    place.view = self
   }
 
   override var isFocusable: Bool { true }
@@ -283,7 +278,7 @@ final class ScrubberView: View {
     if case .up = phase { return true }
     let em = stage.metrics.em
     let share = ((point.x - frame.x - em) / max(1, frame.width - 2 * em)).clamped(to: 0...1)
-    onSeek(Int((share * Double(marks.count)).rounded()))
+    send(.seek(Int((share * Double(marks.count)).rounded())))
     return true
   }
 

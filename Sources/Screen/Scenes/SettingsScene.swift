@@ -12,7 +12,7 @@ final class SettingsScene: PageScene {
       _ caption: Phrase, _ options: [(T, String)], _ value: T, _ apply: @escaping (T) -> Void
     ) -> ChoiceRow {
       let row = ChoiceRow(
-        stage: stage, group: 0, caption: stage.text(caption), options: options.map(\.1),
+        stage: stage, caption: stage.text(caption), options: options.map(\.1),
         selected: options.firstIndex { $0.0 == value } ?? 0)
       row.gapAfter = 0.5
       row.onSelect = { apply(options[$0].0) }
@@ -74,12 +74,10 @@ final class SettingsScene: PageScene {
         ], settings.background
       ) { settings.background = $0 },
     ])
-    setFoot([TextButton(stage: stage, title: stage.text(.back), action: .back)])
-  }
-
-  override func receive(_ message: Message) -> Bool {
-    if case .activated(.choose) = message { return true }
-    return super.receive(message)
+    setFoot([
+      TextButton(stage: stage, title: stage.text(.easings), intent: .show(.easings)),
+      TextButton(stage: stage, title: stage.text(.back), intent: .back),
+    ])
   }
 }
 

@@ -6,7 +6,7 @@ final class StatisticsScene: PageScene {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    setFoot([TextButton(stage: stage, title: stage.text(.back), action: .back)])
+    setFoot([TextButton(stage: stage, title: stage.text(.back), intent: .back)])
     fill()
   }
 

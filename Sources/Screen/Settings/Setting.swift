@@ -112,4 +112,38 @@ public struct Setting<Value: SettingValue> {
       owner.store.set(setting.key, to: value)
     }
   }
+
+  /// Not used: what `$` gives is read through the owner.
+  @available(*, unavailable, message: "settings are properties of a class")
+  public var projectedValue: SettingChanges<Value> { fatalError() }
+
+  /// The changes of the value, through the owner's store.
+  public static subscript<Owner: SettingsOwner>(
+    _enclosingInstance owner: Owner,
+    projected projectedKeyPath: KeyPath<Owner, SettingChanges<Value>>,
+    storage storageKeyPath: ReferenceWritableKeyPath<Owner, Setting<Value>>
+  ) -> SettingChanges<Value> {
+    let setting = owner[keyPath: storageKeyPath]
+    let store = owner.store
+    return SettingChanges(store: store, key: setting.key) {
+      guard let value = store.value(setting.key, as: Value.self) else { return setting.fallback }
+      return setting.limit?(value) ?? value
+    }
+  }
+}
+
+/// What `$volume` gives: whether a setting is set, and its changes.
+public struct SettingChanges<Value> {
+  fileprivate let store: SettingsStore
+  fileprivate let key: String
+  fileprivate let read: () -> Value
+
+  /// Whether the file, or the command line, says anything of it.
+  public var isSet: Bool { store.isSet(key) }
+
+  /// Calls `body` with the value now and whenever it changes.
+  public func observe(_ body: @escaping (Value) -> Void) {
+    body(read())
+    store.observe(key) { [read] in body(read()) }
+  }
 }

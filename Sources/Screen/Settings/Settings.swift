@@ -48,7 +48,7 @@ public final class Settings: SettingsOwner {
   /// The tuning of A4 in hertz, 400…480.
   @Setting("a4", in: 400...480) public var a4 = 440.0
   /// Which piano plays.
-  @Setting("piano") public var piano = PianoKind.modal
+  @Setting("piano") public var piano = PianoKind.grand
   /// What sounds while the window is hidden.
   @Setting("background") public var background = BackgroundSound.full
   /// The name of the audio device; empty is the system's choice.
@@ -72,6 +72,17 @@ public final class Settings: SettingsOwner {
   /// The side of the last game: `x` or `o`.
   @Setting("side") public var side = "x"
 
-  /// Opens the settings of a platform.
-  public init(services: PlatformServices) { store = SettingsStore(services: services) }
+  /// Where the window was: `WIDTHxHEIGHT+X+Y`; empty before it was ever closed.
+  @Setting("window") public var window = ""
+
+  /// Opens the settings of a platform; what was never set is as the system has it.
+  public init(services: PlatformServices) {
+    store = SettingsStore(services: services)
+    let (isGerman, isDark) = (services.systemLanguage().hasPrefix("de"), services.prefersDark())
+    let (speaks, looks) = (isGerman && !$language.isSet, isDark && !$theme.isSet)
+    store.forThisRun {
+      if speaks { language = .german }
+      if looks { theme = "dark" }
+    }
+  }
 }

@@ -18,8 +18,8 @@ public final class SettingsStore {
   /// A platform without a settings folder keeps nothing.
   private let isPersistent: Bool
   private var lines: [Line] = []
-  private var observers: [Int: (_ key: String) -> Void] = [:]
-  private var nextObserver = 0
+  private var observers: [String: [() -> Void]] = [:]
+  private var isForThisRun = false
   private var isDirty = false
   /// What the command line says: holds for this run, until the player sets the key.
   private var overrides: [String: String] = [:]
@@ -91,22 +91,35 @@ public final class SettingsStore {
     return nil
   }
 
-  /// Takes a value for this run alone, over what the file says; it is never written, and ends when the key is set.
-  public func setForThisRun(_ key: String, to value: some SettingValue) { overrides[key] = value.settingText }
+  /// Whether a key stands in the file, or was said for this run.
+  func isSet(_ key: String) -> Bool {
+    overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
+  }
+
+  /// What `body` sets holds for this run alone, over what the file says; it is never written, and ends when the key is set.
+  public func forThisRun(_ body: () -> Void) {
+    isForThisRun = true
+    body()
+    isForThisRun = false
+  }
 
   /// Sets a key and tells the observers, if that changes anything.
-  public func set<Value: SettingValue>(_ key: String, to value: Value) {
+  func set<Value: SettingValue>(_ key: String, to value: Value) {
+    let before: Value? = self.value(key, as: Value.self)
+    defer { if before != value { for body in observers[key] ?? [] { body() } } }
+    if isForThisRun {
+      overrides[key] = value.settingText
+      return
+    }
     let line = Line.value(key: key, text: value.settingText)
-    let overridden = overrides.removeValue(forKey: key)
+    overrides[key] = nil
     if let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) {
-      guard lines[index] != line || overridden != nil else { return }
       isDirty = isDirty || lines[index] != line
       lines[index] = line
     } else {
       lines.append(line)
       isDirty = true
     }
-    for id in observers.keys.sorted() { observers[id]?(key) }
   }
 
   /// Whether something has changed since the file was written; never where there is no folder to write to.
@@ -131,14 +144,5 @@ public final class SettingsStore {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// Calls `body` with the key of every setting that changes; returns a ticket for `removeObserver`.
-  @discardableResult
-  public func observe(_ body: @escaping (_ key: String) -> Void) -> Int {
-    observers[nextObserver] = body
-    nextObserver += 1
-    return nextObserver - 1
-  }
-
-  /// Ends an observation.
-  public func removeObserver(_ ticket: Int) { observers[ticket] = nil }
+  func observe(_ key: String, _ body: @escaping () -> Void) { observers[key, default: []].append(body) }
 }

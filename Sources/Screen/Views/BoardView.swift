@@ -13,7 +13,7 @@ final class BoardView: View {
       cells.append(cell)
       add(cell)
     }
-    winStroke.onChange = { [weak self] in self?.setNeedsDisplay() }
+    winStroke.view = self
   }
 
   override var inkBounds: Rect { frame.insetBy(-frame.width * 0.02, -frame.width * 0.02) }
@@ -170,24 +170,13 @@ final class BoardView: View {
     }
   }
 
-  override func receive(_ message: Message) -> Bool {
-    switch message {
-    case .chosen(let square):
-      // A full cell or the wrong moment: the session refuses it, and the refusal is heard.
-      return send(.intent(.play(square)))
-    case .rested(let square):
-      return send(.intent(.preview(square)))
-    default: return false
-    }
-  }
-
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard modifiers.isDisjoint(with: [.control, .alt]) else { return false }
     if case .character(let c) = key, let digit = c.wholeNumberValue, (1...9).contains(digit) {
       // A keypad has 7 8 9 in its top row.
       let square = Square((2 - (digit - 1) / 3) * 3 + (digit - 1) % 3)
       focus(square)
-      return send(.intent(.play(square)))
+      return send(.play(square))
     }
     guard let focused = cells.first(where: { $0.isFocused })?.square else { return false }
     var (row, column) = (focused.row, focused.column)

@@ -15,9 +15,7 @@ final class CellView: View {
   init(stage: Stage, square: Square) {
     self.square = square
     super.init(stage: stage)
-    for motion in [drawn, presence, ghost, pale] {
-      motion.onChange = { [weak self] in self?.setNeedsDisplay() }
-    }
+    for motion in [drawn, presence, ghost, pale] { motion.view = self }
   }
 
   override var inkBounds: Rect { frame }
@@ -75,24 +73,24 @@ final class CellView: View {
   override func hover(_ isInside: Bool) {
     isHovered = isInside
     refreshGhost()
-    send(.rested(isInside && isOpen ? square : nil))
+    send(.preview(isInside && isOpen ? square : nil))
   }
 
   override func focusChanged(_ isFocused: Bool) {
     refreshGhost()
-    if stage.showsFocus { send(.rested(isFocused && isOpen ? square : nil)) }
+    if stage.showsFocus { send(.preview(isFocused && isOpen ? square : nil)) }
     setNeedsDisplay()
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     switch phase {
     // A mouse plays as the button goes down: the music must answer at once.
-    case .down(isTouch: false): send(.chosen(square))
+    case .down(isTouch: false): send(.play(square))
     case .down(isTouch: true): hover(true)
     case .dragged: break
     case .up(isTouch: true):
       hover(false)
-      if frame.contains(point) { send(.chosen(square)) }
+      if frame.contains(point) { send(.play(square)) }
     case .up(isTouch: false): break
     }
     return true
@@ -100,7 +98,7 @@ final class CellView: View {
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard key == .enter || key == .character(" ") else { return false }
-    return send(.chosen(square))
+    return send(.play(square))
   }
 
   override func draw(_ canvas: Canvas) {

@@ -8,8 +8,7 @@ final class TallyRow: PageRow {
   let most: Int
 
   init(stage: Stage, name: String, tally: Tally, most: Int) {
-    self.name = name
-    self.tally = tally
+    (self.name, self.tally) = (name, tally)
     self.most = max(1, most)
     super.init(stage: stage)
     gapAfter = 0.15

@@ -1,6 +1,5 @@
 /// A question with a few answers of which one holds; the chosen one is underlined.
 final class ChoiceRow: PageRow {
-  let group: Int
   var caption: String
   var options: [String]
   private(set) var selected: Int
@@ -10,13 +9,10 @@ final class ChoiceRow: PageRow {
   private var hovered: Int?
   private let mark = Motion(1)
 
-  init(stage: Stage, group: Int, caption: String, options: [String], selected: Int) {
-    self.group = group
-    self.caption = caption
-    self.options = options
-    self.selected = selected
+  init(stage: Stage, caption: String, options: [String], selected: Int) {
+    (self.caption, self.options, self.selected) = (caption, options, selected)
     super.init(stage: stage)
-    mark.onChange = { [weak self] in self?.setNeedsDisplay() }
+    mark.view = self
   }
 
   override var isFocusable: Bool { true }
@@ -55,7 +51,6 @@ final class ChoiceRow: PageRow {
     selected = index
     stage.animator.set(mark, to: 0)
     stage.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
-    send(.activated(.choose(group: group, option: index)))
     onSelect(index)
     stage.say(spoken)
   }

@@ -10,15 +10,13 @@ final class FieldRow: PageRow {
   /// Whether all of it is selected, so that what comes replaces it.
   private var isSelected = false
   private let limit: Int
-  private let onEnter: (String) -> Void
-  var onEdit: (String) -> Void = { _ in }
+  /// What Enter wants, of the text.
+  private let intent: (String) -> Intent
 
   var text: String { before + after }
 
-  init(stage: Stage, caption: String, text: String, limit: Int, onEnter: @escaping (String) -> Void) {
-    self.caption = caption
-    self.limit = limit
-    self.onEnter = onEnter
+  init(stage: Stage, caption: String, text: String, limit: Int, intent: @escaping (String) -> Intent) {
+    (self.caption, self.limit, self.intent) = (caption, limit, intent)
     before = text
     super.init(stage: stage)
   }
@@ -64,9 +62,12 @@ final class FieldRow: PageRow {
     if isSelected { (before, after, isSelected) = ("", "", false) }
   }
 
-  private func changed() {
-    setNeedsDisplay()
-    onEdit(text)
+  private func changed() { setNeedsDisplay() }
+
+  /// Takes everything away.
+  func clear() {
+    (before, after, composing, isSelected) = ("", "", "", false)
+    changed()
   }
 
   /// Moves letters from the end of what is before the caret to the beginning of what is after it.
@@ -92,8 +93,7 @@ final class FieldRow: PageRow {
     let wasSelected = isSelected
     switch key {
     case .enter:
-      onEnter(text)
-      return true
+      return send(intent(text))
     case .backspace, .delete:
       if isSelected {
         removeSelection()

@@ -21,10 +21,12 @@ final class ScrollView: View {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    offset.onChange = { [weak self] in
-      self?.place()
-      self?.setNeedsDisplay()
-    }
+    offset.view = self
+  }
+
+  override func moved() {
+    place()
+    setNeedsDisplay()
   }
 
   override var inkBounds: Rect { frame.insetBy(-8, 0) }
@@ -92,6 +94,12 @@ final class ScrollView: View {
     target -= lines * stage.metrics.em * 3
     clampTarget(animated: true)
     return true
+  }
+
+  /// Moves with a finger.
+  func drag(by distance: Double) {
+    target = offset.value + distance
+    clampTarget(animated: false)
   }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
@@ -186,11 +194,6 @@ class PageScene: Scene {
   override func focusMoved(to view: View) {
     // A page opens at its head, wherever its first control is.
     if !stage.isTurning, let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
-  }
-
-  override func receive(_ message: Message) -> Bool {
-    if message == .activated(.back) { return send(.back) }
-    return false
   }
 
   /// A changed row may have another height.

@@ -4,7 +4,7 @@ class PressableRow: PageRow {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    ink.onChange = { [weak self] in self?.setNeedsDisplay() }
+    ink.view = self
   }
 
   override var isFocusable: Bool { true }
@@ -44,21 +44,21 @@ class PressableRow: PageRow {
 final class ContentsRow: PressableRow {
   let title: String
   let key: String
-  let action: Action
+  let intent: Intent
+  /// The same as a poem has it, in a small line beneath.
+  let poem: String?
 
-  init(stage: Stage, title: String, key: String, action: Action) {
-    self.title = title
-    self.key = key
-    self.action = action
+  init(stage: Stage, title: String, key: String, intent: Intent, poem: String? = nil) {
+    (self.title, self.key, self.intent, self.poem) = (title, key, intent, poem)
     super.init(stage: stage)
     gapAfter = 0
   }
 
   override var spoken: String? { title }
-  override func press() { send(.activated(action)) }
+  override func press() { send(intent) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 2.2
+    let height = stage.metrics.em * (poem == nil ? 2.2 : 2.8)
     frame = Rect(x, y, width, height)
     return height
   }
@@ -68,7 +68,12 @@ final class ContentsRow: PressableRow {
     let theme = stage.theme
     let block = stage.typeface.block(title, TextStyle(em * 1.15))
     let tail = stage.typeface.block(key, TextStyle(em * 0.95, italic: true))
-    let baseline = frame.midY + em * 0.36
+    let baseline = frame.y + em * 1.46
+    if let poem {
+      canvas.text(
+        poem, TextStyle(em * 0.8, italic: true), stage.typeface, x: frame.x, baseline: baseline + em * 1.0,
+        theme.faintInk)
+    }
     canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink)
     canvas.draw(tail, at: Point(frame.maxX - tail.width, baseline - tail.baseline), theme.faintInk)
     let pitch = em * 0.62

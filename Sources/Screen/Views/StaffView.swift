@@ -38,7 +38,7 @@ final class StaffView: View {
   override init(stage: Stage) {
     source = { [unowned stage] in (stage.model.bars, stage.model.soundNow) }
     super.init(stage: stage)
-    scroll.onChange = { [weak self] in self?.setNeedsDisplay() }
+    scroll.view = self
   }
 
   // MARK: Measures of the engraving

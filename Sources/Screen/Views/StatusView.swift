@@ -12,7 +12,7 @@ final class StatusView: View {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    change.onChange = { [weak self] in self?.setNeedsDisplay() }
+    change.view = self
   }
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
@@ -80,12 +80,11 @@ final class NoticeView: View {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    presence.onChange = { [weak self] in
-      guard let self else { return }
-      // At nothing the bounds are empty; what was there must go all the same.
-      stage.damage(slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach))
-    }
+    presence.view = self
   }
+
+  /// At nothing the bounds are empty; what was there must go all the same.
+  override func moved() { stage.damage(slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach)) }
 
   override var inkBounds: Rect {
     guard presence.value > 0 else { return .zero }
@@ -153,7 +152,8 @@ final class PlayersView: View {
 
   func showModel() {
     let model = stage.model
-    let names = [model.setup.x, model.setup.o].map { stage.name(of: $0) }
+    var names = [model.setup.x, model.setup.o].map { stage.name(of: $0) }
+    if let score = model.score { names = zip(names, [score.x, score.o]).map { "\($0)  \($1)" } }
     let next = ["X  \(names[0])", "O  \(names[1])"]
     let clocks = model.clocks.map { [$0.x, $0.o] } ?? []
     let nextTimes = clocks.map(PlayersView.format)

@@ -3,21 +3,21 @@ final class TextButton: View {
   var title: String {
     didSet { if title != oldValue { setNeedsDisplay() } }
   }
-  let action: Action
+  /// What pressing it wants.
+  var intent: Intent
   var size = 1.0
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
   }
-  /// A second line in italics, or nil.
-  var shortcut: String?
+  /// The same as a poem has it, in a small line beneath.
+  var poem: String?
   var alignment = TextAlignment.center
   private let ink = Motion(0)
 
-  init(stage: Stage, title: String, action: Action) {
-    self.title = title
-    self.action = action
+  init(stage: Stage, title: String, intent: Intent, poem: String? = nil) {
+    (self.title, self.intent, self.poem) = (title, intent, poem)
     super.init(stage: stage)
-    ink.onChange = { [weak self] in self?.setNeedsDisplay() }
+    ink.view = self
   }
 
   var style: TextStyle { TextStyle(stage.metrics.em * size, smallCaps: true, tracking: 0.06) }
@@ -25,7 +25,12 @@ final class TextButton: View {
   /// The room the word needs, with a finger's margin around it.
   var idealSize: (width: Double, height: Double) {
     let em = stage.metrics.em
-    return (stage.typeface.block(title, style).width + 1.1 * em, 2.3 * em)
+    let width = max(stage.typeface.block(title, style).width, poemBlock?.width ?? 0)
+    return (width + 1.1 * em, 2.3 * em)
+  }
+
+  private var poemBlock: Typeface.Block? {
+    poem.map { stage.typeface.block($0, TextStyle(stage.metrics.em * 0.72, italic: true)) }
   }
 
   /// Places words in centred rows that end at `bottom`; returns where the first row begins.
@@ -64,13 +69,13 @@ final class TextButton: View {
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase, frame.contains(point), isEnabled { send(.activated(action)) }
+    if case .up = phase, frame.contains(point), isEnabled { send(intent) }
     return true
   }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard isEnabled, key == .enter || key == .character(" ") else { return false }
-    send(.activated(action))
+    send(intent)
     return true
   }
 
@@ -79,7 +84,11 @@ final class TextButton: View {
     let block = stage.typeface.block(title, style)
     let em = stage.metrics.em
     let left = alignment == .center ? frame.midX - block.width / 2 : frame.x + 0.55 * em
-    let top = frame.midY - block.height / 2
+    let top = frame.midY - block.height / 2 - (poem == nil ? 0 : 0.28 * em)
+    if let poemBlock {
+      canvas.draw(
+        poemBlock, at: Point(frame.midX - poemBlock.width / 2, frame.midY + 0.3 * em), theme.faintInk)
+    }
     canvas.draw(block, at: Point(left, top), isEnabled ? theme.ink : theme.ghost)
     let focused = isFocused && stage.showsFocus
     let shown = focused ? 1 : ink.value

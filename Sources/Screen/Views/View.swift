@@ -1,33 +1,3 @@
-import TicTacToe
-
-/// What a view tells the chain above it; whoever cares answers.
-enum Message: Hashable {
-  /// A cell was chosen.
-  case chosen(Square)
-  /// Pointer or focus rests on a cell, or no longer does.
-  case rested(Square?)
-  /// A control was activated.
-  case activated(Action)
-  /// Go one scene back.
-  case back
-  /// The player wants something of the program.
-  case intent(Intent)
-}
-
-/// What controls can do, as names.
-enum Action: Hashable {
-  case newGame, rematch, undo, redo, mute, start, back, quit, toggleStrip, hint, analysis, resign, offerDraw
-  case contents, network, games, statistics, help, settings, easings, review, keep, listen
-  case connect, quickMatch, openRoom, join, disconnect, acceptBot, registerName
-  case declineDraw, claimWin, abortMatch, talk, muteTalk, block, report
-  case emote(Emote)
-  case save, copy, paste, playMusic, playAll, playOn
-  /// An option of a group was chosen.
-  case choose(group: Int, option: Int)
-  /// A line of a list was chosen.
-  case line(Int)
-}
-
 /// Where the pointer is in its gesture.
 enum PointerPhase: Hashable {
   case down(isTouch: Bool)
@@ -84,6 +54,9 @@ class View {
   /// Places the children; called when the page's measures change.
   func layout() { for child in children { child.layout() } }
 
+  /// A number of the view's, which an animator moves, has changed.
+  func moved() { setNeedsDisplay() }
+
   final func setNeedsDisplay() { stage.damage(inkBounds) }
 
   // MARK: Input
@@ -114,17 +87,17 @@ class View {
   var textPlace: Rect? { nil }
   /// The wheel turned over the view or below; returns whether the view took it.
   func scrolled(_ lines: Double) -> Bool { false }
-  /// A message from below; returns whether the view answered it.
-  func receive(_ message: Message) -> Bool { false }
+  /// What is wanted below; returns whether the view answered it.
+  func receive(_ intent: Intent) -> Bool { false }
 
   final var isFocused: Bool { stage.focus === self }
 
-  /// Sends a message up the responder chain, beginning with the parent; returns whether anyone answered.
+  /// Sends an intent up the responder chain, beginning with the parent; returns whether anyone answered.
   @discardableResult
-  final func send(_ message: Message) -> Bool {
+  final func send(_ intent: Intent) -> Bool {
     var responder = parent
     while let next = responder {
-      if next.receive(message) { return true }
+      if next.receive(intent) { return true }
       responder = next.parent
     }
     return false

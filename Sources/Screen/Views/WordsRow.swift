@@ -2,8 +2,8 @@
 final class WordsRow: PageRow {
   let words: [TextButton]
 
-  init(stage: Stage, _ words: [(title: String, action: Action)]) {
-    self.words = words.map { TextButton(stage: stage, title: $0.title, action: $0.action) }
+  init(stage: Stage, _ words: [(title: String, intent: Intent, poem: String?)]) {
+    self.words = words.map { TextButton(stage: stage, title: $0.title, intent: $0.intent, poem: $0.poem) }
     super.init(stage: stage)
     for word in self.words { add(word) }
   }

@@ -4,36 +4,42 @@ import Opponents
 import ScoreFiles
 import ScoreModel
 import Screen
+import Session
 import Synth
+import TicTacToe
 
-/// The player's settings, wherever they have an effect outside the screen.
-extension App {
-  private static let settingKeys = [
-    "volume", "muted", "drone", "preview", "reply", "pace", "a4", "piano", "score-rules", "device",
-  ]
+/// The player's settings, wherever they have an effect on the sound.
+final class Knobs {
+  private let parts: App.Parts
+  private let screen: RootScreen
+  private let say: (String) -> Void
+  /// The key of the score rules in force, for the strip.
+  private(set) var tonality: Tonality
+  private var rulesWatch = RulesWatch()
+  private var hasTuned = false
+  private var hasGrand = false
+  private var isHidden = false
+  var hasOpened = false
 
-  /// Applies all settings, at the start.
-  func applySettings() { for key in App.settingKeys { applySetting(key) } }
+  init(_ parts: App.Parts, _ screen: RootScreen, say: @escaping (String) -> Void) {
+    (self.parts, self.screen, self.say) = (parts, screen, say)
+    tonality = Tonality(parts.session.rules)
+    let (engine, session, settings) = (parts.engine, parts.session, screen.settings)
+    settings.$volume.observe { engine.setVolume(decibels: Knobs.decibels($0, reference: 0.8) ?? -90) }
+    settings.$muted.observe { [unowned self] _ in applyBackground(hidden: isHidden) }
+    settings.$drone.observe { [unowned self] _ in applyBackground(hidden: isHidden) }
+    settings.$preview.observe { engine.setPreviewLevel(decibels: Knobs.decibels($0, reference: 0.5)) }
+    settings.$reply.observe { session.reply = $0 == .musical ? .musical : .immediate }
+    settings.$pace.observe { session.pace = $0 }
+    settings.$a4.observe { [unowned self] a4 in if a4 != 440 || hasTuned { tune(a4) } }
+    settings.$piano.observe { [unowned self] _ in choosePiano() }
+    settings.$scoreRules.observe { [unowned self] in loadRules($0, isFirst: !hasOpened) }
+    settings.$device.observe { parts.setDevice($0) }
+  }
 
-  /// Applies one setting at once.
-  func applySetting(_ key: String) {
-    let settings = screen.settings
-    let (engine, session) = (parts.engine, parts.session)
-    switch key {
-    case "volume": engine.setVolume(decibels: App.decibels(settings.volume, reference: 0.8) ?? -90)
-    case "muted":
-      isMuted = settings.muted
-      engine.setMuted(isMuted)
-    case "drone": engine.setDroneLevel(decibels: App.decibels(settings.drone, reference: 0.7))
-    case "preview": engine.setPreviewLevel(decibels: App.decibels(settings.preview, reference: 0.5))
-    case "reply": session.reply = settings.reply == .musical ? .musical : .immediate
-    case "pace": session.pace = settings.pace
-    case "a4": if settings.a4 != 440 || hasTuned { tune(settings.a4) }
-    case "piano": choosePiano()
-    case "score-rules": loadRules(settings.scoreRules, isFirst: !hasOpened)
-    case "device": parts.setDevice(settings.device)
-    default: break
-    }
+  /// Reads the score rules again where their file was saved again.
+  func watchRules(at now: Double) {
+    if rulesWatch.wantsReading(at: now, stamp: parts.services.fileStamp) { loadRules(screen.settings.scoreRules) }
   }
 
   /// A slider's position as a level: its default is the level the score was balanced at, silence is its end.
@@ -48,8 +54,7 @@ extension App {
 
   /// The grand where it is installed, unless the player or the command line wants the other one.
   private func choosePiano() {
-    let stored = screen.settings.store.value("piano", as: PianoKind.self)
-    let wanted = parts.loadGrand == nil ? .modal : stored ?? .grand
+    let wanted = parts.loadGrand == nil ? .modal : screen.settings.piano
     screen.pianos = (all: parts.loadGrand == nil ? [.modal] : PianoKind.allCases, playing: wanted)
     guard wanted == .grand, let load = parts.loadGrand else {
       parts.engine.setPiano(.modal)
@@ -62,14 +67,17 @@ extension App {
     parts.engine.setPiano(.grand)
   }
 
-  /// What goes on sounding while the window is hidden.
+  /// What goes on sounding while the window is hidden: time, clocks and opponents always go on.
   func applyBackground(hidden: Bool) {
-    let background = screen.settings.background
-    parts.engine.setHidden(hidden && background == .silent)
-    let hasVoices = !(hidden && background == .drone)
+    isHidden = hidden
+    let settings = screen.settings
+    let isSilent = hidden && settings.background == .silent
+    parts.engine.setMuted(settings.muted || isSilent)
+    parts.engine.setDroneLevel(decibels: isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
+    let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
     // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
-    if !hasVoices && parts.session.hasVoices { Interlude.cut(parts.engine) }
-    parts.session.hasVoices = hasVoices
+    if voices != .all, parts.session.voices != voices { Interlude.cut(parts.engine) }
+    parts.session.voices = voices
   }
 
   /// Reads score rules; what is wrong with them is shown, and the last good ones go on.
@@ -85,12 +93,15 @@ extension App {
       parts.session.rulesReference = loaded.reference
       parts.engine.load(Patch(loaded.rules))
       tonality = Tonality(loaded.rules)
-      if !isFirst { show(notice: "\(screen.text(.rulesRead)) \(loaded.rules.name)", at: parts.services.now()) }
+      if !isFirst { say("\(screen.text(.rulesRead)) \(loaded.rules.name)") }
     } catch {
-      show(notice: error.description, at: parts.services.now())
+      say(error.description)
     }
   }
+}
 
+/// What the pages show that does not change.
+enum Pages {
   /// Services that neither read nor write the player's settings: pictures are the same on every machine.
   static func withoutSettings(_ services: PlatformServices) -> PlatformServices {
     var services = services
@@ -98,10 +109,9 @@ extension App {
     let (read, write) = (services.readFile, services.writeFile)
     services.readFile = { $0.hasPrefix(folder) ? nil : read($0) }
     services.writeFile = { $0.hasPrefix(folder) || write($0, $1) }
+    (services.systemLanguage, services.prefersDark) = ({ "" }, { false })
     return services
   }
-
-  // MARK: - What the pages show
 
   /// The themes beside the rule files, or the light one alone.
   static func themes(_ services: PlatformServices) -> (themes: [Theme], messages: [String]) {
@@ -113,7 +123,7 @@ extension App {
   }
 
   /// Fills the pages with what does not change.
-  func fillPages() {
+  static func fill(_ screen: RootScreen) {
     screen.scoreRules = RuleLibrary.names
     screen.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
     screen.levels = Level.all.map {

@@ -1,16 +1,17 @@
-import MatchClient
-
 /// Where a match server is, as people write it: `HOST`, `HOST:PORT`, `[::1]:PORT`, or several nodes of one server with commas.
-struct ServerAddress: Hashable, CustomStringConvertible {
-  static let standardPort = 4664
+public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
+  /// Where servers listen unless told otherwise.
+  public static let standardPort = 4664
 
-  var host: String
-  var port: Int
+  /// The host's name or address.
+  public var host: String
+  /// The port.
+  public var port: Int
   /// Other nodes of the same server, tried when the first cannot be reached.
-  var others: [ServerAddress] = []
+  public var others: [ServerAddress] = []
 
   /// Reads an address, or several with commas between them; nil where one is none.
-  init?(_ text: String) {
+  public init?(_ text: String) {
     var nodes: [ServerAddress] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let node = ServerAddress(node: part.trimmingPrefix(" ")) else { return nil }
@@ -44,7 +45,8 @@ struct ServerAddress: Hashable, CustomStringConvertible {
     port = number
   }
 
-  var description: String {
+  /// As people write it.
+  public var description: String {
     let first = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return ([first] + others.map(\.description)).joined(separator: ",")
   }

@@ -1,50 +1,15 @@
+import Opponents
 import Screen
 import Session
 import TicTacToe
 
-/// Games as files and text: saving, opening, the list, the clipboard, statistics.
-extension App {
-  /// Answers the intents about files.
-  func answerFiles(_ intent: Intent) {
-    let now = parts.services.now()
-    switch intent {
-    case .saveGame: saveGame(at: now)
-    case .listGames: screen.games = entries()
-    case .openGame(let path): open(path: path)
-    case .copyGame:
-      parts.services.setClipboard((reviewed?.record ?? parts.session.record).text)
-      show(notice: screen.text(.copied), at: now)
-    case .pasteGame(let text):
-      guard text.contains(where: { !$0.isWhitespace }) else {
-        return show(notice: screen.text(.clipboardEmpty), at: now)
-      }
-      open(text: text, from: "the clipboard")
-    case .statistics: screen.statistics = statistics()
-    default: break
-    }
-  }
-
-  /// Opens a game file for review; what is wrong with it is shown with its line.
-  func open(path: String) {
-    guard let bytes = parts.services.readFile(path) else {
-      return show(notice: "\(path): no such file, or it cannot be read", at: parts.services.now())
-    }
-    open(text: String(decoding: bytes, as: UTF8.self), from: path)
-  }
-
-  /// Opens a game, or a position, that came as text.
-  private func open(text: String, from source: String) {
-    do throws(NotationError) {
-      let record = try App.record(from: text)
-      review(record, human: App.human(of: record))
-      screen.show(.review)
-    } catch {
-      show(notice: "\(source): \(error.description)", at: parts.services.now())
-    }
-  }
+/// The folder of games, and what is made of it: the list, statistics, players that have learned.
+struct Library {
+  let services: PlatformServices
+  let screen: RootScreen
 
   /// Reads a game as PGN-shaped text or a line of JSON, or a position as one line of its own notation.
-  private static func record(from text: String) throws(NotationError) -> Record {
+  static func record(from text: String) throws(NotationError) -> Record {
     let words = text.drop { $0.isWhitespace }
     if words.first == "{" { return try Record(jsonLine: text) }
     let line = words.prefix { !$0.isNewline }
@@ -53,18 +18,8 @@ extension App {
     return Record(game: Game(start: position))
   }
 
-  /// Saves the game under review, or else the running one.
-  private func saveGame(at now: Double) {
-    let name = reviewed == nil ? savedGame?.name ?? gameName : "\(gameName)-copy"
-    let record = reviewed?.record ?? dated(parts.session.record, as: name)
-    let isSaved = parts.services.writeFile(path(of: name), Array(record.text.utf8))
-    show(notice: isSaved ? "\(screen.text(.savedAs)) \(path(of: name))" : screen.text(.saveFailed), at: now)
-  }
-
-  private func path(of name: String) -> String { "\(parts.services.dataFolder())/games/\(name)\(GameStore.suffix)" }
-
   /// The record with the day its name says.
-  func dated(_ record: Record, as name: String) -> Record {
+  static func dated(_ record: Record, as name: String) -> Record {
     var record = record
     if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", with: ".") }
     return record
@@ -82,7 +37,7 @@ extension App {
   /// What a side's player is called on the pages.
   func name(of side: Player, in record: Record) -> String {
     guard let name = record[player: side] else { return "\(side.letter)" }
-    return App.displayName(of: name, on: screen)
+    return Library.displayName(of: name, on: screen)
   }
 
   /// What a player of a record is called: opponents by their character, the player by `you`, other people by their name.
@@ -93,6 +48,7 @@ extension App {
 
   /// The side of the one local human of a kept game, if there was exactly one.
   static func human(of record: Record) -> Player? {
+    if let human = record.human { return human }
     let me = Player.allCases.filter { record[player: $0] == "you" }
     let people = Player.allCases.filter { Seat(recordName: record[player: $0]) == .human }
     return me.count == 1 ? me.first : people.count == 1 ? people.first : nil
@@ -104,21 +60,21 @@ extension App {
   private static let listLimit = 500
 
   func savedRecords() -> [(path: String, name: String, record: Record)] {
-    let folder = "\(parts.services.dataFolder())/games"
-    let names = parts.services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }.sorted(by: >)
-    return names.prefix(App.listLimit).compactMap { name in
+    let folder = "\(services.dataFolder())/games"
+    let names = services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }.sorted(by: >)
+    return names.prefix(Library.listLimit).compactMap { name in
       let path = "\(folder)/\(name)"
-      guard let bytes = parts.services.readFile(path),
+      guard let bytes = services.readFile(path),
         let record = try? Record(text: String(decoding: bytes, as: UTF8.self))
       else { return nil }
       return (path, String(name.dropLast(GameStore.suffix.count)), record)
     }
   }
 
-  private func entries() -> [GameEntry] {
+  func entries() -> [GameEntry] {
     savedRecords().map { path, name, record in
       GameEntry(
-        path: path, players: players(of: record), date: App.moment(name), result: result(of: record),
+        path: path, players: players(of: record), date: Library.moment(name), result: result(of: record),
         position: record.game.position)
     }
   }
@@ -136,19 +92,19 @@ extension App {
     switch record.game.end?.outcome {
     case .draw: return screen.text(.drawn)
     case .win(let winner):
-      guard record[player: winner] != "you" else { return screen.text(.youWon) }
+      guard winner != Library.human(of: record) else { return screen.text(.youWon) }
       return "\(name(of: winner, in: record)) \(screen.text(.hasWon))"
     case nil: return screen.text(.unfinished)
     }
   }
 
-  private func statistics() -> StatisticsModel {
+  func statistics() -> StatisticsModel {
     var model = StatisticsModel()
     var opponents: [String: Tally] = [:]
     for (_, _, record) in savedRecords().reversed() {
       guard let outcome = record.game.end?.outcome else { continue }
       // The player's own games: one side is a person, the other is not.
-      guard let side = App.human(of: record) else { continue }
+      guard let side = Library.human(of: record) else { continue }
       let result = outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1
       func add(_ tally: inout Tally) {
         if result > 0 { tally.wins += 1 } else if result < 0 { tally.losses += 1 } else { tally.draws += 1 }
@@ -159,13 +115,64 @@ extension App {
       model.results.append(result)
     }
     // Weakest first: random, the levels by number, the perfect player last.
-    model.opponents = opponents.sorted { App.rank($0.key) < App.rank($1.key) }.map {
-      .init(name: App.displayName(of: $0.key, on: screen), tally: $0.value)
+    model.opponents = opponents.sorted { Library.rank($0.key) < Library.rank($1.key) }.map {
+      .init(name: Library.displayName(of: $0.key, on: screen), tally: $0.value)
     }
     return model
   }
 
   private static func rank(_ name: String) -> String {
     name == "random" ? "0" : name.hasPrefix("levels:") ? "1\(name)" : name == "perfect" ? "3" : "2\(name)"
+  }
+
+  // MARK: - Players that learn: nothing of theirs is stored but the games, so deleting games is forgetting them
+
+  /// Who plays a set-up; learning players first learn from every game kept of theirs, oldest first.
+  func participants(of setup: GameSetup) -> Participants {
+    var participants = setup.participants
+    if let x = learned(setup.x) { participants.x = .opponent(x) }
+    if let o = learned(setup.o) { participants.o = .opponent(o) }
+    return participants
+  }
+
+  private func learned(_ seat: Seat) -> Learned? {
+    switch seat {
+    case .adaptive: Learned(player: taught(Adaptive()))
+    case .menace: Learned(player: taught(Menace()))
+    default: nil
+    }
+  }
+
+  private func taught<Player: LearningOpponent>(_ pupil: Player) -> Player {
+    var pupil = pupil
+    for (_, _, record) in savedRecords().reversed() {
+      guard let outcome = record.game.end?.outcome else { continue }
+      for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
+        pupil.learn(
+          from: record.game.moves.map(\.square), start: record.game.start, as: side, outcome: outcome)
+      }
+    }
+    return pupil
+  }
+}
+
+/// A learning player as it stands now: it learns between games, from the games that are kept.
+struct Learned: Opponent {
+  let player: any LearningOpponent
+  var name: String { player.name }
+
+  func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
+    player.move(in: position, lastMove: lastMove, using: &generator)
+  }
+}
+
+extension GameSession {
+  /// The beads of menace's matchbox for the position, cell by cell; `nil` where it is not its turn.
+  var beads: [Int]? {
+    guard !game.isOver, case .opponent(let opponent) = participants[game.turn],
+      let menace = (opponent as? Learned)?.player as? Menace
+    else { return nil }
+    let distribution = menace.distribution(in: game.position)
+    return Square.all.map { Int(clamping: distribution[$0]) }
   }
 }

@@ -3,15 +3,15 @@ import MatchProtocol
 import Screen
 
 /// What the network has to say, in the player's language.
-extension App {
+extension Table {
   /// Why there is no connection for now.
   func words(for problem: ConnectionProblem) -> String {
     switch problem {
-    case .unreachable(let address): screen.text(.unreachable, address)
-    case .silent: screen.text(.silent)
-    case .wordless: screen.text(.wordless)
-    case .lost: screen.text(.connectionGone)
-    case .asked: screen.text(.comeBack)
+    case .unreachable(let address): text(.unreachable, address)
+    case .silent: text(.silent)
+    case .wordless: text(.wordless)
+    case .lost: text(.connectionGone)
+    case .asked: text(.comeBack)
     }
   }
 
@@ -19,23 +19,24 @@ extension App {
   func words(for failure: ClientFailure) -> String {
     switch failure {
     case .version(let theirs):
-      screen.text(.otherVersion, theirs.map(String.init).joined(separator: ", "), "\(protocolVersions[0])")
-    case .tls(.untrusted): screen.text(.notSecure, screen.text(.untrusted))
-    case .tls(.absent): screen.text(.notSecure, screen.text(.noTLS))
-    case .tls(.unusable(let why)): screen.text(.notSecure, why)
-    case .fingerprintChanged(_, let found): screen.text(.otherCertificate, String(found.prefix(16)))
-    case .replaced: screen.text(.replaced)
-    case .notAccepted: screen.text(.notAccepted)
-    case .banned: screen.text(.banned)
-    case .refused(.malformed, _): screen.text(.ended, screen.text(.endedMalformed))
-    case .refused(.flood, _): screen.text(.ended, screen.text(.endedFlood))
-    case .refused(_, let said): screen.text(.ended, said)
+      text(.otherVersion, theirs.map(String.init).joined(separator: ", "), "\(protocolVersions[0])")
+    case .tls(.untrusted): text(.notSecure, text(.untrusted))
+    case .tls(.absent): text(.notSecure, text(.noTLS))
+    case .tls(.unusable(let why)): text(.notSecure, why)
+    case .fingerprintChanged(_, let found): text(.otherCertificate, String(found.prefix(16)))
+    case .replaced: text(.replaced)
+    case .notAccepted: text(.notAccepted)
+    case .banned: text(.banned)
+    case .refused(.malformed, let said) where said.hasPrefix(ClientFailure.isNoServer): text(.notOurs)
+    case .refused(.malformed, _): text(.ended, text(.endedMalformed))
+    case .refused(.flood, _): text(.ended, text(.endedFlood))
+    case .refused(_, let said): text(.ended, said)
     }
   }
 
   /// Why a command was refused: the server's own sentence knows more, but it speaks English only.
   func words(for code: ErrorCode, _ said: String) -> String {
-    if screen.settings.language == .english, !said.isEmpty { return said }
+    if wishes.language == .english, !said.isEmpty { return said }
     let phrase: Phrase =
       switch code {
       case .bad: .errBadRequest
@@ -56,6 +57,6 @@ extension App {
       case .muted: .errMuted
       case .draining: .errDraining
       }
-    return screen.text(phrase)
+    return text(phrase)
   }
 }

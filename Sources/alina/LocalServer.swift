@@ -1,0 +1,81 @@
+import Glibc
+
+/// A match server on this machine for whoever is near, as a process of its own that ends with the window.
+final class LocalServer {
+  /// Where others reach it, `HOST:PORT`.
+  let address: String?
+  private var process: pid_t = 0
+
+  /// Starts the program beside this one and waits until it listens; `address` is nil where that failed.
+  init(folder: String) {
+    let host = LocalServer.ownAddress ?? "127.0.0.1"
+    let everywhere = host == "127.0.0.1" ? host : "0.0.0.0"
+    var link = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let length = readlink("/proc/self/exe", &link, link.count - 1)
+    let own = String(decoding: link.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let program = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    let arguments =
+      ["\(program)/alina-server", "serve", "--listen", "\(everywhere):0", "--data", folder, "--no-page", "--no-admin"]
+      + (everywhere == host ? [] : ["--tls-self-signed"])
+    var pipes: [Int32] = [0, 0]
+    guard pipe(&pipes) == 0 else {
+      address = nil
+      return
+    }
+    for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    let inherited = ["HOME", "PATH", "LANG", "XDG_DATA_HOME"].compactMap { (name: String) in
+      getenv(name).map { "\(name)=\(String(cString: $0))" }
+    }
+    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    var environment: [UnsafeMutablePointer<CChar>?] = inherited.map { strdup($0) } + [nil]
+    defer { for word in words + environment { free(word) } }
+    var child: pid_t = 0
+    let isStarted = posix_spawn(&child, arguments[0], &actions, nil, &words, &environment) == 0
+    process = child
+    close(pipes[1])
+    defer { close(pipes[0]) }
+    var said: [UInt8] = []
+    var byte: UInt8 = 0
+    // It says `listening HOST:PORT` once it does, or ends.
+    while isStarted, said.count < 200, read(pipes[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") { said.append(byte) }
+    let port = String(decoding: said, as: UTF8.self).split(separator: ":").last
+    address = said.isEmpty ? nil : port.map { "\(host):\($0)" }
+  }
+
+  /// Ends the server; matches that run are kept by it.
+  func stop() {
+    guard process > 0 else { return }
+    kill(process, SIGTERM)
+    var status: Int32 = 0
+    waitpid(process, &status, 0)
+    process = 0
+  }
+
+  deinit { stop() }
+
+  /// This machine's address on its network: what a datagram to anywhere would carry; none is sent.
+  private static var ownAddress: String? {
+    let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    guard handle >= 0 else { return nil }
+    defer { close(handle) }
+    var far = sockaddr_in()
+    far.sin_family = sa_family_t(AF_INET)
+    far.sin_port = UInt16(9).bigEndian
+    inet_pton(AF_INET, "192.0.2.1", &far.sin_addr)  // for documentation (RFC 5737): nobody is there
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isFound = withUnsafeMutablePointer(to: &far) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(handle, $0, size) == 0 && getsockname(handle, $0, &size) == 0
+      }
+    }
+    guard isFound else { return nil }
+    var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
+    inet_ntop(AF_INET, &far.sin_addr, &text, socklen_t(text.count))
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

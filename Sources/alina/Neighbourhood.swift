@@ -1,0 +1,91 @@
+import Desk
+import Glibc
+import Screen
+
+/// Rooms on this network: the server of this machine where one runs, and the socket on which others are heard of.
+final class Neighbourhood {
+  private(set) var server: LocalServer?
+  /// The rooms of others.
+  private(set) var rooms: [NetworkModel.Nearby] = []
+  private var socket: BeaconSocket?
+
+  /// Serves on this machine; nil where that fails.
+  func host(in folder: String) -> ServerAddress? {
+    if server == nil { server = LocalServer(folder: folder) }
+    let address = server?.address.flatMap(ServerAddress.init)
+    if address == nil { server = nil }
+    return address
+  }
+
+  /// Ends what is served here.
+  func stop() { server?.stop() }
+
+  /// Tells of the own room, and hears of others while somebody looks for them.
+  func meet(_ network: NetworkModel, isLooking: Bool, at now: Double) {
+    guard server != nil || isLooking else { return rooms = [] }
+    let socket = socket ?? BeaconSocket()
+    self.socket = socket
+    if case .room(let code) = network.phase, let port = server?.address?.split(separator: ":").last {
+      socket.call(Beacon(port: Int(port) ?? 0, code: code, name: network.you?.name ?? ""), at: now)
+    }
+    rooms = socket.listen(at: now, except: server?.address)
+  }
+}
+
+/// The socket of beacons; never blocks.
+private final class BeaconSocket {
+  private let handle: Int32
+  private var neighbours = Neighbours()
+  private var nextCall = 0.0
+
+  init() {
+    handle = socket(
+      AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    var on: Int32 = 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    // Two windows of one machine both listen.
+    setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &on, size)
+    setsockopt(handle, SOL_SOCKET, SO_BROADCAST, &on, size)
+    _ = BeaconSocket.with(0, Beacon.port) { bind(handle, $0, $1) }
+  }
+
+  deinit { close(handle) }
+
+  private static func with<T>(
+    _ address: in_addr_t, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
+  ) -> T {
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_port = port.bigEndian
+    place.sin_addr.s_addr = address
+    return withUnsafePointer(to: &place) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
+  }
+
+  /// Calls out a room every two seconds.
+  func call(_ beacon: Beacon, at now: Double) {
+    guard now >= nextCall else { return }
+    nextCall = now + Beacon.interval
+    let bytes = beacon.bytes
+    _ = BeaconSocket.with(0xFFFF_FFFF, Beacon.port) { sendto(handle, bytes, bytes.count, 0, $0, $1) }
+  }
+
+  /// Whoever has called lately, but for ourselves.
+  func listen(at now: Double, except own: String?) -> [NetworkModel.Nearby] {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    var from = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    for _ in 0..<64 {
+      let count = withUnsafeMutablePointer(to: &from) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { recvfrom(handle, &bytes, bytes.count, 0, $0, &size) }
+      }
+      guard count > 0 else { break }
+      var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
+      inet_ntop(AF_INET, &from.sin_addr, &text, socklen_t(text.count))
+      let host = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if let beacon = Beacon(bytes.prefix(count)) { neighbours.hear(beacon, from: host, at: now) }
+    }
+    return neighbours.rooms(at: now).filter { $0.address != own }
+  }
+}

@@ -1,0 +1,413 @@
+import MatchProtocol
+import Screen
+import Testing
+import TicTacToe
+
+@testable import Desk
+@testable import MatchClient
+
+/// A table, the board it plays on, and the server's lines it is told: everything but a window.
+struct TestDesk {
+  var table = Table(GameSetup(x: .human, o: .level(3)))
+  var board = Table.Board()
+  var now = 100.0
+  /// What the client knows, fed by events that a server would log.
+  var views: [MatchID: MatchView] = [:]
+  static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
+
+  /// Steps the table, and lets the effects change the board as the session would.
+  @discardableResult
+  mutating func step(_ event: Table.Event) -> [Effect] {
+    let effects = table.step(event, board, at: now)
+    for effect in effects { apply(effect) }
+    return effects
+  }
+
+  @discardableResult
+  mutating func want(_ intent: Intent) -> [Effect] { step(.intent(intent)) }
+
+  private mutating func apply(_ effect: Effect) {
+    switch effect {
+    case .play(let square): try? board.game.playForTest(square)
+    case .begin(_, let start): board.game = Game(start: start)
+    case .join(let sitting):
+      board.game = Game()
+      for square in sitting.moves { try? board.game.playForTest(square) }
+    case .follow(let moves):
+      board.game = Game()
+      for square in moves { try? board.game.playForTest(square) }
+    case .end(let end):
+      if case .win(let winner) = end.outcome {
+        try? board.game.lose(winner.opponent, by: end.termination)
+      } else if end.outcome == nil {
+        try? board.game.abandon()
+      }
+    case .undo: _ = board.game.undo()
+    default: break
+    }
+    let turn = board.game.turn == .x ? table.setup.x : table.setup.o
+    board.acceptsMove = !board.game.isOver && turn == .human
+    board.canUndo = !board.game.moves.isEmpty && table.match == nil
+  }
+
+  // MARK: - The server
+
+  mutating func online(_ matches: [MatchID] = [], guest: Bool = false) {
+    let you = PlayerInfo(name: "Vera", rating: 1_500, guest: guest)
+    step(
+      .network(
+        .status(
+          .online(
+            .init(
+              session: "s", resume: "r", you: you, deviation: 350, token: nil, rate: [10, 20], matches: matches, now: 0)
+          )),
+        nil))
+  }
+
+  /// Logs an event of the match and tells the table.
+  @discardableResult
+  mutating func log(_ kind: MatchEvent.Kind, _ side: Player? = nil, you: Player? = .x) -> [Effect] {
+    let m = TestDesk.m
+    var view = views[m] ?? MatchView(state: MatchState(id: m), you: you)
+    let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+    do throws(ProtocolError) { try view.state.append(event, body: event.body) } catch {
+      Issue.record("\(kind): \(error)")
+    }
+    if case .move = kind { view.pending = nil }
+    views[m] = view
+    return step(.network(.event(m, seq: view.state.seq, event), view))
+  }
+
+  mutating func start(you: Player? = .x, rated: Bool = false) {
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    log(
+      .start(players, MatchTerms(clock: .standard, rated: rated), confirm: false, previous: nil, keys: []), you: you)
+  }
+
+  mutating func move(_ cell: Int) {
+    let ply = views[TestDesk.m]?.state.moves.count ?? 0
+    log(.move(ply: ply, cell: Square(cell), spent: 100), ply % 2 == 0 ? .x : .o)
+  }
+
+  /// The words for the player among effects.
+  static func words(_ effects: [Effect]) -> [String] {
+    effects.compactMap { if case .notice(let text) = $0 { text } else { nil } }
+  }
+}
+
+extension Game {
+  mutating func playForTest(_ square: Square) throws(RuleViolation) { _ = try play(square) }
+}
+
+@Suite("The table: every intent in every state")
+struct TableTests {
+  /// Every kind of intent, with values that can be meant and some that cannot.
+  static let intents: [Intent] = [
+    .show(.settings), .back, .play(Square(4)), .play(Square(0)), .preview(Square(1)), .preview(nil),
+    .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
+    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .offerDraw, .declineDraw, .claimWin, .abortMatch,
+    .review, .seek(3), .playOn(.start), .keepPiece, .openPieces, .saveGame, .listGames, .openGame(path: "x"),
+    .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .statistics, .playSign(.win), .replay(fromPly: 0),
+    .replay(fromPly: nil), .playAll, .reloadRules, .setMuted(true), .connect(address: "a:1"), .connect(address: ""),
+    .connect(address: "a:b:c d"), .host, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""), .openRoom,
+    .joinRoom(code: "ABC234"), .joinNearby(address: "h:1", code: "ABC234"), .joinNearby(address: "", code: ""),
+    .joinRoom(code: "?"), .watch(id: "0123456789ab"), .watch(id: "?"), .leave, .say("👋"),
+    .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit,
+  ]
+
+  /// The states a window can be in, each reached as it is reached.
+  static var states: [(name: String, desk: TestDesk)] {
+    func desk(_ build: (inout TestDesk) -> Void) -> TestDesk {
+      var desk = TestDesk()
+      build(&desk)
+      return desk
+    }
+    func connected(_ build: @escaping (inout TestDesk) -> Void) -> TestDesk {
+      desk {
+        $0.want(.connect(address: "127.0.0.1:4664"))
+        $0.online()
+        build(&$0)
+      }
+    }
+    func match(_ you: Player? = .x, _ build: @escaping (inout TestDesk) -> Void = { _ in }) -> TestDesk {
+      connected {
+        $0.start(you: you)
+        build(&$0)
+      }
+    }
+    let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
+    return [
+      ("new", TestDesk()),
+      ("local", desk { $0.want(.play(Square(4))) }),
+      ("two people", desk { $0.want(.newGame(GameSetup(x: .human, o: .human))) }),
+      (
+        "local over",
+        desk {
+          $0.want(.newGame(GameSetup(x: .human, o: .human))); $0.want(.resign)
+        }
+      ),
+      ("listening", desk { $0.want(.listen) }),
+      (
+        "reviewing",
+        desk {
+          $0.want(.play(Square(4))); $0.step(.turned(.review))
+        }
+      ),
+      ("connecting", desk { $0.want(.connect(address: "127.0.0.1:4664")) }),
+      (
+        "never reached",
+        desk {
+          $0.want(.connect(address: "a:1")); $0.step(.network(.status(lost), nil))
+        }
+      ),
+      (
+        "refused",
+        desk {
+          $0.want(.connect(address: "a:1")); $0.step(.network(.status(.failed(.banned)), nil))
+        }
+      ),
+      ("lobby", connected { _ in }),
+      ("queued", connected { $0.want(.quickMatch) }),
+      (
+        "queued, bots",
+        connected {
+          $0.want(.quickMatch); $0.step(.network(.queued(waited: 1, bots: 2), nil))
+        }
+      ),
+      ("room", connected { $0.step(.network(.room(TestDesk.m, code: "ABC234", expiresIn: 9), nil)) }),
+      ("match, mine", match()), ("match, theirs", match(.o)),
+      ("match, moved", match { $0.want(.play(Square(4))) }),
+      (
+        "match, both moved",
+        match {
+          $0.move(4); $0.move(0)
+        }
+      ),
+      (
+        "draw offered",
+        match {
+          $0.move(4); $0.move(0); $0.log(.draw(.offer, offer: nil), .o)
+        }
+      ),
+      (
+        "opponent away",
+        match {
+          $0.move(4); $0.move(0); $0.log(.gone, .o)
+        }
+      ),
+      (
+        "match, lost",
+        match {
+          $0.move(4); $0.step(.network(.status(lost), nil))
+        }
+      ),
+      (
+        "match, failed",
+        match {
+          $0.move(4); $0.step(.network(.status(.failed(.replaced)), nil))
+        }
+      ),
+      (
+        "match, closed",
+        match {
+          $0.move(4); $0.step(.network(.status(.closed), nil))
+        }
+      ),
+      (
+        "match over",
+        match {
+          $0.log(.resign, .o); $0.log(.end(.win(.x), .resign, ratings: nil))
+        }
+      ),
+      ("match aborted", match { $0.log(.end(nil, .aborted, ratings: nil)) }),
+      ("watching", match(nil)),
+      ("watching, lost", match(nil) { $0.step(.network(.status(lost), nil)) }),
+      (
+        "watching, over",
+        match(nil) {
+          $0.log(.resign, .o); $0.log(.end(.win(.x), .resign, ratings: nil))
+        }
+      ),
+    ]
+  }
+
+  @Test("every intent in every state has an effect, and a refusal has words")
+  func walk() {
+    for (name, desk) in TableTests.states {
+      for intent in TableTests.intents {
+        var desk = desk
+        let effects = desk.want(intent)
+        #expect(!effects.isEmpty, "\(intent) does nothing in \(name)")
+        if effects.contains(.refuse) {
+          #expect(TestDesk.words(effects).contains { !$0.isEmpty }, "\(intent) is refused without words in \(name)")
+          #expect(effects.count == 2, "\(intent) is refused and done in \(name)")
+        }
+      }
+    }
+  }
+
+  @Test("two intents after each other, and time, leave nothing that traps and no state without a way to a new game")
+  func pairs() {
+    for (name, desk) in TableTests.states {
+      for first in TableTests.intents {
+        var after = desk
+        after.want(first)
+        after.step(.tick)
+        for second in TableTests.intents {
+          var end = after
+          #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
+        }
+        // The way out: a new game; where somebody waits for us, after giving up.
+        after.want(.newGame(GameSetup(x: .human, o: .level(1))))
+        if after.table.isBound {
+          let given = after.want(.abortMatch) + after.want(.resign)
+          #expect(
+            given.contains { if case .command = $0 { true } else { false } }, "no way out of \(name) after \(first)")
+        } else {
+          #expect(after.table.mode == .local && after.table.match == nil, "no new game in \(name) after \(first)")
+          #expect(after.want(.play(Square(2))) == [.play(Square(2))])
+        }
+      }
+    }
+  }
+
+  @Test("a connection that fails for good, or stays away, does not keep the player in a dead match")
+  func deadMatch() {
+    for status in [
+      ConnectionStatus.failed(.replaced), .failed(.notAccepted), .waiting(milliseconds: 30_000, reason: .silent),
+    ] {
+      var desk = TestDesk()
+      desk.want(.connect(address: "127.0.0.1:4664"))
+      desk.online()
+      desk.start()
+      desk.move(4)
+      #expect(desk.table.isBound)
+      #expect(desk.want(.leave).contains(.refuse))
+      desk.step(.network(.status(status), nil))
+      #expect(desk.table.online(at: desk.now, client: 0)?.mayLeave == true)
+      for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
+        var other = desk
+        let effects = other.want(intent)
+        #expect(!effects.contains(.refuse) && other.table.match == nil, "\(intent)")
+        // The next start looks for the match again.
+        #expect(!effects.contains(.remember(.matchServer(""))), "\(intent)")
+      }
+    }
+  }
+
+  @Test("what is said shows once the server has taken it; what it refuses does not")
+  func talk() {
+    var desk = TestDesk()
+    desk.want(.connect(address: "127.0.0.1:4664"))
+    desk.online()
+    desk.start()
+    desk.want(.say("hello"))
+    desk.want(.say("you fool"))
+    #expect(desk.table.talk.lines.isEmpty && desk.table.talk.unsent == ["hello", "you fool"])
+    desk.step(.network(.chat(TestDesk.m, from: "Vera", text: "hello", emote: nil), nil))
+    desk.step(.network(.refused(.muted, "muted", nil), nil))
+    #expect(desk.table.talk.lines.map(\.text) == ["hello"] && desk.table.talk.unsent.isEmpty)
+    let told = desk.step(.network(.chat(TestDesk.m, from: "Ida", text: nil, emote: "gg"), nil))
+    #expect(TestDesk.words(told) == ["Ida: Good game"] && desk.table.talk.unread == 1)
+    desk.step(.turned(.talk))
+    #expect(desk.table.talk.unread == 0)
+  }
+
+  @Test("a rated match is resigned on the second word; one that does not count at the first")
+  func resigning() {
+    for rated in [true, false] {
+      var desk = TestDesk()
+      desk.want(.connect(address: "127.0.0.1:4664"))
+      desk.online()
+      desk.start(rated: rated)
+      let first = desk.want(.resign)
+      #expect(first.contains(.command(.resign(TestDesk.m))) == !rated)
+      #expect(!rated || TestDesk.words(first).count == 1)
+      desk.now += rated ? 3 : 0
+      #expect(desk.want(.resign) == [.command(.resign(TestDesk.m))])
+    }
+  }
+
+  @Test("a match that nobody begins counts down and says why it ended; a rematch is offered for its time only")
+  func clocksOfTheServer() {
+    var desk = TestDesk()
+    desk.want(.connect(address: "127.0.0.1:4664"))
+    desk.online()
+    desk.start()
+    desk.now += 12
+    #expect(desk.table.online(at: desk.now, client: 0)?.firstMoveIn == 18)
+    desk.move(4)
+    #expect(desk.table.online(at: desk.now, client: 0)?.firstMoveIn == 30)
+    desk.log(.end(nil, .aborted, ratings: nil))
+    let model = desk.table.online(at: desk.now, client: 0)
+    #expect(model?.firstMoveIn == nil && model?.isCalledOff == false && model?.mayRematch == true)
+    #expect(desk.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
+    #expect(desk.want(.rematch) == [.command(.rematch(TestDesk.m))])
+    desk.now += 31
+    #expect(desk.table.online(at: desk.now, client: 0)?.mayRematch == false)
+    #expect(desk.want(.rematch).contains(.refuse))
+  }
+
+  @Test("a mark shown at once is not made twice, and is taken back where the server refuses it")
+  func pending() {
+    var desk = TestDesk()
+    desk.want(.connect(address: "127.0.0.1:4664"))
+    desk.online()
+    desk.start()
+    #expect(desk.want(.play(Square(4))) == [.play(Square(4)), .command(.move(TestDesk.m, Square(4)))])
+    #expect(desk.want(.play(Square(3))).contains(.refuse))
+    // Something else is told before the answer comes.
+    let effects = desk.log(.gone, .o)
+    #expect(!effects.contains { if case .follow = $0 { true } else { false } })
+    let view = desk.views[TestDesk.m]
+    desk.step(.network(.movePutRight(TestDesk.m, Square(4), .rules, "no"), view))
+    #expect(desk.board.game.moves.isEmpty)
+    desk.move(0)
+    #expect(desk.board.game.moves.map(\.square.index) == [0])
+  }
+
+  @Test("the score runs over rematches, changes sides with the players, and ends with another opponent")
+  func score() {
+    var desk = TestDesk()
+    desk.want(.newGame(GameSetup(x: .human, o: .human)))
+    desk.want(.resign)
+    desk.step(.tick)
+    desk.step(.tick)
+    #expect(desk.table.score == .init(x: 0, o: 1))
+    desk.want(.rematch)
+    desk.step(.tick)
+    #expect(desk.table.score == .init(x: 1, o: 0))
+    desk.want(.newGame(GameSetup(x: .human, o: .perfect)))
+    #expect(desk.table.score == .init())
+  }
+
+  @Test("what the lobby said of a code is gone once a match has come")
+  func staleMessage() {
+    var desk = TestDesk()
+    desk.want(.connect(address: "127.0.0.1:4664"))
+    desk.online()
+    desk.step(.turned(.network))
+    desk.step(.network(.refused(.code, "no room has this code now", nil), nil))
+    #expect(desk.table.network.message == "no room has this code now")
+    desk.start()
+    #expect(desk.table.network.message == nil)
+  }
+
+  @Test("a server that is none of ours is called that, in both languages")
+  func notOurs() {
+    var desk = TestDesk()
+    for language in Language.allCases {
+      desk.table.wishes.language = language
+      desk.want(.connect(address: "a:1"))
+      var model = ClientModel(.init(), seed: 1)
+      let line = Array("HTTP/1.1 400 Bad Request".utf8)
+      _ = model.connected()
+      _ = line.withUnsafeBytes { model.receive($0, now: 0) }
+      let failure = model.failure
+      #expect(failure != nil)
+      if let failure { desk.step(.network(.status(.failed(failure)), nil)) }
+      #expect(desk.table.network.message == Phrase.notOurs.text(in: language))
+    }
+  }
+}
