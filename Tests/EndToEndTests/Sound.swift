@@ -50,6 +50,17 @@ struct Sound {
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
+  /// This, as it is heard beside another recording: without the blocks of silence, three at most, that a device may play
+  /// between its opening and the game's standing behind it.
+  func aligned(to other: Sound, block: Int = 1_024) -> Sound {
+    for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
+      guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
+      let rest = Sound(Array(samples[start...]))
+      if rest.firstDifference(from: other) == nil { return rest }
+    }
+    return self
+  }
+
   /// How far a frame stands out as a click: the peak of the second difference within ±50 ms over its 99.9 % level,
   /// in dB; the level is at least −90 dBFS.
   func click(at frame: Int) -> Double {
