@@ -4,6 +4,8 @@ import TicTacToe
 /// Chat and emotes, and being spared them. Nothing of this is stored but who is spared whom.
 extension Lobby {
   mutating func talk(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
+    // An answer behind lines that are held back would come when the disk does.
+    guard canTell(0, id, line.id) else { return }
     switch line.message {
     case .say(let m, let text):
       let clean = Lobby.cleaned(text)
