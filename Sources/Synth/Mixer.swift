@@ -1,4 +1,3 @@
-// Past 500 lines: one file owns all that the audio thread may touch, so that its real-time safety is read in one place.
 import ScoreModel
 import Synchronization
 
@@ -347,27 +346,16 @@ struct Mixer: ~Copyable {
   // MARK: - A run
 
   private mutating func renderRun(into out: UnsafeMutablePointer<Float>, _ n: Int) {
-    let stride = Grid.frames
-    for bus in 0..<ModalPiano.buses {
-      (busLeft.base + bus * stride).update(repeating: 0, count: n)
-      (busRight.base + bus * stride).update(repeating: 0, count: n)
-    }
+    for b in 0..<ModalPiano.buses { bus(b, n).clear() }
     var used: UInt32 = 0
     for i in 0..<2 {
       guard let piano = piano[i] else { continue }
       used |= piano.pointee.render(left: busLeft.base, right: busRight.base, frames: n)
     }
     scaleAndAddGrand(n, &used)
-    let dry = StereoBlock(left: busLeft.base, right: busRight.base, frames: n)
-    let out2 = StereoBlock(left: mix.base, right: mix.base + stride, frames: n)
-    for bus in 1..<ModalPiano.buses where used & (1 << UInt32(bus)) != 0 {
-      let l = busLeft.base + bus * stride
-      let r = busRight.base + bus * stride
-      for i in 0..<n {
-        dry.left[i] += l[i]
-        dry.right[i] += r[i]
-      }
-    }
+    let dry = bus(0, n)
+    let out2 = StereoBlock(left: mix.base, right: mix.base + Grid.frames, frames: n)
+    for b in 1..<ModalPiano.buses where used & (1 << UInt32(b)) != 0 { dry.add(bus(b, n)) }
     out2.copy(dry)
     effects(dry, used, into: out2)
     tones(dry, into: out2)
@@ -385,23 +373,22 @@ struct Mixer: ~Copyable {
     }
   }
 
+  /// What the pianos play for a chain; bus 0 is dry.
+  private func bus(_ b: Int, _ n: Int) -> StereoBlock {
+    StereoBlock(left: busLeft.base + b * Grid.frames, right: busRight.base + b * Grid.frames, frames: n)
+  }
+
   private mutating func scaleAndAddGrand(_ n: Int, _ used: inout UInt32) {
     let stride = Grid.frames
-    var gain = pianoLevel
-    for bus in 0..<ModalPiano.buses where used & (1 << UInt32(bus)) != 0 {
-      var g = pianoLevel
-      for i in 0..<n {
-        let x = g.next()
-        busLeft.base[bus * stride + i] *= x
-        busRight.base[bus * stride + i] *= x
-      }
+    for b in 0..<ModalPiano.buses where used & (1 << UInt32(b)) != 0 {
+      var gain = pianoLevel
+      bus(b, n).scale(&gain)
     }
-    for _ in 0..<n { _ = gain.next() }
-    pianoLevel = gain
-    guard let grand else { return advanceGrandLevel(n) }
-    for bus in 0..<ModalPiano.buses {
-      (grandLeft.base + bus * stride).update(repeating: 0, count: n)
-      (grandRight.base + bus * stride).update(repeating: 0, count: n)
+    pianoLevel.skip(n)
+    defer { grandLevel.skip(n) }
+    guard let grand else { return }
+    for b in 0..<ModalPiano.buses {
+      StereoBlock(left: grandLeft.base + b * stride, right: grandRight.base + b * stride, frames: n).clear()
     }
     OpaqueCalls.render(grand, grandLeft.base, grandRight.base, Int32(n))
     for bus in 0..<ModalPiano.buses {
@@ -417,15 +404,11 @@ struct Mixer: ~Copyable {
       }
       if any { used |= 1 << UInt32(bus) }
     }
-    advanceGrandLevel(n)
   }
-
-  private mutating func advanceGrandLevel(_ n: Int) { for _ in 0..<n { _ = grandLevel.next() } }
 
   /// Strings, chains and room: what the dry piano sets in motion. A new rack takes over from the old one's input.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
     let n = dry.frames
-    var enter = rackEnter
     for i in 0..<2 {
       guard let rack = rack[i] else { continue }
       var ramp = rackEnter
@@ -435,10 +418,9 @@ struct Mixer: ~Copyable {
       }
       feed(rack, i == 0 ? Ramp(1) : rackLeave, dry, used, into: out)
     }
-    for _ in 0..<n { _ = enter.next() }
-    rackEnter = enter
-    for _ in 0..<n { _ = send.next() }
-    for _ in 0..<n { _ = rackLeave.next() }
+    rackEnter.skip(n)
+    send.skip(n)
+    rackLeave.skip(n)
   }
 
   /// Gives one rack its share of the piano and adds what it makes of it, as loud as `level` says.
@@ -449,8 +431,7 @@ struct Mixer: ~Copyable {
     let stride = Grid.frames
     let wet = StereoBlock(left: work.base, right: work.base + stride, frames: n)
     let input = StereoBlock(left: grandLeft.base, right: grandRight.base, frames: n)
-    wet.left.update(repeating: 0, count: n)
-    wet.right.update(repeating: 0, count: n)
+    wet.clear()
     for c in 0..<Patch.maxChains {
       let bus = (c + 1) * stride
       for k in 0..<n {
@@ -484,8 +465,7 @@ struct Mixer: ~Copyable {
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let n = dry.frames
     let tone = StereoBlock(left: work.base, right: work.base + Grid.frames, frames: n)
-    tone.left.update(repeating: 0, count: n)
-    tone.right.update(repeating: 0, count: n)
+    tone.clear()
     drone.render(tone)
     breath.render(tone, after: dry)
     for i in 0..<n {
@@ -493,14 +473,10 @@ struct Mixer: ~Copyable {
       out.left[i] += tone.left[i] * x
       out.right[i] += tone.right[i] * x
     }
-    tone.left.update(repeating: 0, count: n)
-    tone.right.update(repeating: 0, count: n)
+    tone.clear()
     for p in 0..<Self.previews { (preview + p).pointee.render(tone) }
-    for i in 0..<n {
-      let x = previewLevel.next()
-      out.left[i] += tone.left[i] * x
-      out.right[i] += tone.right[i] * x
-    }
+    tone.scale(&previewLevel)
+    out.add(tone)
     for b in 0..<Self.bells { (bell + b).pointee.render(out) }
   }
 }

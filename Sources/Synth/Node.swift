@@ -23,6 +23,32 @@ public struct StereoBlock {
     }
   }
 
+  /// Makes it silent.
+  @inline(__always)
+  func clear() {
+    left.update(repeating: 0, count: frames)
+    right.update(repeating: 0, count: frames)
+  }
+
+  /// Adds the frames of another block at least as long.
+  @inline(__always)
+  func add(_ other: StereoBlock) {
+    for i in 0..<frames {
+      left[i] += other.left[i]
+      right[i] += other.right[i]
+    }
+  }
+
+  /// Is as loud as a ramp says.
+  @inline(__always)
+  func scale(_ ramp: inout Ramp) {
+    for i in 0..<frames {
+      let x = ramp.next()
+      left[i] *= x
+      right[i] *= x
+    }
+  }
+
   /// The part of the block from `start`, `frames` long.
   @inline(__always)
   func part(_ start: Int, _ frames: Int) -> StereoBlock {

@@ -15,20 +15,46 @@ struct PianoFit {
   /// The fitted notes, lowest first.
   let anchors: [Anchor]
 
-  /// Reads the table; a row that is not as described is our bug, and a `precondition` says which.
+  /// Reads the table.
   init(_ table: String = Self.table) {
-    var anchors: [Anchor] = []
-    for line in table.split(separator: "\n") {
-      let words = line.split(separator: " ")
-      let numbers = words.dropFirst().compactMap { Int($0) }
-      switch (words.first, numbers.count) {
-      case ("note", 4): anchors.append(Anchor(head: numbers))
-      case ("part", 12) where !anchors.isEmpty: anchors[anchors.count - 1].partials.append(numbers)
-      case ("thud", 3) where !anchors.isEmpty: anchors[anchors.count - 1].thuds.append(numbers)
-      default: preconditionFailure("piano fit: unreadable row '\(line)'")
-      }
+    let numbers = Self.numbers(table)
+    var at = 0
+    func row(_ count: Int) -> [Int] {
+      defer { at += count }
+      return Array(numbers[at..<at + count])
     }
-    precondition(!anchors.isEmpty, "piano fit: no notes")
+    var anchors: [Anchor] = []
+    while at < numbers.count {
+      var anchor = Anchor(head: row(4))
+      let counts = row(2)
+      for _ in 0..<counts[0] { anchor.partials.append(row(12)) }
+      for _ in 0..<counts[1] { anchor.thuds.append(row(3)) }
+      anchors.append(anchor)
+    }
     self.anchors = anchors
+  }
+
+  /// The numbers of a text of base64 digits; line ends are none.
+  static func numbers(_ text: String) -> [Int] {
+    var numbers: [Int] = []
+    var (value, shift) = (0, 0)
+    for byte in text.utf8 {
+      let digit =
+        switch byte {
+        case 0x41...0x5A: Int(byte) - 0x41
+        case 0x61...0x7A: Int(byte) - 0x61 + 26
+        case 0x30...0x39: Int(byte) - 0x30 + 52
+        case 0x2B: 62
+        case 0x2F: 63
+        default: -1
+        }
+      guard digit >= 0 else { continue }
+      value |= (digit & 31) << shift
+      shift += 5
+      guard digit < 32 else { continue }
+      numbers.append(value & 1 == 0 ? value >> 1 : -(value >> 1))
+      (value, shift) = (0, 0)
+    }
+    return numbers
   }
 }

@@ -47,4 +47,8 @@ struct Ramp: BitwiseCopyable {
     value += step
     return value
   }
+
+  /// Passes over some frames of a run.
+  @inline(__always)
+  mutating func skip(_ frames: Int) { for _ in 0..<frames { _ = next() } }
 }

@@ -223,31 +223,46 @@ def fit_noise(x, rows, rise):
 HEADER = """// Written by tools/fit-piano/fit.py; run it again rather than edit. Long: it is a table.
 
 extension PianoFit {
-  /// The table as text: a Swift array literal of this size takes the compiler half a minute.
+  /// The table as text: a Swift array literal of this size takes the compiler half a minute. Whole numbers, each in
+  /// base64 of variable length: five bits a digit, the lowest first, a sixth where more follow; the last bit is the sign.
   ///
-  /// note: MIDI number, rise in hundredths of ms, B in millionths, hundredths of a cent off equal temperament.
-  /// part: n, its hundredths of a cent off the series, early level and decay, late level and decay, the soft and the loud
-  /// touch's level over the middle one's (all tenths of dB or dB/s), early side (tenths of dB, left over right) and phase
-  /// (thousandths of a turn, right against left), late side and phase.
-  /// thud: frequency in Hz, level in tenths of dB, decay in dB/s.
+  /// A note: MIDI number, rise in hundredths of ms, B in millionths, hundredths of a cent off equal temperament; how many
+  /// partials, how many thuds; then those.
+  /// A partial: n, its hundredths of a cent off the series, early level and decay, late level and decay, the soft and the
+  /// loud touch's level over the middle one's (all tenths of dB or dB/s), early side (tenths of dB, left over right) and
+  /// phase (thousandths of a turn, right against left), late side and phase.
+  /// A thud: frequency in Hz, level in tenths of dB, decay in dB/s.
   static let table = \"\"\"
 """
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def digits(number):
+    """A whole number in base64 of variable length."""
+    left, text = abs(number) << 1 | (number < 0), ""
+    while True:
+        text += DIGITS[left & 31 | (32 if left > 31 else 0)]
+        left >>= 5
+        if not left:
+            return text
 
 
 def swift(fits, path):
     """The fit as a Swift file: integers, tenths of dB and dB/s, thousandths of a turn."""
-    lines = []
+    numbers = []
     for n in fits:
         detune = 1200 * np.log2(n["f0"] / frequency(n["midi"]))
-        lines.append(f"note {n['midi']} {round(n['rise'] * 100)} {round(n['b'] * 1e6)} {round(detune * 100)}")
+        numbers += [n["midi"], n["rise"] * 100, n["b"] * 1e6, detune * 100, len(n["rows"]), len(n["noise"])]
         for r in n["rows"]:
             series = r["n"] * n["f0"] * np.sqrt(1 + n["b"] * r["n"] ** 2)
             dev = np.clip(1200 * np.log2(r["f"] / series), -25, 25)
-            v = [r["n"], dev * 100, r["a"] * 10, r["d1"] * 10, r["a2"] * 10, r["d2"] * 10, r["soft"] * 10,
-                 r["loud"] * 10, r["early"][0] * 10, r["early"][1] * 1000, r["late"][0] * 10, r["late"][1] * 1000]
-            lines.append("part " + " ".join(str(int(round(q))) for q in v))
-        lines += [f"thud {round(f)} {round(level * 10)} {round(decay)}" for f, level, decay in n["noise"]]
-    path.write_text(HEADER + "".join(f"    {line}\n" for line in lines) + '    """\n}\n')
+            numbers += [r["n"], dev * 100, r["a"] * 10, r["d1"] * 10, r["a2"] * 10, r["d2"] * 10, r["soft"] * 10,
+                        r["loud"] * 10, r["early"][0] * 10, r["early"][1] * 1000, r["late"][0] * 10, r["late"][1] * 1000]
+        for f, level, decay in n["noise"]:
+            numbers += [f, level * 10, decay]
+    text = "".join(digits(int(round(number))) for number in numbers)
+    rows = [f"    {text[i:i + 116]}\n" for i in range(0, len(text), 116)]
+    path.write_text(HEADER + "".join(rows) + '    """\n}\n')
 
 
 def main():
