@@ -20,7 +20,6 @@ struct BarPlan {
   /// Whether the low tonic is struck with the downbeat.
   var strikesDrone = false
   var hasM = true
-  var hasT = true
   /// When T sounds, whatever the sign says.
   var tPace: SignRule.TPace?
   /// Velocity in per cent, of everything and of T besides.
@@ -57,6 +56,7 @@ struct WrittenBar: Sendable {
       let t = silencesT ? nil : pair.t
       var voices = pair.bass.map { (ScoreEvent.Voice.bass, $0) }
       if let t { voices.append((.t, t)) }
+      if let answer = pair.answer, !silencesT { voices.append((.t, answer)) }
       if let m = pair.m { voices.append((.m, m)) }
       for (voice, note) in voices where note.onset >= from {
         events.append(
@@ -93,7 +93,7 @@ struct BarWriter {
       let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
       let tDelay = tDelay(plan, slot, length)
       // However wide the roll, M has half of its pair left.
-      let rolled = Tick.milliseconds(plan.hasM && plan.hasT ? hand.rollMilliseconds : 0)
+      let rolled = Tick.milliseconds(plan.hasM ? hand.rollMilliseconds : 0)
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
       func note(_ midi: Int, _ velocity: Int, _ delay: Tick) -> Note {
         Note(
@@ -101,10 +101,13 @@ struct BarWriter {
           onset: onsets[slot] + delay, duration: length - delay, pan: Int8(clamping: hand.pan))
       }
       let tTouch = (touch - (rules.performance.m - rules.performance.t)) * plan.tVelocity / 100
+      let answers = slot > 0 && slot < plan.count - 1 && plan.hasM && tPace(plan, slot) == .double
+      let half = Tick(rawValue: length.rawValue / 2)
       pairs.append(
         Pair(
           m: plan.hasM ? note(m, clamp(touch, plan), roll) : nil,
-          t: plan.hasT ? tDelay.map { note(t, clamp(tTouch, plan), $0) } : nil,
+          t: tDelay.map { note(t, clamp(tTouch, plan), $0) },
+          answer: answers ? note(rules.scale.triadTone(t < m ? 1 : -1, of: m), clamp(tTouch, plan), half) : nil,
           bass: bass(plan, slot, onsets), isLong: slot == plan.count - 1, isAwakening: awakens))
       chains.append(chain(plan, slot))
       marks += self.marks(plan, slot, m, onsets, awakens)
@@ -173,10 +176,12 @@ struct BarWriter {
     rules.hand(slot == 1 ? plan.owed?.mover ?? plan.hand : plan.hand)
   }
 
+  private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace { plan.tPace ?? rule(plan, slot).tPace }
+
   /// How long after its pair T begins; `nil` where it rests. The downbeat and the long note always have theirs.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
-    switch plan.tPace ?? rule(plan, slot).tPace {
-    case .together: .zero
+    switch tPace(plan, slot) {
+    case .together, .double: .zero
     case .after: slot == 0 || slot == plan.count - 1 ? .zero : Tick(rawValue: length.rawValue / 2)
     case .half: slot == 0 || (plan.count - 1 - slot) % 2 == 0 ? .zero : nil
     }
@@ -218,7 +223,7 @@ struct BarWriter {
     if strikes {
       notes += rules.drone.notes.map {
         Note(
-          pitch: $0, velocity: UInt8(clamping: rules.drone.velocity * plan.velocity / 100), onset: onsets[slot],
+          pitch: $0, velocity: UInt8(clamping: max(rules.drone.velocity * plan.velocity / 100, 1)), onset: onsets[slot],
           duration: .seconds(rules.drone.seconds), pan: 0)
       }
     }

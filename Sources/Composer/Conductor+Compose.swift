@@ -24,7 +24,7 @@ extension Conductor {
     let ply = game.position.ply
     while game.choices.count <= ply { game.choices.append([]) }
     game.choices[ply].append(choice)
-    novelty.insert(found.degrees, octaves: octaves)
+    novelty.insert(notes(of: found), octaves: octaves)
 
     let index = bars.count
     let written = BarWriter(rules: rules).write(
@@ -32,13 +32,10 @@ extension Conductor {
       generator: SplitMix64(seed: barSeed, index: 0xFFFF))
     if explains { reasons[index] = search(choice).reasons(for: found, octaves: octaves) }
     take(written)
-    if let owed = plan.owed { current?.signs.append((Debt(sign: owed.rule.name, mover: owed.mover), 1)) }
-    if let mover = plan.hand, plan.kind == .move, !plan.sign.when.isEmpty {
-      let isSecond = plan.sign.secondPair != nil || plan.awakensAt == 1 && plan.owed?.rule.awakenM == nil
-      current?.signs.append((Debt(sign: plan.sign.name, mover: mover), isSecond ? 1 : 0))
-    }
     return written
   }
+
+  private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
   /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied.
   private func choose(_ octaves: Int, _ slots: Int, _ line: (Int) -> MelodyLine) -> (Int, MelodyLine) {
@@ -53,9 +50,9 @@ extension Conductor {
     var candidate = 0
     while candidate < count || (best?.isRepeat == true && candidate < count * (slots + 1)) {
       let found = line(candidate)
-      let isRepeat = novelty.isRepeat(found.degrees, octaves: octaves)
+      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves)
       let cost =
-        found.cost + rules.melody.familiar * novelty.shared(found.degrees) + (isRepeat ? rules.melody.again : 0)
+        found.cost + rules.melody.familiar * novelty.shared(notes(of: found)) + (isRepeat ? rules.melody.again : 0)
       if best.map({ cost < $0.cost }) ?? true { best = (candidate, found, isRepeat, cost) }
       candidate += 1
     }

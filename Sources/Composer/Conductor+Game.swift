@@ -21,11 +21,21 @@ extension Conductor {
     return events
   }
 
-  /// A new game: the arch ends at once, the pedal is let go, the low tonic struck; the opening phrase goes on.
-  mutating func begin(_ position: Position, human: Player?, at moment: Tick) -> [ScoreEvent] {
+  /// A new game: the arch ends at once, the pedal is let go, the low tonic struck; the opening phrase goes on. `match`
+  /// is the seed of one that is composed by its log.
+  mutating func begin(_ position: Position, human: Player?, match: UInt64? = nil, at moment: Tick) -> [ScoreEvent] {
     let isFirst = gamesBegun == 0 && game.facts.isEmpty
     if !isFirst { cutBars(at: moment) }
+    if !game.isMatch && !game.facts.isEmpty {
+      station = station.next(awoke: game.facts.contains { $0.isAwakening }, of: home.tonics.count)
+    }
     resetGame(position, human: human, isFirst: isFirst)
+    if let match {
+      game.isMatch = true
+      (gameSeed, novelty, inTime) = (match, Novelty(), [])
+      tuneGame()
+    }
+    findTonic()
     gamesBegun += 1
     slots = Slots(start: moment, short: short)
     guard !isFirst else { return [] }
@@ -35,6 +45,7 @@ extension Conductor {
       ScoreEvent(frame: moment, generation: generation, kind: .cut),
       .pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: generation),
       .pedal(at: moment + up, to: 127, seconds: rules.pedal.fade, generation: generation),
+      bed(at: moment, level: rules.drone.level, seconds: rules.pedal.newGame, generation: generation),
     ]
     events += tonic(at: moment + up, generation: generation)
     pendingTonic = moment + up
@@ -51,14 +62,13 @@ extension Conductor {
     gameSeed = gameNumber == 0 ? seed : SplitMix64.first(seed: seed, index: gameNumber)
     let opening = isFirst ? game.choices : []
     game = GameScore()
+    past = []
     asides = []
     game.choices = opening
     game.firstBar = isFirst ? 0 : bars.count
     game.position = position
     game.human = human
     game.barNumber = position.ply
-    lastMove = nil
-    hurried = 0
     tuneGame()
   }
 
@@ -75,22 +85,26 @@ extension Conductor {
     // A move after the end, or out of order, begins a game nobody announced.
     let isUnannounced = game.isOver || facts.before.ply < game.position.ply
     // Over the network only the log's times, in whole slots, say what was heard of the bar before.
-    let last = isUnannounced ? nil : lastMove
+    let last = isUnannounced ? nil : game.lastMove
     let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
-    let end = logged == nil ? moment : (current?.written.bar.start ?? .zero) + (gap ?? .zero)
-    owe(cutAt: end)
-    let unsaid = unsaidGoal(cutAt: end)
+    var before = game
+    let unsaid = owe(after: logged == nil ? nil : gap, at: moment)
     cutBars(at: moment)
     if isUnannounced { resetGame(facts.before, human: game.human, isFirst: false) }
+    // At one board what a move has cut off stays cut off when it is taken back, and the time until the next says nothing.
+    if isUnannounced || !game.isMatch {
+      before = game
+      (before.lastMove, before.hurried) = (nil, 0)
+    }
+    past.append(Past(game: before, novelty: novelty, moment: moment))
     let overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
     pendingTonic = nil
     if let gap, !inTime.contains(facts.mover) { game.tempo.hear(gap) }
     let isHurried = gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
-    hurried = isHurried ? hurried + 1 : 0
-    lastMove = (moment, logged ?? moment)
+    let hurried = isHurried ? game.hurried + 1 : 0
+    game.hurried = hurried
+    game.lastMove = (moment, logged ?? moment)
     game.facts.append(facts)
-    game.moments.append(moment)
-    game.owedBefore.append(game.owed)
     game.position = facts.after
     game.barNumber += 1
 
@@ -101,7 +115,6 @@ extension Conductor {
     var plan = BarPlan(
       kind: .move, ply: facts.ply, hand: facts.mover, count: length.count, sign: sign, short: length.short)
     plan.resolves = unsaid
-    plan.hasT = !connectionLost
     plan.strikesDrone = isUnannounced || overtakesTonic || rules.drone.bars.contains(game.barNumber)
     if isHurried {
       plan.velocity = 100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)
@@ -122,6 +135,8 @@ extension Conductor {
     fix(&problem, &plan, facts)
 
     let written = compose(plan, problem, at: moment, number: facts.ply)
+    game.said = Said(
+      start: moment, onsets: written.onsets, goal: written.bar.pairs.last?.m, signs: spoken(plan, by: facts.mover))
     slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
     var marks: [ScoreEvent] = []
     if isUnannounced {
@@ -138,7 +153,7 @@ extension Conductor {
           at: moment + .seconds(rules.pedal.halfSeconds), to: 127, seconds: rules.pedal.fade, generation: generation),
       ]
     }
-    var events = written.events(generation: generation)
+    var events = written.events(generation: generation, silencesT: connectionLost)
     if !marks.isEmpty { events.removeAll { $0.kind == .pedal && $0.frame == moment } }
     events += marks
     events.append(ScoreEvent(frame: moment, generation: generation, kind: .cut))
@@ -195,23 +210,37 @@ extension Conductor {
     return list.isEmpty ? .arch : list[(game.contourOffset + number) % list.count]
   }
 
-  /// Signs of the bar in force that had no time to sound are owed.
-  private mutating func owe(cutAt moment: Tick) {
-    guard let current else { return }
-    // A note needs a moment to be heard: what begins just before the cut counts as cut.
-    for (debt, pair) in current.signs where pair < current.written.onsets.count {
-      if current.onset(pair) + .seconds(rules.gestures.heard) > moment { game.owed.append(debt) }
+  /// The signs a bar says, and the pairs they are heard on.
+  private func spoken(_ plan: BarPlan, by mover: Player) -> [(debt: Debt, pair: Int)] {
+    var signs: [(debt: Debt, pair: Int)] = []
+    if let owed = plan.owed { signs.append((Debt(sign: owed.rule.name, mover: owed.mover), 1)) }
+    if !plan.sign.when.isEmpty {
+      let isSecond = plan.sign.secondPair != nil || plan.awakensAt == 1 && plan.owed?.rule.awakenM == nil
+      signs.append((Debt(sign: plan.sign.name, mover: mover), isSecond ? 1 : 0))
     }
-    self.current?.signs = []
+    return signs
   }
 
-  /// The long note of a move's bar that a cut keeps from being heard: the next downbeat resolves it.
-  private func unsaidGoal(cutAt moment: Tick) -> Note? {
-    guard let current, current.written.bar.kind == .move, current.cut == nil, rules.gestures.resolve > 0 else {
-      return nil
+  /// Signs of the last move's bar that had no time to sound are owed. Returns the long note that the cut keeps from being
+  /// heard, of that bar or of an echo: the next downbeat resolves it. `elapsed` is the bar's time where a log knows it.
+  private mutating func owe(after elapsed: Tick?, at moment: Tick) -> Note? {
+    // A note needs a moment to be heard: what begins just before the cut counts as cut.
+    let heard = Tick.seconds(rules.gestures.heard)
+    var unsaid: Note?
+    if let said = game.said {
+      let elapsed = elapsed ?? moment - said.start
+      for (debt, pair) in said.signs where pair < said.onsets.count && said.onsets[pair] + heard > elapsed {
+        game.owed.append(debt)
+      }
+      if said.onsets[said.onsets.count - 2] + heard > elapsed { unsaid = said.goal }
+      game.said = nil
     }
-    let long = current.written.bar.pairs.count - 1
-    return current.onset(long) + .seconds(rules.gestures.heard) > moment ? current.written.bar.pairs[long].m : nil
+    if let current, current.written.bar.kind == .echo, current.cut == nil, current.written.bar.start <= moment,
+      current.onset(current.written.bar.pairs.count - 1) + heard > moment
+    {
+      unsaid = current.written.bar.pairs.last?.m
+    }
+    return rules.gestures.resolve > 0 ? unsaid : nil
   }
 
   /// Takes the owed sign that comes first, and owes what this move says besides its own sign.
@@ -310,6 +339,32 @@ extension Conductor {
     return candidates.min { (abs($0 - degree), $0) < (abs($1 - degree), $1) } ?? degree
   }
 
+  // MARK: Matches
+
+  /// The log has given the last move its time: where its bar is another by that, the rest of it sounds as that one does.
+  mutating func settle(_ logged: Tick?, at moment: Tick) -> [ScoreEvent] {
+    let shown = self
+    guard game.isMatch, let logged, let facts = game.facts.last, let before = past.popLast() else { return [] }
+    restore(before)
+    let events = move(facts, at: before.moment, logged: logged).filter { $0.frame >= moment && $0.kind != .cut }
+    if let bar = bars.last, let old = shown.bars.last, bar.index == old.index, bar.pairs == old.pairs {
+      let (game, past) = (game, past)
+      self = shown
+      (self.game, self.past) = (game, past)
+      return []
+    }
+    nextAt = nextAt.map { max($0, moment) }
+    return [ScoreEvent(frame: moment, generation: generation, kind: .cut)] + events
+  }
+
+  /// Makes the game what it was before its last move; what was echoed stays so.
+  mutating func restore(_ before: Past) {
+    let echoed = game.echoed
+    game = before.game
+    game.echoed = echoed
+    if game.isMatch { novelty = before.novelty }
+  }
+
   // MARK: Ends
 
   /// An end without a move closes the arch on the spot; giving the game up lets the pedal go.
@@ -343,7 +398,7 @@ extension Conductor {
     nextAt = moment
     droneAt = nil
     game.owed = []
-    current?.signs = []
+    game.said = nil
   }
 
   /// Pairs of the bars of the arch: this game's own, backwards and falling; by the law where its bars grew by it.

@@ -5,20 +5,12 @@ import TicTacToe
 extension Conductor {
   /// The last bar's pairs backwards, softly; moves taken back at the same moment sound as one gesture.
   mutating func undo(at moment: Tick) -> [ScoreEvent] {
-    guard let facts = game.facts.popLast() else { return [] }
-    let taken = game.moments.popLast() ?? moment
+    guard let facts = game.facts.last, let before = past.popLast() else { return [] }
     let choices = facts.ply < game.choices.count ? game.choices[facts.ply] : []
-    asides.append(Aside(frame: taken.rawValue, kind: .taken(facts.square, choices: choices)))
+    asides.append(Aside(frame: before.moment.rawValue, kind: .taken(facts.square, choices: choices)))
     asides.append(Aside(frame: moment.rawValue, kind: .undone))
-    game.position = facts.before
-    game.owed = game.owedBefore.popLast() ?? []
-    game.isOver = false
-    game.barNumber = facts.before.ply
-    game.choices = Array(game.choices.prefix(facts.ply))
-    current?.signs = []
-    lastMove = nil
-    hurried = 0
-    let before = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
+    restore(before)
+    let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
     let source = bars.last { $0.kind == .move && $0.ply == facts.ply }
     cutBars(at: moment)
     guard let source else { return [] }
@@ -26,13 +18,14 @@ extension Conductor {
       index: bars.count, kind: .undo, ply: facts.ply, isX: source.isX, start: moment, pairs: [], signs: ["undo"])
     let step = Tick.seconds(rules.gestures.undoShort / pace)
     var onsets: [Tick] = []
-    for pair in before + source.sounding.reversed() {
+    for pair in gesture + source.sounding.reversed() {
       let onset = Tick(rawValue: step.rawValue * Int64(onsets.count))
-      let isFresh = onsets.count >= before.count
+      let isFresh = onsets.count >= gesture.count
       var pair = pair
       pair.bass = []
       pair.isLong = false
       pair.isAwakening = false
+      pair.answer = nil
       pair.change { note in
         note.onset = onset
         note.duration = step
@@ -73,7 +66,7 @@ extension Conductor {
     ]
   }
 
-  /// T falls silent at once and comes back with the next bar.
+  /// T, written as ever, falls silent at once and comes back with the next bar.
   mutating func connection(lost: Bool, at moment: Tick) -> [ScoreEvent] {
     let isNews = lost && !connectionLost
     if lost != connectionLost { asides.append(Aside(frame: moment.rawValue, kind: .connection(lost: lost))) }
@@ -85,11 +78,6 @@ extension Conductor {
     for sounding in open {
       let bar = sounding.written.bar
       let from = max(moment - bar.start, .zero)
-      guard bars.indices.contains(bar.index), bars[bar.index].start == bar.start else { continue }
-      for index in bars[bar.index].pairs.indices
-      where bars[bar.index].pairs[index].t.map({ $0.onset >= from }) ?? false {
-        bars[bar.index].pairs[index].t = nil
-      }
       // What a cut has dropped already does not come back.
       events += sounding.written.events(generation: generation, from: from, silencesT: true).filter {
         $0.frame < sounding.end
@@ -121,7 +109,7 @@ extension Conductor {
     ]
   }
 
-  private func bed(at moment: Tick, level: Int, seconds: Double, generation: UInt32) -> ScoreEvent {
+  func bed(at moment: Tick, level: Int, seconds: Double, generation: UInt32) -> ScoreEvent {
     ScoreEvent(
       frame: moment, generation: generation, kind: .drone, pitch: rules.drone.bed, amount: UInt8(clamping: level),
       duration: Int32(clamping: Tick.seconds(seconds).rawValue))

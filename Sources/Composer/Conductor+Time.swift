@@ -28,7 +28,6 @@ extension Conductor {
     let count = step == 0 ? 1 : rules.opening.pairs
     var plan = BarPlan(kind: .opening, count: count, sign: rules.calm, short: short)
     plan.signs = ["opening"]
-    plan.hasT = !connectionLost
     plan.longChain = rules.chain(rules.longNotes)
     var problem = problem(plan, mover: nil, position: .start, start: step == 0 ? Square(4) : nil)
     problem.direction = contour(.draw, number: 0).directions(count)
@@ -41,7 +40,7 @@ extension Conductor {
       course = .waiting(echoes: 0)
       nextAt = max(opened + .seconds(rules.opening.echoes), written.end)
     }
-    return written.events(generation: generation)
+    return written.events(generation: generation, silencesT: connectionLost)
   }
 
   // MARK: The arch
@@ -65,7 +64,6 @@ extension Conductor {
       short: isLast ? rules.bars.lastShort / pace : short * slower)
     plan.signs = [isResult ? sign.name : "closing"]
     plan.hasM = !(isLast && ending.endsWithTAlone)
-    plan.hasT = !connectionLost || !plan.hasM
     plan.strikesDrone = ending.strikesDrone && rules.drone.bars.contains(game.barNumber)
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
     if !isResult && plan.hasM { plan.tPace = ending.tPace }
@@ -77,7 +75,7 @@ extension Conductor {
     problem.direction = ((isResult ? sign.contour : nil) ?? ending.contour).directions(count)
     let written = compose(plan, problem, at: moment, number: closing.step)
 
-    var events = written.events(generation: generation)
+    var events = written.events(generation: generation, silencesT: connectionLost && plan.hasM)
     if ending.releasesPedal && closing.step >= closing.sizes.count - 2 {
       events.removeAll { $0.kind == .pedal }
       events.append(
@@ -114,7 +112,7 @@ extension Conductor {
   // MARK: Waiting
 
   /// The end of an earlier bar again, softer, every second one higher. The longer everyone waits the less is left of
-  /// it: first some pairs, then fewer in one voice, then single long notes, then silence.
+  /// it: first some pairs, then fewer and softer, then single long notes, then silence.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     course = .waiting(echoes: number + 1)
     let rules = rules.echoes
@@ -125,13 +123,16 @@ extension Conductor {
     // Only the running game's bars (and the opening): its record alone must give the same echoes.
     let heard = bars.dropFirst(game.firstBar).filter { [.opening, .move, .closing].contains($0.kind) }
     let long = heard.filter { $0.sounding.count >= 2 }
-    // None is heard more than twice in the same way.
-    func way(_ source: Bar) -> Int {
-      source.index * 256 + left * 8 + echoShift(source, last: left, octaves: number % 2 * rules.octaves) + 4
+    // None is heard more than twice in the same way; where all have been in one octave, the other is left.
+    func way(_ source: Bar, _ octaves: Int) -> Int {
+      source.index * 256 + left * 8 + echoShift(source, last: left, octaves: octaves) + 4
     }
-    let sources = (long.isEmpty ? heard : long).suffix(rules.memory).filter {
-      game.echoed[way($0), default: 0] < 2
+    func unsaid(_ octaves: Int) -> [Bar] {
+      (long.isEmpty ? heard : long).suffix(rules.memory).filter { game.echoed[way($0, octaves), default: 0] < 2 }
     }
+    let own = number % 2 * rules.octaves
+    let octaves = unsaid(own).isEmpty ? rules.octaves - own : own
+    let sources = unsaid(octaves)
     guard !sources.isEmpty else {
       nextAt = moment + .seconds(rules.rest)
       return []
@@ -141,8 +142,8 @@ extension Conductor {
     let fresh = sources.filter { $0.pairs.first?.m?.pitch != previous }
     let pool = fresh.isEmpty ? sources : fresh
     let source = pool[generator.below(pool.count)]
-    game.echoed[way(source), default: 0] += 1
-    let written = echoed(source, last: left, isThin: isThin, octaves: number % 2 * rules.octaves, at: moment)
+    game.echoed[way(source, octaves), default: 0] += 1
+    let written = echoed(source, last: left, isThin: isThin, octaves: octaves, at: moment)
     take(written)
     var rest = rules.rest
     for _ in 0..<min(number, 30) { rest = min(rest * Double(100 + rules.growth) / 100, rules.until) }
@@ -176,8 +177,9 @@ extension Conductor {
       bar.pairs[index].bass = []
       bar.pairs[index].isLong = isLast
       bar.pairs[index].isAwakening = false
-      // What is left of an echo rests in T, but for its long note.
-      if isThin && !isLast { bar.pairs[index].t = bar.pairs[index].m == nil ? bar.pairs[index].t : nil }
+      bar.pairs[index].answer = nil
+      // T rests under an echo, but for its long note.
+      if !isLast && bar.pairs[index].m != nil { bar.pairs[index].t = nil }
       bar.pairs[index].change { note in
         note.onset = note.onset - begin
         note.pitch = Pitch(min(max(note.pitch.midi + 12 * shift, 21), 108))
@@ -229,6 +231,10 @@ extension Pair {
     if var note = t {
       body(&note)
       t = note
+    }
+    if var note = answer {
+      body(&note)
+      answer = note
     }
   }
 }

@@ -16,8 +16,12 @@ public struct Conductor: Sendable {
 
   /// Every bar of the session so far, as written; for pictures, `explain` and export.
   public internal(set) var bars: [Bar] = []
-  /// The rules in force; bars already written keep theirs.
-  public var rules: ScoreRules
+  /// The rules as their file has them; bars already written keep theirs.
+  public var home: ScoreRules { didSet { findTonic() } }
+  /// The rules in force: those of the file, on the tonic of the running game.
+  public internal(set) var rules: ScoreRules
+  /// Where the session stands on its way through the tonics; a match is heard at home.
+  public var station: Station { didSet { findTonic() } }
   /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// When an opponent may answer.
@@ -57,13 +61,12 @@ public struct Conductor: Sendable {
   var waitingSince = Tick.zero
   /// The low tonic of a new game that a quick move may overtake.
   var pendingTonic: Tick?
-  /// The last move's moment, and what the match's log says it was.
-  var lastMove: (moment: Tick, logged: Tick)?
-  var hurried = 0
   var connectionLost = false
 
   // The running game.
   var game = GameScore()
+  /// What each of its moves found, so that it can be taken back or composed again.
+  var past: [Past] = []
 
   /// What time alone brings next.
   enum Course: Sendable {
@@ -80,8 +83,6 @@ public struct Conductor: Sendable {
     var generation: UInt32
     /// When it was cut: what it had from there on will not sound.
     var cut: Tick?
-    /// The signs it says, whose they are, and the pairs they are heard on.
-    var signs: [(debt: Debt, pair: Int)] = []
 
     /// When its last note ends.
     var end: Tick { min(written.end, cut ?? written.end) }
@@ -94,6 +95,23 @@ public struct Conductor: Sendable {
   struct Debt: Sendable, Hashable {
     var sign: String
     var mover: Player
+  }
+
+  /// The bar of the last move, as far as the next one must know it.
+  struct Said: Sendable {
+    var start: Tick
+    var onsets: [Tick]
+    /// The long note.
+    var goal: Note?
+    /// The signs it says, whose they are, and the pairs they are heard on.
+    var signs: [(debt: Debt, pair: Int)]
+  }
+
+  /// The score before a move of moment `moment`.
+  struct Past: Sendable {
+    var game: GameScore
+    var novelty: Novelty
+    var moment: Tick
   }
 
   /// The grid an opponent answers on: a downbeat or the beginning of a game, what follows it, and a short note there.
@@ -117,12 +135,15 @@ public struct Conductor: Sendable {
   struct GameScore: Sendable {
     var position = Position.start
     var human: Player?
+    /// Whether it is composed by a log, for all who hear it.
+    var isMatch = false
     var facts: [MoveFacts] = []
-    /// When each of those moves was heard.
-    var moments: [Tick] = []
     var owed: [Debt] = []
-    var owedBefore: [[Debt]] = []
+    var said: Said?
     var tempo = Tempo()
+    /// The last move's moment, and what the match's log says it was.
+    var lastMove: (moment: Tick, logged: Tick)?
+    var hurried = 0
     /// How often each bar was echoed in each way.
     var echoed: [Int: Int] = [:]
     var isOver = false
@@ -136,10 +157,12 @@ public struct Conductor: Sendable {
     var firstBar = 0
   }
 
-  /// Makes the conductor of a session whose first game has `seed`.
-  public init(seed: UInt64, rules: ScoreRules) {
+  /// Makes the conductor of a session whose first game has `seed`; one that is taken up again stands where it stood.
+  public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
     self.seed = seed
-    self.rules = rules
+    self.home = home
+    self.station = station
+    rules = home.at(station)
     gameSeed = seed
     tuneGame()
   }
@@ -162,22 +185,16 @@ public struct Conductor: Sendable {
   /// Takes the candidates of a record for the bars of the running game instead of judging novelty, where it has them.
   public mutating func replay(choices: [[Int]]) { game.replay = choices }
 
-  /// Makes the running game a match over the network: what is composed depends on this seed, its moves and their
-  /// `logged` times alone. Call it when the game has started.
-  public mutating func beginMatch(seed: UInt64) {
-    gameSeed = seed
-    novelty = Novelty()
-    tuneGame()
-  }
-
   /// Answers a happening at a moment not before any earlier one (previews, refusals and clocks may come any time).
   ///
-  /// `logged` is the time a match's log gives a move, whenever its line arrived; bars are composed by it.
+  /// `logged` is the time a match's log gives a move, whenever its line arrived; its bars are composed by it.
   public mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     let events =
       switch happening {
       case .opened(let resuming): open(at: moment, resuming: resuming)
       case .gameStarted(let position, let human): begin(position, human: human, at: moment)
+      case .matchStarted(let seed): begin(.start, human: nil, match: seed, at: moment)
+      case .logged: settle(logged, at: moment)
       case .moved(let facts): move(facts, at: moment, logged: logged)
       case .ended(let end): self.end(end, at: moment)
       case .undone: undo(at: moment)
@@ -222,6 +239,7 @@ public struct Conductor: Sendable {
     let late = frame - bar.start
     guard late > .zero, bars.indices.contains(bar.index), bars[bar.index].start == bar.start else { return }
     if slots?.start == bar.start { slots?.start = frame }
+    if game.said?.start == bar.start { game.said?.start = frame }
     current?.written.bar.start = frame
     bars[bar.index].start = frame
     nextAt = nextAt.map { $0 + late }
@@ -230,6 +248,8 @@ public struct Conductor: Sendable {
   }
 
   // MARK: What all parts use
+
+  mutating func findTonic() { rules = home.at(game.isMatch ? Station() : station) }
 
   mutating func newGeneration() -> UInt32 {
     generation += 1

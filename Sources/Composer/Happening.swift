@@ -7,6 +7,11 @@ public enum Happening: Sendable, Hashable {
   case opened(resuming: Bool)
   /// A new game or rematch from a position; `human` is the one local human's side, if there is exactly one.
   case gameStarted(Position, human: Player?)
+  /// A match over the network begins: what is composed depends on this seed, its moves and the times that its log gives
+  /// them, whoever listens.
+  case matchStarted(seed: UInt64)
+  /// The log of a match has given the last move its time, which was heard before that was known.
+  case logged
   /// A move was played.
   case moved(MoveFacts)
   /// The game ended other than by a move (resignation, flag, agreement, abandonment), or by the move just reported.

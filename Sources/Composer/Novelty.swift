@@ -1,6 +1,6 @@
 /// What the session's melodies have said so far, so that nothing is said twice.
 ///
-/// Patterns are compared as X plays them, so that O saying the same an octave lower is not new; a whole bar is a
+/// Lines are MIDI notes, so that another key is new. Patterns are compared as X plays them, so that O saying the same an octave lower is not new; a whole bar is a
 /// repeat if it is written or sounds like an earlier one.
 struct Novelty: Sendable {
   /// The length of the patterns that are compared.
@@ -15,7 +15,7 @@ struct Novelty: Sendable {
 
   /// Whether a line of four notes or more has been heard before, note for note.
   func isRepeat(_ line: [Int], octaves: Int) -> Bool {
-    line.count >= 4 && (lines.contains(line) || lines.contains(line.map { $0 + 7 * octaves }))
+    line.count >= 4 && (lines.contains(line) || lines.contains(line.map { $0 + 12 * octaves }))
   }
 
   /// Remembers a line, as written and as it sounds.
@@ -23,7 +23,7 @@ struct Novelty: Sendable {
     patterns.formUnion(Self.patterns(of: line))
     guard line.count >= 4 else { return }
     lines.insert(line)
-    lines.insert(line.map { $0 + 7 * octaves })
+    lines.insert(line.map { $0 + 12 * octaves })
   }
 
   private static func patterns(of line: [Int]) -> [UInt64] {

@@ -19,6 +19,8 @@ public struct Rendition: Sendable {
   public var bars: [Bar] { conductor.bars }
   /// Why each note of M is there, by bar index, if asked for.
   public var reasons: [Int: [NoteReason]] { conductor.reasons }
+  /// The rules it was played by, on the tonic of its game.
+  public var rules: ScoreRules { conductor.rules }
   /// The candidates taken, for the game's record.
   public var choices: [[Int]] { conductor.choices }
   /// Where the last bar ends.
@@ -32,10 +34,14 @@ public struct Rendition: Sendable {
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, timing: Timing = .asKept,
     opens: Bool = true, explains: Bool = false
   ) {
-    let keepsFrames = timing == .asKept && record.game.moves.contains { $0.frame != nil }
+    let logged = record.logSlots
+    let moves = record.game.moves
+    // Who came to a match late has no frames of its first moves: then all go by its log.
+    let keepsFrames =
+      timing == .asKept && moves.contains { $0.frame != nil } && (logged == nil || moves.allSatisfy { $0.frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
-    let opens = opens && origin == 0
-    conductor = Conductor(seed: seed ?? record.seed ?? 1, rules: rules)
+    let opens = opens && origin == 0 && logged == nil
+    conductor = Conductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
     conductor.explains = explains
     conductor.pace = record.pace ?? 1
@@ -48,7 +54,11 @@ public struct Rendition: Sendable {
       conductor.joinSession()
     }
     conductor.replay(choices: record.bars)
-    say(.gameStarted(record.game.start, human: human), at: .zero)
+    if logged != nil {
+      say(.matchStarted(seed: conductor.gameSeed), at: .zero)
+    } else {
+      say(.gameStarted(record.game.start, human: human), at: .zero)
+    }
     conductor.replay(choices: record.bars)
     var now = Tick.zero
     if opens {
@@ -62,17 +72,20 @@ public struct Rendition: Sendable {
       now = .seconds(2 * rules.bars.short)
     }
     var asides = keepsFrames ? record.asides[...] : []
-    for (move, facts) in zip(record.game.moves, record.game.facts) {
+    for (index, (move, facts)) in zip(moves, record.game.facts).enumerated() {
+      let slot = logged.map { Tempo.moment($0[index]) }
       hear(&asides, until: move.frame ?? 0, from: facts.before, record, origin)
       if timing == .asKept {
-        if let frame = move.frame {
+        if keepsFrames, let frame = move.frame {
           now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
+        } else if let logged, index > 0 {
+          now = (happenings.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
         } else if let elapsed = move.elapsed, case .moved? = happenings.last?.happening {
           now = (happenings.last?.moment ?? now) + .milliseconds(elapsed)
         }
       }
       carryOn(to: now)
-      say(.moved(facts), at: now)
+      say(.moved(facts), at: now, logged: slot)
       now = conductor.bars.last.map(Self.end(of:)) ?? now
     }
     hear(&asides, until: .max, from: record.game.position, record, origin)
@@ -113,9 +126,9 @@ public struct Rendition: Sendable {
     }
   }
 
-  private mutating func say(_ happening: Happening, at moment: Tick) {
+  private mutating func say(_ happening: Happening, at moment: Tick, logged: Tick? = nil) {
     happenings.append((moment, happening))
-    events += conductor.handle(happening, at: moment)
+    events += conductor.handle(happening, at: moment, logged: logged)
   }
 
   private mutating func carryOn(to moment: Tick) {

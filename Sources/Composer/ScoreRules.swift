@@ -7,6 +7,8 @@ public struct ScoreRules: Sendable, Hashable {
   public var name = "unnamed"
   /// The scale of the M-voice; its triad is the T-voice's.
   public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
+  /// The tonics of the games of a session, a cycle that begins at home; none where all are at home.
+  public var tonics: [Spelling] = []
   /// The pitches of the nine cells in reading order, as X plays them.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
   /// How X plays.
@@ -61,6 +63,9 @@ public struct ScoreRules: Sendable, Hashable {
       if let tonic = tonic.text.flatMap({ Spelling($0 + "4") }), Scale.isScale(steps) {
         scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: steps)
       }
+      var plan = RuleValue.list(tonics.map { .text($0.letterName) })
+      v.optional { $0.leaf("tonics", .list(.letter, 0...24, "notes"), &plan) }
+      tonics = plan.list.compactMap { $0.text.flatMap { Spelling($0 + "4") } }
     }
     var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map(V.text)) })
     v.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows)
@@ -124,5 +129,5 @@ extension Scale {
   }
 
   /// The tonic in octave 4.
-  var tonicSpelling: Spelling { Spelling(letter: tonicLetter, alteration: tonicAlteration, octave: 4) }
+  public var tonicSpelling: Spelling { Spelling(letter: tonicLetter, alteration: tonicAlteration, octave: 4) }
 }

@@ -90,6 +90,8 @@ public struct SignRule: Sendable, Hashable {
     case after
     /// On every second pair only, the long one among them.
     case half
+    /// With M, and again from its other side half a pair later, but on the downbeat and the long note.
+    case double
   }
 
   /// The name, as bars and explanations carry it.

@@ -58,10 +58,11 @@ public struct StyleMeasures: Sendable, Hashable {
         }
       }
       last = note
-      guard let t = pair.t?.pitch.midi else { continue }
-      pairs += 1
-      if Self.conforms(t, to: m, scale) { conforming += 1 } else if pair.isAwakening { awakenings += 1 }
-      if [1, 2].contains(abs(m - t) % 12) { seconds += 1 }
+      for t in [pair.t, pair.answer].compactMap({ $0?.pitch.midi }) {
+        pairs += 1
+        if Self.conforms(t, to: m, scale) { conforming += 1 } else if pair.isAwakening { awakenings += 1 }
+        if [1, 2].contains(abs(m - t) % 12) { seconds += 1 }
+      }
     }
   }
 

@@ -17,8 +17,8 @@ public enum Effect: Sendable, Hashable {
   case begin(GameSetup, from: Position)
   /// A match comes to the board as it stands.
   case join(Sitting)
-  /// The marks of the match: missing ones are made, those shown too early taken back.
-  case follow([Square])
+  /// The marks of the match and when its log says they were made: missing ones are made, those shown too early taken back.
+  case follow([Square], times: [Int64])
   /// The other side, or the server, is away or back.
   case away(Bool)
   /// Look for a server.
@@ -84,6 +84,8 @@ public struct Sitting: Sendable, Hashable {
   public var names: Sides<String>
   /// The marks made so far.
   public var moves: [Square]
+  /// When they were made, by the server's clock, in milliseconds.
+  public var times: [Int64] = []
 }
 
 /// What is asked of a match server.

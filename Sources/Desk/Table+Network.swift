@@ -253,7 +253,9 @@ extension Table {
       score = Score()
     }
     let sitting = Sitting(
-      match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), moves: view.state.moves)
+      match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), moves: view.state.moves,
+      times: view.state.times)
+    timesTold = view.state.times.count
     effects += [.join(sitting), .show(.board), .attention]
     var game = Game()
     for square in view.state.moves { _ = try? game.play(square) }
@@ -276,7 +278,11 @@ extension Table {
       target.append(mark.cell)
     }
     var effects: [Effect] = []
-    if board.game.moves.map(\.square) != target { effects.append(.follow(target)) }
+    let times = view.state.times
+    if board.game.moves.map(\.square) != target || times.count > timesTold {
+      effects.append(.follow(target, times: times))
+    }
+    timesTold = times.count
     if let end = view.state.end, !board.game.isOver || effects != [] { effects.append(.end(Table.end(end))) }
     if view.state.phase == .over { effects.append(.remember(.matchServer(""))) }
     return effects + tellAway()

@@ -118,6 +118,8 @@ public struct Table: Sendable {
   var wish: Connect.Wish?
   /// A mark shown here that the server has not answered.
   var pending: (ply: Int, cell: Square)?
+  /// How many of its marks' times the music has been told.
+  var timesTold = 0
   /// Whether the other voice, or the server, is away, as last told to the music.
   var isAlone = false
   /// Whether a side has called the match off, rather than nobody having begun.

@@ -5,8 +5,8 @@ import TicTacToe
 /// The score explained: bar by bar the facts, the rules that fired, and why each note is there.
 public enum Explanation {
   /// Explains a rendition made with `explains: true`.
-  public static func text(_ rendition: Rendition, record: Record, rules: ScoreRules) -> String {
-    let facts = record.game.facts
+  public static func text(_ rendition: Rendition, record: Record) -> String {
+    let (facts, rules) = (record.game.facts, rendition.rules)
     var lines: [String] = []
     for bar in rendition.bars {
       lines.append(TextScore.heading(bar))

@@ -32,7 +32,7 @@ public enum MusicXML {
     let lengths = pairs.map { $0.isLong ? long : 1 }
     let beats = lengths.reduce(0, +)
     var xml = "    <measure number=\"\(number)\">\n      <attributes>"
-    if number == 1 { xml += "<divisions>1</divisions><key><fifths>\(fifths(scale))</fifths></key>" }
+    if number == 1 { xml += "<divisions>2</divisions><key><fifths>\(fifths(scale))</fifths></key>" }
     xml += "<time print-object=\"no\"><beats>\(beats)</beats><beat-type>4</beat-type></time>"
     if number == 1 {
       xml += "<staves>3</staves>"
@@ -60,9 +60,13 @@ public enum MusicXML {
       }
       xml += note(pair.m?.pitch, length, voice: 1, staff: 1, scale: scale)
     }
-    xml += "      <backup><duration>\(beats)</duration></backup>\n"
-    for (pair, length) in zip(pairs, lengths) { xml += note(pair.t?.pitch, length, voice: 2, staff: 2, scale: scale) }
-    xml += "      <backup><duration>\(beats)</duration></backup>\n"
+    xml += "      <backup><duration>\(2 * beats)</duration></backup>\n"
+    for (pair, length) in zip(pairs, lengths) {
+      let isHalf = pair.answer != nil
+      xml += note(pair.t?.pitch, length, voice: 2, staff: 2, scale: scale, isHalf: isHalf)
+      if isHalf { xml += note(pair.answer?.pitch, length, voice: 2, staff: 2, scale: scale, isHalf: true) }
+    }
+    xml += "      <backup><duration>\(2 * beats)</duration></backup>\n"
     xml += bass(pairs, lengths, beats, scale)
     if isLast { xml += "      <barline location=\"right\"><bar-style>light-heavy</bar-style></barline>\n" }
     return xml + "    </measure>\n"
@@ -103,7 +107,7 @@ public enum MusicXML {
 
   private static func note(
     _ pitch: Pitch?, _ length: Int, voice: Int, staff: Int, scale: Scale, isChord: Bool = false,
-    tie: (stop: Bool, start: Bool) = (false, false)
+    isHalf: Bool = false, tie: (stop: Bool, start: Bool) = (false, false)
   ) -> String {
     var xml = "      <note>"
     if isChord { xml += "<chord/>" }
@@ -115,10 +119,10 @@ public enum MusicXML {
     } else {
       xml += "<rest/>"
     }
-    xml += "<duration>\(length)</duration>"
+    xml += "<duration>\(isHalf ? length : 2 * length)</duration>"
     if tie.stop { xml += "<tie type=\"stop\"/>" }
     if tie.start { xml += "<tie type=\"start\"/>" }
-    let type = length >= 4 ? "whole" : length >= 2 ? "half" : "quarter"
+    let type = isHalf ? "eighth" : length >= 4 ? "whole" : length >= 2 ? "half" : "quarter"
     xml += "<voice>\(voice)</voice><type>\(type)</type>"
     if length == 3 || length == 6 { xml += "<dot/>" }
     if pitch != nil && length < 4 { xml += "<stem>none</stem>" }

@@ -1,3 +1,4 @@
+import Composer
 import ScoreModel
 import Synth
 
@@ -10,6 +11,8 @@ public struct OfflineSound {
   private let end: Tick
   /// Seconds to write, from the first sound.
   public var range = 0.0...Double.greatestFiniteMagnitude
+  /// When the strings and the rest of the patch go to other rules.
+  public var turns: [(at: Tick, rules: ScoreRules)] = []
 
   /// Prepares events, of which the last bar ends at `end`.
   public init(_ events: [ScoreEvent], end: Tick) {
@@ -32,7 +35,12 @@ public struct OfflineSound {
     var frame: Int64 = 0
     let first = Tick.seconds(range.lowerBound).rawValue
     let last = Tick.seconds(end).rawValue
+    var turns = turns[...]
     while frame < last {
+      while let turn = turns.first, turn.at.rawValue <= frame {
+        engine.load(Patch(turn.rules))
+        turns.removeFirst()
+      }
       // What comes before the range is rendered all the same: its notes ring on.
       let run = Int(min(4_800, (frame < first ? first : last) - frame))
       let samples = renderer.render(frames: run)

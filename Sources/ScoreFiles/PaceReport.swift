@@ -25,7 +25,7 @@ public struct PaceReport: Sendable {
   public private(set) var reached = 0
   /// Pairs composed.
   public private(set) var pairs = 0
-  /// Seconds from each long note that was heard to the next, echoes' among them, while games ran.
+  /// Seconds from each long note that was heard to the next, echoes' and those resolved late among them, while games ran.
   public private(set) var between: [Double] = []
 
   /// The share of bars that reach their long note, 0–1.
@@ -59,17 +59,24 @@ public struct PaceReport: Sendable {
       _ = conductor.handle(.moved(facts), at: now)
     }
     var last: Tick?
+    func hear(_ moment: Tick) {
+      if let last { between.append((moment - last).seconds) }
+      last = moment
+    }
     for bar in conductor.bars {
       guard let long = bar.pairs.last?.m?.onset, bar.kind != .undo else { continue }
+      // What the bar before was kept from saying is said late, and held under this one.
+      for note in bar.pairs[0].bass where note.onset > .zero {
+        let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
+        if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }
+      }
       let isHeard = bar.cut.map { $0 >= long + .seconds(rules.gestures.heard) } ?? true
       if bar.kind == .move {
         bars += 1
         pairs += bar.pairs.count
         if isHeard { reached += 1 }
       }
-      guard isHeard else { continue }
-      if let last { between.append((bar.start + long - last).seconds) }
-      last = bar.start + long
+      if isHeard { hear(bar.start + long) }
     }
   }
 

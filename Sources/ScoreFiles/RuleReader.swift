@@ -213,11 +213,18 @@ public struct RuleReader: RuleVisitor {
     if !compass.contains(register.lowerBound) || !compass.contains(register.upperBound) {
       complain("melody.register", "must lie within the compass")
     }
+    if let first = rules.tonics.first, first != rules.scale.tonicSpelling {
+      complain("scale.tonics", "must begin with the tonic: each cycle begins at home")
+    }
     let octaves = [rules.x.octaves, rules.o.octaves, 0]
-    let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)
-    let highest = compass.upperBound.midi + 12 * ((octaves.max() ?? 0) + rules.echoes.octaves)
-    if lowest < 33 || highest > 108 {
-      complain("hands", "with the compass and echoes the hands must stay within A1 (T lies below M) and C8")
+    for moved in [rules] + rules.tonics.map({ rules.moved(to: $0) }) {
+      let compass = moved.melody.compass
+      let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)
+      // Echoes have a ceiling of their own.
+      guard lowest < 33 || compass.upperBound.midi + 12 * (octaves.max() ?? 0) > 108 else { continue }
+      let tonic = moved.scale.tonicSpelling.letterName
+      complain("hands", "with the compass the hands must stay within A1 (T lies below M) and C8, in \(tonic) too")
+      break
     }
     if rules.signs.last.map({ !$0.when.isEmpty || !$0.unless.isEmpty }) ?? true {
       complain("signs", "the last rule must have no condition, so that every move has a sign")

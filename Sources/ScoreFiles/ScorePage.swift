@@ -131,6 +131,7 @@ public struct ScorePage: Sendable {
       let roll = bar.isX == false && pair.m != nil && pair.t != nil ? 4.0 : 0
       if let m = pair.m { head(x + roll, bottoms[0], 30, m.pitch, isLong: pair.isLong, grey: ink) }
       if let t = pair.t { head(x - roll / 2, bottoms[1], 30, t.pitch, isLong: pair.isLong, grey: ink) }
+      if let t = pair.answer { head(x + stretch * 19, bottoms[1], 30, t.pitch, isLong: false, grey: ink) }
       for note in pair.bass { head(x, bottoms[2], 18, note.pitch, isLong: true, grey: ink) }
       if pair.isAwakening { flower(x, top - 28) }
       x += stretch * width(of: pair)

@@ -7,13 +7,15 @@ import TicTacToe
 public struct SimulatedPlay: Sendable {
   /// Every score event in the order it was posted, cuts included.
   public private(set) var events: [ScoreEvent] = []
-  /// Where the last arch ends.
+  /// Where the last arch, and the idle time after it, end.
   public private(set) var end = Tick.zero
+  /// When the rules went to another tonic, and what they were there.
+  public private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
   /// Games played.
   public let games: Int
 
-  /// Plays `games` games of a seed.
-  public init(games: Int, seed: UInt64, rules: ScoreRules) {
+  /// Plays `games` games of a seed; then nobody moves for `idle` seconds.
+  public init(games: Int, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
     self.games = games
     var conductor = Conductor(seed: seed, rules: rules)
     conductor.inTime = []
@@ -21,7 +23,9 @@ public struct SimulatedPlay: Sendable {
     var now = Tick.zero
     events += conductor.handle(.opened(resuming: false), at: now)
     for index in 0..<games {
+      let scale = conductor.rules.scale
       events += conductor.handle(.gameStarted(.start, human: nil), at: now)
+      if conductor.rules.scale != scale { turns.append((now, conductor.rules)) }
       for facts in ReferenceGames.game(seed: seed, index: index).game.facts {
         let next = now + .seconds(Self.thinkingTime(&generator))
         events += conductor.advance(to: next - Conductor.lookahead)
@@ -37,7 +41,8 @@ public struct SimulatedPlay: Sendable {
       }
       now = now + rest
     }
-    end = now
+    end = now + .seconds(idle)
+    events += conductor.advance(to: end - Conductor.lookahead)
   }
 
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {

@@ -8,14 +8,15 @@ public enum TextScore {
     bars.map { text($0, scale: scale) }.joined(separator: "\n")
   }
 
-  /// Writes one bar. Long notes carry a `–`, the awakening a `*`, pairs that were cut off stand in brackets.
+  /// Writes one bar. Long notes carry a `–`, the awakening a `*`, T's answer a `+`; pairs that were cut off stand in brackets.
   public static func text(_ bar: Bar, scale: Scale) -> String {
     let sounding = bar.sounding.count
     var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]
     if bar.pairs.contains(where: { !$0.bass.isEmpty }) { rows.append(("low", [])) }
     for (index, pair) in bar.pairs.enumerated() {
       func name(_ note: Note?) -> String { note.map { scale.spelling(of: $0.pitch.midi).description } ?? "·" }
-      var cells = [name(pair.m), name(pair.t) + (pair.isAwakening ? "*" : "")]
+      let answer = pair.answer.map { "+" + name($0) } ?? ""
+      var cells = [name(pair.m), name(pair.t) + (pair.isAwakening ? "*" : "") + answer]
       if rows.count > 2 {
         cells.append(pair.bass.map { scale.spelling(of: $0.pitch.midi).description }.joined(separator: "+"))
       }

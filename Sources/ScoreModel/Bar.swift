@@ -27,6 +27,8 @@ public struct Pair: Sendable, Hashable {
   public var m: Note?
   /// The tintinnabuli note; `nil` where M is alone.
   public var t: Note?
+  /// T again, in the second half of a pair of which it goes at double pace.
+  public var answer: Note?
   /// Low notes under the pair (the struck B octave, the third voice of a fork).
   public var bass: [Note]
   /// Whether this is the long note that closes a bar.
@@ -35,9 +37,12 @@ public struct Pair: Sendable, Hashable {
   public var isAwakening: Bool
 
   /// Makes a pair.
-  public init(m: Note?, t: Note?, bass: [Note] = [], isLong: Bool = false, isAwakening: Bool = false) {
+  public init(
+    m: Note?, t: Note?, answer: Note? = nil, bass: [Note] = [], isLong: Bool = false, isAwakening: Bool = false
+  ) {
     self.m = m
     self.t = t
+    self.answer = answer
     self.bass = bass
     self.isLong = isLong
     self.isAwakening = isAwakening

@@ -39,10 +39,14 @@ public final class GameSession {
   private let inBackground: (@escaping @Sendable () -> Void) -> Void
   private var conductor: Conductor
   /// The moment of the last happening: the conductor never hears of an earlier one.
-  private var lastHandled = Tick.zero
+  var lastHandled = Tick.zero
   private var hasOpened = false
   private var startFrame: Int64 = 0
   var endFrame: Int64?
+  /// When the log of the match that runs says its marks were made, in slots; `nil` in a game of this machine.
+  var slots: [Int]?
+  /// How many of them the score was composed by.
+  var settled = 0
   /// The generation that sounds the move of each ply, for the engine's reports of late ones.
   var generations: [UInt32?] = []
   private var thought: Thought?
@@ -67,11 +71,14 @@ public final class GameSession {
 
   // MARK: - What the window shows
 
-  /// The score rules; a change holds from the next bar.
+  /// The score rules as their file has them; a change holds from the next bar.
   public var rules: ScoreRules {
-    get { conductor.rules }
-    set { conductor.rules = newValue }
+    get { conductor.home }
+    set { conductor.home = newValue }
   }
+
+  /// The score rules on the tonic of the running game: what staff, cells and strings go by.
+  public var rulesInForce: ScoreRules { conductor.rules }
 
   /// What records name the score rules by; set it with `rules`.
   public var rulesReference: Record.ScoreRules?
@@ -107,6 +114,7 @@ public final class GameSession {
     precondition(!hasOpened, "a session opens once")
     hasOpened = true
     if let record {
+      conductor.station = record.station ?? Station()
       game = record.game
       resumed = record
       // What ran before goes on from what is left.
@@ -252,12 +260,12 @@ public final class GameSession {
   }
 
   @discardableResult
-  func mark(_ square: Square, at slot: Tick?) -> RuleViolation? {
+  func mark(_ square: Square, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
       // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
       var next = game
       let facts = try next.play(square)
-      let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat))
+      let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
       let frame = lastHandled.rawValue + frameOffset
       let previous = game.moves.last?.frame ?? startFrame
       let elapsed = Int(max(0, frame - previous) / 48)
@@ -279,7 +287,7 @@ public final class GameSession {
     undone = []
   }
 
-  func begin(_ next: Game) {
+  func begin(_ next: Game, match: UInt64? = nil) {
     stopThinking()
     game = next
     gameNumber += 1
@@ -289,8 +297,10 @@ public final class GameSession {
     frameOffset = 0
     resumed = nil
     isClockLow = false
+    (slots, settled) = (match == nil ? nil : [], 0)
     conductor.inTime = inTime
-    submit([.gameStarted(next.position, human: participants.loneHuman)])
+    let begun = Happening.gameStarted(next.position, human: participants.loneHuman)
+    submit([match.map { Happening.matchStarted(seed: $0) } ?? begun])
     startFrame = lastHandled.rawValue
     think()
   }
@@ -300,14 +310,14 @@ public final class GameSession {
   /// Composing a bar takes a while, in which a block may begin; then the moment just chosen has passed. So the bar is
   /// composed on a copy, and again (from warm caches) if the clock moved meanwhile.
   @discardableResult
-  func submit(_ happenings: [Happening], at slot: Tick? = nil) -> [ScoreEvent] {
+  func submit(_ happenings: [Happening], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     var moment = Tick.zero
     var next = conductor
     for _ in 0..<2 {
       moment = max(slot ?? .zero, sound.now(), lastHandled)
       next = conductor
-      events = happenings.flatMap { next.handle($0, at: moment) }
+      events = happenings.flatMap { next.handle($0, at: moment, logged: logged) }
       if sound.now() <= moment { break }
     }
     conductor = next
@@ -388,6 +398,8 @@ extension GameSession {
       }
     record.scoreRules = rulesReference
     record.human = participants.loneHuman
+    record.station = slots == nil ? conductor.station : nil
+    record.logSlots = slots.flatMap { $0.count == game.moves.count ? $0 : nil }
     record.pace = conductor.pace
     if let clockSeconds { record.timeControl = "\(clockSeconds)+0" }
     record[player: .x] = participants.x.name

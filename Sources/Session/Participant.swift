@@ -7,7 +7,7 @@ public enum Participant: Sendable {
   case human(name: String)
   /// A built-in opponent, with the seed its choices come from beside the game's own.
   case opponent(any Opponent)
-  /// Somebody elsewhere, whose moves the program brings (`GameSession.receive`).
+  /// Somebody elsewhere, whose moves the program brings (`GameSession.follow`).
   case remote(name: String)
 
   /// Whether a person at this machine plays the side.

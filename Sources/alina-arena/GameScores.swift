@@ -99,6 +99,7 @@ struct GameScores {
 
   private func write(_ record: Record, _ stem: String, check: () throws -> Void) throws {
     let rendition = Rendition(of: record, rules: rules)
+    let rules = rendition.rules
     let title = ScoreTitle.title(record)
     let page = ScorePage(rendition.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
     let texts = [

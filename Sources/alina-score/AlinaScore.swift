@@ -45,7 +45,7 @@ struct Explain: ParsableCommand {
     let record = try source.record()
     let rules = try source.rules(for: record)
     let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side, explains: true)
-    print(Explanation.text(rendition, record: record, rules: rules), terminator: "")
+    print(Explanation.text(rendition, record: record), terminator: "")
   }
 }
 
@@ -57,17 +57,21 @@ struct Simulate: ParsableCommand {
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @Option(help: ArgumentHelp("How long nobody moves after the last.", valueName: "seconds")) var idle = 0.0
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
   func validate() throws {
     guard (1...1_000).contains(games) else { throw ValidationError("--games \(games): 1–1000") }
+    guard (0...3_600).contains(idle) else { throw ValidationError("--idle \(idle): 0–3600 seconds") }
   }
 
   func run() throws {
     let rules = try RuleLibrary.load(scoreRules).rules
-    let play = SimulatedPlay(games: games, seed: seed, rules: rules)
+    let play = SimulatedPlay(games: games, seed: seed, rules: rules, idle: idle)
+    var sound = OfflineSound(play.events, end: play.end)
+    sound.turns = play.turns
     try WholeFile.write(wav) { part in
-      try OfflineSound(play.events, end: play.end).write(to: part, format: .wav, rules: rules, piano: piano)
+      try sound.write(to: part, format: .wav, rules: rules, piano: piano)
     }
   }
 }

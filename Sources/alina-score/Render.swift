@@ -46,8 +46,9 @@ struct Render: ParsableCommand {
 
   func run() throws {
     let record = try source.record()
-    let rules = try source.rules(for: record)
-    let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side)
+    let home = try source.rules(for: record)
+    let rendition = Rendition(of: record, rules: home, seed: source.seed, human: source.side)
+    let rules = rendition.rules
     let title = ScoreTitle.title(record)
     let bars = bars(of: rendition)
     if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }

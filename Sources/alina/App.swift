@@ -216,7 +216,7 @@ final class App: PlatformGame {
       files.newName()
       session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
     case .join(let sitting): join(sitting)
-    case .follow(let moves): session.follow(moves)
+    case .follow(let moves, let times): session.follow(moves, times: times)
     case .away(let isAway): session.connection(lost: isAway)
     case .connect(let wanted): connect(wanted)
     case .hangUp:
@@ -247,13 +247,12 @@ final class App: PlatformGame {
   private func join(_ sitting: Sitting) {
     music.stop()
     files.newName()
-    var game = Game()
-    for square in sitting.moves { _ = try? game.play(square) }
     func participant(_ side: Player) -> Participant {
       sitting.you == side ? .human(name: sitting.names[side]) : .remote(name: sitting.names[side])
     }
     let client = client
-    parts.session.join(Participants(x: participant(.x), o: participant(.o)), at: game) { side in
+    let players = Participants(x: participant(.x), o: participant(.o))
+    parts.session.join(players, seed: sitting.match.seed, moves: sitting.moves, times: sitting.times) { side in
       client?.match(sitting.match)?.remaining(side, at: MatchClient.now)
     }
   }

@@ -40,6 +40,13 @@ final class Knobs {
   /// Reads the score rules again where their file was saved again.
   func watchRules(at now: Double) {
     if rulesWatch.wantsReading(at: now, stamp: parts.services.fileStamp) { loadRules(screen.settings.scoreRules) }
+    if parts.session.rulesInForce.scale != tonality.scale { retune() }
+  }
+
+  /// Takes staff, cells and strings to the tonic of the running game.
+  private func retune() {
+    parts.engine.load(Patch(parts.session.rulesInForce))
+    tonality = Tonality(parts.session.rulesInForce)
   }
 
   /// A slider's position as a level: its default is the level the score was balanced at, silence is its end.
@@ -91,8 +98,7 @@ final class Knobs {
       let loaded = try RuleLibrary.load(name)
       parts.session.rules = loaded.rules
       parts.session.rulesReference = loaded.reference
-      parts.engine.load(Patch(loaded.rules))
-      tonality = Tonality(loaded.rules)
+      retune()
       if !isFirst { say("\(screen.text(.rulesRead)) \(loaded.rules.name)") }
     } catch {
       say(error.description)

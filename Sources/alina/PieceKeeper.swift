@@ -26,6 +26,7 @@ struct PieceKeeper: Sendable {
   /// Writes the files into a folder, which is made; returns what went wrong, in one line.
   func write(to folder: String) -> String? {
     let music = Rendition(of: record, rules: rules, human: human)
+    let rules = music.rules
     do {
       // The notes first: they are there at once, the sound takes some seconds.
       for (name, bytes) in [
@@ -45,7 +46,7 @@ struct PieceKeeper: Sendable {
 
   /// The sound as it was heard: on the same piano, in the same tuning.
   private func writeSound(of music: Rendition, to path: String) throws {
-    let engine = Engine(patch: Patch(rules))
+    let engine = Engine(patch: Patch(music.rules))
     if a4 != 440 { engine.setTuning(a4: a4) }
     // The font must outlive the engine that plays it.
     let sampled = try grand.map { try SampledPiano(font: $0) }

@@ -153,6 +153,7 @@ import TicTacToe
     record.game = kept
     record.bars = session.choices
     record.inTime = session.inTime
+    record.station = session.station
     now = now + .seconds(100)
     let again = Rendition(of: record, rules: rules, human: .x)
     let origin = round == 0 ? Tick.zero : start

@@ -156,8 +156,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     // Each has heard other things before.
     for facts in randomGame(Int(seed)).game.facts { _ = conductor.handle(.moved(facts), at: .milliseconds(Int(seed))) }
-    _ = conductor.handle(.gameStarted(.start, human: nil), at: .seconds(2))
-    conductor.beginMatch(seed: 4_711)
+    _ = conductor.handle(.matchStarted(seed: 4_711), at: .seconds(2))
     var last = Tick.zero
     for (facts, at) in log {
       let arrival = begin > 0 ? .milliseconds(begin) : at + .milliseconds(delay + way.below(max(delay, 1)))

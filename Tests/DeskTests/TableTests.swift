@@ -33,7 +33,7 @@ struct TestDesk {
     case .join(let sitting):
       board.game = Game()
       for square in sitting.moves { try? board.game.playForTest(square) }
-    case .follow(let moves):
+    case .follow(let moves, _):
       board.game = Game()
       for square in moves { try? board.game.playForTest(square) }
     case .end(let end):

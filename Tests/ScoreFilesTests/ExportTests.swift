@@ -137,7 +137,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
       if case .ellipse(_, _, let rx, _, _, _, _) = $0 { rx > 5 } else { false }
     }
     let notes = rendition.bars.flatMap(\.sounding).reduce(0) {
-      $0 + ($1.m == nil ? 0 : 1) + ($1.t == nil ? 0 : 1) + $1.bass.count
+      $0 + [$1.m, $1.t, $1.answer].count { $0 != nil } + $1.bass.count
     }
     #expect(heads == notes)
     #expect(page.svg.hasPrefix("<svg") && page.svg.hasSuffix("</svg>\n") && page.svg.contains("A &amp; B"))
@@ -160,7 +160,7 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   let rendition = Rendition(of: record, rules: rules, explains: true)
   let text = TextScore.text(rendition.bars, scale: rules.scale)
   #expect(text.components(separatedBy: "\nbar ").count == rendition.bars.count)
-  let explained = Explanation.text(rendition, record: record, rules: rules)
+  let explained = Explanation.text(rendition, record: record)
   for (index, move) in record.game.facts.enumerated() {
     #expect(explained.contains("facts: \(move.mover.letter) \(move.square.name);"), "move \(index + 1)")
   }

@@ -1,5 +1,6 @@
 import Foundation
 import ScoreModel
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -51,14 +52,16 @@ private struct Shaker: RuleVisitor {
       } else {
         value
       }
-    case .name, .chain, .letter, .unit, .either: value
+    case .letter: .text(["B", "D", "F#", "Ab", "C"][generator.below(5)])
+    case .name, .chain, .unit, .either: value
     }
   }
 }
 
 @Suite struct FuzzTests {
-  /// How many games each kind is played; `FUZZ=1000000` plays at length.
-  private static let games = ProcessInfo.processInfo.environment["FUZZ"].flatMap { Int($0) } ?? 300
+  /// How many games are played, one in eleven by win-or-block players; `FUZZ=100000 FUZZ_SEED=2` plays at length, others.
+  private static let games = amount("FUZZ", quick: 300, all: 3_000)
+  private static let seed = amount("FUZZ_SEED", quick: 2_026, all: 2_026)
 
   private static func shaken(_ index: Int) -> ScoreRules? {
     var rules = ScoreFilesTests.rules
@@ -66,6 +69,7 @@ private struct Shaker: RuleVisitor {
     rules.visit(&shaker)
     rules.performance.softest = min(rules.performance.softest, rules.performance.range.lowerBound)
     rules.melody.candidates = 1 + rules.melody.candidates % 3
+    if !rules.tonics.isEmpty { rules.tonics[0] = rules.scale.tonicSpelling }
     // Written and read again: what the checks let through is played.
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
@@ -80,6 +84,7 @@ private struct Shaker: RuleVisitor {
     func go(_ happening: Happening) { events += conductor.handle(happening, at: now) }
     if generator.below(4) > 0 { go(.opened(resuming: generator.below(4) == 0)) }
     if generator.below(8) > 0 { go(.gameStarted(.start, human: [nil, .x, .o][generator.below(3)])) }
+    if generator.below(4) == 0 { go(.matchStarted(seed: generator.next())) }
     let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
     var game = Game()
     for move in record.game.moves {
@@ -92,6 +97,7 @@ private struct Shaker: RuleVisitor {
       case 2: go(.clockLow(generator.below(2) == 0))
       case 3: go(.refused)
       case 4: conductor.shifted(generation: conductor.generation, to: now)
+      case 6: events += conductor.handle(.logged, at: now, logged: now + .milliseconds(generator.below(900)))
       case 5:
         guard game.undo() != nil else { break }
         go(.undone)
@@ -134,10 +140,10 @@ private struct Shaker: RuleVisitor {
       return rules
     }
     let all = lightly + files
-    var generator = SplitMix64(seed: 2_026)
+    var generator = SplitMix64(seed: UInt64(Self.seed))
     var events = 0
     for index in 0..<Self.games {
-      let game = index % 11 == 0 ? ReferenceGames.game(seed: 3, index: index) : Self.random(&generator)
+      let game = index % 11 == 0 ? ReferenceGames.game(seed: UInt64(Self.seed), index: index) : Self.random(&generator)
       events += Self.play(game, all[index % all.count], &generator)
     }
     #expect(events > Self.games)

@@ -9,6 +9,8 @@ import TicTacToe
 /// A clock that the test moves and a list of what was posted.
 private final class Bench {
   var now = Tick.zero
+  /// When the match began here.
+  var start = Tick.zero
   var posted: [[ScoreEvent]] = []
   var late: [SoundPort.Late] = []
   /// What the clock does while a bar is composed.
@@ -97,13 +99,110 @@ private let person = Participant.human(name: "you")
     let bench = Bench()
     let session = bench.session(x: person, o: .remote(name: "Ida"))
     session.open()
-    session.join(Participants(x: person, o: .remote(name: "Ida")), at: Game())
+    session.join(Participants(x: person, o: .remote(name: "Ida")), seed: 1)
     #expect(session.play(Square(4)) == nil)
     session.follow([4, 0].map { Square($0) })
     #expect(session.game.moves.map(\.square.index) == [4, 0])
     session.follow([1, 0, 8].map { Square($0) })
     bench.pass(session, seconds: 1)
     #expect(session.game.moves.map(\.square.index) == [1, 0, 8])
+  }
+
+  /// What somebody hears of a match whose lines take so many milliseconds either way: he plays a side, or watches; at one
+  /// ply he shows a mark that the server refuses; after another his window is gone, and a new one comes back.
+  private func listen(
+    _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Square], times: [Int64])
+  ) -> GameSession {
+    let players = Participants(
+      x: side == .x ? person : .remote(name: "Ida"), o: side == .o ? person : .remote(name: "Otto"))
+    var bench = Bench()
+    func come(_ seen: Int) -> GameSession {
+      bench = Bench()
+      let session = bench.session(x: person, o: person, seed: UInt64(delay + seen))
+      session.open()
+      bench.pass(session, seconds: Double(1 + delay % 7))
+      bench.start = bench.now
+      session.join(
+        players, seed: 4_711, moves: Array(match.squares.prefix(seen)), times: Array(match.times.prefix(seen)))
+      return session
+    }
+    var session = come(0)
+    var begun: Int64 = -4_000
+    for (ply, time) in match.times.enumerated() {
+      func pass(to moment: Int64) {
+        let ahead = bench.start + .milliseconds(Int(moment - begun)) - bench.now
+        bench.pass(session, seconds: ahead.seconds)
+      }
+      if side == (ply % 2 == 0 ? .x : .o) {
+        pass(to: time - Int64(delay))
+        if ply == refused, let wrong = match.squares.last {
+          #expect(session.play(wrong) == nil)
+          session.follow(Array(match.squares.prefix(ply)), times: Array(match.times.prefix(ply)))
+        }
+        #expect(session.play(match.squares[ply]) == nil)
+      }
+      pass(to: time + Int64(delay))
+      session.follow(Array(match.squares.prefix(ply + 1)), times: Array(match.times.prefix(ply + 1)))
+      if ply == leaves {
+        session = come(ply + 1)
+        begun = time + Int64(delay)
+      }
+    }
+    bench.pass(session, seconds: 90)
+    return session
+  }
+
+  private func notes(_ bars: [Bar]) -> [[[Pitch?]]] {
+    bars.filter { $0.kind == .move || $0.kind == .closing }.map { bar in
+      bar.pairs.map { [$0.m?.pitch, $0.t?.pitch, $0.answer?.pitch] }
+    }
+  }
+
+  @Test("A match is one piece for all who play or watch it, however late its lines come, and its export is that piece")
+  func match() throws {
+    for (number, cells) in [[4, 0, 2, 6, 3, 5, 1, 7, 8], [0, 1, 4, 8, 6, 3, 2]].enumerated() {
+      let times: [Int64] = [0, 2_130, 14_610, 15_500, 20_880, 42_620, 43_660, 46_780, 51_650]
+      let match = (squares: cells.map { Square($0) }, times: Array(times.prefix(cells.count)))
+      let near = listen(nil, delay: 0, match: match)
+      let piece = notes(near.bars)
+      #expect(piece.count > cells.count && near.game.isOver)
+      for (listener, session) in [
+        listen(.x, delay: 80, match: match), listen(.o, delay: 300, match: match),
+        listen(.x, delay: 150, refused: 4, match: match), listen(nil, delay: 40, leaves: 4, match: match),
+        listen(.o, delay: 20, leaves: 5, match: match),
+      ].enumerated() {
+        #expect(notes(session.bars) == piece, "game \(number), listener \(listener)")
+        let read = try Record(text: session.record.text)
+        #expect(notes(Rendition(of: read, rules: testRules).bars) == piece, "export \(number), \(listener)")
+      }
+    }
+  }
+
+  @Test("The next game is on another tonic, and its record renders on it")
+  func tonics() throws {
+    let bench = Bench()
+    let session = bench.session(x: person, o: person)
+    session.open()
+    for cells in [[0, 1, 4, 8, 6, 3, 2], [4, 0, 2, 6, 3, 5, 1, 7, 8]] {
+      for cell in cells {
+        bench.pass(session, seconds: 5)
+        #expect(session.play(Square(cell)) == nil)
+      }
+      guard session.gameNumber == 0 else { break }
+      session.newGame(session.participants)
+    }
+    bench.pass(session, seconds: 90)
+    let scales = [session.rulesInForce, session.rules].map(\.scale)
+    #expect(scales.map(\.tonicSpelling.letterName) == ["D", "B"])
+    let record = try Record(text: session.record.text)
+    #expect(record.station == Station(game: 1, place: 1))
+    let again = Rendition(of: record, rules: testRules)
+    #expect(again.rules == session.rulesInForce)
+    let games = notes(session.bars.filter { $0.start.rawValue >= record.startFrame ?? 0 })
+    #expect(games.count > 9 && notes(again.bars) == games)
+    let other = bench.session(x: person, o: person)
+    other.open(resuming: record)
+    #expect(other.rulesInForce == session.rulesInForce)
   }
 
   @Test("A game with clocks that is taken up again has the time it had left")

@@ -47,7 +47,7 @@ public struct JSONWriter {
   }
 
   /// Writes an array of numbers.
-  public mutating func field(_ name: StaticString, _ values: [Int]) {
+  public mutating func field(_ name: StaticString, _ values: [some BinaryInteger]) {
     array(name, values) { JSONWriter.append(Int64($0), to: &$1) }
   }
 

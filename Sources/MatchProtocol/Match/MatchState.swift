@@ -53,6 +53,8 @@ public struct MatchState: Sendable, Hashable {
   public internal(set) var openedBy: String?
   /// The cells marked so far, in order.
   public internal(set) var moves: [Square] = []
+  /// When each of them was played, as their events say; empty where a state came without.
+  public internal(set) var times: [Int64] = []
   /// The board.
   public internal(set) var position = Position.start
   /// Milliseconds left after the last event that changed them.
@@ -126,6 +128,8 @@ public struct MatchState: Sendable, Hashable {
       try require(ply == position.ply && side == position.turn, "a move is at the current ply by the side to move")
       try require(position.legalMoves.contains(cell), "\(cell.name) is taken or the game is over")
       position = position.playing(cell)
+      // A log that is known in part has no times that could be counted from.
+      if times.count == moves.count { times.append(event.at) }
       moves.append(cell)
       offer = nil
     case .flag: _ = try actor(event, in: .live)
@@ -198,6 +202,7 @@ extension MatchState {
     out.field("phase", phase.rawValue)
     out.field("board", board)
     out.field("moves", moves.map(\.name))
+    out.field("times", times)
     if phase != .over { out.field("turn", turn.wire) }
     MatchEvent.write(terms, to: &out)
     out.field("by", openedBy)
@@ -248,6 +253,8 @@ extension MatchState {
       moves.append(square)
       position = position.playing(square)
     }
+    for time in fields["times"]?.array ?? [] { if case .int(let at) = time { times.append(at) } }
+    guard times.isEmpty || times.count == moves.count else { throw .invalid("times", "one for each move") }
     clocks = try fields.sides("clk")
     if let side = Player(wire: fields["offer"]?.string) { offer = Offer(side: side, seq: try fields.int("offer_seq")) }
     offersMade = try fields.sides("offers") ?? offersMade

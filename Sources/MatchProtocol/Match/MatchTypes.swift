@@ -16,6 +16,12 @@ public struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomS
     rawValue = crockford(bits: random.next(), count: 12, lowercase: true)
   }
 
+  /// What the music of the match begins from, for everybody who hears it: FNV-1a, 64 bits, of the characters that the
+  /// server drew.
+  public var seed: UInt64 {
+    rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+
   /// The characters.
   public var description: String { rawValue }
 

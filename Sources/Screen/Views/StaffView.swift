@@ -261,6 +261,9 @@ final class StaffView: View {
       if let t = column.pair.t {
         head(t.pitch, shift: measure.shiftT, x: x, bottom: lowerBottom, isLong: column.pair.isLong, grow, color, canvas)
       }
+      if let t = column.pair.answer {
+        head(t.pitch, shift: measure.shiftT, x: x + space, bottom: lowerBottom, isLong: false, grow, color, canvas)
+      }
       if !column.isCut { drawBass(column.pair.bass, x: x, color, canvas) }
       if column.pair.isAwakening {
         // Below the staff, and below the bell where that lies there too; between the staves where the bass does.
