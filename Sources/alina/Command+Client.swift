@@ -41,7 +41,7 @@ extension ClientEvent {
       .gone(let m, _, _), .chat(let m, _, _, _):
       m
     case .refused(_, _, let m): m
-    case .status, .queued, .page, .registered, .draining: nil
+    case .status, .queued, .unsaid, .page, .registered, .draining: nil
     }
   }
 }
