@@ -9,10 +9,7 @@ let headless = environment["HEADLESS"] == "1"
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let nio: [Target.Dependency] =
-  ["NIOCore", "NIOPosix", "NIOTLS"].map { .product(name: $0, package: "swift-nio") } + [
-    .product(name: "NIOSSL", package: "swift-nio-ssl")
-  ]
+let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map { .product(name: $0, package: "swift-nio") }
 
 var targets: [Target] = [
   // The rules, and who plays by them.
@@ -59,13 +56,12 @@ var targets: [Target] = [
 
   // The wire and the match server.
   .target(name: "MatchProtocol", dependencies: ["TicTacToe"]),
-  .target(name: "MatchClient", dependencies: ["MatchProtocol", "COpenSSL"]),
+  .target(name: "MatchClient", dependencies: ["MatchProtocol", "TLS"]),
+  .target(name: "TLS", dependencies: ["COpenSSL"]),
   .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
-    dependencies: ["MatchProtocol", "CLibPQ", "CSQLite"] + nio + [
-      .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-    ], path: "server/Sources/MatchServer"),
+    dependencies: ["MatchProtocol", "TLS", "CLibPQ", "CSQLite"] + nio, path: "server/Sources/MatchServer"),
   .executableTarget(
     name: "alina-server", dependencies: ["TicTacToe", "MatchServer", argumentParser],
     path: "server/Sources/alina-server"),
@@ -89,10 +85,13 @@ var targets: [Target] = [
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),
-  .testTarget(name: "MatchClientTests", dependencies: ["MatchClient", "COpenSSL"]),
+  .testTarget(name: "MatchClientTests", dependencies: ["MatchClient", "TLS", "COpenSSL"]),
   .testTarget(
     name: "MatchServerTests",
-    dependencies: ["MatchServer", "MatchClient"], path: "server/Tests", exclude: ["Faults"]),
+    dependencies: [
+      "MatchServer", "MatchClient", "TLS", "COpenSSL", .product(name: "NIOEmbedded", package: "swift-nio"),
+    ],
+    path: "server/Tests", exclude: ["Faults"]),
   // Runs the executables as programs; depends on them only in time.
   .testTarget(name: "EndToEndTests", dependencies: ["TicTacToe", "ScoreModel", "Composer", "ScoreFiles", "Synth"]),
 ]
@@ -101,7 +100,6 @@ var packages: [String: Package.Dependency] = [
   "swift-argument-parser": .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
   "Yams": .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
   "swift-nio": .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-  "swift-nio-ssl": .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
 ]
 
 /// For Benchmarks/, a package of its own.

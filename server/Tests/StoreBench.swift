@@ -1,6 +1,7 @@
 import Foundation
 import MatchProtocol
 import Synchronization
+import TestSupport
 import Testing
 import TicTacToe
 
