@@ -12,42 +12,48 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map { .product(name: $0, package: "swift-nio") }
 
 var targets: [Target] = [
-  // The rules, and who plays by them.
-  .target(name: "TicTacToe"),
-  .target(name: "Opponents", dependencies: ["TicTacToe"]),
+  // Texts, hashes and chance, which know nothing of the game.
+  .target(name: "Base"),
+
+  // The rules, how a game is kept, and who plays.
+  .target(name: "TicTacToe", dependencies: ["Base"]),
+  .target(name: "Records", dependencies: ["Base", "TicTacToe"]),
+  .target(name: "Opponents", dependencies: ["Base", "TicTacToe"]),
   .target(
-    name: "Arena", dependencies: ["TicTacToe", "Opponents", "CProcess"],
+    name: "Arena", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "CProcess"],
     resources: [.embedInCode("Bench/baseline.c")]),
   .executableTarget(
     name: "alina-arena",
     dependencies: [
-      "Arena", "TicTacToe", "Opponents", "Composer", "ScoreFiles", "Synth", "MatchProtocol", "MatchClient",
-      argumentParser,
+      "Arena", "Base", "TicTacToe", "Records", "Opponents", "Composer", "ScoreFiles", "Synth", "MatchProtocol",
+      "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CProcess"),
 
   // The music.
   .target(name: "ScoreModel"),
-  .target(name: "Composer", dependencies: ["TicTacToe", "ScoreModel"]),
+  .target(name: "Composer", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel"]),
   .target(name: "Synth", dependencies: ["ScoreModel"]),
   .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
   .target(
-    name: "ScoreFiles", dependencies: ["TicTacToe", "ScoreModel", "Composer", "Synth", "CSndfile", yams] + cairo),
+    name: "ScoreFiles",
+    dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "CSndfile", yams] + cairo),
   .executableTarget(
-    name: "alina-score", dependencies: ["TicTacToe", "ScoreFiles", "Synth", "SampledPiano", argumentParser]),
+    name: "alina-score",
+    dependencies: ["Base", "TicTacToe", "Records", "ScoreFiles", "Synth", "SampledPiano", argumentParser]),
   .systemLibrary(name: "CSndfile"),
   .systemLibrary(name: "CFluidSynth"),
 
   // The window.
-  .target(name: "Session", dependencies: ["TicTacToe", "Opponents", "ScoreModel", "Composer"]),
+  .target(name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer"]),
   .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"]),
   .target(name: "Desk", dependencies: ["TicTacToe", "Screen", "MatchProtocol", "MatchClient"]),
   .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
   .executableTarget(
     name: "alina",
     dependencies: [
-      "TicTacToe", "Opponents", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Synth",
-      "SampledPiano", "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
+      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk",
+      "Synth", "SampledPiano", "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CSDL2"),
   .systemLibrary(name: "CSDL2Mixer"),
@@ -55,22 +61,24 @@ var targets: [Target] = [
   .systemLibrary(name: "CPango"),
 
   // The wire and the match server.
-  .target(name: "MatchProtocol", dependencies: ["TicTacToe"]),
-  .target(name: "MatchClient", dependencies: ["MatchProtocol", "TLS"]),
+  .target(name: "MatchProtocol", dependencies: ["Base", "TicTacToe"]),
+  .target(name: "MatchClient", dependencies: ["Base", "MatchProtocol", "TLS"]),
   .target(name: "TLS", dependencies: ["COpenSSL"]),
   .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
-    dependencies: ["MatchProtocol", "TLS", "CLibPQ", "CSQLite"] + nio, path: "server/Sources/MatchServer"),
+    dependencies: ["Base", "MatchProtocol", "TLS", "CLibPQ", "CSQLite"] + nio, path: "server/Sources/MatchServer"),
   .executableTarget(
-    name: "alina-server", dependencies: ["TicTacToe", "MatchServer", argumentParser],
+    name: "alina-server", dependencies: ["Base", "TicTacToe", "MatchServer", argumentParser],
     path: "server/Sources/alina-server"),
   .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
   .systemLibrary(name: "CSQLite", path: "server/Sources/CSQLite"),
 
   // Which tests a run is for, and which it cannot run here.
   .target(name: "TestSupport", path: "Tests/TestSupport"),
+  .testTarget(name: "BaseTests", dependencies: ["Base"]),
   .testTarget(name: "TicTacToeTests", dependencies: ["TicTacToe"]),
+  .testTarget(name: "RecordsTests", dependencies: ["Records"]),
   .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
   .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
   .testTarget(name: "ComposerTests", dependencies: ["Composer", "ScoreFiles"], exclude: ["Goldens"]),
@@ -104,7 +112,7 @@ var packages: [String: Package.Dependency] = [
 
 /// For Benchmarks/, a package of its own.
 var products: [Product] = [
-  .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe"]),
+  .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe", "Base"]),
   .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"]),
 ]
 

@@ -1,3 +1,4 @@
+import Records
 import TicTacToe
 
 /// Keeps games as files in one folder, and the name of the one that is not finished, so that a kill loses nothing.

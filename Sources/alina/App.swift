@@ -3,6 +3,7 @@ import Desk
 import Glibc
 import MatchClient
 import MatchProtocol
+import Records
 import SDLPlatform
 import ScoreModel
 import Screen

@@ -1,4 +1,6 @@
+import Base
 import Glibc
+import Records
 import Screen
 import ScoreFiles
 import Session

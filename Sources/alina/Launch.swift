@@ -1,7 +1,9 @@
+import Base
 import Composer
 import Desk
 import Glibc
 import Opponents
+import Records
 import SDLPlatform
 import SampledPiano
 import ScoreFiles

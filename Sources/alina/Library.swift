@@ -1,4 +1,6 @@
+import Base
 import Opponents
+import Records
 import Screen
 import Session
 import TicTacToe

@@ -1,6 +1,8 @@
+import Base
 import Foundation
 import Opponents
 import TestSupport
+import Records
 import Testing
 import TicTacToe
 

@@ -1,6 +1,5 @@
+import Base
 import Testing
-
-@testable import TicTacToe
 
 @Suite("SHA-256") struct SHA256Tests {
   @Test func `digests are those of the standard`() {

@@ -1,34 +1,32 @@
+import Base
+import TicTacToe
+
 extension Record {
   /// The record as one line of JSON, without the line end; members that hold nothing are left out.
   public var jsonLine: String {
-    var members: [JSON.Member] = []
-    if !tags.isEmpty {
-      members.append(.init("tags", .object(tags.map { .init($0.name, .string($0.value)) })))
+    var members = JSONObject()
+    let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
+    members.add("tags", tags.isEmpty ? nil : .object(named))
+    members.add("start", game.start == .start ? nil : .string(game.start.notation))
+    members.add("moves", .string(game.moves.map { $0.square.name }.joined()))
+    members.add("result", .string(resultToken))
+    members.add("termination", game.end.map { .string($0.termination.rawValue) })
+    members.add("drawOffer", game.drawOffer.map { $0 == .x ? "x" : "o" })
+    func addColumn(_ name: String, _ value: (Move) -> Int64?) {
+      let values = game.moves.map { value($0).map { JSON.int($0) } ?? .null }
+      members.add(name, values.allSatisfy { $0 == .null } ? nil : .array(values))
     }
-    if game.start != .start { members.append(.init("start", .string(game.start.notation))) }
-    members.append(.init("moves", .string(game.moves.map(\.square.name).joined())))
-    members.append(.init("result", .string(resultToken)))
-    if let end = game.end { members.append(.init("termination", .string(end.termination.rawValue))) }
-    if let offer = game.drawOffer { members.append(.init("drawOffer", .string(offer == .x ? "x" : "o"))) }
-    addColumn("emt", game.moves.map { $0.elapsed.map(Int64.init) }, to: &members)
-    addColumn("clk", game.moves.map { $0.clock.map(Int64.init) }, to: &members)
-    addColumn("frame", game.moves.map(\.frame), to: &members)
-    if let startFrame { members.append(.init("startFrame", .integer(startFrame))) }
-    if let endFrame { members.append(.init("endFrame", .integer(endFrame))) }
+    addColumn("emt") { $0.elapsed.map { Int64($0) } }
+    addColumn("clk") { $0.clock.map { Int64($0) } }
+    addColumn("frame") { $0.frame }
+    members.add("startFrame", startFrame.map { .int($0) })
+    members.add("endFrame", endFrame.map { .int($0) })
     let kept = bars.prefix(game.moves.count + 1)
-    if kept.contains(where: { !$0.isEmpty }) {
-      members.append(.init("bars", .array(kept.map { .array($0.map { .integer(Int64($0)) }) })))
-    }
-    if !comments.isEmpty {
-      members.append(
-        .init("comments", .array(comments.map { .array([.integer(Int64($0.ply)), .string($0.text)]) })))
-    }
+    members.add(
+      "bars", kept.allSatisfy { $0.isEmpty } ? nil : .array(kept.map { .array($0.map { .int($0) }) }))
+    let remarks = comments.map { JSON.array([.int($0.ply), .string($0.text)]) }
+    members.add("comments", remarks.isEmpty ? nil : .array(remarks))
     return JSON.object(members).text
-  }
-
-  private func addColumn(_ name: String, _ values: [Int64?], to members: inout [JSON.Member]) {
-    guard values.contains(where: { $0 != nil }) else { return }
-    members.append(.init(name, .array(values.map { $0.map { .integer($0) } ?? .null })))
   }
 
   /// Reads a record from one line of JSON; members it does not know are passed over.
@@ -45,23 +43,22 @@ extension Record {
 
   package init(json: JSON) throws(NotationError) {
     func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
-    guard json.members != nil else { throw refuse("a game is a JSON object") }
+    guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
     // The text form is the one gate: what it refuses is refused here, with the member's name for a place.
     var text = ""
     for (name, key) in [("White", "x"), ("Black", "o")] {
       if let value = json[key]?.string { text += "[\(name) \"\(Record.escaped(value))\"]" }
     }
-    if let value = json["game"]?.integer { text += "[Round \"\(value)\"]" }
+    if let value = json["game"]?.int { text += "[Round \"\(value)\"]" }
     if let tags = json["tags"] {
-      guard let members = tags.members else { throw refuse("member 'tags' must be an object") }
-      for member in members {
-        guard let value = member.value.string, Record.isTagName(member.key),
-          !Record.derivedTags.contains(member.key)
+      guard let fields = tags.object?.fields else { throw refuse("member 'tags' must be an object") }
+      for field in fields {
+        guard let value = field.value.string, Record.isTagName(field.name), !Record.derivedTags.contains(field.name)
         else {
-          throw refuse("tag \(quoted(member.key)) must be a string and not follow from the game")
+          throw refuse("tag \(quoted(field.name)) must be a string and not follow from the game")
         }
-        text += "[\(member.key) \"\(Record.escaped(value))\"]"
+        text += "[\(field.name) \"\(Record.escaped(value))\"]"
       }
     }
     for (name, key) in [("FEN", "start"), ("Termination", "termination"), ("DrawOffer", "drawOffer")] {
@@ -92,7 +89,7 @@ extension Record {
     func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
     func column(_ name: String, limit: Int64) throws(NotationError) -> [Int64?]? {
       guard let value = json[name] else { return nil }
-      let values = value.array?.map { $0 == .null ? nil : ($0.integer ?? -1) }
+      let values = value.array?.map { $0 == .null ? nil : ($0.int64 ?? -1) }
       guard let values, values.count == game.moves.count,
         values.allSatisfy({ $0.map { (0...limit).contains($0) } ?? true })
       else { throw refuse("member '\(name)' must hold a number 0–\(limit) or null for each of the moves") }
@@ -100,21 +97,22 @@ extension Record {
     }
     let elapsed = try column("emt", limit: Int64(Limit.milliseconds))
     let clock = try column("clk", limit: Int64(Limit.milliseconds))
-    let frame = try column("frame", limit: Limit.frame)
+    let frames = try column("frame", limit: Limit.frame)
     game.annotate { index, move in
       move.elapsed = elapsed?[index].map { Int($0) }
       move.clock = clock?[index].map { Int($0) }
-      move.frame = frame?[index]
+      move.frame = frames?[index]
     }
-    for (name, path) in [("startFrame", \Record.startFrame), ("endFrame", \Record.endFrame)] {
-      guard let value = json[name] else { continue }
-      guard let number = value.integer, (0...Limit.frame).contains(number) else {
+    func frame(_ name: String) throws(NotationError) -> Int64? {
+      guard let value = json[name] else { return nil }
+      guard let number = value.int64, (0...Limit.frame).contains(number) else {
         throw refuse("member '\(name)' must be a number 0–\(Limit.frame)")
       }
-      self[keyPath: path as WritableKeyPath<Record, Int64?>] = number
+      return number
     }
+    (startFrame, endFrame) = (try frame("startFrame"), try frame("endFrame"))
     if let value = json["bars"] {
-      let rows = value.array?.map { row in row.array?.compactMap { $0.integer.flatMap { Int(exactly: $0) } } ?? [-1] }
+      let rows = value.array?.map { row in row.array?.compactMap { $0.int } ?? [-1] }
       guard let rows, rows.count <= game.moves.count + 1,
         rows.allSatisfy({ $0.count <= Limit.bars && $0.allSatisfy { (0...Limit.candidate).contains($0) } }),
         zip(rows, value.array ?? []).allSatisfy({ $0.count == $1.array?.count })
@@ -124,7 +122,7 @@ extension Record {
     if let value = json["comments"] {
       guard let pairs = value.array else { throw refuse("member 'comments' must be a list of [ply, text]") }
       for pair in pairs {
-        guard let parts = pair.array, parts.count == 2, let ply = parts[0].integer.flatMap({ Int(exactly: $0) }),
+        guard let parts = pair.array, parts.count == 2, let ply = parts[0].int,
           let text = parts[1].string
         else { throw refuse("member 'comments' must be a list of [ply, text]") }
         try addComment(text, ply: ply)

@@ -1,7 +1,9 @@
+import Base
 import Foundation
+@testable import Records
 import Testing
 
-@testable import TicTacToe
+import TicTacToe
 
 @Suite("Notation") struct NotationTests {
   @Test func `every position is written and read back`() throws {
@@ -307,16 +309,5 @@ import Testing
     #expect(throws: NotationError.self) { try record.addComment("a", ply: 1) }
     #expect(throws: NotationError.self) { try record.addComment("\u{0}", ply: 0) }
     #expect(record.comments.isEmpty)
-  }
-}
-
-@Suite("JSON") struct JSONTests {
-  @Test func `values come back and agree with Foundation`() throws {
-    let text = #"{"a":[1,-2,3.5,1e3,true,false,null,"q\"\\\n\u00e9\ud83d\ude00"],"b":{},"c":[]}"#
-    let json = try JSON(text)
-    #expect(try JSON(json.text) == json)
-    let ours = try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? NSDictionary
-    let theirs = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
-    #expect(ours == theirs)
   }
 }

@@ -19,26 +19,26 @@ public struct NotationError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 /// Bytes read one by one, with the place found again only when something is wrong.
-struct ByteCursor {
-  let bytes: [UInt8]
-  var offset = 0
+package struct ByteCursor {
+  package let bytes: [UInt8]
+  package var offset = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The next byte, or `nil` at the end.
-  var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  package var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-  mutating func skip(while isIncluded: (UInt8) -> Bool) {
+  package mutating func skip(while isIncluded: (UInt8) -> Bool) {
     while offset < bytes.count, isIncluded(bytes[offset]) { offset += 1 }
   }
 
-  mutating func skipSpace() { skip { $0 == 0x20 || (0x09...0x0D).contains($0) } }
+  package mutating func skipSpace() { skip { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
   /// The text between an earlier offset and this one.
-  func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
+  package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
 
   /// An error at an offset.
-  func error(at place: Int, _ message: String) -> NotationError {
+  package func error(at place: Int, _ message: String) -> NotationError {
     var (line, column) = (1, 1)
     for byte in bytes[..<min(place, bytes.count)] {
       if byte == 0x0A {
@@ -51,11 +51,11 @@ struct ByteCursor {
   }
 
   /// An error at the present offset.
-  func error(_ message: String) -> NotationError { error(at: offset, message) }
+  package func error(_ message: String) -> NotationError { error(at: offset, message) }
 }
 
 /// Quotes text of unknown origin for a message: one line, short.
-func quoted(_ text: String, limit: Int = 24) -> String {
+package func quoted(_ text: String, limit: Int = 24) -> String {
   let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
 }

@@ -1,3 +1,6 @@
+import Base
+import TicTacToe
+
 /// Collects what a reader finds and checks it against the rules of the game.
 struct RecordBuilder {
   private var record = Record()

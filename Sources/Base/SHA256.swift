@@ -12,8 +12,7 @@ package struct SHA256: Sendable {
 
     /// The digest as 64 lower-case hexadecimal digits.
     package var hex: String {
-      let digits: [UInt8] = Array("0123456789abcdef".utf8)
-      return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+      String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
     }
 
     /// Makes a digest of its words.

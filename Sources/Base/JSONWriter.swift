@@ -130,12 +130,12 @@ public struct JSONWriter {
   }
 
   /// Appends any value.
-  public static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
+  public static func append(_ value: JSON, to bytes: inout [UInt8]) {
     switch value {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
     case .int(let value): append(value, to: &bytes)
-    case .double(let value): bytes.append(contentsOf: "\(value)".utf8)
+    case .double(let value): bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
     case .string(let value): append(value, to: &bytes)
     case .array(let values):
       bytes.append(UInt8(ascii: "["))
@@ -158,4 +158,4 @@ public struct JSONWriter {
 }
 
 /// The lower-case hexadecimal digit of 0–15.
-func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }
+package func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }

@@ -14,6 +14,9 @@ public struct JSONError: Error, Sendable, Hashable {
   public let reason: Reason
   /// The byte at which it was noticed, from 0.
   public let offset: Int
+
+  /// Says what is wrong, and where.
+  public init(reason: Reason, offset: Int) { (self.reason, self.offset) = (reason, offset) }
 }
 
 /// Reads one JSON value (RFC 8259) from bytes in a single pass, without recursion deeper than a limit.
@@ -25,8 +28,7 @@ public struct JSONParser {
   private var i = 0
 
   /// Parses a whole line into a value; O(n), allocates for strings longer than 15 bytes and for arrays.
-  public static func parse(_ bytes: UnsafeRawBufferPointer, maxDepth: Int = Limits.depth) throws(JSONError) -> JSONValue
-  {
+  public static func parse(_ bytes: UnsafeRawBufferPointer, maxDepth: Int) throws(JSONError) -> JSON {
     var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
     parser.skipSpace()
     let value = try parser.value(depth: 1)
@@ -36,8 +38,8 @@ public struct JSONParser {
   }
 
   /// Parses a whole line into a value; O(n).
-  public static func parse(_ bytes: [UInt8], maxDepth: Int = Limits.depth) throws(JSONError) -> JSONValue {
-    let result: Result<JSONValue, JSONError> = bytes.withUnsafeBytes { raw in
+  public static func parse(_ bytes: [UInt8], maxDepth: Int) throws(JSONError) -> JSON {
+    let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { raw in
       do throws(JSONError) { return .success(try parse(raw, maxDepth: maxDepth)) } catch { return .failure(error) }
     }
     return try result.get()
@@ -54,7 +56,7 @@ public struct JSONParser {
     while i < bytes.count, bytes[i] == 0x20 || bytes[i] == 0x09 || bytes[i] == 0x0A || bytes[i] == 0x0D { i += 1 }
   }
 
-  private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+  private mutating func value(depth: Int) throws(JSONError) -> JSON {
     guard i < bytes.count else { throw error(.truncated) }
     switch bytes[i] {
     case UInt8(ascii: "{"): return .object(try object(depth: depth))
@@ -119,9 +121,9 @@ public struct JSONParser {
     }
   }
 
-  private mutating func array(depth: Int) throws(JSONError) -> [JSONValue] {
+  private mutating func array(depth: Int) throws(JSONError) -> [JSON] {
     guard depth <= maxDepth else { throw error(.tooDeep) }
-    var result: [JSONValue] = []
+    var result: [JSON] = []
     i += 1
     skipSpace()
     if i < bytes.count, bytes[i] == UInt8(ascii: "]") {
@@ -142,7 +144,7 @@ public struct JSONParser {
     }
   }
 
-  private mutating func number() throws(JSONError) -> JSONValue {
+  private mutating func number() throws(JSONError) -> JSON {
     let start = i
     var whole: Int64? = 0
     let negative = bytes[i] == UInt8(ascii: "-")

@@ -1,17 +1,16 @@
+import Base
 import Foundation
-import MatchProtocol
 import Testing
-import TicTacToe
 
 @Suite struct JSONTests {
   @Test(arguments: [2, 16, 17, 18, 600]) func `a name that comes twice is noticed among few and many`(count: Int) {
     let fields = (1..<count).map { #""f\#($0)":\#($0)"# }
     for again in [1, count / 2, count - 1] where again > 0 {
       #expect(throws: JSONError.self) {
-        try JSONParser.parse(Array("{\((fields + [fields[again - 1]]).joined(separator: ","))}".utf8))
+        try JSONParser.parse(Array("{\((fields + [fields[again - 1]]).joined(separator: ","))}".utf8), maxDepth: 4)
       }
     }
-    #expect(throws: Never.self) { try JSONParser.parse(Array("{\(fields.joined(separator: ","))}".utf8)) }
+    #expect(throws: Never.self) { try JSONParser.parse(Array("{\(fields.joined(separator: ","))}".utf8), maxDepth: 4) }
   }
 
   /// Foundation's reading of the same bytes, with numbers as doubles; `nil` if it refuses.
@@ -19,7 +18,7 @@ import TicTacToe
     try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])
   }
 
-  private func same(_ ours: JSONValue, _ theirs: Any) -> Bool {
+  private func same(_ ours: JSON, _ theirs: Any) -> Bool {
     switch ours {
     case .null: return theirs is NSNull
     case .bool(let value): return (theirs as? NSNumber)?.boolValue == value
@@ -42,7 +41,7 @@ import TicTacToe
     return String((0..<random.below(12)).map { _ in alphabet[random.below(alphabet.count)] })
   }
 
-  private func randomValue(_ random: inout SplitMix64, depth: Int) -> JSONValue {
+  private func randomValue(_ random: inout SplitMix64, depth: Int) -> JSON {
     switch random.below(depth > 0 ? 8 : 6) {
     case 0: .null
     case 1: .bool(random.below(2) == 0)
@@ -66,10 +65,10 @@ import TicTacToe
   @Test func `values written by us are read back by us and by Foundation`() throws {
     var random = SplitMix64(seed: 1)
     for _ in 0..<2000 {
-      let value = JSONValue.object(randomObject(&random, depth: 2))
+      let value = JSON.object(randomObject(&random, depth: 2))
       var bytes: [UInt8] = []
       JSONWriter.append(value, to: &bytes)
-      #expect(try JSONParser.parse(bytes) == value)
+      #expect(try JSONParser.parse(bytes, maxDepth: 4) == value)
       let theirs = try #require(foundation(bytes), "Foundation refuses \(String(decoding: bytes, as: UTF8.self))")
       #expect(same(value, theirs), "\(String(decoding: bytes, as: UTF8.self))")
     }
@@ -93,7 +92,7 @@ import TicTacToe
         if bytes.isEmpty { bytes = [0x7B] }
       }
       let theirs = foundation(bytes)
-      guard let ours = try? JSONParser.parse(bytes) else {
+      guard let ours = try? JSONParser.parse(bytes, maxDepth: 4) else {
         if theirs != nil { refusedByUsOnly += 1 }
         continue
       }
@@ -114,13 +113,13 @@ import TicTacToe
     ("{\"a\":\"\u{1}\"}", .badString),
     (#"{'a':1}"#, .unexpected), (#"{"a":.5}"#, .unexpected), ("", .truncated), (#"{"a":-}"#, .badNumber),
   ]) func `a bad line is refused for what is wrong with it`(text: String, reason: JSONError.Reason) {
-    #expect { try JSONParser.parse(Array(text.utf8)) } throws: { ($0 as? JSONError)?.reason == reason }
+    #expect { try JSONParser.parse(Array(text.utf8), maxDepth: 4) } throws: { ($0 as? JSONError)?.reason == reason }
   }
 
   @Test func `integers keep all 64 bits and larger ones become numbers`() throws {
     let text = "[\(Int64.min),\(Int64.max),9223372036854775808]"
     #expect(
-      try JSONParser.parse(Array(text.utf8))
-        == .array([.int(.min), .int(.max), .double(9_223_372_036_854_775_808)]))
+      try JSONParser.parse(Array(text.utf8), maxDepth: 4)
+        == .array([.int(Int64.min), .int(Int64.max), .double(9_223_372_036_854_775_808)]))
   }
 }

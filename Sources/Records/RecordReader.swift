@@ -1,3 +1,6 @@
+import Base
+import TicTacToe
+
 /// Reads PGN-shaped records one after another; hostile text is refused with line and column and never crashes.
 public struct RecordReader {
   private var cursor: ByteCursor

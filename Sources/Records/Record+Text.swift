@@ -1,3 +1,5 @@
+import TicTacToe
+
 extension Record {
   /// The record as PGN-shaped text: tags, a blank line, moves in lines of at most 80 columns, result.
   public var text: String {

@@ -1,3 +1,6 @@
+import Base
+import TicTacToe
+
 /// A game as it is kept: who played, every move with its times, and what the score needs to sound the same again.
 ///
 /// Written and read as PGN-shaped text (`text`, `init(text:)`, `RecordReader`) and as one line of JSON (`jsonLine`,
