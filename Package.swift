@@ -46,14 +46,20 @@ var targets: [Target] = [
 
   // The window.
   .target(name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer"]),
-  .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"]),
+  .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
   .target(name: "Desk", dependencies: ["TicTacToe", "Screen", "MatchProtocol", "MatchClient"]),
+  .target(
+    name: "Play",
+    dependencies: [
+      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Session", "Screen", "Desk", "MatchProtocol",
+      "MatchClient",
+    ]),
   .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
   .executableTarget(
     name: "alina",
     dependencies: [
-      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk",
-      "Synth", "SampledPiano", "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
+      "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Play", "Synth",
+      "SampledPiano", "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CSDL2"),
   .systemLibrary(name: "CSDL2Mixer"),

@@ -280,7 +280,7 @@ extension Table {
       target.append(mark.cell)
     }
     var effects: [Effect] = []
-    if board.game.moves.map(\.square) != target { effects.append(.follow(target)) }
+    if board.game.moves.map({ $0.square }) != target { effects.append(.follow(target)) }
     if let end = view.state.end, !board.game.isOver || effects != [] { effects.append(.end(Table.end(end))) }
     if view.state.phase == .over { effects.append(.remember(.matchServer(""))) }
     return effects + tellAway()

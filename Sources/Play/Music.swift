@@ -3,12 +3,11 @@ import Records
 import ScoreModel
 import Screen
 import Session
-import Synth
 import TicTacToe
 
 /// Music in place of the running game's: replays and the signs of the help page.
 final class Music {
-  private let engine: Engine
+  private let sound: Sound
   private let session: GameSession
   private let screen: RootScreen
   private var interlude: Interlude?
@@ -16,8 +15,8 @@ final class Music {
   /// The game last taken to the review page, and its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
 
-  init(_ engine: Engine, _ session: GameSession, _ screen: RootScreen) {
-    (self.engine, self.session, self.screen) = (engine, session, screen)
+  init(_ sound: Sound, _ session: GameSession, _ screen: RootScreen) {
+    (self.sound, self.session, self.screen) = (sound, session, screen)
   }
 
   /// Answers the intents about music.
@@ -33,14 +32,14 @@ final class Music {
     stop()
     count += 1
     session.isResting = true
-    interlude = Interlude(events, from: from, to: to, number: count, engine: engine)
+    interlude = Interlude(events, from: from, to: to, number: count, sound: sound)
     carryOn()
   }
 
   /// Ends what sounds in place of the score, which then goes on.
   func stop() {
     guard let interlude else { return }
-    interlude.stop(engine)
+    interlude.stop(sound)
     end()
   }
 
@@ -53,8 +52,8 @@ final class Music {
   /// Posts what the interlude plays next.
   func carryOn() {
     guard interlude != nil else { return }
-    if interlude?.advance(engine) == false { return end() }
-    screen.replay?.soundNow = interlude?.position(engine)
+    if interlude?.advance(sound) == false { return end() }
+    screen.replay?.soundNow = interlude?.position(sound)
   }
 
   /// Takes a game to the review page, with the music it had for the one local human.

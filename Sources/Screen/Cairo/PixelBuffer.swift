@@ -1,5 +1,8 @@
 import CCairo
 
+/// What pages are drawn on: here memory.
+public typealias Surface = Bitmap
+
 /// A bitmap with its apron that owns its memory: the static layer, a picture without a window, a test's canvas.
 public final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
@@ -73,6 +76,21 @@ extension Bitmap {
     }
   }
 
+  /// Mixes `share` (0…1) of another bitmap of the same size into this one. O(pixels).
+  func blend(_ other: Bitmap, share: Double) {
+    let k = UInt32((share.clamped(to: 0...1) * 256).rounded())
+    for y in 0..<height {
+      let row = pixels + y * stride
+      let above = other.pixels + y * other.stride
+      for x in 0..<width {
+        let (a, b) = (row[x], above[x])
+        let redBlue = ((a & 0xFF00FF) * (256 - k) + (b & 0xFF00FF) * k) >> 8 & 0xFF00FF
+        let green = ((a & 0x00FF00) * (256 - k) + (b & 0x00FF00) * k) >> 8 & 0x00FF00
+        row[x] = redBlue | green
+      }
+    }
+  }
+
   /// The visible part as a PNG file; the same pixels give the same bytes. O(pixels).
   public func png() -> [UInt8] {
     let bytes = UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: UInt8.self)
@@ -96,4 +114,13 @@ private func appendBytes(
   closure.assumingMemoryBound(to: [UInt8].self).pointee
     .append(contentsOf: UnsafeBufferPointer(start: data, count: Int(length)))
   return CAIRO_STATUS_SUCCESS
+}
+
+extension RootScreen {
+  /// The page as a PNG file without a window, as it stands at `now`.
+  public func png(width: Int, height: Int, at now: Double) -> [UInt8] {
+    let buffer = PixelBuffer(width: width, height: height)
+    _ = draw(into: buffer.bitmap, isNew: true, at: now)
+    return buffer.png()
+  }
 }

@@ -1,6 +1,5 @@
 import Composer
 import ScoreModel
-import Synth
 
 /// A piece that sounds in place of the running game's score: a replay, or one sign of the help page.
 ///
@@ -22,8 +21,8 @@ struct Interlude {
   private static let firstGeneration: UInt32 = 0x3000_0000
 
   /// Starts a piece at a moment of its own time; `number` counts the interludes of the session.
-  init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, engine: Engine) {
-    let now = engine.framesBegun
+  init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: Sound) {
+    let now = sound.framesBegun()
     generation = Interlude.firstGeneration + 2 * number + 1
     offset = (now + Interlude.pause - from).rawValue
     end = to + Tick(rawValue: offset)
@@ -31,15 +30,15 @@ struct Interlude {
     self.events = events.filter {
       $0.frame >= from && $0.frame <= to && $0.kind != .cut && $0.kind != .drone && $0.kind != .preview
     }
-    engine.post(Interlude.silence(at: now, generation: generation))
+    sound.post(Interlude.silence(at: now, generation: generation))
   }
 
   /// Where the piece is now, in its own time.
-  func position(_ engine: Engine) -> Tick { Tick(rawValue: engine.framesBegun.rawValue - offset) }
+  func position(_ sound: Sound) -> Tick { Tick(rawValue: sound.framesBegun().rawValue - offset) }
 
   /// Posts what comes next; false once everything has sounded.
-  mutating func advance(_ engine: Engine) -> Bool {
-    let horizon = engine.framesBegun + Interlude.ahead
+  mutating func advance(_ sound: Sound) -> Bool {
+    let horizon = sound.framesBegun() + Interlude.ahead
     var due: [ScoreEvent] = []
     while next < events.count, events[next].frame.rawValue + offset <= horizon.rawValue {
       var event = events[next]
@@ -48,16 +47,16 @@ struct Interlude {
       due.append(event)
       next += 1
     }
-    if !due.isEmpty { engine.post(due) }
-    return engine.framesBegun < end
+    if !due.isEmpty { sound.post(due) }
+    return sound.framesBegun() < end
   }
 
   /// Lets go of what sounds and drops what was to come.
-  func stop(_ engine: Engine) { engine.post(Interlude.silence(at: engine.framesBegun, generation: generation + 1)) }
+  func stop(_ sound: Sound) { sound.post(Interlude.silence(at: sound.framesBegun(), generation: generation + 1)) }
 
   /// Drops what the score has posted ahead and not played; what rings goes on.
-  static func cut(_ engine: Engine) {
-    engine.post([ScoreEvent(frame: engine.framesBegun, generation: firstGeneration, kind: .cut)])
+  static func cut(_ sound: Sound) {
+    sound.post([ScoreEvent(frame: sound.framesBegun(), generation: firstGeneration, kind: .cut)])
   }
 
   private static func silence(at now: Tick, generation: UInt32) -> [ScoreEvent] {

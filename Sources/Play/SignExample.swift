@@ -62,7 +62,7 @@ struct SignExample {
 
   private init(_ events: [ScoreEvent], from: Tick, to: Tick?) {
     self.events = events.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
-      .map(\.element)
+      .map { $0.element }
     self.from = from
     self.to = to ?? from
   }

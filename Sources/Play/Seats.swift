@@ -4,7 +4,7 @@ import Session
 
 extension Seat {
   /// Reads `--level`: 1–6, `random`, `perfect`, `adaptive`, `menace`, or `person` for two people at one machine.
-  init?(argument: String) {
+  public init?(argument: String) {
     switch argument {
     case "random": self = .random
     case "perfect": self = .perfect
@@ -31,7 +31,7 @@ extension Seat {
   }
 
   /// Reads the name a record gives a player; people have any name that no opponent bears.
-  init(recordName: String?) {
+  public init(recordName: String?) {
     switch recordName {
     case "random": self = .random
     case "perfect": self = .perfect
@@ -60,7 +60,7 @@ extension Seat {
 
 extension GameSetup {
   /// Who plays, as the session knows them; two people at one machine are told apart by their side.
-  var participants: Participants {
+  public var participants: Participants {
     let lone = x == .human && o == .human ? nil : "you"
     return Participants(x: x.participant(name: lone ?? "X"), o: o.participant(name: lone ?? "O"))
   }

@@ -6,16 +6,16 @@ import Session
 import TicTacToe
 
 /// The folder of games, and what is made of it: the list, statistics, players that have learned.
-struct Library {
+public struct Library {
   let services: PlatformServices
   let screen: RootScreen
 
   /// Reads a game as PGN-shaped text or a line of JSON, or a position as one line of its own notation.
-  static func record(from text: String) throws(NotationError) -> Record {
+  public static func record(from text: String) throws(NotationError) -> Record {
     let words = text.drop { $0.isWhitespace }
     if words.first == "{" { return try Record(jsonLine: text) }
     let line = words.prefix { !$0.isNewline }
-    let isPosition = line.contains("/") && words.dropFirst(line.count).allSatisfy(\.isWhitespace)
+    let isPosition = line.contains("/") && words.dropFirst(line.count).allSatisfy { $0.isWhitespace }
     guard isPosition, let position = try? Position(notation: String(line)) else { return try Record(text: text) }
     return Record(game: Game(start: position))
   }
@@ -23,7 +23,7 @@ struct Library {
   /// The record with the day its name says.
   static func dated(_ record: Record, as name: String) -> Record {
     var record = record
-    if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", with: ".") }
+    if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
     return record
   }
 
@@ -84,7 +84,7 @@ struct Library {
   /// `2026-11-21-154210-1`, as games are named, in a form people read; other names as they are.
   private static func moment(_ name: String) -> String {
     let parts = name.split(separator: "-")
-    guard parts.count >= 4, parts[0].count == 4, parts[3].count == 6, parts[3].allSatisfy(\.isNumber) else {
+    guard parts.count >= 4, parts[0].count == 4, parts[3].count == 6, parts[3].allSatisfy({ $0.isNumber }) else {
       return name
     }
     return "\(parts[0])-\(parts[1])-\(parts[2]), \(parts[3].prefix(2)):\(parts[3].dropFirst(2).prefix(2))"
@@ -130,7 +130,7 @@ struct Library {
   // MARK: - Players that learn: nothing of theirs is stored but the games, so deleting games is forgetting them
 
   /// Who plays a set-up; learning players first learn from every game kept of theirs, oldest first.
-  func participants(of setup: GameSetup) -> Participants {
+  public func participants(of setup: GameSetup) -> Participants {
     var participants = setup.participants
     if let x = learned(setup.x) { participants.x = .opponent(x) }
     if let o = learned(setup.o) { participants.o = .opponent(o) }
@@ -151,7 +151,7 @@ struct Library {
       guard let outcome = record.game.end?.outcome else { continue }
       for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
         pupil.learn(
-          from: record.game.moves.map(\.square), start: record.game.start, as: side, outcome: outcome)
+          from: record.game.moves.map { $0.square }, start: record.game.start, as: side, outcome: outcome)
       }
     }
     return pupil
