@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 import Screen
 import Session
 import TicTacToe

@@ -1,5 +1,6 @@
 import Composer
 import ScoreModel
+import Scores
 import TicTacToe
 
 /// The score explained: bar by bar the facts, the rules that fired, and why each note is there.

@@ -6,13 +6,13 @@ extension Record {
       members.append(.init("tags", .object(tags.map { .init($0.name, .string($0.value)) })))
     }
     if game.start != .start { members.append(.init("start", .string(game.start.notation))) }
-    members.append(.init("moves", .string(game.moves.map(\.square.name).joined())))
+    members.append(.init("moves", .string(game.moves.map { $0.square.name }.joined())))
     members.append(.init("result", .string(resultToken)))
     if let end = game.end { members.append(.init("termination", .string(end.termination.rawValue))) }
     if let offer = game.drawOffer { members.append(.init("drawOffer", .string(offer == .x ? "x" : "o"))) }
-    addColumn("emt", game.moves.map { $0.elapsed.map(Int64.init) }, to: &members)
-    addColumn("clk", game.moves.map { $0.clock.map(Int64.init) }, to: &members)
-    addColumn("frame", game.moves.map(\.frame), to: &members)
+    addColumn("emt", game.moves.map { $0.elapsed }, to: &members)
+    addColumn("clk", game.moves.map { $0.clock }, to: &members)
+    addColumn("frame", game.moves.map { $0.frame }, to: &members)
     if let startFrame { members.append(.init("startFrame", .integer(startFrame))) }
     if let endFrame { members.append(.init("endFrame", .integer(endFrame))) }
     let kept = bars.prefix(game.moves.count + 1)
@@ -98,21 +98,23 @@ extension Record {
       else { throw refuse("member '\(name)' must hold a number 0–\(limit) or null for each of the moves") }
       return values
     }
-    let elapsed = try column("emt", limit: Int64(Limit.milliseconds))
-    let clock = try column("clk", limit: Int64(Limit.milliseconds))
+    let elapsed = try column("emt", limit: Limit.milliseconds)
+    let clock = try column("clk", limit: Limit.milliseconds)
     let frame = try column("frame", limit: Limit.frame)
     game.annotate { index, move in
-      move.elapsed = elapsed?[index].map { Int($0) }
-      move.clock = clock?[index].map { Int($0) }
+      move.elapsed = elapsed?[index]
+      move.clock = clock?[index]
       move.frame = frame?[index]
     }
-    for (name, path) in [("startFrame", \Record.startFrame), ("endFrame", \Record.endFrame)] {
-      guard let value = json[name] else { continue }
+    func read(_ name: String, into slot: inout Int64?) throws(NotationError) {
+      guard let value = json[name] else { return }
       guard let number = value.integer, (0...Limit.frame).contains(number) else {
         throw refuse("member '\(name)' must be a number 0–\(Limit.frame)")
       }
-      self[keyPath: path as WritableKeyPath<Record, Int64?>] = number
+      slot = number
     }
+    try read("startFrame", into: &startFrame)
+    try read("endFrame", into: &endFrame)
     if let value = json["bars"] {
       let rows = value.array?.map { row in row.array?.compactMap { $0.integer.flatMap { Int(exactly: $0) } } ?? [-1] }
       guard let rows, rows.count <= game.moves.count + 1,

@@ -13,7 +13,9 @@ public enum JSONValue: Sendable, Hashable {
   /// The string, if it is one.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
   /// The whole number, if it is one.
-  public var int: Int? { if case .int(let value) = self { Int(value) } else { nil } }
+  public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
+  /// The whole number, if it is one that fits an `Int`.
+  public var int: Int? { int64.flatMap { Int(exactly: $0) } }
   /// The truth value, if it is one.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
   /// The elements, if it is an array.
