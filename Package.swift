@@ -6,6 +6,8 @@ import PackageDescription
 let environment = ProcessInfo.processInfo.environment
 /// `HEADLESS=1` draws no pictures of the score, so that the arena and the music build without Cairo's headers.
 let headless = environment["HEADLESS"] == "1"
+/// `WEB=1` is the package of the page (scripts/web): the shared rooms and web/Sources, for Embedded Swift.
+let web = environment["WEB"] == "1"
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -34,10 +36,11 @@ var targets: [Target] = [
   .target(name: "ScoreModel"),
   .target(name: "Composer", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel"]),
   .target(name: "Synth", dependencies: ["ScoreModel"]),
+  .target(name: "Scores", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth"]),
   .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
   .target(
     name: "ScoreFiles",
-    dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "CSndfile", yams] + cairo),
+    dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "Scores", "CSndfile", yams] + cairo),
   .executableTarget(
     name: "alina-score",
     dependencies: ["Base", "TicTacToe", "Records", "ScoreFiles", "Synth", "SampledPiano", argumentParser]),
@@ -45,21 +48,23 @@ var targets: [Target] = [
   .systemLibrary(name: "CFluidSynth"),
 
   // The window.
-  .target(name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer"]),
+  .target(name: "Locks"),
+  .target(
+    name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Locks"]),
   .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
-  .target(name: "Desk", dependencies: ["TicTacToe", "Screen", "MatchProtocol", "MatchClient"]),
+  .target(name: "Desk", dependencies: ["TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
   .target(
     name: "Play",
     dependencies: [
       "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Session", "Screen", "Desk", "MatchProtocol",
-      "MatchClient",
+      "ClientModel", "Locks",
     ]),
   .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
   .executableTarget(
     name: "alina",
     dependencies: [
       "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Play", "Synth",
-      "SampledPiano", "SDLPlatform", "MatchProtocol", "MatchClient", argumentParser,
+      "SampledPiano", "SDLPlatform", "MatchProtocol", "ClientModel", "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CSDL2"),
   .systemLibrary(name: "CSDL2Mixer"),
@@ -68,7 +73,8 @@ var targets: [Target] = [
 
   // The wire and the match server.
   .target(name: "MatchProtocol", dependencies: ["Base", "TicTacToe"]),
-  .target(name: "MatchClient", dependencies: ["Base", "MatchProtocol", "TLS"]),
+  .target(name: "ClientModel", dependencies: ["Base", "TicTacToe", "MatchProtocol"]),
+  .target(name: "MatchClient", dependencies: ["Base", "ClientModel", "MatchProtocol", "TLS"]),
   .target(name: "TLS", dependencies: ["COpenSSL"]),
   .systemLibrary(name: "COpenSSL"),
   .target(
@@ -79,6 +85,16 @@ var targets: [Target] = [
     path: "server/Sources/alina-server"),
   .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
   .systemLibrary(name: "CSQLite", path: "server/Sources/CSQLite"),
+
+  // The page of the match: what WEB=1 leaves, below, and what asks it and this system the same questions.
+  .target(
+    name: "Probe",
+    dependencies: [
+      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "Scores", "MatchProtocol",
+      "ClientModel",
+    ], path: "web/Sources/Probe"),
+  .testTarget(
+    name: "WebTests", dependencies: ["Probe", "ScoreFiles", "Scores", "MatchProtocol"], exclude: ["probe.mjs"]),
 
   // Which tests a run is for, and which it cannot run here.
   .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -136,6 +152,42 @@ for target in targets where [.regular, .executable].contains(target.type) && tar
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 #endif
+
+// In the browser: the shared rooms without what they know of this system, twins of the rest, and the page's two modules.
+if web {
+  let rooms = [
+    "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "Scores", "Locks", "Session",
+    "MatchProtocol", "ClientModel", "Probe", "Screen", "Desk", "Play",
+  ]
+  let twins = ["Locks"]
+  targets = targets.filter { rooms.contains($0.name) }
+  for target in targets where twins.contains(target.name) { target.path = "web/Sources/\(target.name)" }
+  for target in targets where target.name == "Screen" { target.exclude = ["Cairo"] }
+  targets += [
+    .target(name: "Glibc", path: "web/Sources/Glibc"),
+    .executableTarget(
+      name: "alina-sound", dependencies: ["Base", "Scores", "Synth", "Composer", "ScoreModel"],
+      path: "web/Sources/alina-sound"),
+    .executableTarget(
+      name: "alina-web",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Scores", "Session", "Screen", "Desk",
+        "Play", "MatchProtocol", "ClientModel",
+      ], path: "web/Sources/alina-web"),
+    .executableTarget(name: "alina-probe", dependencies: ["Probe"], path: "web/Sources/alina-probe"),
+  ]
+  for target in targets where target.name != "Glibc" {
+    target.dependencies.removeAll { dependency in
+      if case .byNameItem(let name, _) = dependency { !targets.contains { $0.name == name } } else { true }
+    }
+    target.dependencies.append("Glibc")
+    target.swiftSettings = [
+      .enableExperimentalFeature("Embedded"), .enableExperimentalFeature("Extern"), .treatAllWarnings(as: .error),
+    ]
+    target.linkerSettings = [.unsafeFlags(["-Xclang-linker", "-nostdlib"])]
+  }
+  (packages, products) = ([:], [])
+}
 
 /// `ONLY="alina alina-server"` keeps these targets and what they stand on: nothing else is fetched, resolved or built.
 if let only = environment["ONLY"], !only.isEmpty {

@@ -69,7 +69,7 @@ public struct Rendition: Sendable {
         if let frame = move.frame {
           now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
         } else if let elapsed = move.elapsed, case .moved? = happenings.last?.happening {
-          now = (happenings.last?.moment ?? now) + .milliseconds(elapsed)
+          now = (happenings.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
         }
       }
       carryOn(to: now)

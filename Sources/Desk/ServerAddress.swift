@@ -14,7 +14,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   public init?(_ text: String) {
     var nodes: [ServerAddress] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let node = ServerAddress(node: part.trimmingPrefix(" ")) else { return nil }
+      guard let node = ServerAddress(node: part.drop(while: { $0 == " " })) else { return nil }
       nodes.append(node)
     }
     guard let first = nodes.first else { return nil }

@@ -36,7 +36,7 @@ public struct Adaptive: LearningOpponent {
   }
 
   /// The chances with the share and the habits as they are.
-  public var frozen: any MemorylessOpponent {
+  public var frozen: FrozenPlayer {
     FrozenPlayer(name: "adaptive:frozen") { (position, _) in
       MoveDistribution(
         wish(in: position), taken: UInt64(abs(strength)), of: UInt64(Adaptive.scale),

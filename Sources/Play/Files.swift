@@ -1,6 +1,6 @@
 import Base
+import Locks
 import Records
-import Synchronization
 import Screen
 import Session
 import TicTacToe

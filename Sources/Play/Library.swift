@@ -132,15 +132,15 @@ public struct Library {
   /// Who plays a set-up; learning players first learn from every game kept of theirs, oldest first.
   public func participants(of setup: GameSetup) -> Participants {
     var participants = setup.participants
-    if let x = learned(setup.x) { participants.x = .opponent(x) }
-    if let o = learned(setup.o) { participants.o = .opponent(o) }
+    if let x = learned(setup.x) { participants.x = x }
+    if let o = learned(setup.o) { participants.o = o }
     return participants
   }
 
-  private func learned(_ seat: Seat) -> Learned? {
+  private func learned(_ seat: Seat) -> Participant? {
     switch seat {
-    case .adaptive: Learned(player: taught(Adaptive()))
-    case .menace: Learned(player: taught(Menace()))
+    case .adaptive: .opponent(taught(Adaptive()))
+    case .menace: .opponent(taught(Menace()))
     default: nil
     }
   }
@@ -158,23 +158,12 @@ public struct Library {
   }
 }
 
-/// A learning player as it stands now: it learns between games, from the games that are kept.
-struct Learned: Opponent {
-  let player: any LearningOpponent
-  var name: String { player.name }
-
-  func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
-    player.move(in: position, lastMove: lastMove, using: &generator)
-  }
-}
-
 extension GameSession {
   /// The beads of menace's matchbox for the position, cell by cell; `nil` where it is not its turn.
   var beads: [Int]? {
-    guard !game.isOver, case .opponent(let opponent) = participants[game.turn],
-      let menace = (opponent as? Learned)?.player as? Menace
+    guard !game.isOver, case .machine(let opponent) = participants[game.turn],
+      let distribution = opponent.beads(in: game.position)
     else { return nil }
-    let distribution = menace.distribution(in: game.position)
     return Square.all.map { Int(clamping: distribution[$0]) }
   }
 }

@@ -51,8 +51,8 @@ extension Seat {
     case .random: .opponent(RandomOpponent())
     case .perfect: .opponent(PerfectOpponent())
     // Untaught; the app teaches them by the games it keeps (`Library.participants(of:)`).
-    case .adaptive: .opponent(Learned(player: Adaptive()))
-    case .menace: .opponent(Learned(player: Menace()))
+    case .adaptive: .opponent(Adaptive())
+    case .menace: .opponent(Menace())
     case .remote(let name): .human(name: name)
     }
   }

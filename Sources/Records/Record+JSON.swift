@@ -16,8 +16,8 @@ extension Record {
       let values = game.moves.map { value($0).map { JSON.int($0) } ?? .null }
       members.add(name, values.allSatisfy { $0 == .null } ? nil : .array(values))
     }
-    addColumn("emt") { $0.elapsed.map { Int64($0) } }
-    addColumn("clk") { $0.clock.map { Int64($0) } }
+    addColumn("emt") { $0.elapsed }
+    addColumn("clk") { $0.clock }
     addColumn("frame") { $0.frame }
     members.add("startFrame", startFrame.map { .int($0) })
     members.add("endFrame", endFrame.map { .int($0) })
@@ -95,12 +95,12 @@ extension Record {
       else { throw refuse("member '\(name)' must hold a number 0–\(limit) or null for each of the moves") }
       return values
     }
-    let elapsed = try column("emt", limit: Int64(Limit.milliseconds))
-    let clock = try column("clk", limit: Int64(Limit.milliseconds))
+    let elapsed = try column("emt", limit: Limit.milliseconds)
+    let clock = try column("clk", limit: Limit.milliseconds)
     let frames = try column("frame", limit: Limit.frame)
     game.annotate { index, move in
-      move.elapsed = elapsed?[index].map { Int($0) }
-      move.clock = clock?[index].map { Int($0) }
+      move.elapsed = elapsed?[index]
+      move.clock = clock?[index]
       move.frame = frames?[index]
     }
     func frame(_ name: String) throws(NotationError) -> Int64? {

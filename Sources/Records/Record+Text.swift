@@ -77,9 +77,9 @@ extension Record {
   }
 
   /// Milliseconds as `h:mm:ss`, with `.mmm` where they are not whole seconds.
-  static func time(_ elapsed: Int) -> String {
+  static func time(_ elapsed: Int64) -> String {
     let milliseconds = max(0, elapsed)
-    func two(_ n: Int) -> String { n < 10 ? "0\(n)" : "\(n)" }
+    func two(_ n: Int64) -> String { n < 10 ? "0\(n)" : "\(n)" }
     let seconds = milliseconds / 1000
     let rest = milliseconds % 1000
     let whole = "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"

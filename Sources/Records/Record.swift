@@ -82,7 +82,7 @@ public struct Record: Sendable, Hashable {
     /// The largest music candidate.
     public static let candidate = 1_000_000
     /// The largest time in milliseconds (a year) …
-    public static let milliseconds = 31_536_000_000
+    public static let milliseconds: Int64 = 31_536_000_000
     /// … and the largest frame (a year at 48 kHz).
     public static let frame: Int64 = 1_513_728_000_000
   }
@@ -270,7 +270,10 @@ extension Record {
 
   /// A command of ours that stands in a text, whole or not.
   static func strayCommand(in text: String) -> Command? {
-    Command.allCases.first { text.contains("[%\($0.rawValue)") }
+    Command.allCases.first { command in
+      let mark = Array("[%\(command.rawValue)".utf8)
+      return text.utf8.indices.contains { text.utf8[$0...].starts(with: mark) }
+    }
   }
 
   /// Control characters that no text of ours holds (tabs and line ends are fine in comments).

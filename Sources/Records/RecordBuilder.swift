@@ -119,7 +119,7 @@ struct RecordBuilder {
     default: break
     }
     guard let termination = Termination(rawValue: tag.value) else {
-      let allowed = Termination.allCases.map(\.rawValue).joined(separator: ", ")
+      let allowed = Termination.allCases.map { $0.rawValue }.joined(separator: ", ")
       throw cursor.error(at: tag.place, "termination \(quoted(tag.value)) is unknown; allowed: \(allowed)")
     }
     return termination
@@ -138,7 +138,7 @@ struct RecordBuilder {
     if outcome == nil, termination == nil { return }
     let chosen = termination ?? allowed[0]
     guard allowed.contains(chosen) else {
-      let names = allowed.map(\.rawValue).joined(separator: ", ")
+      let names = allowed.map { $0.rawValue }.joined(separator: ", ")
       throw cursor.error(
         at: derived["Termination"]?.place ?? result.place,
         "the board has not ended this game; with \(result.token) its termination is one of: \(names)")
@@ -248,21 +248,21 @@ extension RecordBuilder {
 
 extension Record {
   /// Reads `h:mm:ss`, `m:ss` or seconds, each with up to three decimals, as milliseconds.
-  static func milliseconds(_ text: String) -> Int? {
+  static func milliseconds(_ text: String) -> Int64? {
     let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let fields = halves[0].split(separator: ":", omittingEmptySubsequences: false)
     guard (1...3).contains(fields.count) else { return nil }
-    var seconds = 0
+    var seconds: Int64 = 0
     for field in fields {
       guard (1...9).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-        let number = Int(field)
+        let number = Int64(field)
       else { return nil }
       seconds = seconds * 60 + number
     }
     var milliseconds = seconds * 1000
     if halves.count == 2 {
       guard (1...3).contains(halves[1].utf8.count), halves[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-        let number = Int(halves[1])
+        let number = Int64(halves[1])
       else { return nil }
       milliseconds += number * [100, 10, 1][halves[1].utf8.count - 1]
     }

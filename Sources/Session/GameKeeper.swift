@@ -1,5 +1,5 @@
+import Locks
 import Records
-import Synchronization
 import TicTacToe
 
 /// Keeps the running game on disk, off the thread of the window: the newest record is written, one at a time, and a

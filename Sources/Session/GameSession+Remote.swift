@@ -18,7 +18,7 @@ extension GameSession {
 
   /// Brings the board to where a match is: missing marks are made, those shown too early taken back.
   public func follow(_ moves: [Square]) {
-    let common = zip(game.moves.map(\.square), moves).prefix { $0 == $1 }.count
+    let common = zip(game.moves.map { $0.square }, moves).prefix { $0 == $1 }.count
     if common < game.moves.count { putRight(to: common) }
     for square in moves[common...] { receive(square) }
   }

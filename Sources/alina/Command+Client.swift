@@ -1,3 +1,4 @@
+import ClientModel
 import Desk
 import MatchClient
 import MatchProtocol

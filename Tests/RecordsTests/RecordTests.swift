@@ -120,8 +120,8 @@ import TicTacToe
         let moves = Array(game.position.legalMoves)
         try game.play(
           Move(
-            moves[generator.below(moves.count)], elapsed: index % 2 == 0 ? generator.below(1 << 30) : nil,
-            clock: index % 3 == 0 ? generator.below(1 << 20) * 1000 : nil,
+            moves[generator.below(moves.count)], elapsed: index % 2 == 0 ? Int64(generator.below(1 << 30)) : nil,
+            clock: index % 3 == 0 ? Int64(generator.below(1 << 20)) * 1000 : nil,
             frame: index % 5 == 0 ? Int64(generator.below(1 << 31)) : nil))
       }
       if !game.isOver {

@@ -198,7 +198,7 @@ extension MatchState {
     out.field("hash", hash.digest.hex)
     out.field("phase", phase.rawValue)
     out.field("board", board)
-    out.field("moves", moves.map(\.name))
+    out.field("moves", moves.map { $0.name })
     if phase != .over { out.field("turn", turn.wire) }
     MatchEvent.write(terms, to: &out)
     out.field("by", openedBy)
@@ -224,7 +224,7 @@ extension MatchState {
     }
   }
 
-  private func names(_ sides: Sides<Bool>) -> [String] { Player.allCases.filter { sides[$0] }.map(\.wire) }
+  private func names(_ sides: Sides<Bool>) -> [String] { Player.allCases.filter { sides[$0] }.map { $0.wire } }
 
   /// Reads the fields of a `state` message; the board must follow from the moves.
   init(_ fields: JSONObject) throws(ProtocolError) {
@@ -268,7 +268,7 @@ extension MatchState {
   }
 
   private static func sides(_ value: JSON?) -> Sides<Bool> {
-    let names = value?.array?.compactMap(\.string) ?? []
+    let names = value?.array?.compactMap { $0.string } ?? []
     return Sides(x: names.contains("x"), o: names.contains("o"))
   }
 }

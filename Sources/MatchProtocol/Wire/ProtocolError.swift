@@ -70,6 +70,11 @@ extension JSONObject {
     return value
   }
 
+  func int64(_ name: String) throws(ProtocolError) -> Int64 {
+    guard let value = self[name]?.int64 else { throw .missing(name) }
+    return value
+  }
+
   func optionalInt(_ name: String) throws(ProtocolError) -> Int? { self[name] == nil ? nil : try int(name) }
 
   func optionalString(_ name: String, max: Int) throws(ProtocolError) -> String? {
@@ -134,7 +139,7 @@ extension JSONObject {
 
   func sides(_ name: String) throws(ProtocolError) -> Sides<Int>? {
     guard let value = self[name] else { return nil }
-    guard let values = value.array?.compactMap(\.int), values.count == 2 else { throw .missing(name) }
+    guard let values = value.array?.compactMap({ $0.int }), values.count == 2 else { throw .missing(name) }
     return Sides(x: values[0], o: values[1])
   }
 }

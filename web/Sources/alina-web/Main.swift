@@ -1,3 +1,4 @@
+import Base
 import Composer
 import Desk
 import Play
@@ -243,9 +244,15 @@ extension Key {
 extension RuleShelf {
   /// The rules that came with the page.
   static let page: RuleShelf = {
-    let entries = Page.ask(.file, "page/rules.json").flatMap { try? RulePack($0).entries } ?? []
+    var entries: [RulePack.Entry] = []
+    do throws(RuleErrors) {
+      entries = try RulePack(Page.ask(.file, "page/rules.json") ?? []).entries
+    } catch {
+      Page.tell(.say, error.description)
+    }
+    let found = entries
     var shelf = RuleShelf { name throws(RuleShelf.Refusal) in
-      guard let entry = entries.first(where: { $0.reference.name == name }) else {
+      guard let entry = found.first(where: { $0.reference.name == name }) else {
         throw RuleShelf.Refusal("\(name): no such rules")
       }
       return Loaded(rules: entry.rules, reference: entry.reference)

@@ -1,3 +1,4 @@
+import Composer
 import Play
 import ScoreModel
 import Session

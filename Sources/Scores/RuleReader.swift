@@ -12,7 +12,7 @@ public struct RuleReader: RuleVisitor {
   private var asked: [String] = []
   private var isOptional = false
   private let chains: [String]
-  private(set) var errors: [RuleError] = []
+  package private(set) var errors: [RuleError] = []
 
   /// Reads a tree. Throws all its errors, in the order of their lines.
   public static func rules(_ tree: RuleTree) throws(RuleErrors) -> ScoreRules {
@@ -222,7 +222,7 @@ public struct RuleReader: RuleVisitor {
     if rules.signs.last.map({ !$0.when.isEmpty || !$0.unless.isEmpty }) ?? true {
       complain("signs", "the last rule must have no condition, so that every move has a sign")
     }
-    let names = rules.signs.map(\.name)
+    let names = rules.signs.map { $0.name }
     for sign in rules.signs {
       for other in sign.covers where !names.contains(other) {
         complain("signs", "\(sign.name) covers \"\(other)\", which is none of \(names.joined(separator: " "))")

@@ -92,7 +92,7 @@ public enum MusicXML {
     for (pair, pairLength) in zip(pairs, lengths) {
       if !pair.bass.isEmpty {
         flush()
-        held = Set(pair.bass.map(\.pitch)).sorted()
+        held = Set(pair.bass.map { $0.pitch }).sorted()
         length = 0
       }
       length += pairLength
@@ -142,7 +142,14 @@ public enum MusicXML {
   }
 
   static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing(
-      "\"", with: "&quot;")
+    text.unicodeScalars.map { scalar in
+      switch scalar {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      case "\"": "&quot;"
+      default: String(scalar)
+      }
+    }.joined()
   }
 }

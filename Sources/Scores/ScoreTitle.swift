@@ -11,7 +11,7 @@ public enum ScoreTitle {
 
   /// Date, moves and result.
   public static func subtitle(_ record: Record) -> String {
-    let moves = record.game.moves.map(\.square.name).joined(separator: " ")
+    let moves = record.game.moves.map { $0.square.name }.joined(separator: " ")
     return [record[tag: "Date"], moves, record.resultToken].compactMap { $0 }.joined(separator: "   ")
   }
 }

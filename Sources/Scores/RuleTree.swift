@@ -24,15 +24,18 @@ public indirect enum RuleTree: Sendable, Hashable {
     }
   }
 
-  var line: Int {
+  /// Its line, from 1.
+  public var line: Int {
     switch self {
     case .scalar(_, let line), .list(_, let line), .mapping(_, let line): line
     }
   }
 
-  var text: String? { if case .scalar(let text, _) = self { text } else { nil } }
+  /// The word or number, if it is one.
+  public var text: String? { if case .scalar(let text, _) = self { text } else { nil } }
 
-  subscript(key: String) -> RuleTree? {
+  /// What a key of a mapping holds.
+  public subscript(key: String) -> RuleTree? {
     if case .mapping(let entries, _) = self { entries.first { $0.key == key }?.value } else { nil }
   }
 
@@ -55,6 +58,9 @@ public struct RuleError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong and what is allowed.
   public let message: String
 
+  /// Describes an error.
+  public init(line: Int, key: String, message: String) { (self.line, self.key, self.message) = (line, key, message) }
+
   /// `line N: key: message`.
   public var description: String {
     (line > 0 ? "line \(line): " : "") + (key.isEmpty ? "" : "\(key): ") + message
@@ -66,8 +72,9 @@ public struct RuleErrors: Error, Sendable, Hashable, CustomStringConvertible {
   /// The errors, in the order of their lines.
   public let errors: [RuleError]
 
-  init(_ errors: [RuleError]) { self.errors = errors.sorted { ($0.line, $0.key) < ($1.line, $1.key) } }
+  /// Puts errors in the order of their lines.
+  public init(_ errors: [RuleError]) { self.errors = errors.sorted { ($0.line, $0.key) < ($1.line, $1.key) } }
 
   /// One line an error.
-  public var description: String { errors.map(\.description).joined(separator: "\n") }
+  public var description: String { errors.map { $0.description }.joined(separator: "\n") }
 }
