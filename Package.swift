@@ -65,6 +65,7 @@ var targets: [Target] = [
     name: "MatchServer",
     dependencies: ["MatchProtocol", "CLibPQ", "CSQLite"] + nio + [
       .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+      .product(name: "NIOWebSocket", package: "swift-nio"),
     ], path: "server/Sources/MatchServer"),
   .executableTarget(
     name: "alina-server", dependencies: ["TicTacToe", "MatchServer", argumentParser],

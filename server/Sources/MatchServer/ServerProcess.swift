@@ -15,6 +15,8 @@ public struct ServerConfiguration: Sendable {
   public var lobby = LobbyConfiguration()
   /// Where the page for people is served, if anywhere.
   public var page: (host: String, port: Int)?
+  /// Pages elsewhere, as `https://alina.example`, that may play here.
+  public var pageOrigins: Set<String> = []
   /// Where metrics and health are served, if anywhere.
   public var admin: (host: String, port: Int)?
   /// Event loops for connections.
@@ -112,10 +114,11 @@ public enum ServerProcess {
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
     if let address = configuration.page {
-      let page = PeoplePage(host: host)
+      let page = PeoplePage(host: host, listener: listener, origins: configuration.pageOrigins)
       pages.append(
         try await HTTPServer.start(
-          address, loop: pageGroup.next(), mostConnections: PeoplePage.mostConnections, answer: page.answer))
+          address, loop: pageGroup.next(), mostConnections: PeoplePage.mostConnections, atOnce: page.answerAtOnce,
+          answer: page.answer))
       logger.notice("page", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
     if let address = configuration.admin {

@@ -1,4 +1,5 @@
 import MatchProtocol
+import NIOCore
 import NIOHTTP1
 import Synchronization
 
@@ -12,11 +13,14 @@ struct PeoplePage: Sendable {
   static let boards = 24
 
   private let host: LobbyHost
+  private let listener: GameListener
+  /// Origins of pages elsewhere that may play here.
+  private let origins: Set<String>
   private let feed = BoardFeed()
 
   /// Makes the page; from now on it is told of every public match.
-  init(host: LobbyHost) {
-    self.host = host
+  init(host: LobbyHost, listener: GameListener, origins: Set<String> = []) {
+    (self.host, self.listener, self.origins) = (host, listener, origins)
     let feed = feed
     host.onPublish { if feed.count > 0 { feed.publish("data: \(PeoplePage.json($0))\n\n") } }
     // A watcher that has left is only noticed by writing to him.
@@ -25,9 +29,14 @@ struct PeoplePage: Sendable {
     }
   }
 
-  /// Answers a request.
-  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+  /// Answers what needs no look at the lobby.
+  @Sendable func answerAtOnce(_ request: HTTPRequest) -> HTTPReply? {
     guard request.isLook else { return .wrongMethod("GET, HEAD") }
+    return request.path == ["play"] ? play(request) : nil
+  }
+
+  /// Answers the rest.
+  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
     var reply = HTTPReply()
     switch request.path {
     case []: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
@@ -66,6 +75,32 @@ struct PeoplePage: Sendable {
         + "base-uri 'none'")
     reply.headers.add(name: "x-content-type-options", value: "nosniff")
     return reply
+  }
+
+  /// Makes a WebSocket a session, but for a foreign page in somebody's browser: that says where it comes from.
+  private func play(_ request: HTTPRequest) -> HTTPReply {
+    let headers = request.headers
+    if let origin = headers.first(name: "origin"), !origins.contains(origin) {
+      guard let host = headers.first(name: "host"), ["http://", "https://"].contains(where: { $0 + host == origin })
+      else { return .refusal(.forbidden, "not for a page from \(origin)") }
+    }
+    guard request.method == .GET, headers.first(name: "upgrade")?.lowercased() == "websocket" else {
+      var reply = HTTPReply.refusal(.upgradeRequired, "a WebSocket is spoken here")
+      reply.headers = ["upgrade": "websocket"]
+      return reply
+    }
+    guard listener.isListening else { return .refusal(.serviceUnavailable, "come back in a moment") }
+    return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
+  }
+
+  /// Whom trusted proxies say they speak for: in X-Forwarded-For each names, at the end, whom it was asked by.
+  private func client(of request: HTTPRequest) -> SocketAddress? {
+    var client = request.peer
+    for text in request.headers[canonicalForm: "x-forwarded-for"].reversed() {
+      guard let proxy = client, listener.isProxy(proxy) else { break }
+      client = try? SocketAddress(ipAddress: String(text), port: 0)
+    }
+    return client
   }
 
   @Sendable private static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }
