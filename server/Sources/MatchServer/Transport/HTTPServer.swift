@@ -21,6 +21,8 @@ struct HTTPReply: Sendable {
   var status = HTTPResponseStatus.ok
   var type = "text/plain; charset=utf-8"
   var text = ""
+  /// Sent instead of the text.
+  var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
   /// Takes over a reply that goes on without end; it is called once the head is written.
   var stream: (@Sendable (EventStream) -> Void)?
@@ -197,7 +199,10 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     head.headers.add(name: "server", value: "alina-server")
     head.headers.add(name: "date", value: HTTPConnection.date())
     head.headers.add(name: "content-type", value: reply.type)
-    if reply.stream == nil { head.headers.add(name: "content-length", value: "\(reply.text.utf8.count)") }
+    let body = reply.bytes ?? ByteBuffer(string: reply.text)
+    if reply.stream == nil, reply.status != .notModified {
+      head.headers.add(name: "content-length", value: "\(body.readableBytes)")
+    }
     if isLast { head.headers.add(name: "connection", value: "close") }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if let stream = reply.stream, request.method != .HEAD, !open.isStopping {
@@ -207,7 +212,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
       return stream(EventStream(context.channel))
     }
     if request.method != .HEAD {
-      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: reply.text)))), promise: nil)
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
     state = .waiting(nil)
     wait(context)
