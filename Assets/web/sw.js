@@ -19,15 +19,16 @@ addEventListener('fetch', event => {
   const { request } = event, url = new URL(request.url), scope = new URL(registration.scope);
   if (request.method !== 'GET' || !url.href.startsWith(scope.href)) return;
   const path = url.pathname.slice(scope.pathname.length);
-  if (request.mode === 'navigate') {
-    // The newest from the network, if that answers soon; else what is kept. A link is the page and what follows a #.
-    const link = path.match(/^([rwg])\/([\w-]+)$/);
-    if (link) return event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));
-    if (path !== '' && path !== 'index.html') return;
+  // A link is the page and what follows a #.
+  const link = request.mode === 'navigate' && path.match(/^([rwg])\/([\w-]+)$/);
+  if (link) {
+    event.respondWith(Response.redirect(`${scope.href}#/${link[1]}/${link[2]}`));
+  } else if (path.startsWith('v/')) {
+    event.respondWith(caches.match(request).then(kept => kept ?? fetch(request)));
+  } else if (files.includes(path || './')) {
+    // The newest from the network, if that answers soon; else what is kept.
     event.respondWith(fetch(request, { signal: AbortSignal.timeout(3000) })
       .then(reply => reply.ok ? reply : Promise.reject(reply))
-      .catch(() => caches.match('./', { cacheName: name }).then(kept => kept ?? Response.error())));
-  } else if (path.startsWith('v/') || files.includes(path)) {
-    event.respondWith(caches.match(request).then(kept => kept ?? fetch(request)));
+      .catch(() => caches.match(path || './', { cacheName: name }).then(kept => kept ?? Response.error())));
   }
 });
