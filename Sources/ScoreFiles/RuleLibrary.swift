@@ -1,5 +1,6 @@
 import Composer
 import Foundation
+import Records
 import TicTacToe
 
 /// Where rule files are found, and how one is loaded.

@@ -1,7 +1,7 @@
+import Base
 import Foundation
 import MatchProtocol
 import Testing
-import TicTacToe
 
 @testable import MatchServer
 

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import NIOWebSocket
 import Synchronization
 
@@ -88,7 +87,7 @@ final class HTTPServer: Sendable {
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context)) }
+          if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
           var limits = NIOHTTPDecoderLimitConfiguration()
           (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (mostHead, mostHead)
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(

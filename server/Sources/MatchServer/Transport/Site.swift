@@ -1,7 +1,7 @@
+import Base
 import Foundation
 import NIOCore
 import NIOHTTP1
-import TicTacToe
 
 /// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at the start, so
 /// that no request reaches the disk and no name leads out of the folder.
