@@ -56,7 +56,7 @@ public struct Site: Sendable {
   /// Where the page lies beside a program: built, or installed.
   public static func find(beside program: String) -> String? {
     let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent().path
-    return ["/web", "/../web", "/../../web", "/../share/alina/web"].map { folder + $0 }
+    return ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
   }
 
