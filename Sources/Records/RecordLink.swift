@@ -24,6 +24,16 @@ extension Record {
     return Base64URL.text([Record.version] + SHA256.hash(text).bytes.prefix(3) + coder.finished())
   }
 
+  /// The word in a text that is an address with one, or nothing but the word; `nil` for any other text.
+  public static func link(in text: String) -> String? {
+    let words = text.split { $0.isWhitespace }
+    guard words.count == 1 else { return nil }
+    let parts = words[0].split(separator: "/")
+    let isAddress = parts.count > 1 && parts[parts.count - 2] == "g"
+    guard isAddress || parts.count == 1 && parts[0].utf8.count > 8 && parts[0].first == "A" else { return nil }
+    return parts.last.map { String($0) }
+  }
+
   /// Reads such a word; throws one line for one that was cut off, changed, or made by a newer version.
   public init(link: String) throws(NotationError) {
     let damaged = NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")

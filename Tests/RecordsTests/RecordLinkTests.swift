@@ -71,6 +71,17 @@ import TicTacToe
     }
   }
 
+  @Test func `a link is known from games, positions and words`() throws {
+    let link = try #require(RecordTests.full().link)
+    for text in [link, "http://127.0.0.1:4680/#/g/\(link)", " https://a.example/b/#/g/\(link)\n", "/g/\(link)"] {
+      #expect(Record.link(in: text) == link, "\(text)")
+    }
+    let full = try RecordTests.full()
+    for text in ["", "1-0", "1/2-1/2", "*", "XO1/1X1/3 o", "XO1/1X1/3", "hello-everybody", full.text, full.jsonLine] {
+      #expect(Record.link(in: text) == nil, "\(text)")
+    }
+  }
+
   @Test func `a game with a book of comments is no link`() throws {
     var record = Record()
     for _ in 0..<20 { try record.addComment(String(repeating: "so ", count: 1000), ply: 0) }

@@ -134,7 +134,7 @@ class Browser:
     def close(self):
         """Ends it, with all it knows."""
         self.socket.close()
-        self.process.terminate()
+        self.process.kill()
         self.process.wait(PATIENCE)
         self.log.close()
         shutil.rmtree(self.profile, ignore_errors=True)
