@@ -67,7 +67,8 @@ enum FileAccess {
     var range = flock()
     (range.l_type, range.l_whence, range.l_len) = (Int16(F_WRLCK), Int16(SEEK_SET), 1)
     range.l_start = off_t(path[slash...].utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF_FFFF })
-    guard file >= 0, fcntl(file, F_OFD_SETLK, &range) != 0, errno == EAGAIN || errno == EACCES else { return true }
+    let setOwnLock: Int32 = 37  // F_OFD_SETLK, which Glibc's module leaves out
+    guard file >= 0, fcntl(file, setOwnLock, &range) != 0, errno == EAGAIN || errno == EACCES else { return true }
     close(file)
     return false
   }
