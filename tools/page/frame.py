@@ -167,9 +167,9 @@ def main(name, program):
         foreign = [url for url in page.asked if url.startswith("http") and not url.startswith(server.url)]
         expect(foreign == [], f"it asked {foreign}")
     finally:
-        page.close()
         server.kill()
         shutil.rmtree(server.folder, ignore_errors=True)
+        page.close()
 
 
 if __name__ == "__main__":
