@@ -11,7 +11,9 @@ let web = environment["WEB"] == "1"
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map { .product(name: $0, package: "swift-nio") }
+let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"].map {
+  .product(name: $0, package: "swift-nio")
+}
 
 var targets: [Target] = [
   // Texts, hashes and chance, which know nothing of the game.

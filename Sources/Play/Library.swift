@@ -10,8 +10,9 @@ public struct Library {
   let services: PlatformServices
   let screen: RootScreen
 
-  /// Reads a game as PGN-shaped text or a line of JSON, or a position as one line of its own notation.
+  /// Reads a game as PGN-shaped text, a line of JSON or a link, or a position as one line of its own notation.
   public static func record(from text: String) throws(NotationError) -> Record {
+    if let link = Record.link(in: text) { return try Record(link: link) }
     let words = text.drop { $0.isWhitespace }
     if words.first == "{" { return try Record(jsonLine: text) }
     let line = words.prefix { !$0.isNewline }

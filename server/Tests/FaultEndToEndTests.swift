@@ -32,6 +32,9 @@ final class ServerChild {
     return nil
   }
 
+  /// What it said on standard output when it was ready.
+  private(set) var said = ""
+
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
   /// Runs the program to its end and returns what it printed.
@@ -94,6 +97,7 @@ final class ServerChild {
       return
     }
     port = found
+    said = text
   }
 
   /// The port on which a page is served, from the log.
