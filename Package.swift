@@ -61,7 +61,10 @@ var targets: [Target] = [
   .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
-    dependencies: ["MatchProtocol", "TLS", "CLibPQ", "CSQLite"] + nio, path: "server/Sources/MatchServer"),
+    dependencies: ["MatchProtocol", "TLS", "TLSChannel", "CLibPQ", "CSQLite"] + nio, path: "server/Sources/MatchServer"),
+  .target(
+    name: "TLSChannel", dependencies: ["TLS", .product(name: "NIOCore", package: "swift-nio")],
+    path: "server/Sources/TLSChannel"),
   .executableTarget(
     name: "alina-server", dependencies: ["TicTacToe", "MatchServer", argumentParser],
     path: "server/Sources/alina-server"),
@@ -105,6 +108,7 @@ var packages: [String: Package.Dependency] = [
 /// For Benchmarks/, a package of its own.
 var products: [Product] = [
   .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe"]),
+  .library(name: "TLSChannel", targets: ["TLSChannel", "TLS"]),
   .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"]),
 ]
 
