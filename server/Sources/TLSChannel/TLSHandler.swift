@@ -4,9 +4,13 @@ import TLS
 /// TLS between a socket and handlers that know nothing of it. What is written before hands are shaken waits; after that
 /// it is sealed at once, so that what waits for a slow reader waits in the channel and is counted there.
 public final class TLSHandler: ChannelDuplexHandler {
+  /// Sealed.
   public typealias InboundIn = ByteBuffer
+  /// In the clear.
   public typealias InboundOut = ByteBuffer
+  /// In the clear.
   public typealias OutboundIn = ByteBuffer
+  /// Sealed.
   public typealias OutboundOut = ByteBuffer
 
   private let engine: TLSEngine
@@ -19,12 +23,15 @@ public final class TLSHandler: ChannelDuplexHandler {
     if let host { try engine.expect(host) }
   }
 
+  /// Begins the handshake on a connection that is there.
   public func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { step(context) }
   }
 
+  /// Nothing is sealed any more.
   public func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
 
+  /// Begins the handshake.
   public func channelActive(context: ChannelHandlerContext) {
     step(context)
     context.fireChannelActive()
@@ -38,6 +45,7 @@ public final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: in
 
+  /// Takes what is sealed, and hands on what it says.
   public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     unwrapInboundIn(data).withUnsafeReadableBytes { engine.take($0) }
     step(context)
@@ -99,6 +107,7 @@ public final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: out
 
+  /// Seals bytes, or keeps them until hands are shaken.
   public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let bytes = unwrapOutboundIn(data)
     guard canWrite else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }
@@ -138,6 +147,7 @@ public final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: the end
 
+  /// Says good bye first, where there is somebody to say it to.
   public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if mode != .input, canWrite {
       stopWriting()
