@@ -81,7 +81,11 @@ var targets: [Target] = [
   .systemLibrary(name: "COpenSSL"),
   .target(
     name: "MatchServer",
-    dependencies: ["Base", "MatchProtocol", "TLS", "CLibPQ", "CSQLite"] + nio, path: "server/Sources/MatchServer"),
+    dependencies: ["Base", "MatchProtocol", "TLS", "TLSChannel", "CLibPQ", "CSQLite"] + nio,
+    path: "server/Sources/MatchServer"),
+  .target(
+    name: "TLSChannel", dependencies: ["TLS", .product(name: "NIOCore", package: "swift-nio")],
+    path: "server/Sources/TLSChannel"),
   .executableTarget(
     name: "alina-server", dependencies: ["Base", "TicTacToe", "MatchServer", argumentParser],
     path: "server/Sources/alina-server"),
@@ -137,6 +141,7 @@ var packages: [String: Package.Dependency] = [
 /// For Benchmarks/, a package of its own.
 var products: [Product] = [
   .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe", "Base"]),
+  .library(name: "TLSChannel", targets: ["TLSChannel", "TLS"]),
   .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"]),
 ]
 

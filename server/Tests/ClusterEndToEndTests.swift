@@ -4,6 +4,7 @@ import MatchProtocol
 import NIOCore
 import NIOPosix
 import TLS
+import TLSChannel
 import TestSupport
 import Testing
 import TicTacToe

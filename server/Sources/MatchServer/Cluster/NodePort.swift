@@ -1,6 +1,7 @@
 import MatchProtocol
 import NIOCore
 import NIOPosix
+import TLSChannel
 
 /// The links of one node with the others: those it opens, over which it gives work away, and those others open to it.
 ///

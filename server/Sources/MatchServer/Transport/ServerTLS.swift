@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import Synchronization
 import TLS
+import TLSChannel
 import TicTacToe
 
 /// The server's certificates: read from files, or made once and kept; read again on request.

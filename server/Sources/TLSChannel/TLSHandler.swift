@@ -3,48 +3,56 @@ import TLS
 
 /// TLS between a socket and handlers that know nothing of it. What is written before hands are shaken waits; after that
 /// it is sealed at once, so that what waits for a slow reader waits in the channel and is counted there.
-final class TLSHandler: ChannelDuplexHandler {
-  typealias InboundIn = ByteBuffer
-  typealias InboundOut = ByteBuffer
-  typealias OutboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
+public final class TLSHandler: ChannelDuplexHandler {
+  /// Sealed.
+  public typealias InboundIn = ByteBuffer
+  /// In the clear.
+  public typealias InboundOut = ByteBuffer
+  /// In the clear.
+  public typealias OutboundIn = ByteBuffer
+  /// Sealed.
+  public typealias OutboundOut = ByteBuffer
 
   private let engine: TLSEngine
   private var early: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
   private var (canRead, canWrite, hasDelivered) = (true, true, false)
 
   /// One end of a connection: of the one who calls a host, or of the one who is called.
-  init(_ context: TLSContext, calling host: String? = nil) throws {
+  public init(_ context: TLSContext, calling host: String? = nil) throws {
     engine = try TLSEngine(context, host == nil ? .called : .caller)
     if let host { try engine.expect(host) }
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
+  /// Begins the handshake on a connection that is there.
+  public func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { step(context) }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
+  /// Nothing is sealed any more.
+  public func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
 
-  func channelActive(context: ChannelHandlerContext) {
+  /// Begins the handshake.
+  public func channelActive(context: ChannelHandlerContext) {
     step(context)
     context.fireChannelActive()
   }
 
   /// An end without a good bye is none of ours to judge: lines and requests tell by themselves whether they are whole.
-  func channelInactive(context: ChannelHandlerContext) {
+  public func channelInactive(context: ChannelHandlerContext) {
     stopWriting()
     context.fireChannelInactive()
   }
 
   // MARK: in
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  /// Takes what is sealed, and hands on what it says.
+  public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     unwrapInboundIn(data).withUnsafeReadableBytes { engine.take($0) }
     step(context)
   }
 
   /// Whoever asked for something to read has it, or asks the socket once more.
-  func channelReadComplete(context: ChannelHandlerContext) {
+  public func channelReadComplete(context: ChannelHandlerContext) {
     if !hasDelivered { context.read() }
     hasDelivered = false
     context.fireChannelReadComplete()
@@ -99,7 +107,8 @@ final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: out
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+  /// Seals bytes, or keeps them until hands are shaken.
+  public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let bytes = unwrapOutboundIn(data)
     guard canWrite else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }
     guard engine.isEstablished else { return early.append((bytes, promise)) }
@@ -138,7 +147,8 @@ final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: the end
 
-  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+  /// Says good bye first, where there is somebody to say it to.
+  public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if mode != .input, canWrite {
       stopWriting()
       engine.sayGoodbye()
