@@ -106,7 +106,7 @@ var targets: [Target] = [
     exclude: ["Goldens"], swiftSettings: [optimised]),
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
-  .testTarget(name: "DeskTests", dependencies: ["Desk", "MatchClient", "MatchProtocol"]),
+  .testTarget(name: "DeskTests", dependencies: ["Desk", "ClientModel", "MatchClient", "MatchProtocol"]),
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),

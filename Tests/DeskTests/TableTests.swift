@@ -4,7 +4,7 @@ import Testing
 import TicTacToe
 
 @testable import Desk
-@testable import MatchClient
+@testable import ClientModel
 
 /// A table, the board it plays on, and the server's lines it is told: everything but a window.
 struct TestDesk {
