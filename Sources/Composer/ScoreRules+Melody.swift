@@ -58,9 +58,7 @@ extension ScoreRules {
     case chance
 
     /// The name, as rule files and explanations spell it.
-    public var name: String { MelodyRule.names[rawValue] }
-
-    // Embedded Swift does not know what cases are called.
+    public var name: String { Self.names[rawValue] }
     private static let names = [
       "step", "third", "leap", "wide", "repeat", "unanswered", "turn", "tritone", "contour", "tension", "lean", "edge",
       "register", "own", "recall", "goal", "approach", "chance",

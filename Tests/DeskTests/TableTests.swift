@@ -3,8 +3,8 @@ import Screen
 import Testing
 import TicTacToe
 
-@testable import Desk
 @testable import ClientModel
+@testable import Desk
 
 /// A table, the board it plays on, and the server's lines it is told: everything but a window.
 struct TestDesk {
