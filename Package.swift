@@ -117,7 +117,7 @@ var targets: [Target] = [
     exclude: ["Goldens"], swiftSettings: [optimised]),
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
-  .testTarget(name: "DeskTests", dependencies: ["Desk", "MatchClient", "MatchProtocol"]),
+  .testTarget(name: "DeskTests", dependencies: ["Desk", "ClientModel", "MatchProtocol"]),
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),
@@ -181,7 +181,7 @@ if web {
         "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Scores", "Session", "Screen", "Desk",
         "Play", "MatchProtocol", "ClientModel",
       ], path: "web/Sources/alina-web"),
-    .executableTarget(name: "alina-probe", dependencies: ["Probe"], path: "web/Sources/alina-probe"),
+    .executableTarget(name: "alina-probe", dependencies: ["Probe", "Scores"], path: "web/Sources/alina-probe"),
   ]
   for target in targets where target.name != "Glibc" {
     target.dependencies.removeAll { dependency in
@@ -191,6 +191,8 @@ if web {
     target.swiftSettings = [
       .enableExperimentalFeature("Embedded"), .enableExperimentalFeature("Extern"), .treatAllWarnings(as: .error),
     ]
+    // What is not the sound is small rather than fast.
+    if !["Synth", "alina-sound"].contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-Osize"])) }
     target.linkerSettings = [.unsafeFlags(["-Xclang-linker", "-nostdlib"])]
   }
   (packages, products) = ([:], [])

@@ -3,8 +3,8 @@ import Screen
 import Testing
 import TicTacToe
 
+@testable import ClientModel
 @testable import Desk
-@testable import MatchClient
 
 /// A table, the board it plays on, and the server's lines it is told: everything but a window.
 struct TestDesk {

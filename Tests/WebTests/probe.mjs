@@ -42,12 +42,13 @@ if (seconds) {
 } else {
   const probe = load('probe');
   write(probe.memory, probe.probe_buffer(rules.length), rules);
-  if (!probe.probe_rules()) throw new Error('the rules are not good');
+  const text = count => new TextDecoder().decode(new Uint8Array(probe.memory.buffer, probe.probe_place(), count).slice());
+  const wrong = probe.probe_rules();
+  if (wrong) throw new Error(text(wrong));
   const answers = JSON.parse(readFileSync(0, 'utf8')).map(question => {
     const bytes = new TextEncoder().encode(question);
     write(probe.memory, probe.probe_buffer(bytes.length), bytes);
-    const count = probe.probe_answer();
-    return new TextDecoder().decode(new Uint8Array(probe.memory.buffer, probe.probe_place(), count).slice());
+    return text(probe.probe_answer());
   });
   process.stdout.write(JSON.stringify(answers));
 }

@@ -1,4 +1,5 @@
 import Probe
+import Scores
 
 nonisolated(unsafe) private var bytes: [UInt8] = []
 nonisolated(unsafe) private var probe: Probe?
@@ -10,11 +11,14 @@ public func probeBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   return bytes.withUnsafeMutableBytes { $0.baseAddress }
 }
 
-/// Takes the rules in the buffer; 0 if they are not good.
+/// Takes the rules in the buffer; puts what is wrong with them there, and returns how many bytes that is.
 @_expose(wasm, "probe_rules") @_cdecl("probe_rules")
 public func probeRules() -> Int32 {
-  probe = try? Probe(rules: bytes)
-  return probe == nil ? 0 : 1
+  do throws(RuleErrors) {
+    probe = try Probe(rules: bytes)
+    bytes = []
+  } catch { bytes = Array(error.description.utf8) }
+  return Int32(bytes.count)
 }
 
 /// Puts the answer to the question in the buffer; how many bytes it has.
