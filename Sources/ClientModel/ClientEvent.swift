@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import TicTacToe
 
@@ -120,6 +121,8 @@ public enum ClientEvent: Sendable, Hashable {
   case movePutRight(MatchID, Square, ErrorCode, String)
   /// A command was refused.
   case refused(ErrorCode, String, MatchID?)
+  /// What was said last but for what still waits was refused.
+  case unsaid(ErrorCode, String)
   /// The opponent is away; a win can be claimed after so many milliseconds.
   case gone(MatchID, Player, claimIn: Int)
   /// Somebody spoke.

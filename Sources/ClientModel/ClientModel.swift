@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import TicTacToe
 
@@ -300,7 +301,10 @@ public struct ClientModel: Sendable {
     if code != .busy, code != .rate, code != .draining { settle(line.re) }
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
     guard case .act(let m?, let action, _)? = asked?.message else {
-      out.events.append(.refused(code, text, nil))
+      switch asked?.message {
+      case .say, .emote: out.events.append(.unsaid(code, text))
+      default: out.events.append(.refused(code, text, nil))
+      }
       if code == .busy || code == .rate, let asked { settle(asked.id) }
       return
     }

@@ -48,6 +48,6 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   /// As people write it.
   public var description: String {
     let first = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    return ([first] + others.map(\.description)).joined(separator: ",")
+    return ([first] + others.map { $0.description }).joined(separator: ",")
   }
 }

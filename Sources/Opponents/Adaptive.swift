@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Watches one player and plays just so well that, over many games, each scores half.

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// A player that changes by the games it has played, between games alone; the same games in the same order make the same player.

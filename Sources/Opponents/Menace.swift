@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Michie's Matchbox Educable Noughts and Crosses Engine: a box of beads for every position up to symmetry, a bead drawn

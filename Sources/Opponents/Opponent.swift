@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// A player that chooses a move from the position, the last move and a seeded generator, and keeps no other state.

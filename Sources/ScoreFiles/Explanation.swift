@@ -1,4 +1,5 @@
 import Composer
+import Records
 import ScoreModel
 import Scores
 import TicTacToe

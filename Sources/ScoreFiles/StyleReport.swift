@@ -1,4 +1,6 @@
+import Base
 import Composer
+import Records
 import ScoreModel
 import Scores
 import TicTacToe

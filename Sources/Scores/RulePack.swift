@@ -1,5 +1,6 @@
+import Base
 import Composer
-import TicTacToe
+import Records
 
 /// The shipped rule files as the page has them: one JSON object, which the build makes of the YAML files
 /// (`{"score": {"hash": "…", "rules": {…}}}`, words and numbers as strings).
@@ -21,13 +22,13 @@ public struct RulePack: Sendable {
     let json: JSON
     do { json = try JSON(bytes: bytes) } catch { throw refuse("\(error)") }
     var entries: [Entry] = []
-    for member in json.members ?? [] {
+    for member in json.object?.fields ?? [] {
       guard let hash = member.value["hash"]?.string, let rules = member.value["rules"] else {
-        throw refuse("\(member.key) lacks its hash or its rules")
+        throw refuse("\(member.name) lacks its hash or its rules")
       }
       entries.append(
         Entry(
-          reference: Record.ScoreRules(name: member.key, hash: hash), rules: try RuleReader.rules(RuleTree(rules))))
+          reference: Record.ScoreRules(name: member.name, hash: hash), rules: try RuleReader.rules(RuleTree(rules))))
     }
     self.entries = entries
   }
@@ -37,8 +38,8 @@ extension RuleTree {
   /// A tree from JSON; it has no lines.
   package init(_ json: JSON) {
     switch json {
-    case .object(let members):
-      self = .mapping(members.map { Entry(key: $0.key, line: 0, value: RuleTree($0.value)) }, line: 0)
+    case .object(let object):
+      self = .mapping(object.fields.map { Entry(key: $0.name, line: 0, value: RuleTree($0.value)) }, line: 0)
     case .array(let values): self = .list(values.map { RuleTree($0) }, line: 0)
     default: self = .scalar(json.string ?? json.text, line: 0)
     }

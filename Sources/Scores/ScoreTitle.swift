@@ -1,3 +1,4 @@
+import Records
 import TicTacToe
 
 /// What a game's score is called.

@@ -1,3 +1,4 @@
+import Base
 import Locks
 import Opponents
 import TicTacToe

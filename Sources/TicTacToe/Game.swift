@@ -137,7 +137,7 @@ public struct Game: Sendable, Hashable {
   }
 
   /// Ends a live game as a record or a referee says.
-  mutating func finish(_ end: GameEnd) {
+  package mutating func finish(_ end: GameEnd) {
     drawOffer = nil
     self.end = end
   }

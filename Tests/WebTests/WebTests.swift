@@ -1,6 +1,8 @@
+import Base
 import Foundation
 import MatchProtocol
 import Probe
+import Records
 import ScoreFiles
 import Scores
 import TestSupport

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchProtocol
 import Testing
@@ -117,7 +118,7 @@ final class RawPeer {
 
   /// A field of a line, if it is a string or a number.
   static func field(_ name: String, _ line: String) -> String? {
-    guard let value = try? JSONParser.parse(Array(line.utf8)).object?[name] else { return nil }
+    guard let value = try? JSONObject(line: Array(line.utf8), with: "t")[name] else { return nil }
     return value.string ?? value.int.map(String.init)
   }
 

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// One entry of a match's log: what happened, when, by whom.
@@ -176,10 +177,7 @@ public struct MatchEvent: Sendable, Hashable {
 extension MatchEvent {
   /// Reads an event from its stored bytes; unknown fields are ignored, an unknown kind or a missing field throws.
   public init(body: [UInt8]) throws(ProtocolError) {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(body) } catch { throw .malformed(error) }
-    guard let object = value.object else { throw .missing("k") }
-    try self.init(object)
+    try self.init(JSONObject(line: body, with: "k"))
   }
 
   /// Reads an event from the fields of its body.

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// A match as the fold of its log, and of nothing else: server, client and history checker all use this one fold.
@@ -266,7 +267,7 @@ extension MatchState {
     }
   }
 
-  private static func sides(_ value: JSONValue?) -> Sides<Bool> {
+  private static func sides(_ value: JSON?) -> Sides<Bool> {
     let names = value?.array?.compactMap { $0.string } ?? []
     return Sides(x: names.contains("x"), o: names.contains("o"))
   }

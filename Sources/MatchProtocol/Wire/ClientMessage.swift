@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// What a client may ask of a match it plays in; `mid` makes each safe to send again.
@@ -122,9 +123,7 @@ extension ClientLine {
       self = try ClientLine(bare: line)
       return
     }
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
-    guard case .object(let fields) = value else { throw .missing("t") }
+    let fields = try JSONObject(line: line, with: "t")
     id = try fields.optionalString("id", max: Limits.id)
     message = try ClientMessage(fields)
   }

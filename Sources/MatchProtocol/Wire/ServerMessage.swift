@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Why a command was refused.
@@ -244,9 +245,7 @@ public struct ServerLine: Sendable, Hashable {
 extension ServerLine {
   /// Reads a line of a server; an unknown type throws, unknown fields are ignored; O(n).
   public init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
-    guard case .object(let f) = value else { throw .missing("t") }
+    let f = try JSONObject(line: line, with: "t")
     re = f["re"]?.string
     message = try ServerMessage(f, line)
     if let fields = f["state"]?.object { state = try ServerMessage(state: fields) }

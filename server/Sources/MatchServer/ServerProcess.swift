@@ -28,8 +28,19 @@ public struct ServerConfiguration: Sendable {
   /// The least important lines logged.
   public var logLevel = Logger.Level.notice
 
+  /// Connections of the page and of the administrators' port.
+  private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
+
   /// Makes the defaults.
   public init() {}
+
+  /// Gives what is served beside games its share of so many connections, and returns what is left for games: whoever takes
+  /// all of the page takes no player's place.
+  package mutating func share(_ connections: Int) -> Int {
+    mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
+    mostOnPages.admin = admin == nil ? 0 : min(mostOnPages.admin, connections / 16 + 1)
+    return max(1, connections - mostOnPages.page - mostOnPages.admin)
+  }
 
   /// The database in the data folder.
   public static func database(in folder: String) -> String { folder + "/matches.sqlite" }
@@ -115,14 +126,14 @@ public enum ServerProcess {
       let page = PeoplePage(host: host)
       pages.append(
         try await HTTPServer.start(
-          address, loop: pageGroup.next(), mostConnections: PeoplePage.mostConnections, answer: page.answer))
+          address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page, answer: page.answer))
       logger.notice("page", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
     if let address = configuration.admin {
       let page = AdminPage(host: host, listener: listener)
       pages.append(
         try await HTTPServer.start(
-          address, loop: pageGroup.next(), mostConnections: AdminPage.mostConnections, answer: page.answer))
+          address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin, answer: page.answer))
       logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
     for one in certificates {

@@ -59,7 +59,9 @@ struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
   var threads = 1
   @Option(
-    help: ArgumentHelp("Connections in all (default: 64 below the limit of open files, at most 10000).", valueName: "n")
+    help: ArgumentHelp(
+      "Connections in all (default: the limit of open files less 64 and what the pages may take, at most 10000).",
+      valueName: "n")
   )
   var maxConnections: Int?
   @Option(help: ArgumentHelp("Connections of one address (IPv6: of one /64).", valueName: "n"))
@@ -138,7 +140,7 @@ struct ServeOptions: ParsableArguments {
     if let keepDays { try Self.check("keep-days", keepDays, 1...36_500) }
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-    let most = max(1, Int(min(files.rlim_cur, 1_000_000)) - 64)
+    let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))
     if let maxConnections { try Self.check("max-connections", maxConnections, 1...most) }
     result.listener.maxConnections = maxConnections ?? min(10_000, most)
     result.listener.maxPerAddress = maxPerAddress

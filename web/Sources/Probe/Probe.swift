@@ -1,7 +1,9 @@
+import Base
 import ClientModel
 import Composer
 import MatchProtocol
 import Opponents
+import Records
 import ScoreModel
 import Scores
 import Synth

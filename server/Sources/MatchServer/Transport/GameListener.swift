@@ -2,7 +2,6 @@ import Foundation
 import MatchProtocol
 import NIOCore
 import NIOPosix
-import NIOSSL
 import Synchronization
 
 /// What the flags say about listening.
@@ -147,7 +146,7 @@ public final class GameListener: Sendable {
       id: id, host: host, sweep: sweep, configuration: configuration.session, loop: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
     func addRest() throws {
-      if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
+      if let tls = configuration.tls { try pipeline.addHandler(tls.handler()) }
       try pipeline.addHandler(handler)
     }
     if isProxy {
