@@ -42,7 +42,8 @@ var targets: [Target] = [
   .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
   .target(
     name: "ScoreFiles",
-    dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "Scores", "CSndfile", yams] + cairo),
+    dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "Scores", "CSndfile", yams]
+      + cairo),
   .executableTarget(
     name: "alina-score",
     dependencies: ["Base", "TicTacToe", "Records", "ScoreFiles", "Synth", "SampledPiano", argumentParser]),
@@ -58,14 +59,16 @@ var targets: [Target] = [
   .target(
     name: "Play",
     dependencies: [
-      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Session", "Screen", "Desk", "MatchProtocol",
+      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Session", "Screen", "Desk",
+      "MatchProtocol",
       "ClientModel", "Locks",
     ]),
   .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
   .executableTarget(
     name: "alina",
     dependencies: [
-      "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Play", "Synth",
+      "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Play",
+      "Synth",
       "SampledPiano", "SDLPlatform", "MatchProtocol", "ClientModel", "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CSDL2"),
@@ -100,7 +103,8 @@ var targets: [Target] = [
       "ClientModel",
     ], path: "web/Sources/Probe"),
   .testTarget(
-    name: "WebTests", dependencies: ["Probe", "ScoreFiles", "Scores", "MatchProtocol"], exclude: ["probe.mjs"]),
+    name: "WebTests", dependencies: ["Probe", "ScoreFiles", "Scores", "Records", "MatchProtocol"],
+    exclude: ["probe.mjs"]),
 
   // Which tests a run is for, and which it cannot run here.
   .target(name: "TestSupport", path: "Tests/TestSupport"),

@@ -1,7 +1,6 @@
 import Base
-import Records
 import Composer
-import TicTacToe
+import Records
 
 /// The shipped rule files as the page has them: one JSON object, which the build makes of the YAML files
 /// (`{"score": {"hash": "…", "rules": {…}}}`, words and numbers as strings).
@@ -39,8 +38,8 @@ extension RuleTree {
   /// A tree from JSON; it has no lines.
   package init(_ json: JSON) {
     switch json {
-    case .object(let members):
-      self = .mapping(members.fields.map { Entry(key: $0.name, line: 0, value: RuleTree($0.value)) }, line: 0)
+    case .object(let object):
+      self = .mapping(object.fields.map { Entry(key: $0.name, line: 0, value: RuleTree($0.value)) }, line: 0)
     case .array(let values): self = .list(values.map { RuleTree($0) }, line: 0)
     default: self = .scalar(json.string ?? json.text, line: 0)
     }

@@ -23,7 +23,7 @@ import TicTacToe
       var game = Game()
       while game.end == nil {
         let moves = Array(game.position.legalMoves)
-        try game.play(Move(moves[random.below(moves.count)], elapsed: random.below(20_000)))
+        try game.play(Move(moves[random.below(moves.count)], elapsed: Int64(random.below(20_000))))
         if random.below(8) == 0 { break }
       }
       var record = Record(game: game)

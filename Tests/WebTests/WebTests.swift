@@ -2,6 +2,7 @@ import Base
 import Foundation
 import MatchProtocol
 import Probe
+import Records
 import ScoreFiles
 import Scores
 import TestSupport

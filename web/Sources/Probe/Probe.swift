@@ -4,6 +4,7 @@ import ClientModel
 import Composer
 import MatchProtocol
 import Opponents
+import Records
 import ScoreModel
 import Scores
 import Synth
