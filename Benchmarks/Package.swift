@@ -7,7 +7,6 @@ let package = Package(
   dependencies: [
     .package(name: "Alina", path: ".."),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
@@ -18,7 +17,7 @@ let package = Package(
       name: "match-bench",
       dependencies: [
         .product(name: "MatchProtocol", package: "Alina"), .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "TLSChannel", package: "Alina"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ]),
   ]

@@ -1,11 +1,11 @@
+import Base
 import Foundation
 import Opponents
+import Records
 import TicTacToe
 
 /// What `exact`, `perft`, `solve`, `analyse` and `menace` print.
 public enum AnswerText {
-  private typealias M = JSON.Member
-
   /// An exact match as text.
   public static func exact(_ match: ExactMatch, _ a: String, _ b: String) -> String {
     func chance(_ fraction: Fraction) -> String { "\(fraction) = \(String(format: "%.9f", fraction.double))" }
@@ -32,17 +32,17 @@ public enum AnswerText {
   /// An exact match as one line of JSON.
   public static func exactJSON(_ match: ExactMatch, _ a: String, _ b: String) -> String {
     func chance(_ fraction: Fraction) -> JSON {
-      .object([M("exact", .string("\(fraction)")), M("value", .number(fraction.double))])
+      .object(["exact": .string("\(fraction)"), "value": .double(fraction.double)])
     }
     func seating(_ seating: ExactMatch.Seating, _ x: String, _ o: String) -> JSON {
       .object([
-        M("x", .string(x)), M("o", .string(o)), M("xWin", chance(seating.xWin)), M("draw", chance(seating.draw)),
-        M("oWin", chance(seating.oWin)), M("meanPlies", chance(seating.meanPlies)),
+        "x": .string(x), "o": .string(o), "xWin": chance(seating.xWin), "draw": chance(seating.draw),
+        "oWin": chance(seating.oWin), "meanPlies": chance(seating.meanPlies),
       ])
     }
     return JSON.object([
-      M("seatings", .array([seating(match.asX, a, b), seating(match.asO, b, a)])),
-      M("pentanomial", .array(match.pentanomial.map(chance))), M("score", chance(match.score)),
+      "seatings": .array([seating(match.asX, a, b), seating(match.asO, b, a)]),
+      "pentanomial": .array(match.pentanomial.map(chance)), "score": chance(match.score),
     ]).text
   }
 
@@ -64,11 +64,11 @@ public enum AnswerText {
 
   /// Node counts as one line of JSON.
   public static func perftJSON(_ perft: Perft, seconds: Double) -> String {
-    func list(_ values: [Int]) -> JSON { .array(values.map { .integer(Int64($0)) }) }
+    func list(_ values: [Int]) -> JSON { .array(values.map { .int($0) }) }
     return JSON.object([
-      M("nodes", list(perft.nodes)), M("xWins", list(perft.xWins)), M("oWins", list(perft.oWins)),
-      M("draws", list(perft.draws)), M("totalNodes", .integer(Int64(perft.totalNodes))),
-      M("totalGames", .integer(Int64(perft.totalGames))), M("seconds", .number(seconds)),
+      "nodes": list(perft.nodes), "xWins": list(perft.xWins), "oWins": list(perft.oWins),
+      "draws": list(perft.draws), "totalNodes": .int(perft.totalNodes),
+      "totalGames": .int(perft.totalGames), "seconds": .double(seconds),
     ]).text
   }
 
@@ -121,20 +121,16 @@ public enum AnswerText {
     let evaluation = Solver.shared.evaluation(of: position)
     func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
     return JSON.object([
-      M("position", .string(position.notation)), M("over", .bool(position.outcome != nil)),
-      M("value", .string("\(evaluation.value)")), M("distance", .integer(Int64(evaluation.distance))),
-      M("valuePreserving", list(position.outcome == nil ? Solver.shared.valuePreservingMoves(in: position) : [])),
-      M("distanceOptimal", list(position.outcome == nil ? Solver.shared.distanceOptimalMoves(in: position) : [])),
-      M(
-        "cells",
-        .object(
-          Analysis.choices(in: position).map {
-            M(
-              $0.square.name,
-              .object([
-                M("value", .string("\($0.evaluation.value)")),
-                M("distance", .integer(Int64($0.evaluation.distance))),
-              ]))
+      "position": .string(position.notation), "over": .bool(position.outcome != nil),
+      "value": .string("\(evaluation.value)"), "distance": .int(evaluation.distance),
+      "valuePreserving": list(position.outcome == nil ? Solver.shared.valuePreservingMoves(in: position) : []),
+      "distanceOptimal": list(position.outcome == nil ? Solver.shared.distanceOptimalMoves(in: position) : []),
+      "cells": .object(
+        JSONObject(
+          fields: Analysis.choices(in: position).map {
+            .init(
+              name: $0.square.name,
+              value: ["value": .string("\($0.evaluation.value)"), "distance": .int($0.evaluation.distance)])
           })),
     ]).text
   }
@@ -179,18 +175,18 @@ public enum AnswerText {
     func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
     let moves = analysis.entries.map { entry -> JSON in
       .object([
-        M("move", .string(entry.facts.square.name)), M("side", .string("\(entry.facts.mover)")),
-        M("valueBefore", .string("\(entry.before.value)")), M("valueAfter", .string("\(entry.after.value)")),
-        M("distance", .integer(Int64(entry.after.distance))), M("best", list(entry.best)),
-        M("mistake", .bool(entry.facts.isMistake)), M("onlyMove", .bool(entry.facts.isOnlyMove)),
-        M("block", .bool(entry.facts.isBlock)), M("fork", .bool(entry.facts.isFork)),
-        M("threats", list(entry.facts.threats)), M("accuracy", .number(entry.accuracy)),
+        "move": .string(entry.facts.square.name), "side": .string("\(entry.facts.mover)"),
+        "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
+        "distance": .int(entry.after.distance), "best": list(entry.best),
+        "mistake": .bool(entry.facts.isMistake), "onlyMove": .bool(entry.facts.isOnlyMove),
+        "block": .bool(entry.facts.isBlock), "fork": .bool(entry.facts.isFork),
+        "threats": list(entry.facts.threats), "accuracy": .double(entry.accuracy),
       ])
     }
     return JSON.object([
-      M("result", .string(record.resultToken)), M("moves", .array(moves)),
-      M("firstMistake", analysis.firstMistake.map { .integer(Int64($0 + 1)) } ?? .null),
-      M("accuracyX", .number(analysis.accuracy(of: .x))), M("accuracyO", .number(analysis.accuracy(of: .o))),
+      "result": .string(record.resultToken), "moves": .array(moves),
+      "firstMistake": analysis.firstMistake.map { .int($0 + 1) } ?? .null,
+      "accuracyX": .double(analysis.accuracy(of: .x)), "accuracyO": .double(analysis.accuracy(of: .o)),
     ]).text
   }
 

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import TicTacToe
 
@@ -98,23 +99,23 @@ public struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// The members of a header: no paths but the folder's name.
-  var members: [JSON.Member] {
-    typealias M = JSON.Member
-    func list(_ settings: [Setting]) -> JSON { .object(settings.map { M($0.name, .string($0.value)) }) }
-    var members: [M] = []
-    if let name { members.append(M("name", .string(name))) }
-    if let folder { members.append(M("folder", .string(PlayerSpec.withoutFolders(folder)))) }
-    if !options.isEmpty { members.append(M("options", list(options))) }
-    if !environment.isEmpty { members.append(M("environment", list(environment))) }
-    if let time { members.append(M("time", time.json)) }
-    return members
+  /// Adds the members of a header: no paths but the folder's name.
+  func add(to members: inout JSONObject) {
+    func list(_ settings: [Setting]) -> JSON? {
+      guard !settings.isEmpty else { return nil }
+      return .object(JSONObject(fields: settings.map { .init(name: $0.name, value: .string($0.value)) }))
+    }
+    members.add("name", name.map { .string($0) })
+    members.add("folder", folder.map { .string(PlayerSpec.withoutFolders($0)) })
+    members.add("options", list(options))
+    members.add("environment", list(environment))
+    members.add("time", time?.json)
   }
 
   /// Reads the members of a header; `nil` where one is wrong.
   init?(_ json: JSON) {
     func list(_ name: String) -> [Setting] {
-      (json[name]?.members ?? []).map { Setting(name: $0.key, value: $0.value.string ?? "") }
+      (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }
     }
     (name, folder) = (json["name"]?.string, json["folder"]?.string)
     (options, environment) = (list("options"), list("environment"))
@@ -188,12 +189,14 @@ public struct TimeLimit: Sendable, Hashable {
   ]
 
   /// The limits as a header has them.
-  var json: JSON { .object(TimeLimit.fields.map { JSON.Member($0.0, .integer(Int64(self[keyPath: $0.1]))) }) }
+  var json: JSON {
+    .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
+  }
 
   /// Reads what a header has; `nil` where a member is missing or no number.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
-      guard let value = json[name]?.integer, let number = Int(exactly: value), number >= 0 else { return nil }
+      guard let number = json[name]?.int, number >= 0 else { return nil }
       self[keyPath: path] = number
     }
   }

@@ -1,3 +1,4 @@
+import Base
 import CProcess
 import Foundation
 import TicTacToe
@@ -158,7 +159,7 @@ enum GameLine {
       let evaluations = json["eval"]?.array
       guard times?.count ?? count == count, evaluations?.count ?? count == count else { return nil }
       let thoughts = (0..<count).map { ply in
-        times?[ply].integer.map { Thought(evaluation: evaluations?[ply].string, milliseconds: Int($0)) }
+        times?[ply].int.map { Thought(evaluation: evaluations?[ply].string, milliseconds: $0) }
       }
       notes = GameNotes(reason: json["reason"]?.string, thoughts: times == nil ? [] : thoughts)
       // Nothing but what we write.
@@ -304,8 +305,10 @@ final class GameFileWriter {
   }
 
   /// Appends the footer: what is given, and the hash of all before it.
-  func finish(_ members: [JSON.Member]) throws(ArenaError) {
-    waiting.append(JSON.object(members + [JSON.Member("sha256", .string(hash.hex))]).text + "\n")
+  func finish(_ footer: JSONObject) throws(ArenaError) {
+    var footer = footer
+    footer.add("sha256", .string(hash.hex))
+    waiting.append(JSON.object(footer).text + "\n")
     try flush()
   }
 }

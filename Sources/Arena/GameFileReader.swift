@@ -1,4 +1,6 @@
+import Base
 import Foundation
+import Records
 import TicTacToe
 
 /// A file of games as it is read: header, then game by game, then the footer if the run was finished.

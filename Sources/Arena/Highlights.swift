@@ -1,3 +1,4 @@
+import Records
 import TicTacToe
 
 /// The games of a run that are worth hearing, picked as they pass: one look at each, in any order, a few words of memory.

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Opponents
 import TicTacToe
@@ -33,11 +34,11 @@ public enum MatchboxFile {
     } catch {
       throw ArenaError("\(path): \(error)")
     }
-    guard json["alina"]?.string == "menace", json["version"]?.integer == 1, let boxes = json["boxes"]?.members,
-      let games = json["games"]?.integer, let gamesLearned = Int(exactly: games)
+    guard json["alina"]?.string == "menace", json["version"]?.int == 1, let boxes = json["boxes"]?.object,
+      let gamesLearned = json["games"]?.int
     else { throw ArenaError("\(path) is no set of matchboxes (version 1)") }
     var contents: [String: JSON] = [:]
-    for box in boxes { contents[box.key] = box.value }
+    for box in boxes.fields { contents[box.name] = box.value }
     let labels = MenaceBoxes.shared.boxes
     var beads: [[UInt32]] = []
     for label in labels {
@@ -45,7 +46,7 @@ public enum MatchboxFile {
         throw ArenaError("\(path): the box '\(label.notation)' is missing; there are \(labels.count)")
       }
       beads.append(
-        Square.all.map { content[$0.name]?.integer.flatMap { UInt32(exactly: $0) } ?? 0 })
+        Square.all.map { content[$0.name]?.int.flatMap { UInt32(exactly: $0) } ?? 0 })
     }
     guard contents.count == labels.count, let menace = Menace(beads: beads, gamesLearned: gamesLearned) else {
       throw ArenaError(

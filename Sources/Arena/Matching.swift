@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Who may still meet whom, at most 64 players: a graph in which rounds are perfect matchings.

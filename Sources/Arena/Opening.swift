@@ -1,4 +1,6 @@
+import Base
 import Foundation
+import Records
 import TicTacToe
 
 /// How the games of a pair begin.

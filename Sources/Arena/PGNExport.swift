@@ -1,4 +1,5 @@
 import Foundation
+import Records
 import TicTacToe
 
 /// PGN-shaped records made from a file of games.

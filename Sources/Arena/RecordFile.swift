@@ -1,3 +1,5 @@
+import Base
+import Records
 import TicTacToe
 
 /// Files of records of any size, read game by game: PGN, JSON Lines, and the arena's own files.

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import TicTacToe
 
@@ -61,6 +62,15 @@ public struct RunConfiguration: Sendable, Hashable {
 
     /// The name shown in tables and records.
     public var displayName: String { engine.name ?? id ?? spec.portable.text }
+
+    var json: JSON {
+      var members: JSONObject = ["spec": .string(spec.portable.text)]
+      members.add("id", id.map { .string($0) })
+      engine.add(to: &members)
+      let hashes = files.map { ["word": .int($0.word), "sha256": .string($0.sha256)] as JSON }
+      members.add("files", files.isEmpty ? nil : .array(hashes))
+      return .object(members)
+    }
   }
 
   /// Who meets whom.
@@ -146,54 +156,34 @@ public struct RunConfiguration: Sendable, Hashable {
   // MARK: - Header
 
   /// The version of the file format.
-  static let version: Int64 = 2
+  static let version = 2
 
   /// The header as one line of JSON, without the line end.
   public var headerLine: String {
-    typealias M = JSON.Member
-    var members = [
-      M("alina", .string("arena")), M("version", .integer(RunConfiguration.version)),
-      M("format", .string(format.rawValue)), M("games", .integer(Int64(games))),
+    var members: JSONObject = [
+      "alina": .string("arena"), "version": .int(RunConfiguration.version),
+      "format": .string(format.rawValue), "games": .int(games),
     ]
-    if format == .swiss { members.append(M("rounds", .integer(Int64(rounds)))) }
-    members += [M("seed", .string("\(seed)")), M("rules", .string("standard"))]
-    members.append(
-      M(
-        "players",
-        .array(
-          entrants.map { entrant in
-            var parts = [M("spec", .string(entrant.spec.portable.text))]
-            if let id = entrant.id { parts.append(M("id", .string(id))) }
-            parts += entrant.engine.members
-            let files = entrant.files.map {
-              JSON.object([M("word", .integer(Int64($0.word))), M("sha256", .string($0.sha256))])
-            }
-            if !files.isEmpty { parts.append(M("files", .array(files))) }
-            return .object(parts)
-          })))
+    members.add("rounds", format == .swiss ? .int(rounds) : nil)
+    members.add("seed", .string("\(seed)"))
+    members.add("rules", "standard")
+    members.add("players", .array(entrants.map(\.json)))
     switch openings {
     case .none: break
-    case .random(let plies): members.append(M("openings", .string("random:\(plies)")))
+    case .random(let plies): members.add("openings", .string("random:\(plies)"))
     case .list(let list):
       let lines = list.map(\.text)
-      members.append(M("openings", .array(lines.map { .string($0) })))
-      members.append(M("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex)))
+      members.add("openings", .array(lines.map { .string($0) }))
+      members.add("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex))
     }
-    if let sprt {
-      members.append(
-        M(
-          "sprt",
-          .object([
-            M("elo0", .number(sprt.elo0)), M("elo1", .number(sprt.elo1)), M("alpha", .number(sprt.alpha)),
-            M("beta", .number(sprt.beta)), M("model", .string(sprt.model.rawValue)),
-          ])))
-    }
-    if !isDeterministic { members.append(M("time", time.json)) }
-    if isFrozen { members.append(M("frozen", .bool(true))) }
-    if let shard { members.append(M("shard", .string(shard.text))) }
-    members += [M("date", .string(date)), M("deterministic", .bool(isDeterministic))]
+    members.add("sprt", sprt?.json)
+    members.add("time", isDeterministic ? nil : time.json)
+    members.add("frozen", isFrozen ? .bool(true) : nil)
+    members.add("shard", shard.map { .string($0.text) })
+    members.add("date", .string(date))
+    members.add("deterministic", .bool(isDeterministic))
     // A header that was changed by hand does not fit its own hash.
-    members.append(M("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16)))))
+    members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text
   }
 
@@ -207,13 +197,13 @@ public struct RunConfiguration: Sendable, Hashable {
     }
     func missing(_ name: String) -> ArenaError { ArenaError("the header's '\(name)' is missing or wrong") }
     guard json["alina"]?.string == "arena" else { throw ArenaError("this is no file of the arena's games") }
-    guard json["version"]?.integer == RunConfiguration.version else {
+    guard json["version"]?.int == RunConfiguration.version else {
       throw ArenaError(
         "the file's version is not \(RunConfiguration.version): finish it with the program that began it")
     }
     guard json["rules"]?.string == "standard" else { throw missing("rules") }
     guard let format = json["format"]?.string.flatMap(Format.init) else { throw missing("format") }
-    guard let games = json["games"]?.integer.flatMap({ Int(exactly: $0) }) else { throw missing("games") }
+    guard let games = json["games"]?.int else { throw missing("games") }
     guard let seed = json["seed"]?.string.flatMap({ UInt64($0) }) else { throw missing("seed") }
     guard let players = json["players"]?.array else { throw missing("players") }
     (self.format, self.games, self.seed) = (format, games, seed)
@@ -224,13 +214,13 @@ public struct RunConfiguration: Sendable, Hashable {
       guard let settings = EngineSettings(player) else { throw missing("players") }
       entrant.engine = settings
       for file in player["files"]?.array ?? [] {
-        guard let word = file["word"]?.integer, let hash = file["sha256"]?.string else { throw missing("players") }
-        entrant.files.append(Entrant.File(word: Int(word), sha256: hash))
+        guard let word = file["word"]?.int, let hash = file["sha256"]?.string else { throw missing("players") }
+        entrant.files.append(Entrant.File(word: word, sha256: hash))
       }
       entrants.append(entrant)
     }
     if format == .swiss {
-      guard let rounds = json["rounds"]?.integer.flatMap({ Int(exactly: $0) }) else { throw missing("rounds") }
+      guard let rounds = json["rounds"]?.int else { throw missing("rounds") }
       self.rounds = rounds
     }
     switch json["openings"] {
@@ -240,10 +230,8 @@ public struct RunConfiguration: Sendable, Hashable {
     default: throw missing("openings")
     }
     if let test = json["sprt"] {
-      guard let elo0 = test["elo0"]?.double, let elo1 = test["elo1"]?.double, let alpha = test["alpha"]?.double,
-        let beta = test["beta"]?.double, let model = test["model"]?.string.flatMap(SPRT.Model.init)
-      else { throw missing("sprt") }
-      sprt = SPRT(elo0: elo0, elo1: elo1, alpha: alpha, beta: beta, model: model)
+      guard let read = SPRT(test) else { throw missing("sprt") }
+      sprt = read
     }
     if let limits = json["time"] {
       guard let read = TimeLimit(limits) else { throw missing("time") }

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import TicTacToe
 
@@ -192,27 +193,21 @@ final class RunState: @unchecked Sendable {
   }
 
   /// The footer without its hash.
-  var footer: [JSON.Member] {
-    typealias M = JSON.Member
-    func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
-    var members = [
-      M("end", .bool(true)), M("games", integer(report.games)), M("xWins", integer(report.bySeat.wins)),
-      M("draws", integer(report.bySeat.draws)), M("oWins", integer(report.bySeat.losses)),
-      M("forfeits", integer(report.results.reduce(0) { $0 + $1.statistics.forfeits })),
+  var footer: JSONObject {
+    var members: JSONObject = [
+      "end": .bool(true), "games": .int(report.games), "xWins": .int(report.bySeat.wins),
+      "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
+      "forfeits": .int(report.results.reduce(0) { $0 + $1.statistics.forfeits }),
     ]
-    if let sprt = report.configuration.sprt {
-      members.append(M("sprt", .string(sprt.verdict(report.match).rawValue)))
+    members.add("sprt", report.configuration.sprt.map { .string($0.verdict(report.match).rawValue) })
+    members.add("byes", report.byes.isEmpty ? nil : .array(report.byes.map { .int($0) }))
+    let matches = report.knockout.map { match -> JSON in
+      [
+        "round": .int(match.round), "a": .int(match.a), "b": .int(match.b), "pairs": .int(match.pairs),
+        "winner": .int(match.winner ?? -1), "bySeed": .bool(match.bySeed),
+      ]
     }
-    if !report.byes.isEmpty { members.append(M("byes", .array(report.byes.map(integer)))) }
-    if !report.knockout.isEmpty {
-      let matches = report.knockout.map {
-        JSON.object([
-          M("round", integer($0.round)), M("a", integer($0.a)), M("b", integer($0.b)), M("pairs", integer($0.pairs)),
-          M("winner", integer($0.winner ?? -1)), M("bySeed", .bool($0.bySeed)),
-        ])
-      }
-      members.append(M("knockout", .array(matches)))
-    }
+    members.add("knockout", matches.isEmpty ? nil : .array(matches))
     return members
   }
 }

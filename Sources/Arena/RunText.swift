@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Opponents
 import TicTacToe
@@ -93,99 +94,87 @@ public enum RunText {
 
   /// A report as one line of JSON.
   public static func json(_ report: RunReport) -> String {
-    typealias M = JSON.Member
     let configuration = report.configuration
-    func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
     func tally(_ tally: Tally) -> JSON {
       .object([
-        M("wins", integer(tally.wins)), M("draws", integer(tally.draws)), M("losses", integer(tally.losses)),
-        M("score", .number(tally.score)),
+        "wins": .int(tally.wins), "draws": .int(tally.draws), "losses": .int(tally.losses),
+        "score": .double(tally.score),
       ])
     }
     let results = report.results.map { result -> JSON in
       let statistics = result.statistics
       let (low, high) = statistics.estimate.interval
-      var members = [
-        M("a", integer(result.a)), M("b", integer(result.b)), M("asX", tally(statistics.asX)),
-        M("asO", tally(statistics.asO)), M("total", tally(statistics.total)),
-        M("pentanomial", .array(statistics.pentanomial.map(integer))),
-        M("elo", bound(statistics.estimate.elo)), M("eloLow", bound(low)), M("eloHigh", bound(high)),
-        M("los", .number(statistics.estimate.los)),
-        M("normalisedElo", .number(statistics.normalisedElo)),
-        M("forfeits", integer(statistics.forfeits)),
+      var members: JSONObject = [
+        "a": .int(result.a), "b": .int(result.b), "asX": tally(statistics.asX),
+        "asO": tally(statistics.asO), "total": tally(statistics.total),
+        "pentanomial": .array(statistics.pentanomial.map { .int($0) }),
+        "elo": bound(statistics.estimate.elo), "eloLow": bound(low), "eloHigh": bound(high),
+        "los": .double(statistics.estimate.los),
+        "normalisedElo": .double(statistics.normalisedElo),
+        "forfeits": .int(statistics.forfeits),
       ]
       if let sprt = configuration.sprt {
-        members.append(
-          M(
-            "sprt",
-            .object([
-              M("model", .string(sprt.model.rawValue)), M("elo0", .number(sprt.elo0)),
-              M("elo1", .number(sprt.elo1)), M("llr", .number(sprt.llr(statistics))),
-              M("lower", .number(sprt.bounds.lower)), M("upper", .number(sprt.bounds.upper)),
-              M("verdict", .string(sprt.verdict(statistics).rawValue)),
-            ])))
+        members.add(
+          "sprt",
+          [
+            "model": .string(sprt.model.rawValue), "elo0": .double(sprt.elo0), "elo1": .double(sprt.elo1),
+            "llr": .double(sprt.llr(statistics)), "lower": .double(sprt.bounds.lower),
+            "upper": .double(sprt.bounds.upper), "verdict": .string(sprt.verdict(statistics).rawValue),
+          ])
       }
       return .object(members)
     }
     let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
     let scores = report.highlights.map { highlight -> JSON in
       .object([
-        M("choices", .array(highlight.choices.map { .string($0) })), M("game", integer(highlight.game)),
-        M("drama", integer(highlight.drama)), M("result", .string(highlight.record.resultToken)),
-        M("files", .array(highlight.files.map { .string($0) })),
+        "choices": .array(highlight.choices.map { .string($0) }), "game": .int(highlight.game),
+        "drama": .int(highlight.drama), "result": .string(highlight.record.resultToken),
+        "files": .array(highlight.files.map { .string($0) }),
       ])
     }
     return JSON.object([
-      M("players", .array(configuration.entrants.map { .string($0.displayName) })),
-      M("format", .string(configuration.format.rawValue)), M("ending", .string(report.ending.rawValue)),
-      M("games", integer(report.games)), M("xWins", integer(report.bySeat.wins)),
-      M("draws", integer(report.bySeat.draws)), M("oWins", integer(report.bySeat.losses)),
-      M("meanPlies", report.games > 0 ? .number(Double(plies) / Double(report.games)) : .null),
-      M("results", .array(results)),
-      M(
-        "standings",
-        .array(
-          report.standings.map {
-            .object(
-              [
-                M("player", integer($0.player)), M("points", .number($0.points)), M("buchholz", .number($0.buchholz)),
-              ]
-                + (report.ratings.isEmpty
-                  ? []
-                  : [
-                    M("rating", .number(report.ratings[$0.player].elo)),
-                    M("error", .number(report.ratings[$0.player].error)),
-                  ]))
-          })),
-      M("byes", .array(report.byes.map(integer))),
-      M(
-        "knockout",
-        .array(
-          report.knockout.map {
-            .object([
-              M("round", integer($0.round)), M("a", integer($0.a)), M("b", integer($0.b)),
-              M("pairs", integer($0.pairs)), M("winner", $0.winner.map(integer) ?? .null),
-              M("bySeed", .bool($0.bySeed)),
-            ])
-          })),
-      M(
-        "forfeits",
-        .array(
-          report.forfeits.map {
-            .object([
-              M("player", integer($0.player)), M("reason", .string($0.reason)), M("count", integer($0.count)),
-            ])
-          })),
-      M("scores", .array(scores)), M("seconds", .number(report.seconds)),
+      "players": .array(configuration.entrants.map { .string($0.displayName) }),
+      "format": .string(configuration.format.rawValue), "ending": .string(report.ending.rawValue),
+      "games": .int(report.games), "xWins": .int(report.bySeat.wins),
+      "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
+      "meanPlies": report.games > 0 ? .double(Double(plies) / Double(report.games)) : .null,
+      "results": .array(results),
+      "standings": .array(
+        report.standings.map { standing in
+          let rating = report.ratings.isEmpty ? nil : report.ratings[standing.player]
+          var members: JSONObject = [
+            "player": .int(standing.player), "points": .double(standing.points),
+            "buchholz": .double(standing.buchholz),
+          ]
+          members.add("rating", rating.map { .double($0.elo) })
+          members.add("error", rating.map { .double($0.error) })
+          return .object(members)
+        }),
+      "byes": .array(report.byes.map { .int($0) }),
+      "knockout": .array(
+        report.knockout.map {
+          .object([
+            "round": .int($0.round), "a": .int($0.a), "b": .int($0.b),
+            "pairs": .int($0.pairs), "winner": $0.winner.map { .int($0) } ?? .null,
+            "bySeed": .bool($0.bySeed),
+          ])
+        }),
+      "forfeits": .array(
+        report.forfeits.map {
+          .object([
+            "player": .int($0.player), "reason": .string($0.reason), "count": .int($0.count),
+          ])
+        }),
+      "scores": .array(scores), "seconds": .double(report.seconds),
     ]).text
   }
 
   /// A number, or an object that names the bound it is.
   private static func bound(_ elo: Elo) -> JSON {
     switch elo {
-    case .exactly(let value): .number(value)
-    case .atLeast(let value): .object([JSON.Member("atLeast", .number(value))])
-    case .atMost(let value): .object([JSON.Member("atMost", .number(value))])
+    case .exactly(let value): .double(value)
+    case .atLeast(let value): .object(["atLeast": .double(value)])
+    case .atMost(let value): .object(["atMost": .double(value)])
     case .unknown: .null
     }
   }

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 
 /// Wins, draws and losses of one side.
@@ -204,6 +205,22 @@ public struct SPRT: Sendable, Hashable {
   /// Makes a test.
   public init(elo0: Double, elo1: Double, alpha: Double = 0.05, beta: Double = 0.05, model: Model = .pentanomial) {
     (self.elo0, self.elo1, self.alpha, self.beta, self.model) = (elo0, elo1, alpha, beta, model)
+  }
+
+  /// The test as a header has it.
+  var json: JSON {
+    [
+      "elo0": .double(elo0), "elo1": .double(elo1), "alpha": .double(alpha), "beta": .double(beta),
+      "model": .string(model.rawValue),
+    ]
+  }
+
+  /// Reads what a header has; `nil` where a member is missing or wrong.
+  init?(_ json: JSON) {
+    guard let elo0 = json["elo0"]?.number, let elo1 = json["elo1"]?.number, let alpha = json["alpha"]?.number,
+      let beta = json["beta"]?.number, let model = json["model"]?.string.flatMap(Model.init)
+    else { return nil }
+    self.init(elo0: elo0, elo1: elo1, alpha: alpha, beta: beta, model: model)
   }
 
   /// Reads `elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial]`.

@@ -268,7 +268,7 @@ public struct Conductor: Sendable {
     func rank(_ kind: ScoreEvent.Kind) -> Int { kind == .cut ? 0 : kind == .note ? 2 : 1 }
     return events.enumerated().sorted {
       ($0.element.frame, rank($0.element.kind), $0.offset) < ($1.element.frame, rank($1.element.kind), $1.offset)
-    }.map(\.element)
+    }.map { $0.element }
   }
 
   /// The length of a short note now, in seconds.

@@ -1,3 +1,4 @@
+import Records
 import ScoreModel
 import TicTacToe
 
@@ -81,7 +82,7 @@ public struct Rendition: Sendable {
         } else if let logged, index > 0 {
           now = (happenings.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
         } else if let elapsed = move.elapsed, case .moved? = happenings.last?.happening {
-          now = (happenings.last?.moment ?? now) + .milliseconds(elapsed)
+          now = (happenings.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
         }
       }
       carryOn(to: now)

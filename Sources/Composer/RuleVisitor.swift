@@ -157,7 +157,7 @@ extension RuleVisitor {
   ) {
     var slot = RuleValue.list(value.map { .int($0) })
     leaf(name, .list(.int(range), counts, what), &slot)
-    value = slot.list.compactMap(\.int)
+    value = slot.list.compactMap { $0.int }
   }
 
   /// Numbers.
@@ -166,28 +166,28 @@ extension RuleVisitor {
   ) {
     var slot = RuleValue.list(value.map { .double($0) })
     leaf(name, .list(.double(range), counts, what), &slot)
-    value = slot.list.compactMap(\.double)
+    value = slot.list.compactMap { $0.double }
   }
 
   /// Pitches.
   public mutating func pitches(_ name: String, _ value: inout [Pitch], _ counts: ClosedRange<Int>) {
     var slot = RuleValue.list(value.map(Self.text))
     leaf(name, .list(.pitch, counts, "pitches"), &slot)
-    value = slot.list.compactMap(\.pitch)
+    value = slot.list.compactMap { $0.pitch }
   }
 
   /// Made-up names.
   public mutating func names(_ name: String, _ value: inout [String], _ counts: ClosedRange<Int>, of what: String) {
     var slot = RuleValue.list(value.map { .text($0) })
     leaf(name, .list(.name, counts, what), &slot)
-    value = slot.list.compactMap(\.text)
+    value = slot.list.compactMap { $0.text }
   }
 
   /// The lowest and the highest pitch.
   public mutating func range(_ name: String, _ value: inout ClosedRange<Pitch>) {
     var slot = RuleValue.list([Self.text(value.lowerBound), Self.text(value.upperBound)])
     leaf(name, .rising(.pitch, "pitches"), &slot)
-    let ends = slot.list.compactMap(\.pitch)
+    let ends = slot.list.compactMap { $0.pitch }
     if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
   }
 
@@ -197,11 +197,11 @@ extension RuleVisitor {
   ) {
     var slot = RuleValue.list([.int(value.lowerBound), .int(value.upperBound)])
     leaf(name, .rising(.int(range), what), &slot)
-    let ends = slot.list.compactMap(\.int)
+    let ends = slot.list.compactMap { $0.int }
     if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
   }
 
-  private static func kind<Word: RuleWord>(_ type: Word.Type) -> RuleKind { .word(Word.allCases.map(\.rawValue)) }
+  private static func kind<Word: RuleWord>(_ type: Word.Type) -> RuleKind { .word(Word.allCases.map { $0.rawValue }) }
 
   static func text(_ pitch: Pitch) -> RuleValue {
     // Read back by its sound alone; the file's own spelling is lost.

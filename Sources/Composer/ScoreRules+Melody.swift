@@ -58,7 +58,11 @@ extension ScoreRules {
     case chance
 
     /// The name, as rule files and explanations spell it.
-    public var name: String { "\(self)" }
+    public var name: String { Self.names[rawValue] }
+    private static let names = [
+      "step", "third", "leap", "wide", "repeat", "unanswered", "turn", "tritone", "contour", "tension", "lean", "edge",
+      "register", "own", "recall", "goal", "approach", "chance",
+    ]
   }
 
   /// How melodies are found.

@@ -190,7 +190,7 @@ extension ScoreRules {
       v.name("name", &name)
       v.double("level", &level, -60...24)
       var slot = RuleValue.list(units.map { .unit($0) })
-      v.leaf("units", .list(.unit(Unit.kinds.map(\.name)), 1...Self.most, "units"), &slot)
+      v.leaf("units", .list(.unit(Unit.kinds.map { $0.name }), 1...Self.most, "units"), &slot)
       units = slot.list.compactMap { if case .unit(let unit) = $0 { unit } else { nil } }
     }
   }

@@ -1,3 +1,4 @@
+import Records
 import ScoreModel
 import TicTacToe
 
@@ -57,7 +58,8 @@ extension Record {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }
       let slots = text.split(separator: " ").compactMap { Int($0) }
-      return slots.count == game.moves.count && slots.allSatisfy { (0...Limit.milliseconds).contains($0) } ? slots : nil
+      let isLog = slots.count == game.moves.count && slots == slots.sorted()
+      return isLog && (slots.first ?? 0) >= 0 && (slots.last ?? 0) <= 100_000_000 ? slots : nil
     }
     set { self[tag: "LogSlots"] = newValue.map { $0.map { "\($0)" }.joined(separator: " ") } }
   }

@@ -14,7 +14,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   public init?(_ text: String) {
     var nodes: [ServerAddress] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let node = ServerAddress(node: part.trimmingPrefix(" ")) else { return nil }
+      guard let node = ServerAddress(node: part.drop(while: { $0 == " " })) else { return nil }
       nodes.append(node)
     }
     guard let first = nodes.first else { return nil }
@@ -48,6 +48,6 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   /// As people write it.
   public var description: String {
     let first = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    return ([first] + others.map(\.description)).joined(separator: ",")
+    return ([first] + others.map { $0.description }).joined(separator: ",")
   }
 }

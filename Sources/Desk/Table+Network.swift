@@ -1,4 +1,4 @@
-import MatchClient
+import ClientModel
 import MatchProtocol
 import Screen
 import TicTacToe
@@ -13,7 +13,9 @@ extension Table {
     views = [:]
     (awaited, pending) = (nil, nil)
     network = NetworkModel(phase: .connecting)
-    return [.connect(Connect(address: address)), .remember(.server(self.address))]
+    // The port of what is served here is another one next time.
+    isHosting = wish == .open
+    return [.connect(Connect(address: address))] + (isHosting ? [] : [.remember(.server(self.address))])
   }
 
   // MARK: - What the player wants
@@ -143,10 +145,12 @@ extension Table {
       return [.notice("\(cell.name): \(words(for: code, said))")] + (m == match ? follow(board) : [])
     case .refused(let code, let said, _):
       let words = words(for: code, said)
-      if code == .muted || code == .rate, !talk.unsent.isEmpty { talk.unsent.removeFirst() }
       if case .queued = network.phase, !isPlaying { network.phase = .lobby }
       guard page == .network else { return [.notice(words)] }
       network.message = words
+    case .unsaid(let code, let said):
+      if !talk.unsent.isEmpty { talk.unsent.removeFirst() }
+      return [.notice(words(for: code, said))]
     case .chat(let m, let name, let said, let emote): return hear(name, said, emote, m)
     case .page("list", let rows, _):
       network.matches = rows.compactMap { row in
@@ -248,7 +252,7 @@ extension Table {
       if opponent != wasWith { (talk, score) = (TalkModel(), Score()) }
       if opponent == wasWith, before.x.isRemote != setup.x.isRemote { score = Score(x: score.o, o: score.x) }
       talk.opponent = opponent
-      effects.append(.remember(.matchServer(address)))
+      if !isHosting { effects.append(.remember(.matchServer(address))) }
     } else {
       score = Score()
     }
@@ -279,7 +283,7 @@ extension Table {
     }
     var effects: [Effect] = []
     let times = view.state.times
-    if board.game.moves.map(\.square) != target || times.count > timesTold {
+    if board.game.moves.map({ $0.square }) != target || times.count > timesTold {
       effects.append(.follow(target, times: times))
     }
     timesTold = times.count

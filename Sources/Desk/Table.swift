@@ -1,4 +1,4 @@
-import MatchClient
+import ClientModel
 import MatchProtocol
 import Screen
 import TicTacToe
@@ -110,6 +110,8 @@ public struct Table: Sendable {
   /// Who plays when a match has been left.
   var home: GameSetup
   var address = ""
+  /// Whether that server is this window's own.
+  var isHosting = false
   /// The matches the server has told of.
   var views: [MatchID: MatchView] = [:]
   /// The match, or room, that is waited for.

@@ -1,3 +1,4 @@
+import ClientModel
 import MatchProtocol
 import TicTacToe
 
@@ -126,7 +127,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     var tls: TLSSession?
     if configuration.usesTLS(to: endpoint) {
       do throws(ClientFailure) {
-        tls = try TLSSession(host: endpoint.host, known: known, context: TLSContext.system.get())
+        tls = try TLSSession(host: endpoint.host, known: known)
       } catch { return failed(error) }
     }
     let connection = SocketConnection(loop, tls: tls) { event in

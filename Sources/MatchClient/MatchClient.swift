@@ -1,3 +1,4 @@
+@_exported import ClientModel
 import MatchProtocol
 import Synchronization
 import TicTacToe

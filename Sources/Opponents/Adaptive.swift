@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Watches one player and plays just so well that, over many games, each scores half.
@@ -35,7 +36,7 @@ public struct Adaptive: LearningOpponent {
   }
 
   /// The chances with the share and the habits as they are.
-  public var frozen: any MemorylessOpponent {
+  public var frozen: FrozenPlayer {
     FrozenPlayer(name: "adaptive:frozen") { (position, _) in
       MoveDistribution(
         wish(in: position), taken: UInt64(abs(strength)), of: UInt64(Adaptive.scale),

@@ -30,7 +30,7 @@ public struct OutcomeCounts<Number: ChanceNumber> {
   public private(set) var denominators: [Number]
 
   /// Plays every game at once; 13,306 live states of position and last move at most.
-  public init(x: any MemorylessOpponent, o: any MemorylessOpponent, from start: Position = .start) {
+  public init(x: some MemorylessOpponent, o: some MemorylessOpponent, from start: Position = .start) {
     xWins = .init(repeating: .none, count: 10)
     oWins = xWins
     draws = xWins
@@ -49,9 +49,12 @@ public struct OutcomeCounts<Number: ChanceNumber> {
       }
       states.removeAll { $0.position.outcome != nil }
       if states.isEmpty { break }
-      let mover = ply % 2 == 0 ? x : o
-      let choices = states.map { mover.distribution(in: $0.position, lastMove: $0.last) }
-      let common = Number.commonDenominator(of: choices.map(\.total))
+      let choices = states.map { state in
+        ply % 2 == 0
+          ? x.distribution(in: state.position, lastMove: state.last)
+          : o.distribution(in: state.position, lastMove: state.last)
+      }
+      let common = Number.commonDenominator(of: choices.map { $0.total })
       denominators[ply] = common
       var next: [(position: Position, last: Square?, mass: Number)] = []
       for (state, choice) in zip(states, choices) {
@@ -105,7 +108,7 @@ public struct Odds: Sendable, Hashable {
 
   /// The exact odds of one game, from X's side, rounded to `Double` at the end of each sum.
   public static func ofX(
-    _ x: any MemorylessOpponent, against o: any MemorylessOpponent, from start: Position = .start
+    _ x: some MemorylessOpponent, against o: some MemorylessOpponent, from start: Position = .start
   ) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start)
     let (win, draw, loss) = (
@@ -117,7 +120,7 @@ public struct Odds: Sendable, Hashable {
   }
 
   /// The exact odds of a player against another with seats swapped: half the games as X, half as O.
-  public static func of(_ player: any MemorylessOpponent, against other: any MemorylessOpponent) -> Odds {
+  public static func of(_ player: some MemorylessOpponent, against other: some MemorylessOpponent) -> Odds {
     let asX = ofX(player, against: other)
     let asO = ofX(other, against: player)
     return Odds(

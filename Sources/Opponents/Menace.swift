@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Michie's Matchbox Educable Noughts and Crosses Engine: a box of beads for every position up to symmetry, a bead drawn
@@ -48,6 +49,9 @@ public struct Menace: LearningOpponent {
       weights: Square.all.compactMap { beads[box][$0.index] > 0 ? (back($0), UInt64(beads[box][$0.index])) : nil })
   }
 
+  /// The beads as they lie.
+  public func beads(in position: Position) -> MoveDistribution? { distribution(in: position) }
+
   /// Draws a bead.
   public func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
     distribution(in: position).draw(using: &generator)
@@ -78,17 +82,19 @@ public struct Menace: LearningOpponent {
 
 extension Menace {
   /// The chances as the beads lie.
-  public var frozen: any MemorylessOpponent {
+  public var frozen: FrozenPlayer {
     FrozenPlayer(name: "menace:frozen") { (position, _) in distribution(in: position) }
   }
 }
 
 /// A learning player that no longer learns.
-struct FrozenPlayer: MemorylessOpponent {
-  let name: String
+public struct FrozenPlayer: MemorylessOpponent {
+  /// The name of the player with `:frozen`.
+  public let name: String
   let chances: @Sendable (Position, Square?) -> MoveDistribution
 
-  func distribution(in position: Position, lastMove: Square?) -> MoveDistribution { chances(position, lastMove) }
+  /// The chances it stopped at.
+  public func distribution(in position: Position, lastMove: Square?) -> MoveDistribution { chances(position, lastMove) }
 }
 
 /// The labels on the boxes: canonical positions with a choice, and where to find the box of a position.

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Monte Carlo tree search by upper confidence bounds with uniform random playouts; a pure function of position and seed.

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// The chances of the nine cells as whole numbers over their sum.

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// A player that chooses a move from the position, the last move and a seeded generator, and keeps no other state.
@@ -7,6 +8,37 @@ public protocol Opponent: Sendable {
 
   /// Chooses a legal move of a live position.
   func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square
+
+  /// The beads it would draw one of in a live position; `nil` for a player that has no beads.
+  func beads(in position: Position) -> MoveDistribution?
+}
+
+extension Opponent {
+  /// None.
+  public func beads(in position: Position) -> MoveDistribution? { nil }
+}
+
+/// Any opponent as a value of one type, for who holds several kinds.
+public struct AnyOpponent: Opponent {
+  /// The player's own name.
+  public let name: String
+  private let choose: @Sendable (Position, Square?, inout SplitMix64) -> Square
+  private let count: @Sendable (Position) -> MoveDistribution?
+
+  /// Wraps an opponent.
+  public init(_ opponent: some Opponent) {
+    name = opponent.name
+    choose = { opponent.move(in: $0, lastMove: $1, using: &$2) }
+    count = { opponent.beads(in: $0) }
+  }
+
+  /// The player's own choice.
+  public func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
+    choose(position, lastMove, &generator)
+  }
+
+  /// The player's own beads.
+  public func beads(in position: Position) -> MoveDistribution? { count(position) }
 }
 
 /// An opponent whose chances of every move are known exactly.

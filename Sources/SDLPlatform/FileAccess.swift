@@ -59,9 +59,18 @@ enum FileAccess {
   /// Takes a file for this process until it ends; false where another process has it. A lock that cannot be had at all
   /// (a file system without them) is no reason not to play.
   static func lock(_ path: String) -> Bool {
-    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    return file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+    guard let slash = path.lastIndex(of: "/") else { return true }
+    makeFolder(String(path[..<slash]))
+    // One file a folder holds all its locks, a byte each, so that none is left behind for every name there ever was; not the
+    // file itself, which every write replaces.
+    let file = open("\(path[..<slash])/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    var range = flock()
+    (range.l_type, range.l_whence, range.l_len) = (Int16(F_WRLCK), Int16(SEEK_SET), 1)
+    range.l_start = off_t(path[slash...].utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF_FFFF })
+    let setOwnLock: Int32 = 37  // F_OFD_SETLK, which Glibc's module leaves out
+    guard file >= 0, fcntl(file, setOwnLock, &range) != 0, errno == EAGAIN || errno == EACCES else { return true }
+    close(file)
+    return false
   }
 
   /// A number that changes whenever a file is written or replaced; `nil` where there is none.

@@ -66,6 +66,14 @@ extension PlatformServices {
         return lines.contains { ["1", "true"].map { "gtk-application-prefer-dark-theme=" + $0 }.contains($0) }
       }
     }
+    services.timeStamp = {
+      var now = time(nil)
+      var local = tm()
+      localtime_r(&now, &local)
+      var buffer = [CChar](repeating: 0, count: 64)
+      strftime(&buffer, buffer.count, "%Y-%m-%d-%H%M%S", &local)
+      return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
     services.lockFile = { FileAccess.lock($0) }
     services.deleteFile = { unlink($0) == 0 }
     return services

@@ -1,4 +1,5 @@
 import CSndfile
+@_exported import Scores
 
 /// A sound file being written: WAV in 24 bits or FLAC in 24 bits, stereo.
 public final class AudioFile {

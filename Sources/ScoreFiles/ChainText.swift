@@ -1,5 +1,6 @@
 import Composer
 import ScoreModel
+import Scores
 import Synth
 
 extension RuleReader {
@@ -45,76 +46,5 @@ extension RuleReader {
       values[pair[0]] = value
     }
     return ScoreRules.Unit(kind: name, preset: preset == "custom" ? nil : preset, values: values)
-  }
-}
-
-extension Patch {
-  /// The synthesizer's wiring as a rule file has it.
-  public init(_ rules: ScoreRules) {
-    let mix = rules.mix
-    let strings = mix.strings.map { pitch in
-      FeedbackComb.Parameters.string(
-        frequency: Pitch.frequency(midi: Double(pitch.midi)), t60: mix.stringSeconds, damping: Float(mix.stringDamping))
-    }
-    self.init(
-      sympathy: Sympathy(strings: strings, send: Float(mix.stringSend)),
-      chains: rules.chains.map { Chain(name: $0.name, nodes: $0.units.map(Node.init), level: Float($0.level)) })
-    levels.master = Float(mix.master)
-    levels.piano = Float(mix.piano)
-    levels.grand = Float(mix.grand)
-    levels.reverbSend = Float(mix.reverbSend)
-    levels.drone = Float(mix.drone)
-    levels.preview = Float(mix.preview)
-    levels.bell = Float(mix.bell)
-    levels.knock = Float(mix.knock)
-    bellDecay = Float(mix.bellSeconds)
-    if case .reverb(let room) = Node(mix.room) { reverb = room }
-    if case .matcher(let matcher) = Node(mix.breath) { breath = matcher }
-  }
-}
-
-extension Patch.Node {
-  /// The node a unit of a rule file asks for.
-  init(_ unit: ScoreRules.Unit) {
-    func set(_ target: inout Float, _ name: String) { if let value = unit.values[name] { target = Float(value) } }
-    switch unit.kind {
-    case "comb":
-      var comb =
-        switch unit.preset {
-        case "metallic-ring": FeedbackComb.Parameters.metallicRing
-        case "light-delay": FeedbackComb.Parameters.lightDelay
-        case "wax-comb": FeedbackComb.Parameters.waxComb
-        default: FeedbackComb.Parameters()
-        }
-      set(&comb.delay, "delay")
-      set(&comb.feedback, "feedback")
-      set(&comb.damping, "damping")
-      set(&comb.dry, "dry")
-      set(&comb.wet, "wet")
-      set(&comb.glide, "glide")
-      self = .comb(comb, melt: Float(unit.values["melt"] ?? 0))
-    case "ring-modulator":
-      var ring = unit.preset == "shimmer" ? StereoRingModulator.Parameters.shimmer : .bell
-      set(&ring.left, "left")
-      set(&ring.right, "right")
-      set(&ring.dry, "dry")
-      set(&ring.wet, "wet")
-      self = .ringModulator(ring)
-    case "matcher":
-      var matcher = unit.preset == "breath" ? EnvelopeMatcher.Parameters.breath : .follow
-      set(&matcher.extractor.window, "window")
-      set(&matcher.match, "match")
-      set(&matcher.gain, "gain")
-      self = .matcher(matcher)
-    case "reverb":
-      var reverb = unit.preset == "room" ? Reverb.Parameters.room : .church
-      set(&reverb.decay, "decay")
-      set(&reverb.treble, "treble")
-      set(&reverb.predelay, "predelay")
-      set(&reverb.dry, "dry")
-      set(&reverb.wet, "wet")
-      self = .reverb(reverb)
-    default: self = .gain(Float(unit.values["decibels"] ?? 0))
-    }
   }
 }

@@ -1,5 +1,7 @@
 import Composer
+import Records
 import ScoreModel
+import Scores
 import TicTacToe
 
 /// The score explained: bar by bar the facts, the rules that fired, and why each note is there.

@@ -1,5 +1,6 @@
 import Composer
 import ScoreModel
+import Scores
 import Synth
 
 /// The window's engine without its clock: events in, samples to a file.

@@ -1,5 +1,8 @@
+import Base
 import Composer
+import Records
 import ScoreModel
+import Scores
 import TicTacToe
 
 /// How much of what is composed is heard when people play: games at thinking times as people have them, among people

@@ -1,3 +1,5 @@
+import Base
+import Records
 import TicTacToe
 
 /// The population the measures are taken over: players that win if they can, else block, else move at random.

@@ -1,5 +1,7 @@
 import Composer
 import Foundation
+import Records
+import Scores
 import TicTacToe
 
 /// Where rule files are found, and how one is loaded.

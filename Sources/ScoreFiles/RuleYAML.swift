@@ -1,4 +1,5 @@
 import Composer
+import Scores
 import Yams
 
 /// Rule files as they are written: YAML becomes the reader's tree.

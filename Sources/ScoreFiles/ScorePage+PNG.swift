@@ -1,6 +1,7 @@
 #if canImport(CCairo)
   import CCairo
   import CPango
+  import Scores
 
   /// The page as PNG, drawn by Cairo; not in headless builds.
   extension ScorePage {

@@ -1,3 +1,4 @@
+import Base
 import Composer
 import ScoreModel
 import TicTacToe

@@ -1,5 +1,8 @@
+import Base
 import Composer
+import Records
 import ScoreModel
+import Scores
 import TicTacToe
 
 /// The measures table of a set of games.
@@ -118,13 +121,4 @@ public struct StyleReport: Sendable {
       }
       .joined()
   }
-}
-
-/// A number with a fixed count of decimals.
-func fixed(_ x: Double, _ decimals: Int) -> String {
-  var scale = 1
-  for _ in 0..<decimals { scale *= 10 }
-  let n = Int((abs(x) * Double(scale)).rounded())
-  let sign = x < 0 && n > 0 ? "-" : ""
-  return decimals == 0 ? "\(sign)\(n)" : "\(sign)\(n / scale).\("\(n % scale)".paddedLeft(to: decimals, with: "0"))"
 }

@@ -1,5 +1,6 @@
 import Composer
 import ScoreModel
+import Scores
 
 /// The score as text: bar by bar, M over T over the low notes.
 public enum TextScore {
@@ -52,10 +53,6 @@ public enum TextScore {
 
 extension String {
   func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
-
-  func paddedLeft(to width: Int, with character: Character = " ") -> String {
-    String(repeating: character, count: max(width - count, 0)) + self
-  }
 
   var trimmedEnd: String {
     var rest = self[...]

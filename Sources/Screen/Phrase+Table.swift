@@ -278,6 +278,7 @@ extension Phrase {
     .copied: ("Copied.", "Kopiert."),
     .clipboardEmpty: ("Nothing has been copied yet.", "Noch ist nichts kopiert."),
     .soundBack: ("The sound is back.", "Der Ton ist wieder da."),
+    .soundWaits: ("The first touch begins the music.", "Die erste Berührung beginnt die Musik."),
     .soundNone: (
       "No sound device was found: the music plays in silence.", "Kein Tongerät gefunden: Die Musik spielt in Stille."
     ),

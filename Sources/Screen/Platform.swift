@@ -81,6 +81,10 @@ public struct PlatformServices: Sendable {
   public var fileStamp: @Sendable (_ path: String) -> UInt64? = { _ in nil }
   /// Begins to take text (input methods and screen keyboards come up) at a place of the bitmap, or ends it.
   public var takeText: @Sendable (_ place: PixelRect?) -> Void = { _ in }
+  /// The local time as names of files have it: `2026-11-22-154210`.
+  public var timeStamp: @Sendable () -> String = { "" }
+  /// Whether the game is a page in a browser: it has no folders, no choice of devices and no program to leave.
+  public var isPage = false
   /// Shows a file or folder in the system's own program.
   public var openFolder: @Sendable (_ path: String) -> Void = { _ in }
   /// Takes a file for this process until it ends; false where another process has it.
@@ -112,7 +116,7 @@ public protocol PlatformGame: AnyObject {
   func nextUpdate(after now: Double) -> Double
 
   /// Draws into the bitmap, whose content is what the last call left (undefined when `isNew`); returns what changed.
-  func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect]
+  func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect]
 
   /// Whether the game wants to end.
   var wantsToQuit: Bool { get }

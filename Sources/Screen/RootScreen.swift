@@ -70,25 +70,25 @@ public final class RootScreen {
   /// The saved games of the list, newest first.
   public var games: [GameEntry] {
     get { stage.games }
-    set { change(\.games, newValue) }
+    set { change(stage.games, newValue) { stage.games = $0 } }
   }
 
   /// The results of the statistics page.
   public var statistics: StatisticsModel {
     get { stage.statistics }
-    set { change(\.statistics, newValue) }
+    set { change(stage.statistics, newValue) { stage.statistics = $0 } }
   }
 
   /// Where the connection stands.
   public var network: NetworkModel {
     get { stage.network }
-    set { change(\.network, newValue) }
+    set { change(stage.network, newValue) { stage.network = $0 } }
   }
 
   /// What is said beside the match over the network.
   public var talk: TalkModel {
     get { stage.talk }
-    set { change(\.talk, newValue) }
+    set { change(stage.talk, newValue) { stage.talk = $0 } }
   }
 
   /// The game of the review page; `nil` reviews the game on the board.
@@ -96,7 +96,7 @@ public final class RootScreen {
     get { stage.replay }
     set {
       let old = stage.replay
-      change(\.replay, newValue)
+      change(stage.replay, newValue) { stage.replay = $0 }
       guard currentScene == .review, let newValue, newValue.game != old?.game else { return }
       // Another game was opened over the one on the page.
       pages.removeLast()
@@ -141,22 +141,20 @@ public final class RootScreen {
     notice = NoticeView(stage: stage)
     chain.owner = self
     let settings = stage.settings
-    settings.$theme.observe { [weak self] _ in self?.applySettings() }
-    settings.$textScale.observe { [weak self] _ in self?.applySettings() }
-    settings.$reducedMotion.observe { [weak self] _ in self?.applySettings() }
+    settings.$theme.observe { [unowned(unsafe) self] _ in applySettings() }
+    settings.$textScale.observe { [unowned(unsafe) self] _ in applySettings() }
+    settings.$reducedMotion.observe { [unowned(unsafe) self] _ in applySettings() }
     open(.board)
-    settings.$language.observe { [weak self] _ in
-      self?.applySettings()
-      self?.rebuild()
+    settings.$language.observe { [unowned(unsafe) self] _ in
+      applySettings()
+      rebuild()
     }
-    settings.$fullScreen.observe { [weak self] isFull in
-      if let self, isFull || self.stage.now > 0 { services.setFullScreen(isFull) }
-    }
+    settings.$fullScreen.observe { [stage] isFull in if isFull || stage.now > 0 { services.setFullScreen(isFull) } }
   }
 
-  private func change<Value: Equatable>(_ path: ReferenceWritableKeyPath<Stage, Value>, _ value: Value) {
-    guard stage[keyPath: path] != value else { return }
-    stage[keyPath: path] = value
+  private func change<Value: Equatable>(_ old: Value, _ value: Value, _ set: (Value) -> Void) {
+    guard old != value else { return }
+    set(value)
     scene.contentChanged()
   }
 
@@ -196,20 +194,8 @@ public final class RootScreen {
 
   private var scene: Scene { pages[pages.count - 1].scene }
 
-  /// What can be pressed on the open page: where, in device pixels, and in the words a screen reader says. For tests.
-  public var controls: [(place: PixelRect, words: String)] {
-    // Before the first picture nobody knows how large the page is.
-    guard measuredFor != nil else { return [] }
-    var result: [(PixelRect, String)] = []
-    scene.visit { view in
-      guard view.isClickable else { return }
-      for (place, words) in view.places where view.parent?.childClip?.contains(place.center) ?? true {
-        let (x, y) = (Int(place.x), Int(place.y))
-        result.append((PixelRect(x: x, y: y, width: Int(place.width), height: Int(place.height)), words))
-      }
-    }
-    return result
-  }
+  /// Before the first picture nobody knows how large the page is.
+  var isMeasured: Bool { measuredFor != nil }
 
   /// The first page.
   var boardScene: Scene { pages[0].scene }
@@ -543,7 +529,7 @@ public final class RootScreen {
   }
 
   /// Draws into the bitmap, whose content is what the last call left (undefined when `isNew`); returns what changed.
-  public func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
+  public func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     measure(bitmap.width, bitmap.height)
     advance(to: now)
     return picture.draw(scene, of: stage, into: bitmap, isNew: isNew)
@@ -558,20 +544,13 @@ public final class RootScreen {
     stage.staticIsStale = true
   }
 
-  /// The page as a PNG file without a window, as it stands at `now`.
-  public func png(width: Int, height: Int, at now: Double) -> [UInt8] {
-    let buffer = PixelBuffer(width: width, height: height)
-    _ = draw(into: buffer.bitmap, isNew: true, at: now)
-    return buffer.png()
-  }
-
   /// Draws everything anew next time, static layer included; for measuring.
   public func dropCaches() { stage.staticIsStale = true }
 }
 
 /// The top of the responder chain.
 private final class Root: View {
-  weak var owner: RootScreen?
+  unowned(unsafe) var owner: RootScreen?
 
   override func receive(_ intent: Intent) -> Bool { owner?.answer(intent) ?? false }
 }

@@ -61,12 +61,20 @@ final class Stage {
     settings = Settings(services: services)
   }
 
+  private var lastNumber = 0
+
+  /// A number for a view that is made.
+  func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
   /// Seconds of the platform's clock at the current input or frame.
   var now = 0.0
   /// Whether the last input came from the keyboard, so that the focus must be seen.
   var showsFocus = false
   /// The focused view.
-  weak var focus: View?
+  unowned(unsafe) var focus: View?
   /// Whether a page is being opened.
   var isTurning = false
   /// Changed places of the picture since the last frame.

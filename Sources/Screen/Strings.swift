@@ -42,7 +42,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case pathField, noGames, open, save, copy, paste, youWon, hasWon, drawn, unfinished
   // Notices
   case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
-  case soundBack, soundNone, soundLost, rulesRead
+  case soundWaits, soundBack, soundNone, soundLost, rulesRead
   // Statistics
   case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
   // Network
@@ -79,7 +79,26 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   public func text(in language: Language, _ values: [String]) -> String {
     let pieces = text(in: language).split(separator: "%", omittingEmptySubsequences: false)
     precondition(
-      pieces.count == values.count + 1, "\(self) has places for \(pieces.count - 1) values, not \(values.count)")
+      pieces.count == values.count + 1, "\(rawValue) has places for \(pieces.count - 1) values, not \(values.count)")
     return zip(pieces, values + [""]).map { $0 + $1 }.joined()
+  }
+}
+
+extension String {
+  /// The text with every `old` (never empty) as `new`.
+  public func replacing(_ old: String, by new: String) -> String {
+    let (text, old) = (Array(utf8), Array(old.utf8))
+    var result: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      if text[index...].starts(with: old) {
+        result += new.utf8
+        index += old.count
+      } else {
+        result.append(text[index])
+        index += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 }

@@ -28,7 +28,7 @@ extension Theme {
       switch parts[0] {
       case let key where Theme.colorKeys.contains(key):
         let digits = parts[1].dropFirst()
-        guard parts[1].first == "#", digits.count == 6, digits.allSatisfy(\.isHexDigit),
+        guard parts[1].first == "#", digits.count == 6, digits.allSatisfy({ $0.isHexDigit }),
           let hex = UInt32(digits, radix: 16)
         else { throw ThemeError(line: index + 1, message: "\(key) is \"\(parts[1])\", but must be #RRGGBB") }
         colors[key] = Color(hex: hex)
@@ -77,7 +77,7 @@ extension Theme {
       do throws(ThemeError) {
         themes.append(try Theme(name: name, file: text))
       } catch {
-        messages.append("\(path): \(error)")
+        messages.append("\(path): \(error.description)")
         if name == "light" { themes.append(.light) }
       }
     }

@@ -1,4 +1,5 @@
-import Synchronization
+import Locks
+import Records
 import TicTacToe
 
 /// Keeps the running game on disk, off the thread of the window: the newest record is written, one at a time, and a

@@ -1,5 +1,6 @@
 import Composer
 import Opponents
+import Records
 import ScoreModel
 import TicTacToe
 
@@ -88,7 +89,7 @@ public final class GameSession {
 
   /// Whether an opponent is to move and has not moved yet.
   public var isThinking: Bool {
-    guard !game.isOver, case .opponent = participants[game.turn] else { return false }
+    guard !game.isOver, case .machine = participants[game.turn] else { return false }
     return true
   }
 
@@ -121,7 +122,7 @@ public final class GameSession {
       clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
       generations = Array(repeating: nil, count: game.moves.count)
       // A second of silence stands for the time between two sittings.
-      let last = max(record.game.moves.compactMap(\.frame).max() ?? 0, record.startFrame ?? 0)
+      let last = max(record.game.moves.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.perSecond
     }
     let position = game.position
@@ -228,7 +229,7 @@ public final class GameSession {
   }
 
   private func think() {
-    guard isThinking, case .opponent(let opponent) = participants[game.turn] else { return }
+    guard isThinking, case .machine(let opponent) = participants[game.turn] else { return }
     thought = Thought(
       opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.gameSeed, on: inBackground)
   }
@@ -268,8 +269,8 @@ public final class GameSession {
       let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
       let frame = lastHandled.rawValue + frameOffset
       let previous = game.moves.last?.frame ?? startFrame
-      let elapsed = Int(max(0, frame - previous) / 48)
-      let clock = milliseconds(left: facts.mover, at: lastHandled).map { max(0, $0) }
+      let elapsed = max(0, frame - previous) / 48
+      let clock = milliseconds(left: facts.mover, at: lastHandled).map { Int64(max(0, $0)) }
       try game.play(Move(square, elapsed: elapsed, clock: clock, frame: frame))
       generations.append(events.first?.generation)
       if game.isOver { undone = [] } else { think() }
@@ -353,7 +354,7 @@ extension GameSession {
     var left = clockSeconds * 1_000
     for (index, move) in game.moves.enumerated().dropFirst() {
       let mover = index % 2 == 0 ? game.start.turn : game.start.turn.opponent
-      if mover == side { left -= move.elapsed ?? 0 }
+      if mover == side { left -= Int(move.elapsed ?? 0) }
     }
     if !game.isOver, game.turn == side, let last = game.moves.last?.frame {
       left -= Int(max(0, now.rawValue + frameOffset - last) / 48)

@@ -1,3 +1,4 @@
+import Records
 import TicTacToe
 
 /// Keeps games as files in one folder, and the name of the one that is not finished, so that a kill loses nothing.
@@ -30,7 +31,7 @@ public struct GameStore: Sendable {
   public func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
   /// Takes a name for this program alone until it ends; false where another has it.
-  public func take(_ name: String) -> Bool { lock("\(folder)/.\(name).lock") }
+  public func take(_ name: String) -> Bool { lock("\(folder)/\(name)") }
 
   private var marker: String { "\(folder)/unfinished" }
 

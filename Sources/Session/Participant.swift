@@ -6,9 +6,12 @@ public enum Participant: Sendable {
   /// A person at this machine, with the name the record gives them.
   case human(name: String)
   /// A built-in opponent, with the seed its choices come from beside the game's own.
-  case opponent(any Opponent)
+  case machine(AnyOpponent)
   /// Somebody elsewhere, whose moves the program brings (`GameSession.follow`).
   case remote(name: String)
+
+  /// A built-in opponent.
+  public static func opponent(_ opponent: some Opponent) -> Participant { .machine(AnyOpponent(opponent)) }
 
   /// Whether a person at this machine plays the side.
   public var isHuman: Bool {
@@ -26,7 +29,7 @@ public enum Participant: Sendable {
   public var name: String {
     switch self {
     case .human(let name), .remote(let name): name
-    case .opponent(let opponent): opponent.name
+    case .machine(let opponent): opponent.name
     }
   }
 }

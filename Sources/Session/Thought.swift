@@ -1,5 +1,6 @@
+import Base
+import Locks
 import Opponents
-import Synchronization
 import TicTacToe
 
 /// One move being thought about on another thread.
@@ -8,7 +9,7 @@ final class Thought: Sendable {
 
   /// Starts thinking on a worker.
   init(
-    _ opponent: any Opponent, about position: Position, lastMove: Square?, seed: UInt64,
+    _ opponent: AnyOpponent, about position: Position, lastMove: Square?, seed: UInt64,
     on inBackground: (@escaping @Sendable () -> Void) -> Void
   ) {
     inBackground { [self] in

@@ -14,7 +14,7 @@ public struct OfflineRenderer {
     self.events = ScoreEvent.heard(events).enumerated().sorted {
       ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
     }
-    .map(\.element)
+    .map { $0.element }
   }
 
   /// The first frame after the last event's own length.

@@ -45,14 +45,14 @@ public struct Move: Sendable, Hashable {
   /// The cell marked.
   public let square: Square
   /// Thinking time in milliseconds (`[%emt]`), if kept.
-  public var elapsed: Int?
+  public var elapsed: Int64?
   /// Time left on the mover's clock in milliseconds (`[%clk]`), if kept.
-  public var clock: Int?
+  public var clock: Int64?
   /// The audio frame of the downbeat, 48 kHz from the first sound (`[%frame]`), if kept.
   public var frame: Int64?
 
   /// Makes a move.
-  public init(_ square: Square, elapsed: Int? = nil, clock: Int? = nil, frame: Int64? = nil) {
+  public init(_ square: Square, elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
     self.square = square
     self.elapsed = elapsed
     self.clock = clock
@@ -137,7 +137,7 @@ public struct Game: Sendable, Hashable {
   }
 
   /// Ends a live game as a record or a referee says.
-  mutating func finish(_ end: GameEnd) {
+  package mutating func finish(_ end: GameEnd) {
     drawOffer = nil
     self.end = end
   }

@@ -1,3 +1,5 @@
+import Base
+
 extension Position {
   /// The longest position text read: three rows of three letters with separators, generously.
   public static let notationLimit = 64

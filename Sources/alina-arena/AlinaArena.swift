@@ -1,5 +1,6 @@
 import Arena
 import ArgumentParser
+import Base
 import Foundation
 import TicTacToe
 

@@ -2,6 +2,7 @@ import Arena
 import ArgumentParser
 import Composer
 import Foundation
+import Records
 import ScoreFiles
 import Synchronization
 import Synth

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Base
 import Composer
 import Foundation
+import Records
 import ScoreFiles
 import TicTacToe
 

@@ -1,6 +1,8 @@
+import ClientModel
 import Desk
 import MatchClient
 import MatchProtocol
+import Play
 import Screen
 
 extension Command {
@@ -33,29 +35,21 @@ extension Command {
   }
 }
 
-extension ClientEvent {
-  /// The match it is about.
-  var match: MatchID? {
-    switch self {
-    case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),
-      .gone(let m, _, _), .chat(let m, _, _, _):
-      m
-    case .refused(_, _, let m): m
-    case .status, .queued, .page, .registered, .draining: nil
-    }
-  }
-}
-
-extension Settings {
-  /// Keeps what a table wants kept.
-  func remember(_ memory: Memory) {
-    switch memory {
-    case .server(let address): server = address
-    case .matchServer(let address): matchServer = address
-    case .opponent(let setup):
-      let other = setup.x == .human ? setup.o : setup.x
-      if let argument = other.argument { opponent = argument }
-      if setup.x != setup.o { side = setup.x == .human ? "x" : "o" }
-    }
+extension Connection {
+  /// A connection over sockets that heals itself.
+  init(
+    to address: ServerAddress, guest: String?, _ security: MatchClient.Configuration.Security,
+    _ services: PlatformServices
+  ) {
+    var configuration = MatchClient.Configuration(
+      host: address.host, port: address.port, security: security, identity: .init(client: "alina", guest: guest),
+      folder: services.dataFolder())
+    configuration.others = address.others.map { .init(host: $0.host, port: $0.port) }
+    let client = MatchClient(configuration)
+    client.onWake(services.wake)
+    client.connect()
+    self.init(
+      poll: { client.poll() }, match: { client.match($0) }, perform: { $0.perform(on: client) },
+      disconnect: { client.disconnect() })
   }
 }

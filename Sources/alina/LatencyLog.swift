@@ -68,8 +68,8 @@ struct ControlLog {
   init(path: String) { self.path = path }
 
   mutating func write(_ screen: RootScreen, with services: PlatformServices) {
-    let lines = screen.controls.map { place, words in
-      "\(place.x) \(place.y) \(place.width) \(place.height) \(words)"
+    let lines = screen.accessible.map {
+      "\($0.place.x) \($0.place.y) \($0.place.width) \($0.place.height) \($0.words)"
     }
     let text = ([screen.currentScene.rawValue] + lines).joined(separator: "\n")
     guard text != written else { return }

@@ -1,7 +1,10 @@
+import Base
 import Composer
 import Desk
 import Glibc
-import Opponents
+import MatchClient
+import Play
+import Records
 import SDLPlatform
 import SampledPiano
 import ScoreFiles
@@ -41,7 +44,9 @@ struct Launch {
   private func benchFrames() {
     let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
     let services = PlatformServices.headless()
-    let bench = FrameBench(width: size.0, height: size.1, services: services, themes: Pages.themes(services).themes)
+    let themes = themesFolder.map { Theme.read(folder: $0, services: services).themes } ?? []
+    let bench = FrameBench(
+      width: size.0, height: size.1, services: services, themes: themes.isEmpty ? [.light] : themes)
     func text(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
     print(
       "\(size.0)×\(size.1): whole picture \(text(bench.uncached)) ms uncached, \(text(bench.cached)) ms cached, "
@@ -57,16 +62,21 @@ struct Launch {
     defer { samples.deallocate() }
     let platform = HeadlessPlatform(width: size.0, height: size.1) { engine.render(into: samples, frames: $0) }
     let session = makeSession(engine, rules, platform.services, leadFrames: HeadlessPlatform.step)
-    var parts = parts(engine, session, platform.services, try script())
     // A picture for a page is nobody's game: the player's folder is left alone.
-    parts.store = nil
-    parts.services = Pages.withoutSettings(parts.services)
-    let app = App(parts, resuming: nil)
-    app.endsWithScript(after: options.script == nil ? .seconds(1) : .zero, picture: options.screenshot)
+    let services = Pages.withoutSettings(platform.services)
+    let near = Neighbourhood()
+    let pictures = Pictures(services)
+    let machine = machine(engine, services, near, pictures)
+    let app = App(
+      machine, session, setup: setup(), store: nil, rulesName: rulesName, overrides: apply(to:))
+    let game = ScriptedGame(app, engine, pictures, script: try script(), controlLog: options.controlLog)
+    game.endsWithScript(after: options.script == nil ? .seconds(1) : .zero, picture: options.screenshot)
+    if options.speakLines { game.speakLines() }
     showFirst(app)
-    platform.run(app) { app.files.wantsPicture }
+    platform.run(game) { pictures.areWanted }
     app.finish()
-    if let failed = app.files.failedPictures.first { throw Failure(description: "cannot write \(failed)", status: 1) }
+    near.stop()
+    if let failed = pictures.failed.first { throw Failure(description: "cannot write \(failed)", status: 1) }
   }
 
   // MARK: - In a window
@@ -110,33 +120,35 @@ struct Launch {
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
     let session = makeSession(engine, rules, services, leadFrames: options.buffer * 2 + 480)
-    var parts = parts(engine, session, services, script)
-    parts.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
+    let near = Neighbourhood()
+    let pictures = Pictures(services)
+    var machine = machine(engine, services, near, pictures)
+    machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     // Scripts repeat exactly, and the grand is there a second sooner or later.
-    if script == nil || options.piano != nil {
-      parts.loadGrand = grandLoader(engine, services)
-      parts.grandFont = grandFont
-    }
+    if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
-    if let log {
-      parts.onMove = { frame in log.note(moveAt: frame) }
-    }
 
-    let store = parts.store
-    parts.setup = setup(remembered: Settings(services: services))
+    let store = GameStore(
+      folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
+      lock: services.lockFile)
+    var setup = setup(remembered: Settings(services: services))
     var damage: String?
     var unfinished: (name: String, record: Record)?
     if mayResume {
-      do throws(GameStore.Damaged) { unfinished = try store?.unfinished() } catch { damage = error.description }
+      do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error.description }
     }
     if let record = unfinished?.record {
-      parts.setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
-      parts.setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
+      setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
+      setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
     }
-    let app = App(parts, resuming: unfinished)
-    session.seat(app.library.participants(of: parts.setup))
+    let app = App(
+      machine, session, setup: setup, store: store, rulesName: rulesName, resuming: unfinished, overrides: apply(to:))
+    if let log { app.onMove = { frame in log.note(moveAt: frame) } }
+    let game = ScriptedGame(app, engine, pictures, script: script, controlLog: options.controlLog)
+    if options.speakLines { game.speakLines() }
+    session.seat(app.library.participants(of: setup))
     if let damage { app.show(notice: damage) }
-    if isGated { app.endsWithScript(after: .zero, picture: nil) }
+    if isGated { game.endsWithScript(after: .zero, picture: nil) }
     showFirst(app)
     connect(app)
     let icon = Icon.draw(size: 64)
@@ -149,19 +161,20 @@ struct Launch {
         clock.advance(frames: HeadlessPlatform.step)
       }
       app.scale = platform.scale
-      if audio.poll(now: now) { app.audioChanged(to: audio.state) }
+      if audio.poll(now: now), let state = SoundState(audio.state) { app.soundChanged(to: state) }
     }
     platform.afterFirstFrame = {
       log?.firstFrame()
       audio.start()
-      if case .none = audio.state { app.audioChanged(to: audio.state) }
+      if case .none = audio.state { app.soundChanged(to: .none) }
     }
-    platform.run(app)
+    platform.run(game)
     if options.size == nil, script == nil, let place = platform.place {
       app.screen.settings.window = place
       app.screen.settings.store.save()
     }
     app.finish()
+    near.stop()
     audio.stop()
     log?.write(audio)
   }
@@ -250,10 +263,14 @@ struct Launch {
     return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)
   }
 
-  /// Brings the sampled grand: reading its font takes a second or two, in which the modal piano plays.
-  private func grandLoader(_ engine: Engine, _ services: PlatformServices) -> (() -> Void)? {
+  /// Plays on the sampled grand or not: reading its font takes a second or two, in which the modal piano plays.
+  private func grandSetter(_ engine: Engine, _ services: PlatformServices) -> ((Bool) -> Void)? {
     guard let font = grandFont else { return nil }
-    return {
+    var isLoaded = false
+    return { wanted in
+      engine.setPiano(wanted ? .grand : .modal)
+      guard wanted, !isLoaded else { return }
+      isLoaded = true
       services.inBackground {
         guard let grand = try? SampledPiano(font: font) else { return }
         // The engine plays it to the end of the program.
@@ -263,16 +280,59 @@ struct Launch {
     }
   }
 
-  private func parts(
-    _ engine: Engine, _ session: GameSession, _ services: PlatformServices, _ script: Script?
-  ) -> App.Parts {
-    App.Parts(
-      services: services, engine: engine, session: session, setup: setup(),
-      store: GameStore(
-        folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
-        lock: services.lockFile), script: script, speaksLines: options.speakLines, overrides: apply(to:),
-      security: options.tls ? .tls : options.plain ? .plain : .automatic,
-      rulesName: options.scoreRules ?? RuleLibrary.standard, controlLog: options.controlLog)
+  private var rulesName: String { options.scoreRules ?? RuleLibrary.standard }
+
+  /// The themes beside the rule files.
+  private var themesFolder: String? {
+    RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in
+      path.lastIndex(of: "/").map { path[..<$0] + "/themes" }
+    }
+  }
+
+  /// What this machine has, as the game asks for it.
+  private func machine(
+    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures
+  ) -> Machine {
+    var sound = Sound()
+    sound.framesBegun = { engine.framesBegun }
+    sound.post = { engine.post($0) }
+    sound.setVolume = { engine.setVolume(decibels: $0) }
+    sound.setPreviewLevel = { engine.setPreviewLevel(decibels: $0) }
+    sound.setDroneLevel = { engine.setDroneLevel(decibels: $0) }
+    sound.setMuted = { engine.setMuted($0) }
+    sound.setTuning = { engine.setTuning(a4: $0) }
+    sound.load = { engine.load(Patch($0)) }
+    var rules = RuleShelf { name throws(RuleShelf.Refusal) in
+      do throws(ScoreFileError) {
+        let loaded = try RuleLibrary.load(name)
+        return .init(rules: loaded.rules, reference: loaded.reference)
+      } catch {
+        throw RuleShelf.Refusal(error.description)
+      }
+    }
+    rules.names = RuleLibrary.names
+    rules.path = { RuleLibrary.path(of: $0) }
+    let security: MatchClient.Configuration.Security = options.tls ? .tls : options.plain ? .plain : .automatic
+    let font = grandFont
+    var machine = Machine(
+      services: services, sound: sound, rules: rules,
+      connect: { address, guest in Connection(to: address, guest: guest, security, services) },
+      milliseconds: { MatchClient.now },
+      keep: { piece, name, kept, done in
+        let keeper = PieceKeeper(
+          record: piece.record, rules: piece.rules, human: piece.human, title: piece.title,
+          grand: piece.isGrand ? font : nil, a4: piece.a4, writeFile: services.writeFile)
+        let folder = "\(services.dataFolder())/pieces/\(name)"
+        services.inBackground { done(keeper.write(to: folder) ?? "\(kept) \(folder)") }
+      })
+    machine.themesFolder = themesFolder
+    machine.host = { near.host(in: services.dataFolder() + "/server") }
+    machine.neighbours = { network, isLooking, now in
+      near.meet(network, isLooking: isLooking, at: now)
+      return (near.server?.address, near.rooms)
+    }
+    machine.takePicture = { pictures.wanted.append($0) }
+    return machine
   }
 
   private func script() throws -> Script? {

@@ -14,8 +14,10 @@ final class LocalServer {
     let length = readlink("/proc/self/exe", &link, link.count - 1)
     let own = String(decoding: link.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let program = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    // `setpriv` has the server end with us even where we are killed.
     let arguments =
-      ["\(program)/alina-server", "serve", "--listen", "\(everywhere):0", "--data", folder, "--no-page", "--no-admin"]
+      ["/usr/bin/setpriv", "--pdeathsig", "TERM", "\(program)/alina-server", "serve", "--listen", "\(everywhere):0"]
+      + ["--data", folder, "--no-page", "--no-admin"]
       + (everywhere == host ? [] : ["--tls-self-signed"])
     var pipes: [Int32] = [0, 0]
     guard pipe(&pipes) == 0 else {

@@ -1,4 +1,5 @@
 import Composer
+import Records
 import ScoreFiles
 import ScoreModel
 import SampledPiano

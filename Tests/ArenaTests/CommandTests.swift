@@ -1,4 +1,6 @@
+import Base
 import Foundation
+import Records
 import TestSupport
 import Testing
 import TicTacToe
@@ -219,7 +221,7 @@ import TicTacToe
 
   @Test func `an interrupt ends with code 130 and a file that resumes to the same bytes`() throws {
     try Support.withFolder { folder in
-      let arguments = ["--x", "mcts:300", "--o", "levels:5", "--games", "30000", "--seed", "5"]
+      let arguments = ["--x", "mcts:300", "--o", "levels:5", "--games", "12000", "--seed", "5"]
       #expect(try Support.run(["run"] + arguments + ["--out", folder + "/whole"]).code == 0)
       let process = Process()
       process.executableURL = URL(filePath: Support.arena)

@@ -1,5 +1,6 @@
 import Foundation
 import Opponents
+import Records
 import TestSupport
 import Testing
 import TicTacToe

@@ -1,5 +1,7 @@
+import Base
 import Foundation
 import Opponents
+import Records
 import Testing
 import TicTacToe
 

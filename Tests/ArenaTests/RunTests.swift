@@ -1,5 +1,8 @@
+import Base
 import Foundation
 import Opponents
+import TestSupport
+import Records
 import Testing
 import TicTacToe
 
@@ -257,9 +260,7 @@ import TicTacToe
 
   @Test func `played games agree with exact chances within four standard deviations`() throws {
     let names = ["random", "perfect", "perfect_distance", "win_block", "trap"] + (1...6).map { "levels:\($0)" }
-    let games = 1_000_000
-    // Every pair at a tenth of the length, or all of it where time is no matter.
-    let number = Support.isSlow ? games : games / 10
+    let number = Support.isSlow ? 1_000_000 : amount("PAIR_GAMES", quick: 20_000, all: 100_000)
     for (index, a) in names.enumerated() {
       for b in names[index...] {
         var run = try Run(

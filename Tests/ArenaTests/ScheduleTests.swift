@@ -1,5 +1,7 @@
+import Base
 import Foundation
 import Opponents
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -154,7 +156,7 @@ import TicTacToe
       #expect(report.knockout.count == count - 1)
       #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.a, $0.b) })
       #expect(report.knockout.last?.winner == 0)
-      for seed in 1...20 {
+      for seed in 1...amount("KNOCKOUTS", quick: 4, all: 20) {
         let players = [
           "random", "levels:3", "random", "levels:2", "win_block", "levels:4", "perfect", "random", "trap",
         ]

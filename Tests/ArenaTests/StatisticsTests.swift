@@ -1,5 +1,6 @@
 import Foundation
 import Opponents
+import TestSupport
 import Testing
 
 @testable import Arena
@@ -168,13 +169,14 @@ import Testing
   @Test func `the 95 % interval of the Elo difference holds the truth in 93–97 of 100 runs`() throws {
     let levels = [4, 3].compactMap { Level(number: $0) }
     let truth = Elo.of(score: ExactMatch(a: levels[0], b: levels[1]).score.double)
-    let held = try (1...500).filter { seed in
+    let runs = amount("COVERAGE", quick: 100, all: 500)
+    let held = try (1...runs).filter { seed in
       var run = try Run(
         try Support.match("levels:4", "levels:3", games: 1000, seed: UInt64(seed)), threads: 1, guardExecutable: "")
       guard case (.exactly(let low), .exactly(let high)) = try run.play().match.estimate.interval else { return false }
       return low <= truth && truth <= high
     }.count
-    #expect((465...485).contains(held), "\(held) of 500")
+    #expect((runs * 93 / 100...runs * 97 / 100).contains(held), "\(held) of \(runs)")
   }
 
   @Test(arguments: [

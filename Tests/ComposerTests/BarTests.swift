@@ -1,3 +1,5 @@
+import Base
+import Records
 import ScoreModel
 import Testing
 import TicTacToe

@@ -1,3 +1,5 @@
+import Base
+import Records
 import ScoreFiles
 import ScoreModel
 import Testing

@@ -1,3 +1,4 @@
+import Base
 import Composer
 import Foundation
 import ScoreFiles

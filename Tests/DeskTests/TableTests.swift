@@ -3,14 +3,16 @@ import Screen
 import Testing
 import TicTacToe
 
+@testable import ClientModel
 @testable import Desk
-@testable import MatchClient
 
 /// A table, the board it plays on, and the server's lines it is told: everything but a window.
 struct TestDesk {
   var table = Table(GameSetup(x: .human, o: .level(3)))
   var board = Table.Board()
   var now = 100.0
+  /// Every effect so far.
+  var effects: [Effect] = []
   /// What the client knows, fed by events that a server would log.
   var views: [MatchID: MatchView] = [:]
   static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
@@ -19,6 +21,7 @@ struct TestDesk {
   @discardableResult
   mutating func step(_ event: Table.Event) -> [Effect] {
     let effects = table.step(event, board, at: now)
+    self.effects += effects
     for effect in effects { apply(effect) }
     return effects
   }
@@ -306,12 +309,24 @@ struct TableTests {
     desk.want(.say("you fool"))
     #expect(desk.table.talk.lines.isEmpty && desk.table.talk.unsent == ["hello", "you fool"])
     desk.step(.network(.chat(TestDesk.m, from: "Vera", text: "hello", emote: nil), nil))
-    desk.step(.network(.refused(.muted, "muted", nil), nil))
+    #expect(TestDesk.words(desk.step(.network(.unsaid(.bad, "no such word"), nil))).count == 1)
     #expect(desk.table.talk.lines.map(\.text) == ["hello"] && desk.table.talk.unsent.isEmpty)
     let told = desk.step(.network(.chat(TestDesk.m, from: "Ida", text: nil, emote: "gg"), nil))
     #expect(TestDesk.words(told) == ["Ida: Good game"] && desk.table.talk.unread == 1)
     desk.step(.turned(.talk))
     #expect(desk.table.talk.unread == 0)
+  }
+
+  @Test("what is served here is not looked for at the next start, where its port is another one")
+  func hosting() {
+    var desk = TestDesk()
+    guard let address = ServerAddress("127.0.0.1:43210") else { return }
+    desk.effects = desk.table.connect(to: address, wish: .open)
+    desk.online()
+    desk.start()
+    for case .remember(let memory) in desk.effects { #expect(memory == .matchServer(""), "\(memory)") }
+    #expect(desk.table.match == TestDesk.m)
+    #expect(desk.table.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
 
   @Test("a rated match is resigned on the second word; one that does not count at the first")

@@ -1,4 +1,6 @@
+import Base
 import Foundation
+import Records
 import TestSupport
 import Testing
 import TicTacToe

@@ -1,4 +1,5 @@
 import Foundation
+import Records
 import Testing
 import TicTacToe
 
@@ -155,6 +156,19 @@ struct NetworkTests {
     defer { second.kill() }
     #expect(try record(desks[1 - x], moves: 3).game.moves.map(\.square) == [Square(4), Square(0), Square(8)])
     for desk in desks { #expect(try desk.quit() == 0) }
+  }
+
+  @Test("A window that serves leaves no server behind, though it is killed")
+  func hosting() throws {
+    let desk = try Desk(["--scene", "network"])
+    try desk.click("Play with somebody here")
+    try waitFor(seconds: 20, "a room: \(desk.page?.controls.map(\.words) ?? [])") {
+      desk.page?.controls.contains { $0.words.contains("Copy") } == true ? () : nil
+    }
+    let server = try Desk.shell("pgrep", "--parent", "\(desk.processIdentifier)", "alina-server")
+    #expect(!desk.settings.contains(":"))
+    try desk.killHard()
+    try waitFor(seconds: 10, "the server to end") { kill(Int32(server) ?? 0, 0) != 0 && errno == ESRCH ? () : nil }
   }
 
   @Test("What the network has to say is said in the player's language, in the words of the table")

@@ -1,4 +1,5 @@
 import Foundation
+import Records
 import TicTacToe
 
 /// What the person at the desk is out for.

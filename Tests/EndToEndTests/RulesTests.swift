@@ -1,4 +1,5 @@
 import Foundation
+import Records
 import ScoreFiles
 import TestSupport
 import Testing

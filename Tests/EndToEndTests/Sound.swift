@@ -1,5 +1,6 @@
 import Composer
 import Foundation
+import Records
 import ScoreFiles
 import ScoreModel
 import Synth

@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import TLS
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
   /// Shakes hands and hears one line, in pieces of so many bytes each way.
   @discardableResult private func meet(_ host: String, _ certificate: Certificate, pieces: Int = .max) throws -> String?
   {
-    let session = try TLSSession(host: host, known: known(host), context: context)
+    let session = try TLSSession(host: host, known: known(host), context: .success(context))
     let peer = TLSPeer(certificate)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 8)
     defer { scratch.deallocate() }
@@ -127,7 +128,7 @@ import Testing
   }
 
   @Test func `what is no TLS is told from what is`() throws {
-    let session = try TLSSession(host: "localhost", known: nil, context: context)
+    let session = try TLSSession(host: "localhost", known: nil, context: .success(context))
     let greeting = Array("{\"t\":\"greeting\"}\n".utf8)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 8)
     defer { scratch.deallocate() }
@@ -136,6 +137,6 @@ import Testing
         try session.receive(raw, into: scratch, established: {}) { _ in true }
       }
     }
-    #expect(throws: ClientFailure.self) { try TLSContext(authorities: folder.path + "/none.pem") }
+    #expect(throws: TLSFailure.self) { try TLSContext(authorities: folder.path + "/none.pem") }
   }
 }

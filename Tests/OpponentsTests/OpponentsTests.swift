@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Testing
 import TicTacToe
@@ -35,7 +36,8 @@ import TicTacToe
     #expect(results.count == 9)
     for (title, result) in results {
       let names = title.replacing(" (X) vs ", with: "|").replacing(" (O)", with: "").split(separator: "|")
-      let odds = Odds.ofX(players[String(names[0])]!, against: players[String(names[1])]!)
+      let (x, o) = (players[String(names[0])]!, players[String(names[1])]!)
+      let odds = Odds.ofX(x, against: o)
       for (ours, key) in [(odds.win, "x_win_f"), (odds.draw, "draw_f"), (odds.loss, "o_win_f")] {
         #expect(abs(ours - (result[key] as! Double)) < 1e-9, "\(title) \(key)")
       }

@@ -135,12 +135,13 @@ private func game(_ squares: String) throws -> Game {
 private func moveRows() throws -> [Row] {
   var rows: [Row] = []
   for fact in [Fact.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .win, .draw] {
-    if let (with, without) = pair(differingIn: fact) {
+    let found = pair(differingIn: fact)
+    if let (with, without) = found {
       let at = 1 + 3 * Double(with.moves.count - 1)
       rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
     }
     // The same game heard by rules that do not know the fact: all that differs is what its rule does.
-    let with = try #require(pair(differingIn: fact)?.with ?? game(with: fact))
+    let with = try #require(found?.with ?? game(with: fact))
     let at = 1 + 3 * Double(with.moves.count - 1)
     let deaf = Play(with).with { rules in
       rules.signs.removeAll { $0.when.contains(fact) }

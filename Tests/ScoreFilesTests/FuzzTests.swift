@@ -1,4 +1,6 @@
+import Base
 import Foundation
+import Records
 import ScoreModel
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Composer
 import Opponents
+import Records
 import ScoreModel
 import Testing
 import TicTacToe

@@ -1,5 +1,6 @@
 import Glibc
 import ScoreModel
+import TestSupport
 import Testing
 
 @testable import Synth
@@ -23,7 +24,7 @@ struct ClickTests {
 
   @Test("at any event, key release or fade of simulated play")
   func play() {
-    for seed in 1...(Self.long ? 120 : 4) {
+    for seed in 1...(Self.long ? 120 : amount("SYNTH_MINUTES", quick: 1, all: 4)) {
       let score = Scores.everything(seconds: 60, seed: UInt64(seed))
       let engine = Engine()
       let out = Scores.render(score, frames: 60 * 48_000, engine: engine) { 1_024 }

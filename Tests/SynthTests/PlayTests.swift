@@ -137,7 +137,7 @@ struct PlayTests {
     let rules = shipped("score")
     var random = Seeded(5)
     var (peak, worst, where_) = (Float(0), -200.0, "")
-    for index in 0..<(Self.isLong ? 1_000 : 20) {
+    for index in 0..<(Self.isLong ? 1_000 : amount("HASTY_GAMES", quick: 5, all: 20)) {
       var conductor = Conductor(seed: UInt64(index), rules: rules)
       var events = conductor.handle(.opened(resuming: false), at: .zero)
       events += conductor.handle(.gameStarted(.start, human: nil), at: .zero)

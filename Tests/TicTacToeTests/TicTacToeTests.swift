@@ -1,3 +1,4 @@
+import Base
 import Testing
 
 @testable import TicTacToe
@@ -34,12 +35,12 @@ import Testing
   }
 
   @Test func `all 255,168 games play through the public game to the same results`() throws {
-    var results: [String: Int] = [:]
+    var results: [Outcome: Int] = [:]
     var awakenings = 0
     func visit(_ game: Game) throws {
       if let end = game.end {
         #expect(end.termination == .normal)
-        results[Record(game: game).resultToken, default: 0] += 1
+        results[try #require(end.outcome), default: 0] += 1
         if game.awakening != nil { awakenings += 1 }
         return
       }
@@ -51,9 +52,9 @@ import Testing
       }
     }
     try visit(Game())
-    #expect(results["1-0"] == Facts.int("games", "x_wins"))
-    #expect(results["0-1"] == Facts.int("games", "o_wins"))
-    #expect(results["1/2-1/2"] == Facts.int("games", "draws"))
+    #expect(results[.win(.x)] == Facts.int("games", "x_wins"))
+    #expect(results[.win(.o)] == Facts.int("games", "o_wins"))
+    #expect(results[.draw] == Facts.int("games", "draws"))
     // Who wins was told before: every decided game has its awakening.
     #expect(awakenings >= Facts.int("games", "x_wins") + Facts.int("games", "o_wins"))
   }

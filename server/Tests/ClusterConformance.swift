@@ -1,5 +1,7 @@
+import Base
 import Foundation
 import MatchProtocol
+import Synchronization
 import Testing
 import TicTacToe
 
@@ -127,6 +129,34 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     #expect(try a.takeOver(limit: 1).map(\.match.record.id) == [m])
     try a.commit([.append(m, after: 1, [event(2)])])
     #expect(try a.renew(lease: 60_000)?.nodes.count == 1)
+  }
+
+  @Test(arguments: ClusterKind.allCases)
+  func `a clock set back delays no takeover by more than a lease, and shortens no lease of the living`(
+    kind: ClusterKind
+  ) throws {
+    let clock = Mutex<Int64>(1_700_000_000_000)
+    let a: any ClusterStore
+    let b: any ClusterStore
+    let stepBack: () throws -> Void
+    switch kind {
+    case .memory:
+      let cluster = MemoryCluster { clock.withLock { $0 } }
+      (a, b, stepBack) = (cluster.view(), cluster.view(), { clock.withLock { $0 -= 3_600_000 } })
+    case .postgres:
+      // No test sets the clock of the machine: that every time in the rows is an hour later is the same.
+      let url = try PostgresTestBed.shared.freshURL()
+      let address = try PGAddress(url)
+      (a, b) = (try PostgresCluster(address), try PostgresCluster(address))
+      stepBack = { try PostgresTestBed.shared.sql("UPDATE node SET lease_until = lease_until + 3600000", at: url) }
+    }
+    let one = try a.join(node("a"), lease: 60_000, replacing: nil)
+    let two = try b.join(node("b"), lease: 60_000, replacing: nil)
+    try stepBack()
+    let left = try #require(try b.renew(lease: 60_000)).nodes
+    #expect(left.map(\.epoch) == [one, two].sorted())
+    #expect(left.allSatisfy { $0.left <= 60_000 && $0.left > 50_000 }, "\(left)")
+    #expect(try a.renew(lease: 60_000) != nil)
   }
 
   @Test(arguments: ClusterKind.allCases)

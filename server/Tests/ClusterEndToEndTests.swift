@@ -3,8 +3,9 @@ import MatchClient
 import MatchProtocol
 import NIOCore
 import NIOPosix
-import NIOSSL
-import NIOTLS
+import TLS
+import TLSChannel
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -60,7 +61,7 @@ final class TestCluster {
   }
 
   /// Whether a node answers over a link that is opened with some certificates: to who opens it a handshake alone looks well.
-  func answers(_ tls: NIOSSLContext, by i: Int) async -> Bool {
+  func answers(_ tls: TLSContext, by i: Int) async -> Bool {
     guard let node = try? await nodes[1 - i].host.inspect({ $0.otherNodes.first { $0.node.name == "n\(i)" } }),
       let port = node.node.peer.split(separator: ":").last.flatMap({ Int($0) })
     else { return false }
@@ -70,7 +71,7 @@ final class TestCluster {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers(
-            NIOSSLClientHandler(context: tls, serverHostname: "n\(i)"), Caller(ping, answered))
+            TLSHandler(tls, calling: "n\(i)"), Caller(ping, answered))
         }
       }
       .connect(host: "127.0.0.1", port: port).get()
@@ -248,17 +249,12 @@ private final class Caller: ChannelInboundHandler, Sendable {
     let cluster = try await TestCluster(2)
     let foreign = TemporaryFolder()
     try NodeTLS.make(in: foreign.path, name: "n0")
-    func context(_ folder: TemporaryFolder?) throws -> NIOSSLContext {
-      var configuration = TLSConfiguration.makeClientConfiguration()
-      configuration.trustRoots = .file(cluster.folder.path + "/ca.crt")
-      if let folder {
-        let chain = try NIOSSLCertificate.fromPEMFile(folder.path + "/n0.crt")
-        configuration.certificateChain = chain.map { .certificate($0) }
-        configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: folder.path + "/n0.key", format: .pem))
-      }
-      return try NIOSSLContext(configuration: configuration)
-    }
-    let (own, none, other) = (try context(cluster.folder), try context(nil), try context(foreign))
+    let ca = cluster.folder.path + "/ca.crt"
+    let own = cluster.certificates[0].context
+    let none = try TLSContext(authorities: ca)
+    let other = try TLSContext(
+      among: TLSCertificate.chain(file: ca), showing: TLSCertificate.chain(file: foreign.path + "/n0.crt"),
+      key: TLSKey(file: foreign.path + "/n0.key"))
     #expect(await cluster.answers(own, by: 1), "with its certificate a node is answered")
     #expect(await !cluster.answers(none, by: 1), "without one")
     #expect(await !cluster.answers(other, by: 1), "with one of another authority")
@@ -300,7 +296,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     }
     let authorityKey = folder.path + "/ca.key"
     try NodeTLS.make(in: folder.path + "/old", name: "a")
-    let old = try #require(try NIOSSLCertificate.fromPEMFile(folder.path + "/old/ca.crt").first)
+    let old = try TLSCertificate.chain(file: folder.path + "/old/ca.crt")[0]
     try OpenSSL.make(
       name: "a", extensions: ["subjectAltName = DNS:a"], certificate: folder.path + "/old/a.crt",
       key: folder.path + "/old/a.key", by: (old, folder.path + "/old/ca.key"), from: Date(timeIntervalSince1970: 1e9))
@@ -378,8 +374,8 @@ private final class Caller: ChannelInboundHandler, Sendable {
       for name in names { try write(try read(folder, name), name) }
     }
     func expect(_ isMet: Bool, _ what: Comment) async {
-      #expect(await cluster.answers(one.client, by: 1) == isMet, what)
-      #expect(await cluster.answers(two.client, by: 0) == isMet, what)
+      #expect(await cluster.answers(one.context, by: 1) == isMet, what)
+      #expect(await cluster.answers(two.context, by: 0) == isMet, what)
     }
     let names = ["ca.crt", "n0.crt", "n0.key", "n1.crt", "n1.key"]
     for name in names { try read(cluster.folder, name).write(to: URL(filePath: before.path + "/" + name)) }

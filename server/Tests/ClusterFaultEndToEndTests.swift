@@ -12,7 +12,7 @@ import Testing
   {
     let run = try await ClusterFaultRun(try ClusterChild())
     for fault in runsAll ? ClusterFault.processes : [.kill] {
-      try await run.strike(fault, rounds: ClusterFaultRun.rounds(runsAll ? 2 : 1))
+      try await run.strike(fault, rounds: amount("CLUSTER_ROUNDS", quick: 1, all: 2))
     }
     try await run.finish()
   }
@@ -25,7 +25,9 @@ import Testing
     async throws
   {
     let run = try await ClusterFaultRun(try ClusterChild(namespaces: true))
-    for fault in ClusterFault.partitions { try await run.strike(fault, rounds: ClusterFaultRun.rounds(1)) }
+    for fault in ClusterFault.partitions {
+      try await run.strike(fault, rounds: amount("CLUSTER_ROUNDS", quick: 1, all: 1))
+    }
     try await run.finish()
   }
 
@@ -49,7 +51,9 @@ import Testing
       }
     }
     let run = try await ClusterFaultRun(cluster, links: links, databases: databases)
-    for fault in ClusterFault.weather { try await run.strike(fault, rounds: ClusterFaultRun.rounds(1)) }
+    for fault in ClusterFault.weather {
+      try await run.strike(fault, rounds: amount("CLUSTER_ROUNDS", quick: 1, all: 1))
+    }
     try await run.finish()
   }
 }

@@ -1,6 +1,8 @@
+import Base
 import Foundation
 import MatchClient
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -47,11 +49,8 @@ enum ClusterFault: Hashable {
 
 /// A cluster under load that faults strike, and what became of its matches.
 final class ClusterFaultRun {
-  /// Rounds of each fault: CLUSTER_ROUNDS, else a few; CLUSTER_SEED repeats a run.
-  static func rounds(_ usual: Int) -> Int {
-    ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap { Int($0) } ?? usual
-  }
-  static let seed = ProcessInfo.processInfo.environment["CLUSTER_SEED"].flatMap { UInt64($0) } ?? 1
+  /// CLUSTER_SEED repeats a run.
+  static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
 
   let cluster: ClusterChild
   let crowd = Crowd()

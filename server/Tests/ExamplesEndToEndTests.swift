@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 

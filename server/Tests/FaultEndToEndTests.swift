@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchClient
 import MatchProtocol
@@ -30,6 +31,9 @@ final class ServerChild {
     }
     return nil
   }
+
+  /// What it said on standard output when it was ready.
+  private(set) var said = ""
 
   init(_ folder: TemporaryFolder) { self.folder = folder }
 
@@ -93,6 +97,7 @@ final class ServerChild {
       return
     }
     port = found
+    said = text
   }
 
   /// The port on which a page is served, from the log.

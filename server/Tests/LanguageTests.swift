@@ -1,6 +1,7 @@
 import Foundation
 import MatchClient
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 

@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import Testing
 import TicTacToe
@@ -18,7 +19,7 @@ extension SteppedLobby {
   /// The field of the last line to a connection that has it.
   func field(_ name: String, of connection: Int, in type: String? = nil) -> String? {
     for (id, line) in said.reversed() where id == connection {
-      guard let fields = try? JSONParser.parse(Array(line.utf8)).object else { continue }
+      guard let fields = try? JSONObject(line: Array(line.utf8), with: "t") else { continue }
       if let type, fields["t"]?.string != type { continue }
       if let value = fields[name]?.string { return value }
     }
@@ -58,7 +59,7 @@ extension SteppedLobby {
     world.drop(o)
     world.said = []
     let back = world.login("Bob", resume: resume)
-    let types = world.heard(back).compactMap { try? JSONParser.parse(Array($0.utf8)).object?["t"]?.string }
+    let types = world.heard(back).compactMap { try? JSONObject(line: Array($0.utf8), with: "t")["t"]?.string }
     #expect(
       types.prefix(3) == ["hello", "welcome", "state"] || types.prefix(4) == ["hello", "welcome", "event", "state"])
     world.move(back, m, 1, "a1")

@@ -42,6 +42,9 @@ final class MemoryClusterView: ClusterStore {
     return try cluster.transact { state in
       guard state.isGood(mine) else { return nil }
       state.nodes[mine]?.leaseUntil = state.now + lease
+      for (epoch, node) in state.nodes where node.leaseUntil > state.now + lease {
+        state.nodes[epoch]?.leaseUntil = state.now + lease
+      }
       let good = state.nodes.values.filter { $0.leaseUntil > state.now }.map { node in
         NodeRecord(epoch: node.record.epoch, node: node.record.node, left: node.leaseUntil - state.now)
       }.sorted { $0.epoch < $1.epoch }

@@ -3,6 +3,7 @@ import MatchClient
 import MatchProtocol
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -93,6 +94,21 @@ import TicTacToe
     }
     #expect(greeting != nil)
     server.kill9()
+  }
+
+  @Test func `whoever takes all connections of the page takes no player's descriptor`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(pages: true, shell: #"ulimit -n 200 && exec "$0" "$@""#)
+    defer { server.kill9() }
+    let page = try #require(server.port(of: "page"))
+    let watchers = try (0..<250).map { _ in try RawPeer(page) }
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.process.processIdentifier)/fd").count
+    #expect(open < 200, "\(open) of 200 descriptors are open")
+    withExtendedLifetime(watchers) {}
   }
 
   @Test func `PROXY headers of a trusted network name the client, whom the limits then count; others' are no protocol`()
@@ -198,6 +214,8 @@ import TicTacToe
       (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY: memory is true or false"),
       (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
       (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
+      (["check-config", "--admin", "0.0.0.0:9100"], [:], "reachable from outside"),
+      (["check-config", "--admin", "[::]:9100"], [:], "reachable from outside"),
       (["check-config", "--rate", "0"], [:], "--rate is 1–"), (["check-config", "--tls-cert", "x"], [:], "--tls-key"),
       (["check-config", "--tls-cert", "/no.crt", "--tls-key", "/no.key"], [:], "/no.crt"),
       (["check-config", "--proxy-from", "10.0.0.0/99"], [:], "10.0.0.0/99"),

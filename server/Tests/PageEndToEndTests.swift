@@ -1,12 +1,13 @@
 import Foundation
 import MatchProtocol
+import NIOPosix
 import TestSupport
 import Testing
 import TicTacToe
 
 @testable import MatchServer
 
-/// The page for people: what it serves, and what a browser makes of it.
+/// The pages for people: what is served, and what a browser makes of the live boards.
 @Suite(.serialized) struct PageEndToEndTests {
   @Test func `the page may run nothing but its own script, and what players type stays text`() throws {
     let folder = TemporaryFolder()
@@ -14,7 +15,8 @@ import TicTacToe
     try server.start(pages: true)
     let port = try #require(server.port(of: "page"))
     for (path, type) in [
-      ("", "text/html"), ("page.js", "text/javascript"), ("now.js", "text/javascript"), ("page.css", "text/css"),
+      ("", "text/html"), ("boards", "text/html"), ("page.js", "text/javascript"), ("now.js", "text/javascript"),
+      ("page.css", "text/css"),
       ("top.json", "application/json"),
     ] {
       let answer = try RawPeer(port).http(path)
@@ -30,6 +32,97 @@ import TicTacToe
       #expect(!script.contains(way), "\(way) would let a name be markup")
     }
     server.kill9()
+  }
+
+  @Test
+  func `the page to play on comes compressed, is kept by its name, runs its own script alone, and links lead to it`()
+    throws
+  {
+    let (folder, web) = (TemporaryFolder(), TemporaryFolder())
+    for (name, text) in [
+      ("index.html", "<!doctype html>page"), ("sw.js", "keep"), ("v/1/alina.js", "code"), ("v/1/alina.js.br", "br"),
+      ("v/1/alina.js.gz", "gz"), ("v/1/alina.wasm", "wasm"), ("notes.md", "not for all"), (".git/config", "secret"),
+    ] {
+      let url = URL(filePath: web.path + "/" + name)
+      try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try text.write(to: url, atomically: false, encoding: .utf8)
+    }
+    let server = ServerChild(folder)
+    try server.start(["--web", web.path], pages: true)
+    let port = try #require(server.port(of: "page"))
+    #expect(server.said == "listening 127.0.0.1:\(server.port)\nin a browser: http://127.0.0.1:\(port)/\n")
+    func ask(_ path: String, _ headers: String..., method: String = "GET") throws -> (Int, head: String, body: String) {
+      let answer = try RawPeer(port).http(path, method: method, headers: headers)
+      return (answer.status, answer.head.lowercased(), answer.body)
+    }
+    let page = try ask("")
+    #expect(page.0 == 200 && page.body == "<!doctype html>page" && page.head.contains("cache-control: no-cache"))
+    #expect(
+      page.head.contains(
+        "content-security-policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; "
+          + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"))
+    let script = try ask("v/1/alina.js", "Accept-Encoding: gzip, br")
+    #expect(script.body == "br" && script.head.contains("content-encoding: br"))
+    #expect(script.head.contains("immutable") && script.head.contains("text/javascript"))
+    #expect(try ask("v/1/alina.js", "Accept-Encoding: gzip, br;q=0").body == "gz")
+    #expect(try ask("v/1/alina.js").body == "code")
+    #expect(try ask("v/1/alina.js", method: "HEAD").body == "")
+    #expect(try ask("v/1/alina.wasm", "Accept-Encoding: br").head.contains("content-type: application/wasm"))
+    let tag = try #require(script.head.split(separator: "\r\n").first { $0.hasPrefix("etag: ") }).dropFirst(6)
+    let again = try ask("v/1/alina.js", "Accept-Encoding: br", "If-None-Match: \"x\", \(tag)")
+    #expect(again.0 == 304 && again.body == "")
+    #expect(try ask("v/1/alina.js", "If-None-Match: \(tag)").0 == 200, "of another coding")
+    for (link, place) in [
+      ("r/k7q2xd", "../#/r/k7q2xd"), ("w/a_b-1", "../#/w/a_b-1"), ("r/%0d%0aX:%20y", "../#/r/%0D%0AX%3A%20y"),
+    ] {
+      let answer = try ask(link)
+      #expect(answer.0 == 302 && answer.head.contains("location: \(place.lowercased())\r\n"), "\(answer)")
+    }
+    for path in [
+      "notes.md", ".git/config", "v", "v/1", "v/2/alina.js", "../\(folder.path)/log", "%2e%2e/etc/passwd",
+      "//etc/passwd",
+    ] {
+      let answer = try ask(path)
+      #expect(answer.0 == 404 && answer.body == "there is no such page\n", "\(path)")
+    }
+    #expect(try ask("", method: "POST").0 == 405)
+    #expect(try ask("boards").body.contains("live boards"))
+    #expect(try ask("now.js").body == "const now = [], canWatch = true;\n")
+    server.kill9()
+  }
+
+  @Test func `a page that cannot be served is one line`() throws {
+    for (flags, line) in [
+      (["--web", "/nowhere"], "--web: /nowhere has no page: scripts/web makes it"),
+      (["--page-origin", "alina.example"], "--page-origin: alina.example is no origin like https://alina.example"),
+      (["--page-origin", "https://a/b"], "--page-origin: https://a/b is no origin like https://alina.example"),
+      (
+        ["--page", "0.0.0.0:80"],
+        "0.0.0.0:80 is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without"
+      ),
+    ] {
+      let result = try ServerChild.run(["check-config"] + flags)
+      #expect(result.code == 2 && result.errors == "alina-server: \(line)\n", "\(result)")
+    }
+  }
+
+  @Test(.needs("openssl")) func `pages are encrypted where the server has certificates for them`() async throws {
+    let keys = TemporaryFolder()
+    let server = try await HTTPServer.start(
+      ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), mostConnections: 10,
+      tls: try ServerTLS.selfSigned(in: keys.path, names: ["localhost"]), atOnce: { _ in HTTPReply(text: "in secret") }
+    ) { _ in throw CancellationError() }
+    let process = Process()
+    let (input, out) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: try #require(program("openssl")))
+    process.arguments = ["s_client", "-quiet", "-connect", "127.0.0.1:\(server.port)"]
+    (process.standardInput, process.standardOutput, process.standardError) = (input, out, FileHandle.nullDevice)
+    try process.run()
+    input.fileHandleForWriting.write(Data("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
+    let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(text.hasPrefix("HTTP/1.1 200 OK") && text.hasSuffix("in secret"))
+    process.waitUntilExit()
+    await server.stop()
   }
 
   @Test func `live boards come as server-sent events, current ones first, private ones never`() throws {
@@ -48,7 +141,7 @@ import TicTacToe
     friend.type("join \(code)")
     let secret = try #require(RawPeer.field("m", try friend.wait(#""t":"paired""#)))
     let watcher = try RawPeer(port)
-    watcher.send(Array("GET /boards HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+    watcher.send(Array("GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
     try watcher.wait("text/event-stream")
     let first = try watcher.wait("data: ")
     #expect(first.contains(#""m":"\#(m)""#) && first.contains(#""board":"....x....""#) && first.contains(#""last":4"#))

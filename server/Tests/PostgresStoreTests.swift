@@ -1,6 +1,7 @@
 import Foundation
 import MatchProtocol
 import Synchronization
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -212,7 +213,8 @@ import TicTacToe
     let told = Mutex(0)
     let stop = Mutex(false)
     var unknown = 0
-    for round in 0..<3 {
+    let kills = amount("KILLS", quick: 1, all: 3)
+    for round in 0..<kills {
       let writer = Thread {
         var seq = (try? store.match(record.id)?.events.count) ?? 0
         while !stop.withLock({ $0 }) {
@@ -241,7 +243,7 @@ import TicTacToe
       told.withLock { $0 = count }
       stop.withLock { $0 = false }
     }
-    print("kill -9 of PostgreSQL: 3 times, \(told.withLock { $0 }) events, \(unknown) commits done but not told")
+    print("kill -9 of PostgreSQL: \(kills) times, \(told.withLock { $0 }) events, \(unknown) commits done but not told")
   }
 
   @Test func `the way to the database is encrypted, and a certificate of somebody else's refused, as the URL asks`()

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchProtocol
 import Synchronization
@@ -161,6 +162,61 @@ import TicTacToe
     #expect(try x.wait(#""re":"r0""#).contains(#""t":"ok""#))
     try o.wait(#""cell":"b2""#)
     try await server.stop()
+  }
+
+  @Test func `an administrator's order is answered when it is durable`() async throws {
+    let store = HeldStore()
+    let server = try await TestServer(store: store)
+    let peer = try RawPeer(server.port)
+    #expect(try peer.hello(#""guest":"ann""#).contains("guest-ann"))
+    store.isHeld.withLock { $0 = true }
+    let isAnswered = Mutex(false)
+    let host = server.host
+    let order = Task {
+      let isKnown = try await host.administer("guest-ann", .mute)
+      isAnswered.withLock { $0 = true }
+      return isKnown
+    }
+    store.waitUntilHeld()
+    // What an order decides is there at once; only its answer waits.
+    #expect(try await host.inspect { $0.accounts[$0.names["guest-ann"] ?? 0]?.muted } == true)
+    for _ in 0..<100 { await Task.yield() }
+    #expect(!isAnswered.withLock { $0 })
+    store.isHeld.withLock { $0 = false }
+    #expect(try await order.value)
+    try await server.stop()
+  }
+
+  @Test func `a seek that was not answered in time leaves no ticket behind`() throws {
+    let view = MemoryCluster { 1_700_000_000_000 }.view()
+    let epoch = try view.join(node("a"), lease: 3000, replacing: nil)
+    let moment = Moment(steady: 1000, wall: 1_700_000_000_000)
+    var lobby = Lobby(.init(), epoch: epoch, joined: 1000, random: .seeded(SplitMix64(seed: 1)), now: moment)
+    var asked: [ClusterQuestion] = []
+    func step(_ lobby: inout Lobby, _ input: LobbyInput) throws {
+      var inputs = [input]
+      while !inputs.isEmpty {
+        for effect in lobby.reduce(inputs.removeFirst(), now: moment) {
+          if case .commit(let transaction) = effect { inputs.append(.durable(transaction.number)) }
+          guard case .cluster(.ask(let number, let question)) = effect else { continue }
+          asked.append(question)
+          // The ticket is put there, and the answer is lost.
+          let answer = try view.answer(question)
+          let isLost = if case .queue = question { true } else { false }
+          inputs.append(.cluster(.answer(number, isLost ? nil : answer)))
+        }
+      }
+    }
+    func say(_ line: String) throws {
+      let parsed = try Array(line.utf8).withUnsafeBytes { raw in try ClientLine(raw) }
+      try step(&lobby, .line(1, parsed, at: 1000, roundTrip: 0))
+    }
+    try step(&lobby, .tick)
+    try step(&lobby, .connected(1, address: nil))
+    try say(#"{"t":"hello","v":[1],"client":"t"}"#)
+    try say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
+    let sought = try #require(asked.firstIndex { if case .queue = $0 { true } else { false } })
+    #expect(asked[sought...].contains { if case .unqueue = $0 { true } else { false } })
   }
 
   @Test func `a room's log begins with its first event for both, and who comes back sees the match before himself`()

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchProtocol
 import Testing
@@ -141,7 +142,7 @@ struct SteppedLobby {
       transcript.append("\(name(connection))> \(text)")
       world.type(connection, text)
       for said in world.said where said.line.contains(#""t":"paired""#) && m.isEmpty {
-        let fields = try #require(try JSONParser.parse(Array(said.line.utf8)).object)
+        let fields = try JSONObject(line: Array(said.line.utf8), with: "t")
         m = try #require(fields["m"]?.string)
         let side = try #require(fields["side"]?.string?.uppercased())
         connections[side] = said.connection

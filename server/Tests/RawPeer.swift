@@ -1,15 +1,19 @@
+import Base
 import Foundation
 import MatchProtocol
 import Testing
 
-/// A TCP connection as a hostile, broken or simple peer has it: bytes out, lines in, every wait bounded.
+/// A TCP connection as a hostile, broken or simple peer has it: bytes out, lines in, every wait bounded. Over a WebSocket each
+/// line is a message, and the beginning of one a message's first frames.
 final class RawPeer {
   private let descriptor: Int32
   private var received: [UInt8] = []
   private(set) var isAtEnd = false
+  /// The frames of a WebSocket, if this is one.
+  private(set) var frames: WebSocketFrames?
 
   /// Connects to a port of this machine; a small `receiveBuffer` makes a reader that is slow as soon as it pauses.
-  init(_ port: Int, receiveBuffer: Int32? = nil) throws {
+  init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     if var size = receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -26,12 +30,28 @@ final class RawPeer {
       }
     }
     guard descriptor >= 0, result == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    if web { try shakeHands(headers) }
+  }
+
+  /// Makes the connection a WebSocket by RFC 6455's own example.
+  func shakeHands(_ headers: [String] = [], location: SourceLocation = #_sourceLocation) throws {
+    send(Array((WebSocketFrames.request + headers + ["", ""]).joined(separator: "\r\n").utf8))
+    let head = try wait("HTTP/1.1 101", location: location) + rest { $0 == "\r" }.joined(separator: "\n")
+    #expect(head.lowercased().contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), sourceLocation: location)
+    var frames = WebSocketFrames()
+    received = frames.lines(in: received[...])
+    self.frames = frames
   }
 
   deinit { close(descriptor) }
 
   /// Sends bytes as they are, in pieces of a given size; `false` if the other end is gone.
   @discardableResult func send(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
+    sendRaw(frames?.frames(of: bytes) ?? bytes, pieces: pieces)
+  }
+
+  /// Sends bytes that no frames are made of.
+  @discardableResult func sendRaw(_ bytes: [UInt8], pieces: Int = .max) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = rest.prefix(pieces)
@@ -69,7 +89,11 @@ final class RawPeer {
       guard !isAtEnd, left > 0, poll(&wait, 1, Int32(left * 1000) + 1) > 0 else { return nil }
       var chunk = [UInt8](repeating: 0, count: 16_384)
       let count = recv(descriptor, &chunk, chunk.count, 0)
-      if count <= 0 { isAtEnd = true } else { received += chunk[..<count] }
+      if count <= 0 {
+        isAtEnd = true
+      } else {
+        received += frames?.lines(in: chunk[..<count]) ?? Array(chunk[..<count])
+      }
     }
   }
 
@@ -88,10 +112,10 @@ final class RawPeer {
     throw CancellationError()
   }
 
-  /// Every line until the other end closes or nothing has come for so many seconds.
-  func rest(pause seconds: Double = 1) -> [String] {
+  /// Every line until the other end closes, nothing has come for so many seconds, or one is the last.
+  func rest(pause seconds: Double = 1, until isLast: (String) -> Bool = { _ in false }) -> [String] {
     var lines: [String] = []
-    while let line = line(within: seconds) { lines.append(line) }
+    while let line = line(within: seconds), !isLast(line) { lines.append(line) }
     return lines
   }
 
@@ -117,15 +141,16 @@ final class RawPeer {
 
   /// A field of a line, if it is a string or a number.
   static func field(_ name: String, _ line: String) -> String? {
-    guard let value = try? JSONParser.parse(Array(line.utf8)).object?[name] else { return nil }
+    guard let value = try? JSONObject(line: Array(line.utf8), with: "t")[name] else { return nil }
     return value.string ?? value.int.map(String.init)
   }
 
   /// Two peers in a live match, X first.
   static func pair(
-    _ port: Int, receiveBuffer: Int32? = nil
+    _ port: Int, web: Bool = false, receiveBuffer: Int32? = nil
   ) throws -> (x: RawPeer, o: RawPeer, m: String, resume: [String]) {
-    let one = try RawPeer(port, receiveBuffer: receiveBuffer), other = try RawPeer(port, receiveBuffer: receiveBuffer)
+    let one = try RawPeer(port, web: web, receiveBuffer: receiveBuffer)
+    let other = try RawPeer(port, web: web, receiveBuffer: receiveBuffer)
     let resume = try [one.hello(), other.hello()].map { try #require(field("resume", $0)) }
     for peer in [one, other] { peer.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#) }
     let paired = try one.wait(#""t":"paired""#)
@@ -137,5 +162,70 @@ final class RawPeer {
   /// Marks a cell and waits for both to see it.
   func move(_ m: String, _ ply: Int, _ cell: String, mid: String? = nil) {
     type(#"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"\#(mid ?? "p\(ply)")"}"#)
+  }
+}
+
+/// The frames of a client's end of a WebSocket (RFC 6455), right ones and wrong ones.
+struct WebSocketFrames {
+  static let request = [
+    "GET /play HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
+  ]
+
+  private var isInside = false
+  private var received: [UInt8] = []
+  /// What came back of pings.
+  private(set) var pongs: [[UInt8]] = []
+  /// The code with which the other end closed.
+  private(set) var closeCode: Int?
+
+  /// A frame: the first byte's bits, a length that may be a lie, and masked or not.
+  static func frame(_ first: UInt8, _ payload: [UInt8], length: Int? = nil, isMasked: Bool = true) -> [UInt8] {
+    let length = length ?? payload.count
+    let bit: UInt8 = isMasked ? 0x80 : 0
+    var frame = [first]
+    switch length {
+    case ...125: frame.append(bit | UInt8(length))
+    case ...0xFFFF: frame += [bit | 126, UInt8(length >> 8), UInt8(length & 0xFF)]
+    default: frame += [bit | 127] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) }
+    }
+    guard isMasked else { return frame + payload }
+    let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
+    return frame + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
+  }
+
+  /// A text message for each line, and a first or further frame for what has no end yet.
+  mutating func frames(of bytes: [UInt8]) -> [UInt8] {
+    var out: [UInt8] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: 0x0A)
+      out += Self.frame((end == nil ? 0 : 0x80) | (isInside ? 0 : 1), Array(rest[..<(end ?? rest.endIndex)]))
+      isInside = end == nil
+      rest = rest[(end.map { $0 + 1 } ?? rest.endIndex)...]
+    }
+    return out
+  }
+
+  /// The lines that end in what came from a server.
+  mutating func lines(in bytes: ArraySlice<UInt8>) -> [UInt8] {
+    received += bytes
+    var out: [UInt8] = []
+    while received.count >= 2 {
+      let short = Int(received[1])
+      let start = short == 126 ? 4 : short == 127 ? 10 : 2
+      guard received.count >= start else { break }
+      let length = start == 2 ? short : received[2..<start].reduce(0) { $0 << 8 | Int($1) }
+      guard received.count >= start + length else { break }
+      let payload = Array(received[start..<(start + length)])
+      switch received[0] {
+      case 0x81: out += payload + [0x0A]
+      case 0x8A: pongs.append(payload)
+      case 0x88: closeCode = payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : 1005
+      default: Issue.record("a server sends no frame \(received[0])")
+      }
+      received.removeFirst(start + length)
+    }
+    return out
   }
 }

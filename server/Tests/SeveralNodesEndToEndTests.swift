@@ -4,6 +4,7 @@ import MatchProtocol
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MatchServer

@@ -89,6 +89,8 @@ extension Simulation {
     guard let id = clients[i].connection else { return }
     queue.set(.think(i), at: now + 50 + Int64(random.below(isCalm ? 300 : 1500)))
     if clients[i].model.welcome == nil { return }
+    if options.hasHostile, i == 0, !isCalm, random.below(3) == 0 { attack(id) }
+    guard clients[i].connection == id else { return }
     if options.cuts, !isCalm, random.below(25) == 0 {
       count("cut")
       return lose(i)
@@ -157,6 +159,62 @@ extension Simulation {
       if !known.isEmpty { carryOut(i, clients[i].model.ask(.watch(known[random.below(known.count)], code: nil))) }
     case 17: carryOut(i, clients[i].model.ask(.unseek))
     default: break
+    }
+  }
+
+  // MARK: what nobody should say
+
+  /// Bare words, JSON and neither in one breath, some few or a flood, over what others and it itself play, with ids that
+  /// were used for something else.
+  private mutating func attack(_ id: ConnectionID) {
+    var gate = gates[id] ?? ServerSession(.init(), now: now)
+    var text = gates[id] == nil ? "{\"t\":\"hello\",\"v\":[1],\"client\":\"sim\"}\n" : ""
+    let lines = [1, 5, 30, 300][random.below(4)]
+    for _ in 0..<lines { text += insult() + "\n" }
+    count(lines == 300 ? "flood" : "attack")
+    var (delivered, isOver) = ([ClientLine](), false)
+    Array(text.utf8).withUnsafeBytes { raw in
+      gate.receive(raw, now: now) { action in
+        switch action {
+        case .deliver(let line, _): if case .hello = line.message {} else { delivered.append(line) }
+        case .close: isOver = true
+        case .send: break
+        }
+      }
+    }
+    gates[id] = gate
+    clients[0].upAt = max(clients[0].upAt, now + 1)
+    for line in delivered { queue.set(.toServer(id, line), at: clients[0].upAt) }
+    if isOver {
+      count("shut out")
+      lose(0)
+    }
+  }
+
+  private mutating func insult() -> String {
+    let known = clients.flatMap { $0.model.matches.keys.map(\.rawValue) }.sorted() + ["0123456789ab", "x"]
+    let m = known[random.below(known.count)]
+    let used = clients[0].mids.values.map(\.1).sorted() + ["srv-3", "same", "h\(random.below(9))"]
+    let mid = used[random.below(used.count)]
+    let cell = "\("abc".dropFirst(random.below(3)).first ?? "a")\(1 + random.below(3))"
+    let act = "\"m\":\"\(m)\",\"mid\":\"\(mid)\""
+    switch random.below(18) {
+    case 0..<5: return "{\"t\":\"move\",\(act),\"ply\":\(random.below(9)),\"cell\":\"\(cell)\"}"
+    case 5: return "move \(cell)"
+    case 6:
+      return
+        " {\"t\":\"draw\",\(act),\"a\":\"\(random.below(2) == 0 ? "offer\"" : "accept\",\"offer\":\(random.below(9))")}"
+    case 7: return "{\"t\":\"claim\",\(act)}"
+    case 8: return "draw offer"
+    case 9: return "{\"t\":\"rematch\",\(act),\"key\":\"k\"}"
+    case 10: return "seek"
+    case 11: return "{\"t\":\"seek\",\"key\":\"k\",\"clock\":\"10+0\",\"rated\":false}"
+    case 12: return random.below(2) == 0 ? "unseek" : "create"
+    case 13: return "join \(codes.isEmpty ? "AAAAAA" : codes[random.below(codes.count)])"
+    case 14: return "{\"t\":\"sync\",\"m\":\"\(m)\",\"seq\":\(random.below(20))}"
+    case 15: return ["me", "top", "list", "history", "help", "resign"][random.below(random.below(9) == 0 ? 6 : 5)]
+    case 16: return "{\"t\":\"watch\",\"m\":\"\(m)\"}"
+    default: return random.below(20) == 0 ? "{\"t\":" : "say hm"
     }
   }
 

@@ -1,3 +1,4 @@
+import Base
 import MatchClient
 import MatchProtocol
 import TicTacToe

@@ -1,3 +1,4 @@
+import Base
 import MatchClient
 import MatchProtocol
 import TicTacToe
@@ -18,6 +19,8 @@ struct Simulation {
     /// Whether one client in four speaks version 0 of the protocol, which has no kind of event: it is told states alone.
     var oldClients = true
     var ungated = false
+    /// Whether the first client also says what nobody should.
+    var hasHostile = false
     /// Nodes of a cluster; 0 for a server on its own.
     var nodes = 0
     // What only a test takes out.
@@ -105,6 +108,8 @@ struct Simulation {
   var owner: [ConnectionID: Int] = [:]
   var homes: [ConnectionID: Int] = [:]
   var alive: Set<ConnectionID> = []
+  /// What stands between the hostile client's bytes and the lobby, of each of its connections.
+  var gates: [ConnectionID: ServerSession] = [:]
   var nextConnection: ConnectionID = 1
   var codes: [String] = []
   var isCalm = false

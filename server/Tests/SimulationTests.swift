@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import TestSupport
 import Testing
 import TicTacToe
 
@@ -70,6 +69,21 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
       if faults.joined().range(of: "was revealed when") != nil { noticed += 1 }
     }
     #expect(noticed == 5)
+  }
+
+  @Test(arguments: [0, 3]) func `a hostile client costs the others nothing that was promised`(nodes: Int) throws {
+    var (faults, tally) = ([String](), [String: Int]())
+    for seed in seeds("SIM_HOSTILE_SEED", quick: 15, all: 300) {
+      var options = nodes == 0 ? Simulation.Options() : SimulationTests.cluster(seed)
+      options.hasHostile = true
+      var world = Simulation(seed: seed, options)
+      faults += try world.run()
+      tally.merge(world.tally, uniquingKeysWith: +)
+    }
+    #expect(faults.isEmpty, "\(faults.count) faults; SIM_HOSTILE_SEED=… repeats one: \(faults.prefix(5))")
+    for kind in ["attack", "flood", "shut out", "ok", "saw end"] {
+      #expect(tally[kind, default: 0] > 0, "no seed had \(kind)")
+    }
   }
 
   @Test func `the same seed gives the same world`() throws {

@@ -1,6 +1,8 @@
+import Base
 import Foundation
 import MatchProtocol
 import Synchronization
+import TestSupport
 import Testing
 import TicTacToe
 

@@ -1,19 +1,12 @@
+import Base
 import Foundation
 import MatchProtocol
+import Synchronization
+import TestSupport
 import Testing
 import TicTacToe
 
 @testable import MatchServer
-
-/// A folder that is gone when the test is.
-final class TemporaryFolder {
-  let path: String
-  init() {
-    path = NSTemporaryDirectory() + "alina-test-" + UUID().uuidString
-    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
 
 /// The stores under test.
 enum StoreKind: String, CaseIterable {
@@ -187,6 +180,56 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
 }
 
 @Suite struct SQLiteStoreTests {
+  @Test func `old logs are dropped while moves are stored, and neither is in the other's way`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.path + "/m.sqlite")
+    let records = (0..<1000).map { n in
+      var record = MatchRecord(id: someID(UInt64(n)), x: 1, o: 2, created: 0)
+      record.ended = Int64(n)
+      return record
+    }
+    try store.commit(
+      records.map {
+        StoreTransaction(number: 1, writes: [.match($0), .append($0.id, after: 0, [entry(1, mid: "m")])])
+      })
+    let pruned = Mutex<Result<Int, StoreError>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Thread {
+      let result = Result { () throws(StoreError) in try store.prune(before: 900) }
+      pruned.withLock { $0 = result }
+      done.signal()
+    }.start()
+    let live = MatchRecord(id: someID(5000), x: 1, o: 2, created: 0)
+    try store.commit([StoreTransaction(number: 2, writes: [.match(live)])])
+    var count = 0
+    while pruned.withLock({ $0 == nil }) || count < 10 {
+      try store.commit([StoreTransaction(number: 3, writes: [.append(live.id, after: count, [entry(count + 1)])])])
+      count += 1
+    }
+    done.wait()
+    #expect(try pruned.withLock { $0 }?.get() == 900)
+    #expect(try store.match(live.id)?.events.count == count)
+    #expect(try store.matchIDs().count == 101)
+  }
+
+  @Test func `matches of a file of the first version are there as they were, and go on`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    try SQLiteTestBed.makeVersion1(at: path)
+    let (record, events) = try SQLiteTestBed.aMatch()
+    let live = MatchRecord(id: someID(9), x: nil, o: nil, opener: 4, code: "ABC234", created: 7)
+    try SQLiteTestBed.putVersion1([(record, events), (live, [entry(1)])], at: path)
+    let store = try SQLiteStore(path: path)
+    #expect(try store.match(record.id) == StoredMatch(record: record, events: events))
+    #expect(try store.recover().matches == [StoredMatch(record: live, events: [entry(1)])])
+    #expect(try store.recover().lastAccount == 4)
+    try store.commit([StoreTransaction(number: 1, writes: [.append(live.id, after: 1, [entry(2)])])])
+    #expect(throws: StoreError.broken([live.id])) {
+      try store.commit([StoreTransaction(number: 2, writes: [.append(live.id, after: 1, [entry(2)])])])
+    }
+    #expect(try store.match(live.id)?.events == [entry(1), entry(2)])
+  }
+
   @Test func `commits are synced: WAL with synchronous FULL, also after opening again`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
@@ -228,7 +271,7 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     do {
       let store = try SQLiteStore(path: path)
       #expect(try store.recover().accounts.isEmpty)
-      #expect(try SQLiteTestBed.schema(path) == [SQLiteStore.version, 1])
+      #expect(try SQLiteTestBed.schema(path) == [SQLiteStore.version, SQLiteStore.minReader])
       store.close()
     }
     try SQLiteTestBed.setSchema(path, version: 99, minReader: 1)

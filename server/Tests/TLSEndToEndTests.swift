@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -140,6 +141,21 @@ import TicTacToe
     _ = try await stays.wait("an answer") { if case .page("me", _, _) = $0 { true } else { nil } }
     stays.client.disconnect()
     server.kill9()
+  }
+
+  @Test func `who stops in the middle of the handshake, or never begins it, is let go after a while`() async throws {
+    let keys = TemporaryFolder()
+    let certificate = try ServerTLS.selfSigned(in: keys.path, names: ["localhost"])
+    let server = try await TestServer {
+      $0.tls = certificate
+      $0.session.helloWithin = 300
+    }
+    for bytes in [[], [0x16, 3, 1, 2, 0, 1]] as [[UInt8]] {
+      let peer = try RawPeer(server.port)
+      peer.send(bytes)
+      #expect(peer.rest(pause: 10) == [] && peer.isAtEnd)
+    }
+    try await server.stop()
   }
 
   @Test func `tokens of accounts never leave over a plain connection to another machine`() {

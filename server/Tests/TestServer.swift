@@ -12,6 +12,7 @@ import TicTacToe
 /// A server in this process, on a free port of this machine.
 final class TestServer: Sendable {
   let port: Int
+  let page: HTTPServer
   let host: LobbyHost
   let group: MultiThreadedEventLoopGroup
   let listener: GameListener
@@ -34,10 +35,17 @@ final class TestServer: Sendable {
     adjust(&configuration)
     listener = GameListener(configuration, host: host, group: group, logger: logger)
     self.port = try await listener.start().split(separator: ":").last.flatMap { Int($0) } ?? 0
+    let people = PeoplePage(host: host, listener: listener, origins: ["https://elsewhere.example"])
+    page = try await HTTPServer.start(
+      ("127.0.0.1", 0), loop: group.next(), mostConnections: 100, atOnce: people.answerAtOnce, answer: people.answer)
   }
+
+  /// The port for lines over TCP, or over WebSockets.
+  func port(web: Bool) -> Int { web ? page.port : port }
 
   func stop() async throws {
     await listener.stop()
+    await page.stop()
     try await group.shutdownGracefully()
   }
 

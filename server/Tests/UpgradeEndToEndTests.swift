@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchClient
 import MatchProtocol
@@ -10,9 +11,9 @@ import TicTacToe
 /// A cluster under load goes on, node by node, from the first version of the log's language, which its nodes were told to
 /// speak, to the newest, which has a kind of event more (`aside`, by which a match is set aside).
 @Suite(.serialized) struct UpgradeEndToEndTests {
-  /// Whole upgrades: CLUSTER_ROUNDS, else one; CLUSTER_SEED repeats a run.
-  private var rounds: Int { ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap { Int($0) } ?? 1 }
-  private var seed: Int { ProcessInfo.processInfo.environment["CLUSTER_SEED"].flatMap { Int($0) } ?? 1 }
+  /// Whole upgrades, and with which to begin.
+  private let rounds = amount("CLUSTER_ROUNDS", quick: 1, all: 1)
+  private let seed = amount("CLUSTER_SEED", quick: 1, all: 1)
 
   @Test(.long) func `nodes are replaced one by one by such that know an event more; players notice reconnects at most`()
     async throws

@@ -1,16 +1,18 @@
+import Base
 import Foundation
 import MatchClient
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
 @testable import MatchServer
 
-/// What slow, silent, hostile and broken peers do over real sockets, and that it costs the others nothing.
+/// What slow, silent, hostile and broken peers do over real sockets, TCP's and WebSockets, and that it costs the others nothing.
 @Suite(.serialized) struct WireEndToEndTests {
-  @Test func `a whole game arrives one byte at a time`() async throws {
+  @Test(arguments: [false, true]) func `a whole game arrives one byte at a time`(web: Bool) async throws {
     let server = try await TestServer()
-    let (x, o, m, _) = try RawPeer.pair(server.port)
+    let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
     for (ply, cell) in ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"].enumerated() {
       let line = #"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"p\#(ply)"}"#
       (ply % 2 == 0 ? x : o).type(line, pieces: 1)
@@ -20,7 +22,8 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `lines too long, not UTF-8 or not JSON are refused, and the third ends the connection`() async throws {
+  @Test(arguments: [false, true])
+  func `lines too long, not UTF-8 or not JSON are refused, and the third ends the connection`(web: Bool) async throws {
     let server = try await TestServer()
     let wrong: [[UInt8]] = [
       Array(repeating: UInt8(ascii: "x"), count: 5000), [0x7B, 0xFF, 0xFE, 0x7D], Array("{\"t\":".utf8),
@@ -28,7 +31,7 @@ import TicTacToe
       Array(#"{"t":"me","t":"top"}"#.utf8), [UInt8(ascii: "h"), 0xC3, 0x28],
     ]
     for bytes in wrong {
-      let peer = try RawPeer(server.port)
+      let peer = try RawPeer(server.port(web: web), web: web)
       try peer.hello()
       peer.send(bytes + [0x0A])
       try peer.wait(#""code":"bad_request""#)
@@ -40,7 +43,7 @@ import TicTacToe
       #expect(peer.isAtEnd)
     }
     // A line that never ends holds no more than a line's memory, and is told so once.
-    let endless = try RawPeer(server.port)
+    let endless = try RawPeer(server.port(web: web), web: web)
     try endless.hello()
     for _ in 0..<64 { endless.send(Array(repeating: UInt8(ascii: "y"), count: 16_384)) }
     try endless.wait(#""code":"bad_request""#)
@@ -50,10 +53,10 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a flood is slowed, then ended, and the others play on`() async throws {
+  @Test(arguments: [false, true]) func `a flood is slowed, then ended, and the others play on`(web: Bool) async throws {
     let server = try await TestServer()
-    let (x, o, m, _) = try RawPeer.pair(server.port)
-    let flooder = try RawPeer(server.port)
+    let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
+    let flooder = try RawPeer(server.port(web: web), web: web)
     try flooder.hello()
     flooder.send(Array(String(repeating: "me\n", count: 5000).utf8))
     x.move(m, 0, "b2")
@@ -66,9 +69,10 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a replayed session changes nothing, and a mid used for something else is refused`() async throws {
+  @Test(arguments: [false, true])
+  func `a replayed session changes nothing, and a mid used for something else is refused`(web: Bool) async throws {
     let server = try await TestServer()
-    let (x, o, m, resume) = try RawPeer.pair(server.port)
+    let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web)
     x.move(m, 0, "b2")
     let answer = try x.wait(#""t":"ok""#)
     for _ in 0..<3 {
@@ -80,12 +84,12 @@ import TicTacToe
     x.move(m, 0, "a1", mid: "other")
     try x.wait(#""code":"stale_ply""#)
     // Another connection of the same session plays back all of it.
-    let again = try RawPeer(server.port)
+    let again = try RawPeer(server.port(web: web), web: web)
     try again.hello(#""resume":"\#(resume[0])""#)
     again.move(m, 0, "b2")
     #expect(try again.wait(#""t":"ok""#) == answer)
     // Somebody else does so too, with the same mid.
-    let thief = try RawPeer(server.port)
+    let thief = try RawPeer(server.port(web: web), web: web)
     try thief.hello()
     thief.move(m, 0, "b2")
     try thief.wait(#""code":"forbidden""#)
@@ -96,11 +100,13 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a session that connects again has the first connection ended`() async throws {
+  @Test(arguments: [false, true]) func `a session that connects again has the first connection ended`(web: Bool)
+    async throws
+  {
     let server = try await TestServer()
-    let first = try RawPeer(server.port)
+    let first = try RawPeer(server.port(web: web), web: web)
     let resume = try #require(RawPeer.field("resume", try first.hello()))
-    let second = try RawPeer(server.port)
+    let second = try RawPeer(server.port(web: web), web: web)
     try second.hello(#""resume":"\#(resume)""#)
     try first.wait(#""t":"bye","code":"replaced""#)
     _ = first.rest(pause: 20)
@@ -110,19 +116,20 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `half-open peers are given up, their opponent is told, and resuming brings them back`() async throws {
+  @Test(arguments: [false, true])
+  func `half-open peers are given up, their opponent is told, and resuming brings them back`(web: Bool) async throws {
     let server = try await TestServer {
       $0.session.heartbeat = 300
       $0.session.silence = 1500
       $0.session.helloWithin = 700
     }
-    let mute = try RawPeer(server.port)
-    let (x, o, m, resume) = try RawPeer.pair(server.port)
+    let mute = try RawPeer(server.port(web: web), web: web)
+    let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web)
     // O answers nothing any more, as if its cable had been pulled; X keeps answering inside `wait`.
     let gone = try x.wait(#""t":"gone","m":"\#(m)","side":"o""#)
     #expect(RawPeer.field("in_ms", gone) == "40000")
     try mute.wait(#""code":"timeout","msg":"no hello"#)
-    let back = try RawPeer(server.port)
+    let back = try RawPeer(server.port(web: web), web: web)
     try back.hello(#""resume":"\#(resume[1])""#)
     try back.wait(#""t":"state","m":"\#(m)""#)
     try x.wait(#""k":"back""#)
@@ -130,14 +137,15 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a reader that takes nothing is dropped, costs the others nothing, and is repaired by resuming`()
+  @Test(arguments: [false, true])
+  func `a reader that takes nothing is dropped, costs the others nothing, and is repaired by resuming`(web: Bool)
     async throws
   {
     let server = try await TestServer {
       $0.sendBuffer = 8192
       ($0.session.rate, $0.session.burst) = (1_000_000, 1_000_000)
     }
-    let (x, o, m, resume) = try RawPeer.pair(server.port, receiveBuffer: 4096)
+    let (x, o, m, resume) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
     let open = try await server.host.inspect { $0.connections.count }
     for _ in 0..<1500 { guard o.type("help") else { break } }
     // It is dropped.
@@ -145,19 +153,20 @@ import TicTacToe
     #expect(try await server.host.inspect { $0.connections.count } == open - 1)
     x.move(m, 0, "b2")
     try x.wait(#""t":"ok""#)
-    let back = try RawPeer(server.port)
+    let back = try RawPeer(server.port(web: web), web: web)
     try back.hello(#""resume":"\#(resume[1])""#)
     #expect(try back.wait(#""t":"state""#).contains(#""moves":["b2"]"#))
     try await server.stop()
   }
 
-  @Test func `a slow reader misses chat but no event, and a slow spectator gets the newest state`() async throws {
+  @Test(arguments: [false, true])
+  func `a slow reader misses chat but no event, and a slow spectator gets the newest state`(web: Bool) async throws {
     let server = try await TestServer {
       $0.sendBuffer = 8192
       ($0.session.rate, $0.session.burst) = (1_000_000, 1_000_000)
     }
-    let (x, o, m, _) = try RawPeer.pair(server.port, receiveBuffer: 4096)
-    let watcher = try RawPeer(server.port, receiveBuffer: 4096)
+    let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web, receiveBuffer: 4096)
+    let watcher = try RawPeer(server.port(web: web), web: web, receiveBuffer: 4096)
     try watcher.hello()
     watcher.type(#"{"t":"watch","m":"\#(m)"}"#)
     try watcher.wait(#""t":"state""#)
@@ -190,11 +199,13 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a thousand connections that come, say nonsense and break leave nothing behind`() async throws {
+  @Test(arguments: [false, true]) func `a thousand connections that come, say nonsense and break leave nothing behind`(
+    web: Bool
+  ) async throws {
     let server = try await TestServer()
     var random = SplitMix64(seed: 8)
     for i in 0..<1000 {
-      let peer = try RawPeer(server.port)
+      let peer = try RawPeer(server.port(web: web), web: web)
       switch i % 4 {
       case 0: break
       case 1: peer.send((0..<random.below(200)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
@@ -209,7 +220,7 @@ import TicTacToe
     }
     let left = try await server.host.inspect { ($0.connections.count, $0.tickets.count, $0.matches.count) }
     #expect(left == (0, 0, 0))
-    let (x, o, m, _) = try RawPeer.pair(server.port)
+    let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
     try await server.stop()

@@ -1,7 +1,8 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import NIOSSL
+import TLS
+import TLSChannel
 
 /// One connection of the load: each line goes to a callback, lines to send are flushed at the end of a read.
 final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to the one event loop of the load
@@ -64,7 +65,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
 
   /// Opens connections to some ports in turn, at most 64 at a time, each made ready by `prepare` on the loop before anything comes.
   static func open(
-    _ count: Int, ports: [Int], tls: NIOSSLContext? = nil, on loop: any EventLoop,
+    _ count: Int, ports: [Int], tls: TLSContext? = nil, on loop: any EventLoop,
     _ prepare: @escaping @Sendable (Int, Link) -> Void
   ) throws -> [Link] {
     let links = (0..<count).map { _ in Link() }
@@ -75,7 +76,7 @@ final class Link: ChannelInboundHandler, @unchecked Sendable {  // confined to t
             channel.eventLoop.makeCompletedFuture {
               prepare(i, links[i])
               let pipeline = channel.pipeline.syncOperations
-              if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nil)) }
+              if let tls { try pipeline.addHandler(TLSHandler(tls, calling: "127.0.0.1")) }
               try pipeline.addHandler(links[i])
             }
           }.connect(host: "127.0.0.1", port: ports[i % ports.count])

@@ -2,7 +2,7 @@ import Foundation
 import MatchProtocol
 import NIOCore
 import NIOPosix
-import NIOSSL
+import TLS
 
 /// One row of the table.
 struct Row {
@@ -190,12 +190,7 @@ struct Measure {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let child = server(
       ["--memory", "--max-connections", "19900", "--data", folder] + (tls ? ["--tls-self-signed"] : []))
-    var context: NIOSSLContext?
-    if tls {
-      var configuration = TLSConfiguration.makeClientConfiguration()
-      configuration.certificateVerification = .none
-      context = try NIOSSLContext(configuration: configuration)
-    }
+    let context = tls ? try TLSContext() : nil
     let loop = group.next()
     let welcomed = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)
     let pings = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)

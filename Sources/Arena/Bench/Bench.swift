@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Opponents
 import TicTacToe
@@ -313,19 +314,16 @@ public struct Bench: Sendable {
 
   /// The table as one line of JSON.
   public var json: String {
-    typealias M = JSON.Member
-    return JSON.object([
-      M(
-        "rows",
-        .array(
-          rows.map { row in
-            .object([
-              M("name", .string(row.name)), M("ours", .number(row.ours)),
-              M("baseline", row.baseline.map { .number($0) } ?? .null), M("unit", .string(row.unit)),
-              M("goal", .number(row.goal)), M("isTime", .bool(row.isTime)), M("signature", .string(row.signature)),
-              M("agrees", row.agrees.map { .bool($0) } ?? .null),
-            ])
-          })), M("notes", .array(notes.map { .string($0) })),
+    JSON.object([
+      "rows": .array(
+        rows.map { row in
+          .object([
+            "name": .string(row.name), "ours": .double(row.ours),
+            "baseline": row.baseline.map { .double($0) } ?? .null, "unit": .string(row.unit),
+            "goal": .double(row.goal), "isTime": .bool(row.isTime), "signature": .string(row.signature),
+            "agrees": row.agrees.map { .bool($0) } ?? .null,
+          ])
+        }), "notes": .array(notes.map { .string($0) }),
     ]).text
   }
 }

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// The running hash that ties a match's events to one another: h₀ = SHA-256(`alina1` ‖ m), hₙ = SHA-256(hₙ₋₁ ‖ body n).

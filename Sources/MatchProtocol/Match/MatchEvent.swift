@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// One entry of a match's log: what happened, when, by whom.
@@ -176,15 +177,12 @@ public struct MatchEvent: Sendable, Hashable {
 extension MatchEvent {
   /// Reads an event from its stored bytes; unknown fields are ignored, an unknown kind or a missing field throws.
   public init(body: [UInt8]) throws(ProtocolError) {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(body) } catch { throw .malformed(error) }
-    guard let object = value.object else { throw .missing("k") }
-    try self.init(object)
+    try self.init(JSONObject(line: body, with: "k"))
   }
 
   /// Reads an event from the fields of its body.
   public init(_ body: JSONObject) throws(ProtocolError) {
-    at = Int64(try body.int("at"))
+    at = try body.int64("at")
     side = Player(wire: body["side"]?.string)
     mid = body["mid"]?.string
     clocks = try body.sides("clk")
@@ -196,7 +194,7 @@ extension MatchEvent {
       kind = .start(
         Sides(x: try body.player("x"), o: try body.player("o")), try body.terms(),
         confirm: body["confirm"]?.bool ?? false, previous: previous,
-        keys: body["keys"]?.array?.compactMap(\.string) ?? [])
+        keys: body["keys"]?.array?.compactMap { $0.string } ?? [])
     case "confirm": kind = .confirm
     case "move": kind = .move(ply: try body.int("ply"), cell: try body.cell("cell"), spent: try body.int("spent"))
     case "flag": kind = .flag
@@ -216,10 +214,10 @@ extension MatchEvent {
       let outcome = Outcome(wire: result)
       guard outcome != nil || result == "none" else { throw .invalid("result", "x, o, draw, none") }
       guard let reason = Reason(rawValue: try body.string("reason")) else {
-        throw .invalid("reason", Reason.allCases.map(\.rawValue).joined(separator: ", "))
+        throw .invalid("reason", Reason.allCases.map { $0.rawValue }.joined(separator: ", "))
       }
       var ratings: Sides<RatingChange>?
-      if let x = body["rx"]?.array?.compactMap(\.int), let o = body["ro"]?.array?.compactMap(\.int),
+      if let x = body["rx"]?.array?.compactMap({ $0.int }), let o = body["ro"]?.array?.compactMap({ $0.int }),
         x.count == 2, o.count == 2
       {
         ratings = Sides(x: RatingChange(before: x[0], after: x[1]), o: RatingChange(before: o[0], after: o[1]))

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// A match as the fold of its log, and of nothing else: server, client and history checker all use this one fold.
@@ -201,7 +202,7 @@ extension MatchState {
     out.field("hash", hash.digest.hex)
     out.field("phase", phase.rawValue)
     out.field("board", board)
-    out.field("moves", moves.map(\.name))
+    out.field("moves", moves.map { $0.name })
     out.field("times", times)
     if phase != .over { out.field("turn", turn.wire) }
     MatchEvent.write(terms, to: &out)
@@ -228,7 +229,7 @@ extension MatchState {
     }
   }
 
-  private func names(_ sides: Sides<Bool>) -> [String] { Player.allCases.filter { sides[$0] }.map(\.wire) }
+  private func names(_ sides: Sides<Bool>) -> [String] { Player.allCases.filter { sides[$0] }.map { $0.wire } }
 
   /// Reads the fields of a `state` message; the board must follow from the moves.
   init(_ fields: JSONObject) throws(ProtocolError) {
@@ -273,8 +274,8 @@ extension MatchState {
     }
   }
 
-  private static func sides(_ value: JSONValue?) -> Sides<Bool> {
-    let names = value?.array?.compactMap(\.string) ?? []
+  private static func sides(_ value: JSON?) -> Sides<Bool> {
+    let names = value?.array?.compactMap { $0.string } ?? []
     return Sides(x: names.contains("x"), o: names.contains("o"))
   }
 }

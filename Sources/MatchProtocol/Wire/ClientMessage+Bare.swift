@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Commands as a person types them into `nc`: a word and its arguments, applied to the only live match.

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// What a client may ask of a match it plays in; `mid` makes each safe to send again.
@@ -122,9 +123,7 @@ extension ClientLine {
       self = try ClientLine(bare: line)
       return
     }
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
-    guard case .object(let fields) = value else { throw .missing("t") }
+    let fields = try JSONObject(line: line, with: "t")
     id = try fields.optionalString("id", max: Limits.id)
     message = try ClientMessage(fields)
   }
@@ -144,10 +143,10 @@ extension ClientMessage {
     switch try f.string("t") {
     case "hello":
       var hello = Hello()
-      hello.versions = try f.optionalArray("v", of: \.int)
+      hello.versions = try f.optionalArray("v", of: { $0.int })
       guard !hello.versions.isEmpty else { throw .missing("v") }
       hello.client = try f.optionalString("client", max: 64)
-      hello.caps = try f.optionalArray("caps", of: \.string)
+      hello.caps = try f.optionalArray("caps", of: { $0.string })
       hello.token = try f.optionalString("token", max: 128)
       hello.guest = try f.optionalString("guest", max: 64)
       hello.resume = try f.optionalString("resume", max: 128)
@@ -194,11 +193,11 @@ extension ClientMessage {
     case "report": self = .report(try f.match("m"), text: try f.string("text", max: Limits.say))
     case "top": self = .top
     case "me": self = .me
-    case "history": self = .history(before: try f.optionalInt("before").map(Int64.init))
+    case "history": self = .history(before: f["before"] == nil ? nil : try f.int64("before"))
     case "export": self = .export(try f.match("m"))
     case "list": self = .list
-    case "ping": self = .ping(Int64(try f.int("ts")))
-    case "pong": self = .pong(Int64(try f.int("ts")))
+    case "ping": self = .ping(try f.int64("ts"))
+    case "pong": self = .pong(try f.int64("ts"))
     case "bye": self = .bye
     case "help": self = .help
     case let other: throw .unknownType(String(other.prefix(20)))

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// What is wrong with a message that came over the wire.
@@ -33,6 +34,26 @@ public enum ProtocolError: Error, Sendable, Hashable {
 }
 
 extension JSONObject {
+  /// Reads the object of a line, which nests no deeper than our messages do; `field` is missing where the line is none.
+  package init(line: UnsafeRawBufferPointer, with field: String) throws(ProtocolError) {
+    let value: JSON
+    do throws(JSONError) {
+      value = try JSONParser.parse(line, maxDepth: Limits.depth)
+    } catch { throw .malformed(error) }
+    guard let object = value.object else { throw .missing(field) }
+    self = object
+  }
+
+  /// Reads the object of a line.
+  package init(line: [UInt8], with field: String) throws(ProtocolError) {
+    let result: Result<JSONObject, ProtocolError> = line.withUnsafeBytes { raw in
+      do throws(ProtocolError) { return .success(try JSONObject(line: raw, with: field)) } catch {
+        return .failure(error)
+      }
+    }
+    self = try result.get()
+  }
+
   func string(_ name: String) throws(ProtocolError) -> String {
     guard let value = self[name]?.string else { throw .missing(name) }
     return value
@@ -49,6 +70,11 @@ extension JSONObject {
     return value
   }
 
+  func int64(_ name: String) throws(ProtocolError) -> Int64 {
+    guard let value = self[name]?.int64 else { throw .missing(name) }
+    return value
+  }
+
   func optionalInt(_ name: String) throws(ProtocolError) -> Int? { self[name] == nil ? nil : try int(name) }
 
   func optionalString(_ name: String, max: Int) throws(ProtocolError) -> String? {
@@ -62,7 +88,7 @@ extension JSONObject {
   }
 
   /// The elements of an array, all of one type; empty if there is none.
-  func optionalArray<T>(_ name: String, of type: (JSONValue) -> T?) throws(ProtocolError) -> [T] {
+  func optionalArray<T>(_ name: String, of type: (JSON) -> T?) throws(ProtocolError) -> [T] {
     guard let value = self[name] else { return [] }
     guard let values = value.array, case let found = values.compactMap(type), found.count == values.count else {
       throw .missing(name)
@@ -113,7 +139,7 @@ extension JSONObject {
 
   func sides(_ name: String) throws(ProtocolError) -> Sides<Int>? {
     guard let value = self[name] else { return nil }
-    guard let values = value.array?.compactMap(\.int), values.count == 2 else { throw .missing(name) }
+    guard let values = value.array?.compactMap({ $0.int }), values.count == 2 else { throw .missing(name) }
     return Sides(x: values[0], o: values[1])
   }
 }

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// Why a command was refused.
@@ -150,7 +151,7 @@ extension ServerMessage {
       out.field("hb", w.heartbeat)
       out.field("limits", w.rate)
       out.field("nodes", w.nodes)
-      out.field("matches", w.matches.map(\.rawValue))
+      out.field("matches", w.matches.map { $0.rawValue })
       out.field("now", w.now)
     case .token(let token, let name):
       head("token")
@@ -244,9 +245,7 @@ public struct ServerLine: Sendable, Hashable {
 extension ServerLine {
   /// Reads a line of a server; an unknown type throws, unknown fields are ignored; O(n).
   public init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
-    guard case .object(let f) = value else { throw .missing("t") }
+    let f = try JSONObject(line: line, with: "t")
     re = f["re"]?.string
     message = try ServerMessage(f, line)
     if let fields = f["state"]?.object { state = try ServerMessage(state: fields) }
@@ -261,16 +260,16 @@ extension ServerMessage {
   fileprivate init(_ f: JSONObject, _ line: UnsafeRawBufferPointer) throws(ProtocolError) {
     switch try f.string("t") {
     case "hello":
-      self = .greeting(server: try f.string("server"), versions: f["v"]?.array?.compactMap(\.int) ?? [])
+      self = .greeting(server: try f.string("server"), versions: f["v"]?.array?.compactMap { $0.int } ?? [])
     case "welcome":
       var welcome = Welcome(
         session: try f.string("session"), resume: try f.string("resume"), you: try f.player("you"),
-        deviation: try f.int("rd"), token: f["token"]?.string, rate: f["limits"]?.array?.compactMap(\.int) ?? [],
+        deviation: try f.int("rd"), token: f["token"]?.string, rate: f["limits"]?.array?.compactMap { $0.int } ?? [],
         matches: (f["matches"]?.array ?? []).compactMap { $0.string.flatMap(MatchID.init(rawValue:)) },
-        now: Int64(try f.int("now")))
+        now: try f.int64("now"))
       welcome.version = try f.int("v")
       welcome.heartbeat = try f.int("hb")
-      welcome.nodes = f["nodes"]?.array?.compactMap(\.string) ?? []
+      welcome.nodes = f["nodes"]?.array?.compactMap { $0.string } ?? []
       self = .welcome(welcome)
     case "token": self = .token(try f.string("token"), name: try f.string("name"))
     case "queued":
@@ -290,10 +289,10 @@ extension ServerMessage {
       self = .chat(try f.match("m"), from: try f.string("from"), text: f["text"]?.string, emote: f["e"]?.string)
     case "page":
       self = .page(
-        try f.string("of"), rows: (f["rows"]?.array ?? []).compactMap(\.object),
-        more: try f.optionalInt("more").map(Int64.init))
-    case "ping": self = .ping(Int64(try f.int("ts")))
-    case "pong": self = .pong(Int64(try f.int("ts")), now: Int64(try f.int("now")))
+        try f.string("of"), rows: (f["rows"]?.array ?? []).compactMap { $0.object },
+        more: f["more"] == nil ? nil : try f.int64("more"))
+    case "ping": self = .ping(try f.int64("ts"))
+    case "pong": self = .pong(try f.int64("ts"), now: try f.int64("now"))
     case "drain": self = .drain(retry: try f.int("retry_ms"))
     case "bye":
       self = .bye(

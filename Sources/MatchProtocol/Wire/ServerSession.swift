@@ -1,3 +1,5 @@
+import Base
+
 /// The server's end of one connection as a pure state machine: bytes and time in, commands and lines out.
 ///
 /// It knows framing, limits, strikes, heartbeats and the order of things, and nothing of matches. A transport feeds it
@@ -118,10 +120,7 @@ public struct ServerSession: Sendable {
 
   /// The `id` of a line that is JSON but is not taken, so that its refusal can be matched.
   private static func id(of line: UnsafeRawBufferPointer) -> String? {
-    guard let value = try? JSONParser.parse(line), let id = value.object?["id"]?.string, id.utf8.count <= Limits.id
-    else {
-      return nil
-    }
+    guard let id = try? JSONObject(line: line, with: "id")["id"]?.string, id.utf8.count <= Limits.id else { return nil }
     return id
   }
 

@@ -113,7 +113,9 @@ struct MarkStrokes: Sendable, Hashable {
   /// The strokes in the order they are drawn, with the span of the animation (0…1) each takes.
   private let strokes: [(stroke: InkStroke, from: Double, to: Double)]
 
-  static func == (a: MarkStrokes, b: MarkStrokes) -> Bool { a.strokes.map(\.stroke) == b.strokes.map(\.stroke) }
+  static func == (a: MarkStrokes, b: MarkStrokes) -> Bool {
+    a.strokes.elementsEqual(b.strokes) { $0.stroke == $1.stroke }
+  }
   func hash(into hasher: inout Hasher) { for s in strokes { hasher.combine(s.stroke) } }
 
   /// X as two strokes; `seed` moves the hand a little.
@@ -186,7 +188,7 @@ struct Hand {
     z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
     z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
     z ^= z >> 31
-    return Double(Int64(bitPattern: z) >> 11) / Double(1 << 52)
+    return Double(Int64(bitPattern: z) >> 11) / 0x1p52
   }
 }
 

@@ -20,7 +20,7 @@ struct Picture {
   }
 
   /// Draws what has changed of a page; returns it.
-  mutating func draw(_ scene: Scene, of stage: Stage, into bitmap: Bitmap, isNew: Bool) -> [PixelRect] {
+  mutating func draw(_ scene: Scene, of stage: Stage, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
       backdrop = PixelBuffer(width: bitmap.width, height: bitmap.height, apron: bitmap.apron)
@@ -75,7 +75,7 @@ struct Picture {
   }
 
   /// Whole pixels, cut to the picture; overlapping rectangles are joined, so that nothing is drawn twice.
-  private static func merged(_ damage: [Rect], _ bitmap: Bitmap) -> [PixelRect] {
+  private static func merged(_ damage: [Rect], _ bitmap: Surface) -> [PixelRect] {
     var result: [Rect] = []
     for rect in damage {
       var next = rect.pixels(width: bitmap.width, height: bitmap.height).rect
@@ -86,22 +86,5 @@ struct Picture {
       result.append(next)
     }
     return result.map { $0.pixels(width: bitmap.width, height: bitmap.height) }
-  }
-}
-
-extension Bitmap {
-  /// Mixes `share` (0…1) of another bitmap of the same size into this one. O(pixels).
-  func blend(_ other: Bitmap, share: Double) {
-    let k = UInt32((share.clamped(to: 0...1) * 256).rounded())
-    for y in 0..<height {
-      let row = pixels + y * stride
-      let above = other.pixels + y * other.stride
-      for x in 0..<width {
-        let (a, b) = (row[x], above[x])
-        let redBlue = ((a & 0xFF00FF) * (256 - k) + (b & 0xFF00FF) * k) >> 8 & 0xFF00FF
-        let green = ((a & 0x00FF00) * (256 - k) + (b & 0x00FF00) * k) >> 8 & 0x00FF00
-        row[x] = redBlue | green
-      }
-    }
   }
 }

@@ -6,7 +6,7 @@ public final class Motion {
   }
 
   /// The view that shows the number.
-  weak var view: View?
+  unowned(unsafe) var view: View?
 
   /// Makes a number at rest.
   public init(_ value: Double) { self.value = value }

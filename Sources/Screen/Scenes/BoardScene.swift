@@ -279,9 +279,8 @@ final class BoardScene: Scene {
     showStatus(animated: true)
     stage.say(board.hint.map { "\(stage.text(.hint)): \($0.name)" })
     stage.animator.set(hintTimer, to: 0)
-    stage.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) {
-      [weak self] finished in
-      if finished { self?.hideHint() }
+    stage.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
+      if finished { self.hideHint() }
     }
   }
 

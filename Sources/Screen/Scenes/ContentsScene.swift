@@ -1,3 +1,5 @@
+import TicTacToe
+
 /// The table of contents: every page of the book, with its key.
 final class ContentsScene: PageScene {
   override var title: String { stage.text(.contents) }
@@ -18,8 +20,8 @@ final class ContentsScene: PageScene {
       (.network, "", .show(.network)), (.listen, "", .listen), (.games, "Ctrl O", .show(.games)),
       (.statistics, "", .show(.statistics)), (.help, "F1", .show(.help)), (.settings, "", .show(.settings)),
       (.resign, "", .resign), (model.isMuted ? .unmute : .mute, "M", .setMuted(!model.isMuted)),
-      (.quit, "Ctrl Q", .quit),
     ]
+    if !stage.services.isPage { lines.append((.quit, "Ctrl Q", .quit)) }
     // Who only listens has nothing to give up.
     let isRunning = !model.game.isOver && !model.game.moves.isEmpty && [model.setup.x, model.setup.o].contains(.human)
     if isRunning, let at = lines.firstIndex(where: { $0.0 == .resign }) {
@@ -50,5 +52,5 @@ final class ContentsScene: PageScene {
 
 extension Stage {
   /// A key as the reader's keyboard names it.
-  func keyName(_ key: String) -> String { language == .german ? key.replacing("Ctrl", with: "Strg") : key }
+  func keyName(_ key: String) -> String { language == .german ? key.replacing("Ctrl", by: "Strg") : key }
 }

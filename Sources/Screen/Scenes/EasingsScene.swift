@@ -29,11 +29,11 @@ final class EasingsRow: PageRow {
   override init(stage: Stage) {
     motions = Easing.named.map { _ in Motion(0) }
     super.init(stage: stage)
-    for motion in motions { motion.view = self }
+    follow(motions)
   }
 
   func play() {
-    for (motion, easing) in zip(motions, Easing.named.map(\.easing)) {
+    for (motion, easing) in zip(motions, Easing.named.map({ $0.easing })) {
       stage.animator.set(motion, to: 0)
       stage.animator.play(
         .sequence([

@@ -7,7 +7,7 @@ final class GamesScene: PageScene {
   private let pieces: ContentsRow
 
   override var title: String { stage.text(.games) }
-  override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? field }
+  override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? (field.isHidden ? foot.last : field) }
   override var columnWidth: Double { 36 }
 
   override init(stage: Stage) {
@@ -28,7 +28,9 @@ final class GamesScene: PageScene {
   }
 
   private func fill() {
-    let rows = stage.games.map { GameRow(stage: stage, entry: $0) }
+    let rows: [PageRow] = stage.games.map { GameRow(stage: stage, entry: $0) }
+    // A browser has neither paths nor folders.
+    (field.isHidden, pieces.isHidden) = (stage.services.isPage, stage.services.isPage)
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + [pieces])
   }
 

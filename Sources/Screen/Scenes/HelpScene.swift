@@ -20,7 +20,7 @@ final class HelpScene: PageScene {
     keysHead.gapAfter = 0.3
     let keys = TextRow(stage: stage, stage.text(.helpKeysText))
     keys.isFaint = false
-    let signs: [SignRow] = MusicSign.allCases.compactMap { sign in
+    let signs: [PageRow] = MusicSign.allCases.compactMap { sign in
       let name = sign.rawValue.prefix(1).uppercased() + sign.rawValue.dropFirst()
       guard let title = Phrase(rawValue: "sign" + name), let what = Phrase(rawValue: "what" + name) else { return nil }
       return SignRow(stage: stage, sign: sign, title: stage.text(title), text: stage.text(what))
@@ -43,7 +43,7 @@ final class SignRow: PressableRow {
     (self.sign, self.title, self.text) = (sign, title, text)
     super.init(stage: stage)
     gapAfter = 0.55
-    struck.view = self
+    follow([struck])
   }
 
   override var spoken: String? { "\(title). \(text)" }

@@ -11,7 +11,7 @@ final class NetworkScene: PageScene {
 
   override var title: String { stage.text(.network) }
   override var initialFocus: View? {
-    if stage.network.phase == .offline { return address }
+    if stage.network.phase == .offline, !stage.services.isPage { return address }
     return column.rows.first { $0.isFocusable && !$0.isHidden } ?? foot.first
   }
 
@@ -35,7 +35,7 @@ final class NetworkScene: PageScene {
     super.init(stage: stage)
     code.gapAfter = 0.6
     clock.gapAfter = 0.5
-    clock.onSelect = { [unowned self] in
+    clock.onSelect = { [unowned(unsafe) self] in
       settings.networkClock = NetworkScene.clocks[$0]
       contentChanged()
     }
@@ -65,14 +65,17 @@ final class NetworkScene: PageScene {
     }
     switch network.phase {
     case .offline:
-      rows += [line(.networkIntro), ContentsRow(stage: stage, title: stage.text(.host), key: "", intent: .host)]
+      rows.append(line(.networkIntro))
+      if !stage.services.isPage {
+        rows.append(ContentsRow(stage: stage, title: stage.text(.host), key: "", intent: .host))
+      }
       rows += network.nearby.map { room in
         ContentsRow(
           stage: stage, title: room.name, key: stage.text(.join),
           intent: .joinNearby(address: room.address, code: room.code), poem: room.address)
       }
       rows.last?.gapAfter = 0.8
-      rows += [address, name]
+      rows += stage.services.isPage ? [name] : [address, name]
     case .connecting: rows.append(line(.connecting))
     case .lobby:
       if let you = network.you {
@@ -145,6 +148,9 @@ final class NetworkScene: PageScene {
     }
   }
 
+  /// What a page calls the server that it came from.
+  private static let ownServer = "localhost"
+
   /// A clock in words.
   private static func words(for clock: String, _ stage: Stage) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return stage.text(.noClock) }
@@ -156,7 +162,8 @@ final class NetworkScene: PageScene {
     switch intent {
     case .connect(let text):
       stage.settings.name = name.text
-      return text.isEmpty && !address.text.isEmpty && send(.connect(address: address.text))
+      let wanted = stage.services.isPage ? NetworkScene.ownServer : address.text
+      return text.isEmpty && !wanted.isEmpty && send(.connect(address: wanted))
     case .joinRoom(""): return !code.text.isEmpty && send(.joinRoom(code: code.text))
     case .registerName(""):
       return send(.registerName(name.text.isEmpty ? stage.network.you?.name ?? "" : name.text))

@@ -34,9 +34,9 @@ final class NewGameScene: PageScene {
       options: NewGameScene.minutes.map { $0.map { "\($0) \(stage.text(.minutes))" } ?? stage.text(.noClock) },
       selected: NewGameScene.minutes.firstIndex { $0.map { $0 * 60 } == setup.clockSeconds } ?? 0)
     let choices = stage.scoreRuleChoices
-    ruleNames = choices.map(\.0)
+    ruleNames = choices.map { $0.0 }
     rules = ChoiceRow(
-      stage: stage, caption: stage.text(.scoreRules), options: choices.map(\.1),
+      stage: stage, caption: stage.text(.scoreRules), options: choices.map { $0.1 },
       selected: ruleNames.firstIndex(of: stage.settings.scoreRules) ?? 0)
     begin = TextButton(stage: stage, title: stage.text(.start), intent: .newGame(setup))
     super.init(stage: stage)
@@ -46,7 +46,7 @@ final class NewGameScene: PageScene {
     begin.size = 1.2
     setFoot([begin, TextButton(stage: stage, title: stage.text(.back), intent: .back)])
     manner.others = seats.map(words)
-    for row in [opponent, side, clock] { row.onSelect = { [unowned self] _ in refresh() } }
+    for row in [opponent, side, clock] { row.onSelect = { [unowned(unsafe) self] _ in refresh() } }
     refresh()
   }
 
@@ -79,10 +79,10 @@ final class NewGameScene: PageScene {
   /// A line of odds in the reader's language: numbers stay, the five words around them change.
   private func translated(_ line: String) -> String {
     // A number and its sign stay on one line.
-    var line = line.replacing(" %", with: "\u{A0}%")
-    if stage.language == .german { line = line.replacing(".", with: ",") }
+    var line = line.replacing(" %", by: "\u{A0}%")
+    if stage.language == .german { line = line.replacing(".", by: ",") }
     return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
-      text.replacing(phrase.text(in: .english), with: stage.text(phrase))
+      text.replacing(phrase.text(in: .english), by: stage.text(phrase))
     }
   }
 

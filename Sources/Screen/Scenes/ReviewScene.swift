@@ -26,15 +26,12 @@ final class ReviewScene: Scene {
     ply = replay.game.moves.count
     board = MiniBoard(stage: stage)
     staff = StaffView(stage: stage)
-    scrubber = ScrubberView(stage: stage, marks: facts.map(\.mover), mistakes: facts.map(\.isMistake))
+    scrubber = ScrubberView(stage: stage, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
     notes = ScrollView(stage: stage)
     comment = TextRow(stage: stage, "")
     summary = TextRow(stage: stage, "")
     super.init(stage: stage)
-    staff.source = { [weak self] in
-      guard let self else { return ([], .zero) }
-      return (self.replay.bars, self.stage.replay?.soundNow ?? self.restingMoment)
-    }
+    staff.source = { [unowned(unsafe) self] in (self.replay.bars, stage.replay?.soundNow ?? restingMoment) }
     comment.isFaint = false
     comment.isLining = true
     summary.isLining = true
@@ -105,7 +102,7 @@ final class ReviewScene: Scene {
     if case .win = f.outcome { parts.append(stage.text(.factWins)) }
     if f.outcome == .draw { parts.append(stage.text(.factDraws)) }
     if f.isMistake {
-      let better = Solver.shared.valuePreservingMoves(in: f.before).map(\.name).joined(separator: ", ")
+      let better = Solver.shared.valuePreservingMoves(in: f.before).map { $0.name }.joined(separator: ", ")
       parts.append("\(stage.text(.factMistake)); \(stage.text(.factBetter)) \(better)")
     }
     if f.isOnlyMove { parts.append(stage.text(.factOnly)) }
@@ -262,12 +259,13 @@ final class ScrubberView: View {
   init(stage: Stage, marks: [Player], mistakes: [Bool]) {
     (self.marks, self.mistakes) = (marks, mistakes)
     super.init(stage: stage)
-    place.view = self
+    follow([place])
   }
 
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(ply) / \(marks.count)" }
+  override var role: Role { .slider(caption: stage.text(.position), value: "\(ply) / \(marks.count)") }
 
   private func x(of ply: Double) -> Double {
     let em = stage.metrics.em

@@ -12,7 +12,7 @@ final class SettingsScene: PageScene {
       _ caption: Phrase, _ options: [(T, String)], _ value: T, _ apply: @escaping (T) -> Void
     ) -> ChoiceRow {
       let row = ChoiceRow(
-        stage: stage, caption: stage.text(caption), options: options.map(\.1),
+        stage: stage, caption: stage.text(caption), options: options.map { $0.1 },
         selected: options.firstIndex { $0.0 == value } ?? 0)
       row.gapAfter = 0.5
       row.onSelect = { apply(options[$0].0) }
@@ -36,6 +36,8 @@ final class SettingsScene: PageScene {
     let devices =
       [("", stage.text(.deviceStandard))] + (names + (isKnown ? [] : [settings.device])).map { ($0, $0) }
     column.isCentered = false
+    let deviceRow = choice(.device, devices, settings.device) { settings.device = $0 }
+    deviceRow.isHidden = stage.services.isPage
     column.set([
       choice(.theme, stage.themes.map { ($0.name, themeNames[$0.name].map(stage.text) ?? $0.name) }, settings.theme) {
         settings.theme = $0
@@ -62,7 +64,7 @@ final class SettingsScene: PageScene {
         .piano, stage.pianos.map { ($0, stage.text($0 == .modal ? .pianoModal : .pianoGrand)) }, stage.piano
       ) { settings.piano = $0 },
       choice(.scoreRules, stage.scoreRuleChoices, settings.scoreRules) { settings.scoreRules = $0 },
-      choice(.device, devices, settings.device) { settings.device = $0 },
+      deviceRow,
       choice(
         .reply, [(Reply.musical, stage.text(.replyMusical)), (.immediate, stage.text(.replyImmediate))], settings.reply
       ) { settings.reply = $0 },

@@ -37,11 +37,11 @@ final class StatisticsScene: PageScene {
         + "\(all.losses) \(stage.text(.losses)). \(stage.text(.streak)): \(s.streak.now), \(s.streak.best).")
     head.isFaint = false
     head.size = 1.1
-    let most = (s.opponents.map(\.tally.games) + [s.asX.games, s.asO.games]).max() ?? 1
-    let opponents = s.opponents.filter { $0.tally.games > 0 }.map {
+    let most = (s.opponents.map { $0.tally.games } + [s.asX.games, s.asO.games]).max() ?? 1
+    let opponents: [PageRow] = s.opponents.filter { $0.tally.games > 0 }.map {
       TallyRow(stage: stage, name: $0.name, tally: $0.tally, most: most)
     }
-    let sides = [
+    let sides: [PageRow] = [
       TallyRow(stage: stage, name: stage.text(.asX), tally: s.asX, most: most),
       TallyRow(stage: stage, name: stage.text(.asO), tally: s.asO, most: most),
     ]

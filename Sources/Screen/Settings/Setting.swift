@@ -56,94 +56,48 @@ extension SettingValue where Self: RawRepresentable, RawValue == String, Self: C
   /// Reads the name of a case.
   public init?(settingText: String) { self.init(rawValue: settingText) }
   /// The names of the cases.
-  public static var settingChoices: String { allCases.map(\.rawValue).joined(separator: ", ") }
+  public static var settingChoices: String { allCases.map { $0.rawValue }.joined(separator: ", ") }
 }
 
-/// What owns settings: a class with a store.
-public protocol SettingsOwner: AnyObject {
-  /// Where the values live.
-  var store: SettingsStore { get }
-}
-
-/// A property of a `SettingsOwner` that persists itself: `@Setting("volume", in: 0...1) var volume = 0.8`.
+/// A property that persists itself in a store.
 ///
-/// Reading gives the stored value or the default; writing stores it, marks the file for saving and tells observers.
+/// Reading gives the stored value or the default; writing stores it, marks the file for saving and tells observers. What
+/// `$volume` gives is the setting itself: whether it is set, and its changes.
 @propertyWrapper
 public struct Setting<Value: SettingValue> {
+  private let store: SettingsStore
   private let key: String
   private let fallback: Value
-  private let limit: (@Sendable (Value) -> Value)?
+  private let limit: (Value) -> Value
 
-  /// Makes a setting with a default and no bounds.
-  public init(wrappedValue: Value, _ key: String) {
-    self.key = key
-    fallback = wrappedValue
-    limit = nil
+  /// A setting with a default; `limit` brings a value into its bounds.
+  init(_ store: SettingsStore, _ key: String, _ fallback: Value, limit: @escaping (Value) -> Value = { $0 }) {
+    (self.store, self.key, self.fallback, self.limit) = (store, key, fallback, limit)
   }
 
-  /// Makes a setting whose values are brought into a range.
-  public init(wrappedValue: Value, _ key: String, in range: ClosedRange<Value>) where Value: Comparable {
-    self.key = key
-    fallback = wrappedValue
-    limit = { min(max($0, range.lowerBound), range.upperBound) }
+  /// A setting whose values are brought into a range.
+  init(_ store: SettingsStore, _ key: String, _ fallback: Value, in range: ClosedRange<Value>) where Value: Comparable {
+    self.init(store, key, fallback) { $0.clamped(to: range) }
   }
 
-  /// Not used: the value is read through its owner.
-  @available(*, unavailable, message: "settings are properties of a class")
+  /// The value of the store, or the default.
   public var wrappedValue: Value {
-    get { fatalError() }
-    set { fatalError() }
+    get { store.value(key, as: Value.self).map(limit) ?? fallback }
+    nonmutating set { store.set(key, to: limit(newValue)) }
   }
 
-  /// Reads and writes through the owner's store.
-  public static subscript<Owner: SettingsOwner>(
-    _enclosingInstance owner: Owner,
-    wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
-    storage storageKeyPath: ReferenceWritableKeyPath<Owner, Setting<Value>>
-  ) -> Value {
-    get {
-      let setting = owner[keyPath: storageKeyPath]
-      guard let value = owner.store.value(setting.key, as: Value.self) else { return setting.fallback }
-      return setting.limit?(value) ?? value
-    }
-    set {
-      let setting = owner[keyPath: storageKeyPath]
-      let value = setting.limit?(newValue) ?? newValue
-      owner.store.set(setting.key, to: value)
-    }
-  }
-
-  /// Not used: what `$` gives is read through the owner.
-  @available(*, unavailable, message: "settings are properties of a class")
-  public var projectedValue: SettingChanges<Value> { fatalError() }
-
-  /// The changes of the value, through the owner's store.
-  public static subscript<Owner: SettingsOwner>(
-    _enclosingInstance owner: Owner,
-    projected projectedKeyPath: KeyPath<Owner, SettingChanges<Value>>,
-    storage storageKeyPath: ReferenceWritableKeyPath<Owner, Setting<Value>>
-  ) -> SettingChanges<Value> {
-    let setting = owner[keyPath: storageKeyPath]
-    let store = owner.store
-    return SettingChanges(store: store, key: setting.key) {
-      guard let value = store.value(setting.key, as: Value.self) else { return setting.fallback }
-      return setting.limit?(value) ?? value
-    }
-  }
-}
-
-/// What `$volume` gives: whether a setting is set, and its changes.
-public struct SettingChanges<Value> {
-  fileprivate let store: SettingsStore
-  fileprivate let key: String
-  fileprivate let read: () -> Value
+  /// The setting itself.
+  public var projectedValue: Setting<Value> { self }
 
   /// Whether the file, or the command line, says anything of it.
   public var isSet: Bool { store.isSet(key) }
 
   /// Calls `body` with the value now and whenever it changes.
   public func observe(_ body: @escaping (Value) -> Void) {
-    body(read())
-    store.observe(key) { [read] in body(read()) }
+    body(wrappedValue)
+    // The store keeps this: what it keeps must not keep the store.
+    store.observe(key) { [unowned(unsafe) store, key, fallback, limit] in
+      body(Setting(store, key, fallback, limit: limit).wrappedValue)
+    }
   }
 }

@@ -13,7 +13,7 @@ final class BoardView: View {
       cells.append(cell)
       add(cell)
     }
-    winStroke.view = self
+    follow([winStroke])
   }
 
   override var inkBounds: Rect { frame.insetBy(-frame.width * 0.02, -frame.width * 0.02) }

@@ -15,10 +15,11 @@ final class CellView: View {
   init(stage: Stage, square: Square) {
     self.square = square
     super.init(stage: stage)
-    for motion in [drawn, presence, ghost, pale] { motion.view = self }
+    follow([drawn, presence, ghost, pale])
   }
 
   override var inkBounds: Rect { frame }
+  override var role: Role { .cell(row: square.row) }
 
   private var isOpen: Bool { stage.model.acceptsMove && stage.model.game.position.legalMoves.contains(square) }
 
@@ -43,8 +44,8 @@ final class CellView: View {
         animator.set(drawn, to: animated ? 0 : 1)
         if animated { animator.move(drawn, to: 1, seconds: player == .x ? 0.42 : 0.5, .sineInOut) }
       } else if animated {
-        animator.move(presence, to: 0, seconds: 0.25, .quadOut) { [weak self] finished in
-          if finished { self?.mark = nil }
+        animator.move(presence, to: 0, seconds: 0.25, .quadOut) { finished in
+          if finished { self.mark = nil }
         }
       } else {
         mark = nil

@@ -12,7 +12,7 @@ final class ChoiceRow: PageRow {
   init(stage: Stage, caption: String, options: [String], selected: Int) {
     (self.caption, self.options, self.selected) = (caption, options, selected)
     super.init(stage: stage)
-    mark.view = self
+    follow([mark])
   }
 
   override var isFocusable: Bool { true }
@@ -21,6 +21,7 @@ final class ChoiceRow: PageRow {
   override var places: [(place: Rect, words: String)] {
     zip(boxes, options).map { ($0, "\(caption): \($1)") }
   }
+  override var role: Role { .choice(selected: selected) }
   override var inkBounds: Rect { frame.insetBy(-stage.metrics.em * 0.5, -4) }
 
   private var style: TextStyle { TextStyle(stage.metrics.em * 1.12) }

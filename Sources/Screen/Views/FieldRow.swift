@@ -25,6 +25,7 @@ final class FieldRow: PageRow {
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(text)" }
   override var textPlace: Rect? { frame }
+  override var role: Role { .field(caption: caption, text: text) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     let height = stage.metrics.em * 3.3

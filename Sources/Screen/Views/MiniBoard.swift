@@ -26,9 +26,10 @@ extension Canvas {
       for vertical in [true, false] {
         let at = Double(i) * cell
         let a = hand.next() * cell * 0.012
-        let knots = [(at + a, cell * 0.06), (at, cell * 1.5), (at - a, cell * 2.94)].map { across, along in
-          vertical ? (origin.x + across, origin.y + along, width) : (origin.x + along, origin.y + across, width)
-        }
+        let knots: [(x: Double, y: Double, width: Double)] =
+          [(at + a, cell * 0.06), (at, cell * 1.5), (at - a, cell * 2.94)].map { across, along in
+            vertical ? (origin.x + across, origin.y + along, width) : (origin.x + along, origin.y + across, width)
+          }
         fill(polygon: InkStroke(knots: knots, density: 6).outline(), theme.line)
       }
     }

@@ -21,7 +21,7 @@ final class ScrollView: View {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    offset.view = self
+    follow([offset])
   }
 
   override func moved() {
@@ -265,6 +265,7 @@ final class SliderRow: PageRow {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(describe(value))" }
+  override var role: Role { .slider(caption: caption, value: describe(value)) }
 
   private var track: (left: Double, right: Double, y: Double) {
     let em = stage.metrics.em

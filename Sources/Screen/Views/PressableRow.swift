@@ -4,7 +4,7 @@ class PressableRow: PageRow {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    ink.view = self
+    follow([ink])
   }
 
   override var isFocusable: Bool { true }

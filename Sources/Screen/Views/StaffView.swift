@@ -36,9 +36,9 @@ final class StaffView: View {
   var source: () -> (bars: [Bar], now: Tick)
 
   override init(stage: Stage) {
-    source = { [unowned stage] in (stage.model.bars, stage.model.soundNow) }
+    source = { [unowned(unsafe) stage] in (stage.model.bars, stage.model.soundNow) }
     super.init(stage: stage)
-    scroll.view = self
+    follow([scroll])
   }
 
   // MARK: Measures of the engraving

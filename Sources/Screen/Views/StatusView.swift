@@ -12,7 +12,7 @@ final class StatusView: View {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    change.view = self
+    follow([change])
   }
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
@@ -80,7 +80,7 @@ final class NoticeView: View {
 
   override init(stage: Stage) {
     super.init(stage: stage)
-    presence.view = self
+    follow([presence])
   }
 
   /// At nothing the bounds are empty; what was there must go all the same.

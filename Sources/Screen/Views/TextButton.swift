@@ -17,7 +17,7 @@ final class TextButton: View {
   init(stage: Stage, title: String, intent: Intent, poem: String? = nil) {
     (self.title, self.intent, self.poem) = (title, intent, poem)
     super.init(stage: stage)
-    ink.view = self
+    follow([ink])
   }
 
   var style: TextStyle { TextStyle(stage.metrics.em * size, smallCaps: true, tracking: 0.06) }

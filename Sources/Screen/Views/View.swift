@@ -7,8 +7,10 @@ enum PointerPhase: Hashable {
 
 /// A rectangle of the page that draws itself and answers input; the parent is the next responder.
 class View {
-  unowned let stage: Stage
-  private(set) weak var parent: View?
+  let stage: Stage
+  /// A number that no other view of the window has.
+  let number: Int
+  private(set) unowned(unsafe) var parent: View?
   private(set) var children: [View] = []
   var isHidden = false {
     didSet { if isHidden != oldValue { setNeedsDisplay() } }
@@ -23,7 +25,26 @@ class View {
     }
   }
 
-  init(stage: Stage) { self.stage = stage }
+  /// Numbers that the view shows.
+  private var motions: [Motion] = []
+
+  init(stage: Stage) {
+    self.stage = stage
+    number = stage.nextNumber()
+  }
+
+  deinit {
+    // References up the tree are not counted: whoever goes is forgotten by those that know it.
+    for child in children { child.parent = nil }
+    for motion in motions { motion.view = nil }
+    if stage.focus === self { stage.focus = nil }
+  }
+
+  /// Draws itself anew whenever one of these changes.
+  final func follow(_ motions: [Motion]) {
+    self.motions += motions
+    for motion in motions { motion.view = self }
+  }
 
   final func add(_ child: View) {
     child.parent = self
@@ -71,6 +92,8 @@ class View {
   var spoken: String? { nil }
   /// Where the view can be pressed and what each place means, in words; a control is one place.
   var places: [(place: Rect, words: String)] { spoken.map { [(frame, $0)] } ?? [] }
+  /// What the view is to whoever reads the page without seeing it.
+  var role: Role { .button }
   /// A pointer gesture that began here; returns whether the view took it.
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
   /// The pointer came or went.

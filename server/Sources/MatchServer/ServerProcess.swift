@@ -15,6 +15,12 @@ public struct ServerConfiguration: Sendable {
   public var lobby = LobbyConfiguration()
   /// Where the page for people is served, if anywhere.
   public var page: (host: String, port: Int)?
+  /// Pages elsewhere, as `https://alina.example`, that may play here.
+  public var pageOrigins: Set<String> = []
+  /// The page to play on, if it was built.
+  public var site: Site?
+  /// The page's certificates, if it is encrypted.
+  public var pageTLS: ServerTLS?
   /// Where metrics and health are served, if anywhere.
   public var admin: (host: String, port: Int)?
   /// Event loops for connections.
@@ -28,8 +34,19 @@ public struct ServerConfiguration: Sendable {
   /// The least important lines logged.
   public var logLevel = Logger.Level.notice
 
+  /// Connections of the page and of the administrators' port.
+  private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
+
   /// Makes the defaults.
   public init() {}
+
+  /// Gives what is served beside games its share of so many connections, and returns what is left for games: whoever takes
+  /// all of the page takes no player's place.
+  package mutating func share(_ connections: Int) -> Int {
+    mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
+    mostOnPages.admin = admin == nil ? 0 : min(mostOnPages.admin, connections / 16 + 1)
+    return max(1, connections - mostOnPages.page - mostOnPages.admin)
+  }
 
   /// The database in the data folder.
   public static func database(in folder: String) -> String { folder + "/matches.sqlite" }
@@ -62,9 +79,10 @@ public enum ServerProcess {
     case refused(StoreError)
   }
 
-  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`.
+  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and
+  /// with the address of the page if there is one.
   public static func run(
-    _ configuration: ServerConfiguration, listening: @escaping @Sendable (String) -> Void
+    _ configuration: ServerConfiguration, listening: @escaping @Sendable (String, _ page: String?) -> Void
   ) async throws {
     // One that is closed would be given to a file or a connection, which the log would then be written to.
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
@@ -111,24 +129,33 @@ public enum ServerProcess {
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
+    var pageAddress: String?
     if let address = configuration.page {
-      let page = PeoplePage(host: host)
+      let page = PeoplePage(
+        host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
       pages.append(
         try await HTTPServer.start(
-          address, loop: pageGroup.next(), mostConnections: PeoplePage.mostConnections, answer: page.answer))
-      logger.notice("page", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
+          address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page, tls: configuration.pageTLS,
+          atOnce: page.answerAtOnce, answer: page.answer))
+      let name = address.host.contains(":") ? "[\(address.host)]" : address.host
+      let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(name):\(pages.last?.port ?? 0)/"
+      pageAddress = url
+      logger.notice("page", metadata: ["url": url])
+      if configuration.site == nil {
+        logger.notice("there is no page to play on, only live boards; scripts/web builds one, --web names its folder")
+      }
     }
     if let address = configuration.admin {
       let page = AdminPage(host: host, listener: listener)
       pages.append(
         try await HTTPServer.start(
-          address, loop: pageGroup.next(), mostConnections: AdminPage.mostConnections, answer: page.answer))
+          address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin, answer: page.answer))
       logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
     for one in certificates {
       logger.notice("TLS", metadata: ["fingerprint": one.fingerprint, "to": one.shownTo])
     }
-    listening(try await listener.start())
+    listening(try await listener.start(), pageAddress)
     let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
     let refusal = await wait(signals, host, certificates, logger)
     pruning?.cancel()

@@ -39,6 +39,14 @@ struct ServeOptions: ParsableArguments {
   var language = MatchEvent.newest
   @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
   var page = "127.0.0.1:4680"
+  @Option(
+    help: ArgumentHelp(
+      "Folder of the page to play on, which scripts/web makes (default: beside the program).", valueName: "dir"))
+  var web: String?
+  @Option(
+    help: ArgumentHelp(
+      "Pages served elsewhere that may play here, as https://alina.example (default: none).", valueName: "origin,…"))
+  var pageOrigin: String?
   @Flag(help: "Serve no page.")
   var noPage = false
   @Option(help: ArgumentHelp("Address and port of metrics, health and player orders.", valueName: "host:port"))
@@ -59,7 +67,9 @@ struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
   var threads = 1
   @Option(
-    help: ArgumentHelp("Connections in all (default: 64 below the limit of open files, at most 10000).", valueName: "n")
+    help: ArgumentHelp(
+      "Connections in all (default: the limit of open files less 64 and what the pages may take, at most 10000).",
+      valueName: "n")
   )
   var maxConnections: Int?
   @Option(help: ArgumentHelp("Connections of one address (IPv6: of one /64).", valueName: "n"))
@@ -121,10 +131,13 @@ struct ServeOptions: ParsableArguments {
     default:
       throw ConfigurationError(text: "TLS needs --tls-cert and --tls-key, or --tls-self-signed alone")
     }
-    guard result.listener.tls != nil || insecure || Self.isLoopback(address.host) else {
-      throw ConfigurationError(
-        text: "\(listen) is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without")
+    for (text, host) in [(listen, address.host)] + (result.page.map { [(page, $0.host)] } ?? []) {
+      guard result.listener.tls != nil || insecure || Self.isLoopback(host) else {
+        throw ConfigurationError(
+          text: "\(text) is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without")
+      }
     }
+    if let page = result.page { try resolve(page, &result) }
     try Self.check("threads", threads, 1...64)
     try Self.check("max-per-address", maxPerAddress, 1...1_000_000)
     try Self.check("rate", rate, 1...1_000_000)
@@ -138,7 +151,7 @@ struct ServeOptions: ParsableArguments {
     if let keepDays { try Self.check("keep-days", keepDays, 1...36_500) }
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
-    let most = max(1, Int(min(files.rlim_cur, 1_000_000)) - 64)
+    let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))
     if let maxConnections { try Self.check("max-connections", maxConnections, 1...most) }
     result.listener.maxConnections = maxConnections ?? min(10_000, most)
     result.listener.maxPerAddress = maxPerAddress
@@ -173,6 +186,24 @@ struct ServeOptions: ParsableArguments {
     }
     (result.logFormat, result.logLevel) = (format, level)
     return result
+  }
+
+  /// What is served on the page's port. On this machine's own address it is never encrypted: a proxy there does that.
+  private func resolve(_ page: (host: String, port: Int), _ result: inout ServerConfiguration) throws {
+    if !Self.isLoopback(page.host) { result.pageTLS = result.listener.tls }
+    for origin in (pageOrigin ?? "").split(separator: ",").map(String.init) {
+      let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty, !parts[2].isEmpty,
+        origin == origin.lowercased()
+      else {
+        throw ConfigurationError(text: "--page-origin: \(origin) is no origin like https://alina.example")
+      }
+      result.pageOrigins.insert(origin)
+    }
+    guard let folder = web ?? Site.find(beside: Bundle.main.executablePath ?? CommandLine.arguments[0]) else { return }
+    do { result.site = try Site(folder: folder) } catch {
+      throw ConfigurationError(text: "--web: \(error.description)")
+    }
   }
 
   /// What makes this server a node, if the flags do; they go together.
@@ -239,14 +270,16 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve matches until SIGTERM or SIGINT (this is the default).",
     discussion: """
-      Once ready, one line "listening HOST:PORT" goes to standard output; everything else is logged to standard error. \
+      Once ready, the line "listening HOST:PORT" goes to standard output, and "in a browser: URL" where there is a page; \
+      everything else is logged to standard error. \
       SIGHUP reads the certificates again.
       """)
   @OptionGroup var options: ServeOptions
 
   func run() async throws {
-    try await ServerProcess.run(try options.resolved()) { address in
-      Logger.write("listening \(address)\n", to: STDOUT_FILENO)
+    try await ServerProcess.run(try options.resolved()) { address, page in
+      let browser = page.map { "in a browser: \($0)\n" } ?? ""
+      Logger.write("listening \(address)\n\(browser)", to: STDOUT_FILENO)
     }
   }
 }

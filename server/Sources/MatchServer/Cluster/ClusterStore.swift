@@ -25,7 +25,8 @@ package protocol ClusterStore: MatchStore {
   func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64
 
   /// Extends the lease to now + `lease` if it is still good, and returns how the cluster stands; `nil` if this incarnation's
-  /// lease has run out.
+  /// lease has run out. A lease that ends later than that, because the clock was set back, ends then: nobody can have renewed
+  /// it later than now.
   func renew(lease: Int64) throws(StoreError) -> Renewal?
 
   /// Puts the newest version of the log's language in force that every incarnation reads that may still own a match or

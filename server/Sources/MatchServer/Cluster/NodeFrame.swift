@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import TicTacToe
 
@@ -128,9 +129,8 @@ extension NodeFrame {
       self = frame
       return
     }
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONParser.parse(line) } catch { throw .malformed(error) }
-    guard case .object(let f) = value, let name = f["n"]?.string else { throw .missing("n") }
+    let f = try JSONObject(line: line, with: "n")
+    guard let name = f["n"]?.string else { throw .missing("n") }
     func number(_ name: String) throws(ProtocolError) -> Int64 {
       guard let value = f[name]?.int else { throw .missing(name) }
       return Int64(value)

@@ -1,7 +1,7 @@
 import MatchProtocol
 import NIOCore
 import NIOPosix
-import NIOSSL
+import TLSChannel
 
 /// The links of one node with the others: those it opens, over which it gives work away, and those others open to it.
 ///
@@ -40,7 +40,7 @@ package final class NodePort: @unchecked Sendable {  // see above
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers(
-            NIOSSLServerHandler(context: self.tls.server), IncomingLink(self))
+            TLSHandler(self.tls.context), IncomingLink(self))
         }
       }
       .listen(host: listenAt.host, port: listenAt.port)
@@ -89,8 +89,8 @@ package final class NodePort: @unchecked Sendable {  // see above
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let handler = try NIOSSLClientHandler(context: self.tls.client, serverHostname: node.node.name)
-          try channel.pipeline.syncOperations.addHandlers(handler, link)
+          try channel.pipeline.syncOperations.addHandlers(
+            TLSHandler(self.tls.context, calling: node.node.name), link)
         }
       }
       .connect(host: String(address), port: port)

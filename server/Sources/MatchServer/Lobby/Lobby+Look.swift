@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import TicTacToe
 
@@ -143,7 +144,7 @@ extension Lobby {
     row.add("drawn", .int(Int64(account.drawn)))
     row.add("lost", .int(Int64(account.lost)))
     row.add("quiet", .bool(account.quiet))
-    row.add("blocked", .array(blocked.map(JSONValue.string)))
+    row.add("blocked", .array(blocked.map(JSON.string)))
     row.add("matches", .array(live.map { .string($0.rawValue) }))
     let last = live.compactMap { matches[$0]?.issued }.max() ?? 0
     answer(.page("me", rows: [row], more: nil), to: id, re: re, after: max(last, unstored[account.id] ?? 0))

@@ -119,6 +119,13 @@ package final class PostgresCluster: ClusterStore {
 
   private static let extend = PGStatement(
     "extend", "UPDATE node SET lease_until = \(now) + $2::bigint WHERE epoch = $1::bigint AND lease_until > \(now)")
+  /// After the own row, so that whoever waits for a row holds none that is waited for.
+  private static let shorten = PGStatement(
+    "shorten",
+    """
+    UPDATE node SET lease_until = \(now) + $1::bigint
+    WHERE epoch = ANY(ARRAY(SELECT epoch FROM node WHERE lease_until > \(now) + $1::bigint FOR UPDATE SKIP LOCKED))
+    """)
   private static let good = PGStatement(
     "good",
     "SELECT epoch, name, address, peer, lease_until - \(now) FROM node WHERE lease_until > \(now) ORDER BY epoch")
@@ -126,17 +133,18 @@ package final class PostgresCluster: ClusterStore {
   package func renew(lease: Int64) throws(StoreError) -> Renewal? {
     try translating { () throws(PGFailure) -> Renewal? in
       let calls = [
-        PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.good(), PostgresCluster.languages(),
+        PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.shorten(.int(lease)),
+        PostgresCluster.good(), PostgresCluster.languages(),
       ]
       let found = try renewer.run(calls, within: max(lease, 1000))
       guard found.first?.count == 1 else { return nil }
-      let nodes = found[1].rows.compactMap { row -> NodeRecord? in
+      let nodes = found[2].rows.compactMap { row -> NodeRecord? in
         guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text,
           let left = row[4].int
         else { return nil }
         return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer), left: left)
       }
-      let versions = found[2].rows.first ?? []
+      let versions = found[3].rows.first ?? []
       let inForce = Int(versions.first?.int ?? 1)
       return Renewal(nodes: nodes, inForce: inForce, common: versions.last?.int.map { Int($0) } ?? inForce)
     }

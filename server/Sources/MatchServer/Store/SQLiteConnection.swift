@@ -1,3 +1,4 @@
+import Base
 import CSQLite
 import Foundation
 import TicTacToe
@@ -44,9 +45,10 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   /// Rows the last statement changed.
   var changes: Int { Int(sqlite3_changes(handle)) }
 
-  private func check(_ code: Int32, _ sql: String) throws(SQLiteError) {
+  /// `sql` is made only where it is told.
+  private func check(_ code: Int32, _ sql: @autoclosure () -> String) throws(SQLiteError) {
     guard code != SQLITE_OK, code != SQLITE_DONE, code != SQLITE_ROW else { return }
-    throw SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    throw SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)), sql: sql())
   }
 
   /// Runs statements without values or rows.

@@ -26,6 +26,25 @@ enum SQLiteMigrations {
     CREATE INDEX match_x ON match (x, ended);
     CREATE INDEX match_o ON match (o, ended);
     """,
+    // Events in the order in which they are written, and matches by a number: the pages that a batch of moves touches are
+    // the last few, where it was three for each move. That a command is done once is the lobby's business.
+    """
+    ALTER TABLE match RENAME TO former_match;
+    DROP INDEX match_live; DROP INDEX match_x; DROP INDEX match_o;
+    CREATE TABLE match (
+      n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, x INTEGER, o INTEGER, opener INTEGER, code TEXT,
+      created INTEGER NOT NULL, ended INTEGER);
+    INSERT INTO match (id, x, o, opener, code, created, ended)
+      SELECT id, x, o, opener, code, created, ended FROM former_match ORDER BY created, id;
+    CREATE TABLE event (
+      match INTEGER NOT NULL, seq INTEGER NOT NULL, side TEXT NOT NULL, mid TEXT, body BLOB NOT NULL);
+    INSERT INTO event SELECT n, seq, side, mid, body FROM match JOIN match_event ON match_id = id ORDER BY n, seq;
+    DROP TABLE match_event; DROP TABLE former_match;
+    CREATE UNIQUE INDEX event_match ON event (match, seq);
+    CREATE INDEX match_ended ON match (ended);
+    CREATE INDEX match_x ON match (x, ended);
+    CREATE INDEX match_o ON match (o, ended);
+    """,
   ]
 
   /// Brings a database up to this build's version, in one transaction.

@@ -10,9 +10,9 @@ import TicTacToe
 /// second server out.
 public final class SQLiteStore: MatchStore {
   /// The schema this build writes.
-  static let version = 2
+  static let version = 3
   /// The oldest build that can read what this one writes; raised only when a migration takes something away.
-  static let minReader = 1
+  static let minReader = 3
 
   private struct Connections {
     var writer: SQLiteConnection
@@ -120,21 +120,20 @@ public final class SQLiteStore: MatchStore {
     case .match(let record):
       try db.run(
         """
-        INSERT INTO match (id, x, o, opener, code, created, ended, seq) VALUES (?, ?, ?, ?, ?, ?, ?, 0)
+        INSERT INTO match (id, x, o, opener, code, created, ended) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener,
           code = excluded.code, ended = excluded.ended
         """, .text(record.id.rawValue), .int(record.x), .int(record.o), .int(record.opener), .text(record.code),
         .int(record.created), .int(record.ended))
     case .append(let m, let after, let events):
-      try db.run(
-        "UPDATE match SET seq = seq + ? WHERE id = ? AND seq = ?", .int(events.count), .text(m.rawValue), .int(after))
-      guard db.changes == 1, events.first.map({ $0.seq == after + 1 }) ?? true else {
-        throw StoreError.broken([m])
-      }
-      for event in events {
+      for (i, event) in events.enumerated() {
+        guard event.seq == after + i + 1 else { throw StoreError.broken([m]) }
         try db.run(
-          "INSERT INTO match_event (match_id, seq, side, mid, body) VALUES (?, ?, ?, ?, ?)", .text(m.rawValue),
-          .int(event.seq), .text(event.side?.wire ?? ""), .text(event.mid), .blob(event.body))
+          """
+          INSERT INTO event (match, seq, side, mid, body) SELECT n, ?2, ?3, ?4, ?5 FROM match
+          WHERE id = ?1 AND ?2 = coalesce((SELECT max(seq) FROM event WHERE match = n), 0) + 1
+          """, .text(m.rawValue), .int(event.seq), .text(event.side?.wire ?? ""), .text(event.mid), .blob(event.body))
+        guard db.changes == 1 else { throw StoreError.broken([m]) }
       }
     }
   }
@@ -157,35 +156,33 @@ public final class SQLiteStore: MatchStore {
         }
       }.compactMap { $0 }
       let live = try db.run(
-        "SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE ended IS NULL ORDER BY id",
+        "SELECT n, id, x, o, opener, code, created, ended FROM match WHERE ended IS NULL ORDER BY id",
         row: SQLiteStore.record)
       recovery.matches = try SQLiteStore.stored(live, db)
       return recovery
     }
   }
 
-  /// The record in a row of `id, x, o, opener, code, created, ended, seq`, and how long its log is.
-  private static func record(_ row: SQLiteRow) -> (record: MatchRecord, length: Int)? {
-    guard let id = MatchID(rawValue: row.text(0)) else { return nil }
+  /// The record in a row of `n, id, x, o, opener, code, created, ended`, and its number.
+  private static func record(_ row: SQLiteRow) -> (n: Int64, record: MatchRecord)? {
+    guard let id = MatchID(rawValue: row.text(1)) else { return nil }
     var record = MatchRecord(
-      id: id, x: row.optionalInt(1), o: row.optionalInt(2), opener: row.optionalInt(3), code: row.optionalText(4),
-      created: row.int(5))
-    record.ended = row.optionalInt(6)
-    return (record, Int(row.int(7)))
+      id: id, x: row.optionalInt(2), o: row.optionalInt(3), opener: row.optionalInt(4), code: row.optionalText(5),
+      created: row.int(6))
+    record.ended = row.optionalInt(7)
+    return (row.int(0), record)
   }
 
-  /// The matches of records, with their logs.
-  private static func stored(_ records: [(record: MatchRecord, length: Int)?], _ db: SQLiteConnection) throws
+  /// The matches of records, with their logs: as long as the number of the last event says.
+  private static func stored(_ records: [(n: Int64, record: MatchRecord)?], _ db: SQLiteConnection) throws
     -> [StoredMatch]
   {
-    try records.compactMap { $0 }.map { record, length in
-      let events = try db.run(
-        "SELECT seq, side, mid, body FROM match_event WHERE match_id = ? ORDER BY seq", .text(record.id.rawValue)
-      ) { row in
+    try records.compactMap { $0 }.map { n, record in
+      let events = try db.run("SELECT seq, side, mid, body FROM event WHERE match = ? ORDER BY seq", .int(n)) { row in
         StoredEvent(
           seq: Int(row.int(0)), side: Player(wire: row.text(1)), mid: row.optionalText(2), body: row.bytes(3))
       }
-      return StoredMatch(record: record, events: events, length: length)
+      return StoredMatch(record: record, events: events, length: events.last?.seq)
     }
   }
 
@@ -193,7 +190,7 @@ public final class SQLiteStore: MatchStore {
   public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
     try reading { db in
       let found = try db.run(
-        "SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE id = ?", .text(id.rawValue),
+        "SELECT n, id, x, o, opener, code, created, ended FROM match WHERE id = ?", .text(id.rawValue),
         row: SQLiteStore.record)
       return try SQLiteStore.stored(found, db).first
     }
@@ -204,7 +201,7 @@ public final class SQLiteStore: MatchStore {
     try reading { db in
       let found = try db.run(
         """
-        SELECT id, x, o, opener, code, created, ended, seq FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
+        SELECT n, id, x, o, opener, code, created, ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
         ORDER BY ended DESC, id DESC LIMIT ?3
         """, .int(account), .int(before), .int(limit), row: SQLiteStore.record)
       return try SQLiteStore.stored(found, db)
@@ -216,14 +213,26 @@ public final class SQLiteStore: MatchStore {
     try reading { try $0.run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) } }.compactMap { $0 }
   }
 
-  /// Drops old logs.
+  /// Drops old logs, some at a time, over a connection of its own: commits go on, and wait for a few matches at most.
   public func prune(before: Int64) throws(StoreError) -> Int {
-    try writing { db in
-      try db.transact {
-        try db.run(
-          "DELETE FROM match_event WHERE match_id IN (SELECT id FROM match WHERE ended < ?)", .int(before))
-        try db.run("DELETE FROM match WHERE ended < ?", .int(before))
-        return db.changes
+    guard open.withLock({ $0 != nil }) else { throw closed }
+    return try SQLiteStore.translating(path) {
+      let db = try SQLiteConnection(path)
+      var all = 0
+      while true {
+        let some = try db.transact {
+          try db.run(
+            """
+            DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)
+            """, .int(before))
+          try db.run(
+            "DELETE FROM match WHERE n IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
+            .int(before))
+          return db.changes
+        }
+        guard some > 0 else { return all }
+        all += some
+        usleep(20_000)
       }
     }
   }

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchProtocol
 import TicTacToe
@@ -80,9 +81,9 @@ public enum StoreArchive {
     var number: UInt64 = 0
     for (i, text) in lines.enumerated() where !text.isEmpty {
       func wrong(_ what: String) -> StoreError { .unusable("line \(i + 1): \(what)") }
-      let value: JSONValue
+      let value: JSON
       do throws(JSONError) {
-        value = try JSONParser.parse(Array(text.utf8))
+        value = try JSONParser.parse(Array(text.utf8), maxDepth: Limits.depth)
       } catch { throw wrong("\(error.reason.rawValue) at byte \(error.offset)") }
       guard let fields = value.object else { throw wrong("not an object") }
       number += 1

@@ -2,7 +2,6 @@ import Foundation
 import MatchProtocol
 import NIOCore
 import NIOPosix
-import NIOSSL
 import Synchronization
 
 /// What the flags say about listening.
@@ -69,7 +68,15 @@ public final class GameListener: Sendable {
   private let group: any EventLoopGroup
   private let logger: Logger
   private let channel = Mutex<(any Channel)?>(nil)
-  private let open = Mutex<(all: Int, by: [String: Int], made: UInt64)>((0, [:], 0))
+  private let open = Mutex(Open())
+  private let sweeps = Mutex<[ObjectIdentifier: ConnectionSweep]>([:])
+
+  /// What is open now.
+  private struct Open {
+    var isListening = false
+    var (all, made) = (0, UInt64(0))
+    var by: [String: Int] = [:]
+  }
 
   /// Makes a listener.
   public init(
@@ -83,11 +90,11 @@ public final class GameListener: Sendable {
 
   /// Open connections now.
   public var connections: Int { open.withLock { $0.all } }
+  /// Whether sessions are taken.
+  var isListening: Bool { open.withLock { $0.isListening } }
 
   /// Listens, and returns `HOST:PORT` once connections are accepted.
   public func start() async throws -> String {
-    let sweeps = Dictionary(
-      uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), ConnectionSweep(loop: $0)) })
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -96,7 +103,7 @@ public final class GameListener: Sendable {
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try self.prepare(channel, sweeps) }
+        channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
       }
     if let size = configuration.sendBuffer {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
@@ -107,11 +114,15 @@ public final class GameListener: Sendable {
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
     self.channel.withLock { $0 = channel }
     host.start(at: "\(address):\(port)")
+    open.withLock { $0.isListening = true }
     return "\(address):\(port)"
   }
 
   /// Takes no more connections; without a word to those that are open.
-  func close() async { try? await channel.withLock({ $0 })?.close() }
+  func close() async {
+    open.withLock { $0.isListening = false }
+    try? await channel.withLock({ $0 })?.close()
+  }
 
   /// Drains, and returns when everybody is gone or the time for it is over.
   public func stop() async {
@@ -124,30 +135,12 @@ public final class GameListener: Sendable {
     logger.notice("stopped")
   }
 
-  private func prepare(_ channel: any Channel, _ sweeps: [ObjectIdentifier: ConnectionSweep]) throws {
-    guard let sweep = sweeps[ObjectIdentifier(channel.eventLoop)] else {
-      preconditionFailure("a channel on an event loop of another group")
-    }
-    let key = channel.peerKey
-    let isProxy =
-      channel.remoteAddress.map { address in configuration.proxies.contains { $0.contains(address) } } ?? false
-    let id = open.withLock { open -> UInt64? in
-      guard open.all < configuration.maxConnections else { return nil }
-      if let key, !isProxy { guard count(key, in: &open) else { return nil } }
-      open.all += 1
-      open.made += 1
-      return open.made
-    }
-    guard let id else {
-      return turnAway(channel)
-    }
-    channel.closeFuture.whenComplete { _ in self.open.withLock { $0.all -= 1 } }
-    if let key, !isProxy { discount(key, when: channel) }
-    let handler = SessionHandler(
-      id: id, host: host, sweep: sweep, configuration: configuration.session, loop: channel.eventLoop)
+  private func prepare(_ channel: any Channel) throws {
+    let isProxy = channel.remoteAddress.map(isProxy) ?? false
+    guard let handler = admit(channel, by: isProxy ? nil : channel.peerKey) else { return turnAway(channel) }
     let pipeline = channel.pipeline.syncOperations
     func addRest() throws {
-      if let tls = configuration.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
+      if let tls = configuration.tls { try pipeline.addHandler(tls.handler()) }
       try pipeline.addHandler(handler)
     }
     if isProxy {
@@ -165,8 +158,48 @@ public final class GameListener: Sendable {
     }
   }
 
+  /// Whether an address is one of the proxies that are believed.
+  func isProxy(_ address: SocketAddress) -> Bool { configuration.proxies.contains { $0.contains(address) } }
+
+  /// Makes a connection of the page's port, which is a WebSocket now, a session; of the client at another address than
+  /// its own if a proxy named one.
+  func takeIn(_ channel: any Channel, from proxied: SocketAddress?) throws {
+    if let size = configuration.sendBuffer {
+      try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: .init(size))
+    }
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(WebSocketLines())
+    guard let handler = admit(channel, by: proxied.map(PeerAddress.key) ?? channel.peerKey) else {
+      return sayFull(channel)
+    }
+    handler.proxied = proxied
+    try pipeline.addHandler(handler)
+  }
+
+  /// Counts a connection, by its address if it has a key, and makes its session; `nil` if there are as many as may be.
+  private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
+    let id = open.withLock { open -> UInt64? in
+      guard open.all < configuration.maxConnections else { return nil }
+      if let key { guard count(key, in: &open) else { return nil } }
+      open.all += 1
+      open.made += 1
+      return open.made
+    }
+    guard let id else { return nil }
+    channel.closeFuture.whenComplete { _ in self.open.withLock { $0.all -= 1 } }
+    if let key { discount(key, when: channel) }
+    let loop = channel.eventLoop
+    let sweep = sweeps.withLock { sweeps in
+      if let sweep = sweeps[ObjectIdentifier(loop)] { return sweep }
+      let sweep = ConnectionSweep(loop: loop)
+      sweeps[ObjectIdentifier(loop)] = sweep
+      return sweep
+    }
+    return SessionHandler(id: id, host: host, sweep: sweep, configuration: configuration.session, loop: loop)
+  }
+
   /// Counts a connection of an address; `false` if it has as many as it may.
-  private func count(_ key: String, in open: inout (all: Int, by: [String: Int], made: UInt64)) -> Bool {
+  private func count(_ key: String, in open: inout Open) -> Bool {
     guard open.by[key, default: 0] < configuration.maxPerAddress else { return false }
     open.by[key, default: 0] += 1
     return true
@@ -184,6 +217,10 @@ public final class GameListener: Sendable {
   /// Says why, where that is possible: over TLS closing is all that costs us nothing.
   private func turnAway(_ channel: any Channel) {
     guard configuration.tls == nil else { return channel.close(promise: nil) }
+    sayFull(channel)
+  }
+
+  private func sayFull(_ channel: any Channel) {
     let bye = ServerMessage.bye(.full, "too many connections; come back later", retry: 10_000).bytes()
     channel.writeAndFlush(ByteBuffer(bytes: bye)).whenComplete { _ in channel.close(promise: nil) }
   }

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOWebSocket
 import Synchronization
 
 /// A request, without the body: nothing here takes one.
@@ -10,6 +11,8 @@ struct HTTPRequest: Sendable {
   /// The words between the slashes, without what follows a question mark.
   let path: [String]
   let headers: HTTPHeaders
+  /// The other end of the connection.
+  let peer: SocketAddress?
 }
 
 /// What is answered.
@@ -17,9 +20,13 @@ struct HTTPReply: Sendable {
   var status = HTTPResponseStatus.ok
   var type = "text/plain; charset=utf-8"
   var text = ""
+  /// Sent instead of the text.
+  var bytes: ByteBuffer?
   var headers: HTTPHeaders = [:]
   /// Takes over a reply that goes on without end; it is called once the head is written.
   var stream: (@Sendable (EventStream) -> Void)?
+  /// Takes over the connection, which has become a WebSocket, by adding what handles its frames.
+  var socket: (@Sendable (any Channel) throws -> Void)?
 
   /// A refusal that says why.
   static func refusal(_ status: HTTPResponseStatus, _ why: String) -> HTTPReply {
@@ -68,10 +75,10 @@ final class HTTPServer: Sendable {
   }
 
   /// Listens; throws one line that names the address and what is wrong. Whoever connects has `patience` until his
-  /// request is there, and again after each reply.
+  /// request is there, and again after each reply. `answer` is for what is not answered at once.
   static func start(
-    _ address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int,
-    patience: TimeAmount = .seconds(20),
+    _ address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS? = nil,
+    patience: TimeAmount = .seconds(20), atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
     answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPReply
   ) async throws -> HTTPServer {
     let open = Connections(most: mostConnections, patience: patience)
@@ -80,11 +87,12 @@ final class HTTPServer: Sendable {
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
           var limits = NIOHTTPDecoderLimitConfiguration()
           (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (mostHead, mostHead)
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
-          try channel.pipeline.syncOperations.addHandler(HTTPConnection(open, answer))
+          try channel.pipeline.syncOperations.addHandler(HTTPConnection(open, atOnce, answer))
         }
       }
       .listen(host: address.host, port: address.port)
@@ -104,7 +112,7 @@ final class HTTPServer: Sendable {
 }
 
 /// One connection and the request that is being answered on it; NIO's handlers before it hold the next one back.
-private final class HTTPConnection: ChannelInboundHandler {
+private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -116,13 +124,17 @@ private final class HTTPConnection: ChannelInboundHandler {
   }
 
   private let open: HTTPServer.Connections
+  private let atOnce: @Sendable (HTTPRequest) -> HTTPReply?
   private let answer: @Sendable (HTTPRequest) async throws -> HTTPReply
   private var state = State.waiting(nil)
   private var context: ChannelHandlerContext?
   private var timeout: Scheduled<Void>?
 
-  init(_ open: HTTPServer.Connections, _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPReply) {
-    (self.open, self.answer) = (open, answer)
+  init(
+    _ open: HTTPServer.Connections, _ atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply?,
+    _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPReply
+  ) {
+    (self.open, self.atOnce, self.answer) = (open, atOnce, answer)
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -133,10 +145,16 @@ private final class HTTPConnection: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    open.all[ObjectIdentifier(self)] = nil
-    self.context = nil
-    timeout?.cancel()
     context.fireChannelInactive()
+    leave()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+  private func leave() {
+    open.all[ObjectIdentifier(self)] = nil
+    context = nil
+    timeout?.cancel()
   }
 
   /// Ends a connection on which no whole request, or on which nobody to read the last reply, comes in time.
@@ -156,9 +174,14 @@ private final class HTTPConnection: ChannelInboundHandler {
       guard context.channel.isWritable else { return context.close(promise: nil) }
       state = .answering
       let path = head.uri.prefix { $0 != "?" }.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-      let request = HTTPRequest(method: head.method, path: path, headers: head.headers)
+      let request = HTTPRequest(method: head.method, path: path, headers: head.headers, peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
-      reply.completeWithTask { [answer] in try await answer(request) }
+      if let ready = atOnce(request) {
+        // Not before the decoder is done with what it has.
+        context.eventLoop.execute { reply.succeed(ready) }
+      } else {
+        reply.completeWithTask { [answer] in try await answer(request) }
+      }
       let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
       reply.futureResult.whenComplete { result in
         bound.value.write((try? result.get()) ?? .refusal(.internalServerError, "it failed"), to: head)
@@ -168,12 +191,17 @@ private final class HTTPConnection: ChannelInboundHandler {
 
   private func write(_ reply: HTTPReply, to request: HTTPRequestHead) {
     guard let context else { return }
-    let isLast = !request.isKeepAlive || open.isStopping
+    if let socket = reply.socket { return upgrade(context, request, socket) }
+    // After a wish for another protocol the decoder takes nothing more.
+    let isLast = !request.isKeepAlive || open.isStopping || request.headers.contains(name: "upgrade")
     var head = HTTPResponseHead(version: request.version, status: reply.status, headers: reply.headers)
     head.headers.add(name: "server", value: "alina-server")
     head.headers.add(name: "date", value: HTTPConnection.date())
     head.headers.add(name: "content-type", value: reply.type)
-    if reply.stream == nil { head.headers.add(name: "content-length", value: "\(reply.text.utf8.count)") }
+    let body = reply.bytes ?? ByteBuffer(string: reply.text)
+    if reply.stream == nil, reply.status != .notModified {
+      head.headers.add(name: "content-length", value: "\(body.readableBytes)")
+    }
     if isLast { head.headers.add(name: "connection", value: "close") }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if let stream = reply.stream, request.method != .HEAD, !open.isStopping {
@@ -183,7 +211,7 @@ private final class HTTPConnection: ChannelInboundHandler {
       return stream(EventStream(context.channel))
     }
     if request.method != .HEAD {
-      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: reply.text)))), promise: nil)
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
     state = .waiting(nil)
     wait(context)
@@ -192,6 +220,41 @@ private final class HTTPConnection: ChannelInboundHandler {
       let channel = context.channel
       written.whenComplete { _ in channel.close(promise: nil) }
     }
+  }
+
+  /// Makes the connection a WebSocket's. Not by NIO's handler for that, which knows the first request of a connection only:
+  /// a reverse proxy asks on one where others were answered.
+  private func upgrade(
+    _ context: ChannelHandlerContext, _ request: HTTPRequestHead,
+    _ socket: @escaping @Sendable (any Channel) throws -> Void
+  ) {
+    let upgrader = NIOWebSocketServerUpgrader(
+      maxFrameSize: WebSocketLines.mostFrame, automaticErrorHandling: false,
+      shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+      upgradePipelineHandler: { channel, _ in channel.eventLoop.makeCompletedFuture { try socket(channel) } })
+    let pipeline = context.pipeline.syncOperations
+    func remove<Handler: RemovableChannelHandler>(_: Handler.Type) throws {
+      pipeline.removeHandler(context: try pipeline.context(handlerType: Handler.self), promise: nil)
+    }
+    upgrader.buildUpgradeResponse(channel: context.channel, upgradeRequest: request, initialResponseHeaders: [:])
+      .assumeIsolated().flatMapThrowing { [self] headers in
+        let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: headers)
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        try remove(HTTPConnection.self)
+        try remove(HTTPServerProtocolErrorHandler.self)
+        try remove(NIOHTTPResponseHeadersValidator.self)
+        try remove(HTTPServerPipelineHandler.self)
+        try remove(HTTPResponseEncoder.self)
+        try remove(ByteToMessageHandler<HTTPRequestDecoder>.self)
+        upgrader.upgrade(context: context, upgradeRequest: request).assumeIsolated().whenFailure { _ in
+          context.close(promise: nil)
+        }
+      }
+      .whenFailure { [self] _ in
+        var refusal = HTTPReply.refusal(.badRequest, "this is no handshake of WebSocket version 13")
+        refusal.headers = ["sec-websocket-version": "13"]
+        write(refusal, to: request)
+      }
   }
 
   /// Ends it as soon as what was asked is answered; gives the end of the connection.

@@ -1,5 +1,5 @@
 import Foundation
-import NIOSSL
+import TLS
 
 /// Keys and certificates by the program `openssl`.
 enum OpenSSL {
@@ -8,7 +8,7 @@ enum OpenSSL {
   /// line if that fails.
   static func make(
     name: String, extensions: [String], certificate: String, key: String,
-    by authority: (certificate: NIOSSLCertificate, key: String)? = nil,
+    by authority: (certificate: TLSCertificate, key: String)? = nil,
     from start: Date = .now.addingTimeInterval(-3600)
   ) throws {
     let folder = (certificate as NSString).deletingLastPathComponent
@@ -42,7 +42,7 @@ enum OpenSSL {
     try Data().write(to: URL(filePath: work + "/index"))
     var signer = ["-selfsign", "-keyfile", "key"]
     if let authority {
-      let body = Data(try authority.certificate.toDERBytes()).base64EncodedString(
+      let body = Data(authority.certificate.der).base64EncodedString(
         options: [.lineLength64Characters, .endLineWithLineFeed])
       try "-----BEGIN CERTIFICATE-----\n\(body)\n-----END CERTIFICATE-----\n"
         .write(toFile: work + "/signer", atomically: false, encoding: .utf8)
@@ -63,11 +63,6 @@ enum OpenSSL {
     }
   }
 
-  /// The public half of a private key, as it stands in certificates.
-  static func publicKey(of key: String) throws -> [UInt8] {
-    try run(["pkey", "-in", URL(filePath: key).path, "-passin", "pass:", "-pubout", "-outform", "DER"], in: "/")
-  }
-
   private static func cannot(_ what: String, _ path: String) -> StoreError {
     .unusable("cannot \(what) \(path): \(String(cString: strerror(errno)))")
   }
@@ -77,25 +72,24 @@ enum OpenSSL {
     return text.filter { $0.isNumber } + "Z"
   }
 
-  /// Runs the program, without a shell, and returns what it printed; throws one line if it is not there or fails.
-  @discardableResult private static func run(_ arguments: [String], in folder: String) throws -> [UInt8] {
+  /// Runs the program, without a shell; throws one line if it is not there or fails.
+  private static func run(_ arguments: [String], in folder: String) throws {
     let places = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let programs = places.split(separator: ":").map { "\($0)/openssl" }
     guard let program = programs.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
       throw StoreError.unusable("there is no program openssl to make certificates with: install the package openssl")
     }
-    let (process, out, errors) = (Process(), Pipe(), Pipe())
+    let (process, errors) = (Process(), Pipe())
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.currentDirectoryURL = URL(filePath: folder)
-    (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, out, errors)
+    (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+    process.standardError = errors
     try process.run()
-    let printed = out.fileHandleForReading.readDataToEndOfFile()
     let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw StoreError.unusable("openssl \(arguments[0]) failed: \(said.split(separator: "\n").last ?? "")")
     }
-    return Array(printed)
   }
 }

@@ -1,4 +1,4 @@
-/// The page's three files. Names come from players, so the script only ever sets `textContent`, and markup is made of
+/// The three files of the page of live boards. Names come from players, so the script only ever sets `textContent`, and markup is made of
 /// elements it creates itself.
 enum PageAssets {
   static let html = """
@@ -13,7 +13,7 @@ enum PageAssets {
     <script src="/page.js" defer></script>
     </head>
     <body>
-    <header><h1>Alina</h1><p id="status" role="status">connecting…</p></header>
+    <header><h1><a href="/">Alina</a></h1><p id="status" role="status">connecting…</p></header>
     <main id="boards" aria-label="live boards"></main>
     <section id="best" hidden><h2>Strongest players</h2><ol id="top"></ol></section>
     <noscript>This page needs its script to show live boards.</noscript>
@@ -28,7 +28,7 @@ enum PageAssets {
     }
     body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.5rem; background: var(--paper); color: var(--ink); font: 1.05rem/1.45 "EB Garamond", Georgia, serif; }
     header { display: flex; align-items: baseline; gap: 1.2rem; flex-wrap: wrap; border-bottom: 1px solid var(--line); margin-bottom: 1.6rem; }
-    h1 { font-size: 2.4rem; font-weight: 400; letter-spacing: .04em; margin: 0 0 .4rem; }
+    h1 { font-size: 2.4rem; font-weight: 400; letter-spacing: .04em; margin: 0 0 .4rem; } h1 a { text-decoration: none; }
     h2 { font-size: 1.25rem; font-weight: 400; font-style: italic; margin: 2.2rem 0 .4rem; }
     #status { color: var(--soft); font-style: italic; margin: 0; }
     main { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1.6rem; }
@@ -39,7 +39,7 @@ enum PageAssets {
     .sx .name::before { content: "×"; color: var(--x); } .so .name::before { content: "○"; color: var(--o); }
     .turn .name { text-decoration: underline; text-underline-offset: .25em; text-decoration-thickness: 1px; }
     .rating, .note { color: var(--soft); font-variant-numeric: oldstyle-nums; }
-    .note { font-style: italic; font-size: .95rem; }
+    .note { font-style: italic; font-size: .95rem; } a { color: inherit; }
     svg { display: block; width: 100%; margin: .7rem 0; fill: none; stroke-linecap: round; }
     svg .grid { stroke: var(--line); stroke-width: 1; } svg .x { stroke: var(--x); stroke-width: 3; } svg .o { stroke: var(--o); stroke-width: 3; }
     svg .last { stroke-width: 4.5; } svg .strike { stroke: var(--ink); stroke-width: 2; opacity: .7; }
@@ -75,6 +75,12 @@ enum PageAssets {
         draw(g, 'path', 'grid', { d: `M3 ${at}H93` });
       }
       note.append(text);
+      if (canWatch) {
+        const link = make('a');
+        link.href = '/w/' + m;
+        link.textContent = 'watch';
+        note.append(link);
+      }
       a.prepend(x.p, o.p);
       a.append(note);
       boards.append(a);
@@ -117,7 +123,7 @@ enum PageAssets {
     }
     for (const b of now) show(b);
     count();
-    const feed = new EventSource('/boards');
+    const feed = new EventSource('/live');
     feed.onopen = () => { for (const c of cards.values()) c.a.remove(); cards.clear(); count(); };
     feed.onmessage = e => show(JSON.parse(e.data));
     feed.onerror = () => { status.textContent = 'the connection was lost; trying again…'; };

@@ -1,8 +1,11 @@
+import Base
 import MatchProtocol
+import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The page for people: live boards, kept current by Server-Sent Events, and the leaderboard.
+/// The pages for people: the one to play on, if it was built, with its WebSocket; live boards, kept current by Server-Sent
+/// Events, and the leaderboard.
 struct PeoplePage: Sendable {
   /// Watchers of the page at once; more are asked to come back later.
   static let mostWatchers = 1000
@@ -12,11 +15,15 @@ struct PeoplePage: Sendable {
   static let boards = 24
 
   private let host: LobbyHost
+  private let listener: GameListener
+  /// Origins of pages elsewhere that may play here.
+  private let origins: Set<String>
+  private let site: Site?
   private let feed = BoardFeed()
 
-  /// Makes the page; from now on it is told of every public match.
-  init(host: LobbyHost) {
-    self.host = host
+  /// Makes the pages; from now on they are told of every public match.
+  init(host: LobbyHost, listener: GameListener, site: Site? = nil, origins: Set<String> = []) {
+    (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
     let feed = feed
     host.onPublish { if feed.count > 0 { feed.publish("data: \(PeoplePage.json($0))\n\n") } }
     // A watcher that has left is only noticed by writing to him.
@@ -25,18 +32,29 @@ struct PeoplePage: Sendable {
     }
   }
 
-  /// Answers a request.
-  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+  /// Answers what needs no look at the lobby.
+  @Sendable func answerAtOnce(_ request: HTTPRequest) -> HTTPReply? {
     guard request.isLook else { return .wrongMethod("GET, HEAD") }
+    return request.path == ["play"] ? play(request) : site?.answer(request)
+  }
+
+  /// Answers the rest.
+  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
     var reply = HTTPReply()
     switch request.path {
-    case []: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
+    case [], ["boards"]: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
     case ["page.js"]: (reply.type, reply.text) = ("text/javascript; charset=utf-8", PageAssets.script)
     case ["page.css"]: (reply.type, reply.text) = ("text/css; charset=utf-8", PageAssets.style)
-    // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/boards`.
+    // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/live`.
     case ["now.js"]:
       let now = try await host.inspect(Self.boards)
-      (reply.type, reply.text) = ("text/javascript; charset=utf-8", "const now = [\(now.joined(separator: ","))];\n")
+      (reply.type, reply.text) = (
+        "text/javascript; charset=utf-8",
+        """
+        const now = [\(now.joined(separator: ","))], canWatch = \(site != nil);
+
+        """
+      )
     case ["top.json"]:
       let rows = try await host.leaders(limit: 20).map { account in
         var row = JSONWriter()
@@ -46,9 +64,9 @@ struct PeoplePage: Sendable {
         return String(decoding: row.bytes, as: UTF8.self)
       }
       (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
-    case ["boards"]:
+    case ["live"]:
       guard feed.count < PeoplePage.mostWatchers else { return .refusal(.serviceUnavailable, "too many watchers") }
-      (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store"])
+      (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store", "x-accel-buffering": "no"])
       reply.stream = { [host, feed] stream in
         Task {
           // On the lobby's loop, so that nothing is missed between what is now and what follows.
@@ -66,6 +84,32 @@ struct PeoplePage: Sendable {
         + "base-uri 'none'")
     reply.headers.add(name: "x-content-type-options", value: "nosniff")
     return reply
+  }
+
+  /// Makes a WebSocket a session, but for a foreign page in somebody's browser: that says where it comes from.
+  private func play(_ request: HTTPRequest) -> HTTPReply {
+    let headers = request.headers
+    if let origin = headers.first(name: "origin"), !origins.contains(origin) {
+      guard let host = headers.first(name: "host"), ["http://", "https://"].contains(where: { $0 + host == origin })
+      else { return .refusal(.forbidden, "not for a page from \(origin)") }
+    }
+    guard request.method == .GET, headers.first(name: "upgrade")?.lowercased() == "websocket" else {
+      var reply = HTTPReply.refusal(.upgradeRequired, "a WebSocket is spoken here")
+      reply.headers = ["upgrade": "websocket"]
+      return reply
+    }
+    guard listener.isListening else { return .refusal(.serviceUnavailable, "come back in a moment") }
+    return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
+  }
+
+  /// Whom trusted proxies say they speak for: in X-Forwarded-For each names, at the end, whom it was asked by.
+  private func client(of request: HTTPRequest) -> SocketAddress? {
+    var client = request.peer
+    for text in request.headers[canonicalForm: "x-forwarded-for"].reversed() {
+      guard let proxy = client, listener.isProxy(proxy) else { break }
+      client = try? SocketAddress(ipAddress: String(text), port: 0)
+    }
+    return client
   }
 
   @Sendable private static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }

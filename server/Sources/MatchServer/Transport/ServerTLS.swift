@@ -1,49 +1,39 @@
+import Base
 import Foundation
 import NIOCore
-import NIOSSL
 import Synchronization
+import TLS
+import TLSChannel
 import TicTacToe
 
 /// The server's certificates: read from files, or made once and kept; read again on request.
 public final class ServerTLS: RenewableCertificates {
   private let files: (certificate: String, key: String)
-  private let current: Mutex<NIOSSLContext>
-  private let print: Mutex<String>
+  private let current: Mutex<(context: TLSContext, fingerprint: String)>
 
   /// Reads a certificate chain and its key from PEM files.
   public init(certificate: String, key: String) throws {
     files = (certificate, key)
     current = Mutex(try ServerTLS.load(certificate, key))
-    print = Mutex(try ServerTLS.fingerprint(certificate))
   }
 
   package var shownTo: String { "clients" }
 
-  /// The context for new connections.
-  var context: NIOSSLContext { current.withLock { $0 } }
+  /// What stands first in the pipeline of a new connection.
+  func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
 
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
-  public var fingerprint: String { print.withLock { $0 } }
+  public var fingerprint: String { current.withLock { $0.fingerprint } }
 
   /// Reads the files again; keeps what it has if they cannot be used.
   package func reload() throws {
     let fresh = try ServerTLS.load(files.certificate, files.key)
-    let freshPrint = try ServerTLS.fingerprint(files.certificate)
     current.withLock { $0 = fresh }
-    print.withLock { $0 = freshPrint }
   }
 
-  private static func load(_ certificate: String, _ key: String) throws -> NIOSSLContext {
-    let chain = try NIOSSLCertificate.fromPEMFile(certificate).map { NIOSSLCertificateSource.certificate($0) }
-    var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-    configuration.minimumTLSVersion = .tlsv12
-    return try NIOSSLContext(configuration: configuration)
-  }
-
-  private static func fingerprint(_ certificate: String) throws -> String {
-    guard let leaf = try NIOSSLCertificate.fromPEMFile(certificate).first else { return "" }
-    return SHA256.hash(try leaf.toDERBytes()).hex
+  private static func load(_ certificate: String, _ key: String) throws -> (TLSContext, String) {
+    let chain = try TLSCertificate.chain(file: certificate)
+    return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex)
   }
 
   /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.

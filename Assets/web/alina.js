@@ -1,0 +1,251 @@
+// Starts the program of the page and stands between it and the browser: what it imports, and what happens to the page.
+import { Controls, wishes } from './controls.js';
+import { makeDrawing } from './drawing.js';
+import * as files from './files.js';
+import { Socket } from './socket.js';
+import { Sound } from './sound.js';
+
+const canvas = document.getElementById('screen');
+const field = document.getElementById('text');
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+let alina;
+const memory = () => alina.memory;
+const bytesAt = (pointer, count) => new Uint8Array(memory().buffer, pointer, count);
+const textAt = (pointer, count) => decoder.decode(bytesAt(pointer, count).slice());
+
+/** Calls an export that takes a text. */
+function withText(text, call) {
+  const bytes = typeof text === 'string' ? encoder.encode(text) : text;
+  const pointer = alina.buffer(bytes.length);
+  bytesAt(pointer, bytes.length).set(bytes);
+  call();
+}
+
+// ---- Turns: the program runs when something happens or a time has come, and never else.
+
+let timer = 0;
+let frame = 0;
+let isAsked = false;
+
+function turn(draws) {
+  isAsked = false;
+  clearTimeout(timer);
+  const wait = alina.turn(draws);
+  if (wait >= 0) timer = setTimeout(turn, Math.min(wait * 1000, 2 ** 30), 0);
+  else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
+}
+
+/** Has the program run as soon as what happens now has been told. */
+function wake() {
+  if (isAsked) return;
+  isAsked = true;
+  queueMicrotask(() => turn(0));
+}
+
+// ---- What comes with the page: themes, score rules.
+
+const beside = name => new URL(name, import.meta.url);
+const assets = new Map();
+const fetchAssets = names => Promise.all(names.map(async name => {
+  const answer = await fetch(beside(name));
+  if (answer.ok) assets.set(`page/${name}`, new Uint8Array(await answer.arrayBuffer()));
+}));
+
+// ---- The browser for the program.
+
+const controls = new Controls({
+  activate: id => { sound.start(); alina.activate(id, 0); wake(); },
+  focus: id => { alina.activate(id, 1); wake(); },
+});
+const sound = new Sound({
+  late: (generation, at, lateness) => { alina.late(generation, at, lateness); wake(); },
+  running() {
+    if (sound.isMissing) alina.state(2, 0);
+    wake();
+  },
+});
+const say = kind => words => withText(words, () => { alina.text(kind); wake(); });
+const socket = new Socket({ opened: () => say(6)(''), line: say(5), closed: say(7) });
+const wished = { dark: false, still: false };
+let clipboard = null;
+let awake = null;
+let taken = new Uint8Array();
+
+const stamp = () => {
+  const two = n => String(n).padStart(2, '0');
+  const d = new Date();
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}-${two(d.getHours())}${two(d.getMinutes())}${two(d.getSeconds())}`;
+};
+
+/** What the program can ask for, in the order of `Asked`; null where there is nothing. */
+const asked = [
+  path => assets.get(path) ?? files.read(path),
+  folder => files.list(folder).join('\n'),
+  () => clipboard,
+  () => navigator.language,
+  () => (wished.dark ? '1' : ''),
+  stamp,
+  () => (wished.still ? '1' : ''),
+  () => location.host,
+];
+
+/** What the program can tell, in the order of `Told`. */
+const told = [
+  text => { clipboard = text; files.copy(text); },
+  on => (on ? document.documentElement.requestFullscreen?.() : document.fullscreenElement && document.exitFullscreen())?.catch(() => {}),
+  async on => {
+    awake?.release();
+    awake = on ? await navigator.wakeLock?.request('screen').catch(() => null) : null;
+  },
+  () => { if (document.hidden) document.title = '• Alina'; },
+  on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
+  path => files.remove(path),
+  lines => controls.update(lines.split('\n').filter(Boolean).map(line => {
+    const [id, role, name, state, x, y, width, height, row] = line.split('\t');
+    return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row) };
+  })),
+  line => controls.say(line),
+  id => { if (document.activeElement !== field) controls.focus(Number(id)); },
+  () => socket.open(),
+  line => socket.send(line),
+  () => socket.close(),
+];
+
+const scale = () => window.devicePixelRatio || 1;
+
+const imports = {
+  now: () => performance.now() / 1000,
+  ask(what, pointer, count) {
+    const answer = asked[what](textAt(pointer, count));
+    if (answer === null || answer === undefined) return -1;
+    taken = typeof answer === 'string' ? encoder.encode(answer) : answer;
+    return taken.length;
+  },
+  take: target => bytesAt(target, taken.length).set(taken),
+  tell: (what, pointer, count) => Number(told[what](textAt(pointer, count)) !== false),
+  write(path, pathCount, pointer, count) {
+    const name = textAt(path, pathCount);
+    if (!name.startsWith('download/')) return Number(files.write(name, textAt(pointer, count)));
+    files.download(name.slice(9), 'application/octet-stream', bytesAt(pointer, count).slice());
+    return 1;
+  },
+  takeText(x, y, width, height) {
+    if (!width) return field.blur();
+    Object.assign(field.style, { left: `${x / scale()}px`, top: `${y / scale()}px`, width: `${width / scale()}px`, height: `${height / scale()}px` });
+    field.value = '';
+    field.focus({ preventScroll: true });
+  },
+  soundNow: () => sound.now(),
+  soundPost: (pointer, count) => sound.post(bytesAt(pointer, count).slice()),
+  soundSet: (what, value) => sound.set(what, value),
+  soundRules: (pointer, count) => sound.rules(textAt(pointer, count)),
+};
+
+// ---- What happens to the page.
+
+function listen() {
+  const place = event => {
+    const box = canvas.getBoundingClientRect();
+    return [(event.clientX - box.left) * scale(), (event.clientY - box.top) * scale(), Number(event.pointerType === 'touch')];
+  };
+  const point = kind => event => {
+    if (!event.isPrimary || event.button > 0) return;
+    if (kind === 1) {
+      sound.start();
+      canvas.setPointerCapture(event.pointerId);
+      // The element behind keeps the keyboard.
+      event.preventDefault();
+    }
+    alina.pointer(kind, ...place(event));
+    if (kind === 2 && event.pointerType === 'touch') alina.pointer(3, 0, 0, 1);
+    wake();
+  };
+  canvas.addEventListener('pointermove', point(0));
+  canvas.addEventListener('pointerdown', point(1));
+  canvas.addEventListener('pointerup', point(2));
+  canvas.addEventListener('pointercancel', point(3));
+  canvas.addEventListener('pointerleave', point(3));
+  canvas.addEventListener('contextmenu', event => event.preventDefault());
+  canvas.addEventListener('wheel', event => {
+    event.preventDefault();
+    alina.pointer(4, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
+    wake();
+  }, { passive: false });
+
+  addEventListener('keydown', event => {
+    sound.start();
+    // What composes a letter is the field's; so is what the browser does with its own keys.
+    if (event.isComposing || event.key === 'Process' || event.metaKey) return;
+    const isControl = event.ctrlKey && !event.altKey;
+    if (isControl && !'acvxysoz'.includes(event.key.toLowerCase())) return;
+    const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
+    if (isControl && event.key === 'v') return void files.paste().then(text => { clipboard = text; press(event); });
+    if (!isTyped && !(event.key === 'F12' || (event.key === 'F5'))) event.preventDefault();
+    press(event);
+  });
+  function press(event) {
+    withText(event.key, () => alina.key(Number(event.shiftKey) + 2 * Number(event.ctrlKey) + 4 * Number(event.altKey), Number(event.repeat)));
+    wake();
+  }
+  field.addEventListener('input', event => {
+    if (event.isComposing) return;
+    say(0)(field.value);
+    field.value = '';
+  });
+  field.addEventListener('compositionupdate', event => say(1)(event.data));
+  field.addEventListener('compositionend', event => {
+    say(1)('');
+    say(0)(event.data);
+    field.value = '';
+  });
+
+  const state = (kind, isOn) => { alina.state(kind, Number(isOn)); wake(); };
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) document.title = 'Alina';
+    state(0, !document.hidden);
+  });
+  addEventListener('focus', () => state(1, true));
+  addEventListener('blur', () => state(1, false));
+  files.whenAsked(follow);
+  new ResizeObserver(resize).observe(canvas);
+  watchScale();
+}
+
+function watchScale() {
+  matchMedia(`(resolution: ${scale()}dppx)`).addEventListener('change', () => { resize(); watchScale(); }, { once: true });
+}
+
+function resize() {
+  const box = canvas.getBoundingClientRect();
+  const [width, height] = [Math.max(1, Math.round(box.width * scale())), Math.max(1, Math.round(box.height * scale()))];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  alina.resize(width, height, scale());
+  // At once: an emptied canvas would be seen.
+  turn(1);
+}
+
+/** Does what the address asks for. */
+function follow(kind, word) {
+  const kinds = { g: 2, r: 3, w: 4 };
+  say(kinds[kind])(word);
+  files.done();
+}
+
+// ---- The start.
+
+wishes(found => Object.assign(wished, { dark: found.dark, still: found.still }));
+const drawing = makeDrawing(canvas, memory);
+const unused = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0, proc_exit: () => {}, random_get(pointer, count) { crypto.getRandomValues(bytesAt(pointer, count)); return 0; } };
+const [program] = await Promise.all([
+  WebAssembly.instantiateStreaming(fetch(beside('alina.wasm')), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
+  fetchAssets(['light.theme', 'dark.theme', 'contrast.theme', 'rules.json']),
+  document.fonts.load('16px "EB Garamond"'), document.fonts.load('italic 16px "EB Garamond"'),
+]);
+alina = program.instance.exports;
+alina.start(Math.floor(Math.random() * 2 ** 32));
+if (sound.isMissing) alina.state(2, 0);
+resize();
+listen();
+const wanted = files.asked();
+if (wanted) follow(...wanted);

@@ -1,0 +1,124 @@
+// Real elements behind the picture, for screen readers, keyboards and tests: kept by the view tree that draws the page.
+
+// A control: { id, role, name, state, box: [x, y, width, height], row } in CSS pixels from the canvas' corner. `role` is ARIA's; the
+// nine cells have `gridcell` and their `row`, 0–2. `state` is 'on' or 'off' for a switch or radio, 'disabled', the value in words of a
+// slider, the text of a textbox, else empty.
+
+const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
+
+export class Controls {
+  #root = document.getElementById('controls');
+  #say = document.getElementById('say');
+  #grid = null;
+  #shown = new Map();
+  #told;
+  /** The focus is moved by the program: it knows already. */
+  #isQuiet = false;
+
+  /** `told` has `activate(id)` and `focus(id)`. */
+  constructor(told) {
+    this.#told = told;
+    this.#root.addEventListener('click', event => this.#call('activate', event.target));
+    this.#root.addEventListener('focusin', event => { if (!this.#isQuiet) this.#call('focus', event.target); });
+    // The browser makes a click of these; the program would take them a second time.
+    this.#root.addEventListener('keydown', event => {
+      if (event.key === 'Enter' || event.key === ' ') event.stopPropagation();
+    });
+  }
+
+  #call(what, element) {
+    const id = element.closest?.('[data-id]')?.dataset.id;
+    if (id !== undefined) this.#told[what](Number(id));
+  }
+
+  /** Says a line to screen readers, also one that was said before. */
+  say(line) { this.#say.textContent = this.#say.textContent === line ? line + '\u00a0' : line; }
+
+  /** Puts the focus on a control without telling the program. */
+  focus(id) {
+    this.#isQuiet = true;
+    this.#shown.get(id)?.focus({ preventScroll: true });
+    this.#isQuiet = false;
+  }
+
+  /** Makes the elements be those of the list, in its order; those that stay keep the focus. */
+  update(list) {
+    const wanted = new Set(list.map(control => control.id));
+    for (const [id, element] of this.#shown) {
+      if (!wanted.has(id)) {
+        (element.parentElement.role === 'gridcell' ? element.parentElement : element).remove();
+        this.#shown.delete(id);
+      }
+    }
+    const order = [];
+    const rows = [[], [], []];
+    for (const control of list) {
+      const element = this.#shown.get(control.id) ?? this.#make(control);
+      this.#set(element, control);
+      if (control.role === 'gridcell') {
+        if (!order.includes(this.#grid)) order.push(this.#grid ??= this.#makeGrid());
+        rows[control.row].push(element.parentElement);
+      } else {
+        order.push(element);
+      }
+    }
+    if (order.includes(this.#grid)) rows.forEach((cells, i) => Controls.#fill(this.#grid.children[i], cells));
+    Controls.#fill(this.#root, order);
+  }
+
+  /** Makes the children these, and moves only what is elsewhere: an element that moves loses the focus. */
+  static #fill(parent, wanted) {
+    for (const child of [...parent.children]) if (!wanted.includes(child)) child.remove();
+    wanted.forEach((element, i) => { if (parent.children[i] !== element) parent.insertBefore(element, parent.children[i] ?? null); });
+  }
+
+  #makeGrid() {
+    const grid = document.createElement('div');
+    grid.setAttribute('role', 'grid');
+    for (let i = 0; i < 3; i++) {
+      const row = document.createElement('div');
+      row.setAttribute('role', 'row');
+      grid.append(row);
+    }
+    return grid;
+  }
+
+  #make({ id, role }) {
+    const element = document.createElement('button');
+    element.type = 'button';
+    element.dataset.id = id;
+    if (role === 'gridcell') {
+      const cell = document.createElement('span');
+      cell.setAttribute('role', 'gridcell');
+      cell.append(element);
+    } else if (role !== 'button') {
+      element.setAttribute('role', role);
+    }
+    this.#shown.set(id, element);
+    return element;
+  }
+
+  #set(element, { role, name, state, box: [x, y, width, height] }) {
+    const attributes = { 'aria-label': name, 'aria-disabled': state === 'disabled' ? 'true' : null };
+    if (toggles.has(role)) attributes[role === 'tab' || role === 'option' ? 'aria-selected' : 'aria-checked'] = String(state === 'on');
+    if (role === 'slider') attributes['aria-valuetext'] = state;
+    if (role === 'textbox') element.textContent = state;
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value === null) element.removeAttribute(key);
+      else if (element.getAttribute(key) !== value) element.setAttribute(key, value);
+    }
+    Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
+  }
+}
+
+/** What the system asks for, and again whenever that changes: { dark, contrast, still, text }; `text` is 2 for text of twice the size. */
+export function wishes(told) {
+  const queries = ['(prefers-color-scheme: dark)', '(forced-colors: active), (prefers-contrast: more)', '(prefers-reduced-motion: reduce)']
+    .map(query => matchMedia(query));
+  const tell = () => {
+    const [dark, contrast, still] = queries.map(query => query.matches);
+    told({ dark, contrast, still, text: parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 });
+  };
+  for (const query of queries) query.addEventListener('change', tell);
+  tell();
+}

@@ -1,0 +1,94 @@
+// Files, as the shared rooms know them, in localStorage; and what leaves the page: downloads, the clipboard, links.
+
+const prefix = 'alina/';
+/** In place of localStorage where a browser refuses it: kept until the page is closed. */
+const passing = new Map();
+const storage = (() => {
+  try {
+    localStorage.getItem(prefix);
+    return localStorage;
+  } catch {
+    return {
+      getItem: key => passing.get(key) ?? null, setItem: (key, text) => void passing.set(key, text),
+      removeItem: key => void passing.delete(key), key: i => [...passing.keys()][i] ?? null,
+      get length() { return passing.size; },
+    };
+  }
+})();
+
+/** The text of a file, or null. */
+export const read = path => storage.getItem(prefix + path);
+
+/** Keeps a text; false if there is no room, and then what was there before stays. */
+export function write(path, text) {
+  try {
+    storage.setItem(prefix + path, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const remove = path => storage.removeItem(prefix + path);
+
+/** The names in a folder, sorted; what is not ours is not there. */
+export function list(folder) {
+  const start = prefix + (folder && !folder.endsWith('/') ? folder + '/' : folder);
+  const names = new Set();
+  for (let i = 0; i < storage.length; i++) {
+    const key = storage.key(i);
+    if (key?.startsWith(start)) names.add(key.slice(start.length).split('/')[0]);
+  }
+  return [...names].sort();
+}
+
+/** Gives the person a file to keep. */
+export function download(name, type, bytes) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([bytes], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Puts a text into the clipboard; false where that is not allowed. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Without a safe origin there is no such thing: the old way.
+    const field = document.createElement('textarea');
+    field.value = text;
+    field.style.cssText = 'position:fixed;opacity:0';
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand('copy');
+    field.remove();
+    return done;
+  }
+}
+
+/** The text in the clipboard; empty where that is not allowed. */
+export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Promise.resolve('');
+
+/** Whether the system has a share sheet of its own, as phones have. */
+export const canShare = () => typeof navigator.share === 'function' && matchMedia('(pointer: coarse)').matches;
+
+/** Shows the share sheet; false if it was closed again, or is not there. */
+export const share = url => navigator.share({ title: 'Alina', url }).then(() => true, () => false);
+
+/** The link of a room ('r'), of a match to watch ('w') or of a finished game ('g'), which no server needs to know of. */
+export function address(kind, word) {
+  const base = new URL('./', document.baseURI);
+  return new URL(kind === 'g' ? `#/g/${word}` : `${kind}/${word}`, base).href;
+}
+
+/** What the address asks for as [kind, word], or null. */
+export const asked = () => location.hash.match(/^#\/([rwg])\/(.*)$/)?.slice(1) ?? null;
+
+/** Forgets what the address asked for once it is done, so that loading again does not do it again. */
+export const done = () => history.replaceState(null, '', './');
+
+/** Tells when the address asks for something else while the page is open. */
+export const whenAsked = told => addEventListener('hashchange', () => { if (asked()) told(...asked()); });

@@ -1,0 +1,25 @@
+// Opens the page: sees what the browser can do, starts the program, keeps the page for when there is no network.
+const message = document.getElementById('message');
+
+/** Shows a line that stays until the next; an empty one hides it. */
+export function tell(text) {
+  message.textContent = text;
+  message.hidden = text === '';
+}
+
+const what = !('WebAssembly' in globalThis)
+  ? 'WebAssembly'
+  : !document.getElementById('screen').getContext('2d') ? 'a canvas to draw on' : '';
+if (what) {
+  tell(`This browser has no ${what}, which Alina needs. Any browser of the last few years will do.`);
+} else {
+  try {
+    await import('./alina.js');
+    tell('');
+  } catch (error) {
+    console.error(error);
+    tell('Not all of the page arrived. Load it again; nothing that was kept is lost.');
+  }
+  // Only from a safe origin; elsewhere the page works as long as there is a network.
+  navigator.serviceWorker?.register('sw.js').catch(() => {});
+}

@@ -1,0 +1,79 @@
+import Composer
+import Records
+import ScoreModel
+import Screen
+import Session
+import TicTacToe
+
+/// Music in place of the running game's: replays and the signs of the help page.
+final class Music {
+  private let sound: Sound
+  private let session: GameSession
+  private let screen: RootScreen
+  private var interlude: Interlude?
+  private var count: UInt32 = 0
+  /// The game last taken to the review page, and its music.
+  private(set) var reviewed: (record: Record, music: Rendition)?
+
+  init(_ sound: Sound, _ session: GameSession, _ screen: RootScreen) {
+    (self.sound, self.session, self.screen) = (sound, session, screen)
+  }
+
+  /// Answers the intents about music.
+  func answer(_ intent: Intent) {
+    switch intent {
+    case .replay(let ply?): playReplay(from: ply)
+    case .playSign(let sign): play(sign)
+    default: stop()
+    }
+  }
+
+  private func start(_ events: [ScoreEvent], from: Tick, to: Tick) {
+    stop()
+    count += 1
+    session.isResting = true
+    interlude = Interlude(events, from: from, to: to, number: count, sound: sound)
+    carryOn()
+  }
+
+  /// Ends what sounds in place of the score, which then goes on.
+  func stop() {
+    guard let interlude else { return }
+    interlude.stop(sound)
+    end()
+  }
+
+  private func end() {
+    interlude = nil
+    session.isResting = false
+    screen.replay?.soundNow = nil
+  }
+
+  /// Posts what the interlude plays next.
+  func carryOn() {
+    guard interlude != nil else { return }
+    if interlude?.advance(sound) == false { return end() }
+    screen.replay?.soundNow = interlude?.position(sound)
+  }
+
+  /// Takes a game to the review page, with the music it had for the one local human.
+  func review(_ record: Record, human: Player?, title: String) {
+    stop()
+    let music = Rendition(of: record, rules: session.rules, human: human)
+    reviewed = (record, music)
+    screen.replay = ReplayModel(game: record.game, title: title, bars: music.bars)
+  }
+
+  /// Plays the music of the game under review from the bar of a ply.
+  private func playReplay(from ply: Int) {
+    guard let music = reviewed?.music else { return }
+    let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last
+    start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end)
+  }
+
+  /// Sounds one sign of the music.
+  private func play(_ sign: MusicSign) {
+    guard let example = SignExample(of: sign, rules: session.rules) else { return }
+    start(example.events, from: example.from, to: example.to)
+  }
+}

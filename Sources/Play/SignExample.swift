@@ -1,0 +1,116 @@
+import Composer
+import Records
+import ScoreModel
+import Screen
+import TicTacToe
+
+/// The music of one sign: the end of the shortest game that has it, found by the rules and not listed by hand.
+struct SignExample {
+  /// The music, of which `from` … `to` is the sign.
+  let events: [ScoreEvent]
+  let from: Tick
+  let to: Tick
+
+  /// Seconds of a closing arch that are enough to know it.
+  private static let ending = 20.0
+
+  /// `nil` where no short game has the sign.
+  init?(of sign: MusicSign, rules: ScoreRules) {
+    guard let record = SignExample.record(of: sign) else { return nil }
+    switch sign {
+    case .echo, .undo, .refused:
+      self = SignExample(gesture: sign, after: record, rules)
+    default:
+      var human: Player?
+      if case .win(let winner) = record.game.end?.outcome { human = sign == .loss ? winner.opponent : winner }
+      let music = Rendition(of: record, rules: rules, human: human)
+      let moves = music.bars.filter { $0.kind == .move }
+      let last = moves.last.map(Rendition.end(of:)) ?? music.end
+      let isEnding = [.win, .loss, .draw].contains(sign)
+      events = music.events
+      // A sign is best heard after the bar before it.
+      from = (isEnding || sign == .awakening ? moves.last : moves.dropLast().last ?? moves.last)?.start ?? .zero
+      to = isEnding ? min(music.end, last + .seconds(SignExample.ending)) : last
+    }
+  }
+
+  /// What no record keeps: an echo, a move taken back, a refusal, each after a calm game of three moves.
+  private init(gesture: MusicSign, after record: Record, _ rules: ScoreRules) {
+    var conductor = Conductor(seed: 1, rules: rules)
+    var events = conductor.handle(.opened(resuming: true), at: .zero)
+    events += conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    var now = Tick.seconds(2)
+    for facts in record.game.facts {
+      events += conductor.handle(.moved(facts), at: now)
+      now = conductor.bars.last.map(Rendition.end(of:)) ?? now
+    }
+    let last = conductor.bars.last?.start ?? .zero
+    switch gesture {
+    case .undo:
+      // The bar, and then the same backwards.
+      let answer = conductor.handle(.undone, at: now)
+      self.init(events + answer, from: last, to: answer.map { $0.frame + Tick(rawValue: Int64($0.duration)) }.max())
+    case .echo:
+      let echoes = now + .seconds(rules.echoes.after)
+      events += conductor.advance(to: echoes + .seconds(SignExample.ending))
+      self.init(events, from: echoes, to: echoes + .seconds(SignExample.ending))
+    default:
+      events += conductor.handle(.refused, at: now)
+      self.init(events, from: now, to: now + .seconds(1))
+    }
+  }
+
+  private init(_ events: [ScoreEvent], from: Tick, to: Tick?) {
+    self.events = events.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
+      .map { $0.element }
+    self.from = from
+    self.to = to ?? from
+  }
+
+  /// The record of a game whose last move has the sign.
+  private static func record(of sign: MusicSign) -> Record? {
+    switch sign {
+    case .opening: return Record()
+    case .cells, .undo, .echo, .refused: return play(until: { $0.ply == 3 && $0.threats.isEmpty })
+    default: return play(until: { shows(sign, $0) })
+    }
+  }
+
+  private static func shows(_ sign: MusicSign, _ facts: MoveFacts) -> Bool {
+    let isQuiet = facts.outcome == nil && !facts.isMistake
+    switch sign {
+    case .calm: return facts.ply == 2 && isQuiet && facts.threats.isEmpty
+    case .threat:
+      return isQuiet && !facts.threats.isEmpty && facts.opposingThreats.isEmpty && !facts.isFork && !facts.isBlock
+        && !facts.isOnlyMove
+    case .bothThreaten: return isQuiet && !facts.threats.isEmpty && !facts.opposingThreats.isEmpty
+    case .fork: return facts.outcome == nil && facts.isFork && facts.opposingThreats.isEmpty
+    case .block: return isQuiet && facts.isBlock && facts.threats.isEmpty
+    case .mistake: return facts.outcome == nil && facts.isMistake
+    case .onlyMove: return isQuiet && facts.isOnlyMove && !facts.isBlock
+    case .awakening: return facts.isAwakening && facts.outcome == nil
+    case .win, .loss: return facts.outcome == .win(facts.mover)
+    case .draw: return facts.outcome == .draw
+    default: return false
+    }
+  }
+
+  /// Breadth first over games; the signs of the table all occur within the first few thousand.
+  private static func play(until isFound: (MoveFacts) -> Bool) -> Record? {
+    var games = [Game()]
+    while !games.isEmpty {
+      var next: [Game] = []
+      for game in games {
+        for square in game.position.legalMoves {
+          var longer = game
+          guard let facts = try? longer.play(square) else { continue }
+          if isFound(facts) { return Record(game: longer) }
+          if !longer.isOver { next.append(longer) }
+        }
+      }
+      // The first few thousand positions of a depth are enough, and a page that opens must not count to 255,168.
+      games = Array(next.prefix(2_000))
+    }
+    return nil
+  }
+}

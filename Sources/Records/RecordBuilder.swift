@@ -1,0 +1,271 @@
+import Base
+import TicTacToe
+
+/// Collects what a reader finds and checks it against the rules of the game.
+struct RecordBuilder {
+  private var record = Record()
+  /// Value and place of the tags that must agree with the game.
+  private var derived: [String: (value: String, place: Int)] = [:]
+  private var seen: Set<String> = []
+  private var tagCount = 0
+  /// Times of the move just read, until the next one.
+  private var moves: [Move] = []
+  private var result: (token: String, place: Int)?
+
+  mutating func addTag(
+    _ rawName: String, _ value: String, at place: Int, valueAt: Int, _ cursor: ByteCursor
+  ) throws(NotationError) {
+    let name = rawName == "X" ? "White" : rawName == "O" ? "Black" : rawName
+    tagCount += 1
+    guard tagCount <= Record.Limit.tags else {
+      throw cursor.error(at: place, "a game has at most \(Record.Limit.tags) tags")
+    }
+    guard seen.insert(name).inserted else { throw cursor.error(at: place, "tag \(name) appears twice") }
+    if name == "Seed", UInt64(value).map({ "\($0)" }) != value {
+      throw cursor.error(at: valueAt, "a seed is a whole number from 0 to \(UInt64.max)")
+    }
+    if Record.derivedTags.contains(name) {
+      derived[name] = (value, valueAt)
+    } else {
+      record.setTag(name, value)
+    }
+  }
+
+  /// Begins the game once its tags are known.
+  mutating func start(_ cursor: ByteCursor) throws(NotationError) {
+    if let rules = derived["Rules"], rules.value != "standard" {
+      throw cursor.error(at: rules.place, "rules \(quoted(rules.value)) are unknown; this program plays 'standard'")
+    }
+    guard let fen = derived["FEN"] else {
+      if let setUp = derived["SetUp"], setUp.value == "1" {
+        throw cursor.error(at: setUp.place, "SetUp is 1, but there is no FEN tag")
+      }
+      return
+    }
+    do {
+      record.game = Game(start: try Position(notation: fen.value))
+    } catch {
+      let at = cursor.error(at: fen.place, "")
+      throw NotationError(line: at.line, column: at.column + error.column - 1, message: error.message)
+    }
+  }
+
+  /// Adds a move number, a move or the result; `true` for the result.
+  mutating func addToken(_ range: Range<Int>, _ cursor: inout ByteCursor) throws(NotationError) -> Bool {
+    let token = String(decoding: cursor.bytes[range], as: UTF8.self)
+    if ["1-0", "0-1", "1/2-1/2", "*"].contains(token) {
+      result = (token, range.lowerBound)
+      return true
+    }
+    // "1.", "1...", and "1.b2" without a blank: read the number, leave the rest for the next element.
+    let digits = cursor.bytes[range].prefix { (0x30...0x39).contains($0) }
+    let dots = cursor.bytes[range].dropFirst(digits.count).prefix { $0 == UInt8(ascii: ".") }
+    if !digits.isEmpty, !dots.isEmpty {
+      let ply = record.game.start.ply + moves.count
+      guard dots.count <= 3, Int(String(decoding: digits, as: UTF8.self)) == ply / 2 + 1 else {
+        throw cursor.error(at: range.lowerBound, "move number \(quoted(token)) where \(ply / 2 + 1). is due")
+      }
+      cursor.offset = range.lowerBound + digits.count + dots.count
+      return false
+    }
+    // "1. ... a1": dots that stand alone after a number say nothing more.
+    if digits.isEmpty, dots.count == range.count, dots.count <= 3 { return false }
+    guard let square = Square(name: token) else {
+      throw cursor.error(
+        at: range.lowerBound, "\(quoted(token)) is neither a move (a1–c3 or 1–9) nor a result (1-0, 0-1, 1/2-1/2, *)")
+    }
+    do {
+      try record.game.play(square)
+    } catch .occupied {
+      throw cursor.error(at: range.lowerBound, "\(quoted(token)) is marked already")
+    } catch {
+      throw cursor.error(at: range.lowerBound, "the game is over before \(quoted(token)); only the result may follow")
+    }
+    moves.append(Move(square))
+    return false
+  }
+
+  /// Ends the game as its result and termination say, and checks that they agree with the board.
+  mutating func finish(_ cursor: ByteCursor) throws(NotationError) -> Record {
+    guard let result else { throw cursor.error("the game has no result") }
+    if let tag = derived["Result"], tag.value != result.token {
+      throw cursor.error(at: tag.place, "tag Result says \(quoted(tag.value)), the game ends with \(result.token)")
+    }
+    var game = Game(start: record.game.start)
+    for move in moves { _ = try? game.play(move) }
+    record.game = game
+    let termination = try terminationTag(cursor)
+    if game.isOver {
+      guard record.resultToken == result.token else {
+        throw cursor.error(at: result.place, "the board says \(record.resultToken), not \(result.token)")
+      }
+      guard termination == nil || termination == .normal else {
+        throw cursor.error(
+          at: derived["Termination"]?.place ?? result.place, "the board ended this game: its termination is 'normal'")
+      }
+    } else {
+      try endByHand(termination, result, cursor)
+    }
+    try readOffer(cursor)
+    return record
+  }
+
+  private func terminationTag(_ cursor: ByteCursor) throws(NotationError) -> Termination? {
+    guard let tag = derived["Termination"] else { return nil }
+    switch tag.value {
+    case "unterminated": return nil
+    case "time forfeit": return .time
+    case "rules infraction": return .forfeit
+    default: break
+    }
+    guard let termination = Termination(rawValue: tag.value) else {
+      let allowed = Termination.allCases.map { $0.rawValue }.joined(separator: ", ")
+      throw cursor.error(at: tag.place, "termination \(quoted(tag.value)) is unknown; allowed: \(allowed)")
+    }
+    return termination
+  }
+
+  private mutating func endByHand(
+    _ termination: Termination?, _ result: (token: String, place: Int), _ cursor: ByteCursor
+  ) throws(NotationError) {
+    let outcome: Outcome? = ["1-0": .win(.x), "0-1": .win(.o), "1/2-1/2": .draw][result.token]
+    let allowed: [Termination]
+    switch outcome {
+    case .win: allowed = [.resignation, .time, .forfeit]
+    case .draw: allowed = [.agreement]
+    case nil: allowed = [.abandoned]
+    }
+    if outcome == nil, termination == nil { return }
+    let chosen = termination ?? allowed[0]
+    guard allowed.contains(chosen) else {
+      let names = allowed.map { $0.rawValue }.joined(separator: ", ")
+      throw cursor.error(
+        at: derived["Termination"]?.place ?? result.place,
+        "the board has not ended this game; with \(result.token) its termination is one of: \(names)")
+    }
+    record.game.finish(GameEnd(outcome: outcome, termination: chosen))
+  }
+
+  private mutating func readOffer(_ cursor: ByteCursor) throws(NotationError) {
+    guard let tag = derived["DrawOffer"] else { return }
+    guard tag.value == "x" || tag.value == "o" else { throw cursor.error(at: tag.place, "a draw offer is by x or o") }
+    guard !record.game.isOver else { throw cursor.error(at: tag.place, "no draw offer stands in a finished game") }
+    do {
+      try record.game.offerDraw(by: tag.value == "x" ? .x : .o)
+    } catch {
+      throw cursor.error(at: tag.place, "this draw offer cannot stand")
+    }
+  }
+}
+
+// MARK: - Comments
+
+extension RecordBuilder {
+  /// Takes our commands out of a comment and keeps the rest of its text.
+  mutating func addComment(_ range: Range<Int>, _ cursor: ByteCursor) throws(NotationError) {
+    guard range.count <= Record.Limit.comment + 512 else {
+      throw cursor.error(at: range.lowerBound, "a comment has at most \(Record.Limit.comment) bytes")
+    }
+    let bytes = cursor.bytes[range]
+    if let bad = bytes.firstIndex(where: { Record.isForbidden($0) || $0 == UInt8(ascii: "}") }) {
+      throw cursor.error(at: bad, "a comment cannot hold '}' or control characters")
+    }
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw cursor.error(at: range.lowerBound, "this comment is not UTF-8")
+    }
+    var words: [String] = []
+    var textStart = range.lowerBound
+    var offset = range.lowerBound
+    func keepText(upTo end: Int) {
+      let text = Record.trimmed(String(decoding: cursor.bytes[textStart..<end], as: UTF8.self))
+      if !text.isEmpty { words.append(text) }
+    }
+    while offset + 1 < range.upperBound {
+      if cursor.bytes[offset] == UInt8(ascii: "["), cursor.bytes[offset + 1] == UInt8(ascii: "%"),
+        let close = cursor.bytes[offset..<range.upperBound].firstIndex(of: UInt8(ascii: "]"))
+      {
+        let content = String(decoding: cursor.bytes[offset + 2..<close], as: UTF8.self)
+        let parts = content.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        if let name = parts.first, !content.hasPrefix(" "), let command = Record.Command(rawValue: String(name)) {
+          keepText(upTo: offset)
+          let value = parts.count > 1 ? Record.trimmed(String(parts[1])) : ""
+          if let problem = apply(command, value) { throw cursor.error(at: offset, problem) }
+          textStart = close + 1
+          offset = close + 1
+          continue
+        }
+      }
+      offset += 1
+    }
+    keepText(upTo: range.upperBound)
+    guard !words.isEmpty else { return }
+    let text = words.joined(separator: " ")
+    if let command = Record.strayCommand(in: text) {
+      throw cursor.error(at: range.lowerBound, "the command [%\(command.rawValue) …] in this comment is not finished")
+    }
+    guard record.comments.count < Record.Limit.comments, text.utf8.count <= Record.Limit.comment else {
+      throw cursor.error(
+        at: range.lowerBound,
+        "a game has at most \(Record.Limit.comments) comments of \(Record.Limit.comment) bytes")
+    }
+    record.comments.append(Record.Comment(ply: moves.count, text: text))
+  }
+
+  /// Carries out a command; what is wrong with it, or `nil`.
+  private mutating func apply(_ command: Record.Command, _ value: String) -> String? {
+    let ply = moves.count
+    switch command {
+    case .emt, .clk:
+      guard ply > 0 else { return "[%\(command.rawValue)] belongs after a move" }
+      guard let time = Record.milliseconds(value) else {
+        return "[%\(command.rawValue)] needs a time h:mm:ss, not \(quoted(value))"
+      }
+      if command == .emt { moves[ply - 1].elapsed = time } else { moves[ply - 1].clock = time }
+    case .frame, .end:
+      guard let frame = Int64(value), (0...Record.Limit.frame).contains(frame) else {
+        return "[%\(command.rawValue)] needs a frame number 0–\(Record.Limit.frame), not \(quoted(value))"
+      }
+      if command == .end {
+        record.endFrame = frame
+      } else if ply == 0 {
+        record.startFrame = frame
+      } else {
+        moves[ply - 1].frame = frame
+      }
+    case .bar:
+      let fields = value.split(separator: ",", omittingEmptySubsequences: false)
+      let candidates = fields.compactMap { Int(Record.trimmed(String($0))) }
+        .filter { (0...Record.Limit.candidate).contains($0) }
+      guard candidates.count == fields.count, fields.count + record.bars(ply: ply).count <= Record.Limit.bars else {
+        return "[%bar] needs at most \(Record.Limit.bars) candidate numbers 0–\(Record.Limit.candidate), "
+          + "separated by commas, not \(quoted(value))"
+      }
+      for candidate in candidates { record.addBar(candidate, ply: ply) }
+    }
+    return nil
+  }
+}
+
+extension Record {
+  /// Reads `h:mm:ss`, `m:ss` or seconds, each with up to three decimals, as milliseconds.
+  static func milliseconds(_ text: String) -> Int64? {
+    let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let fields = halves[0].split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...3).contains(fields.count) else { return nil }
+    var seconds: Int64 = 0
+    for field in fields {
+      guard (1...9).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let number = Int64(field)
+      else { return nil }
+      seconds = seconds * 60 + number
+    }
+    var milliseconds = seconds * 1000
+    if halves.count == 2 {
+      guard (1...3).contains(halves[1].utf8.count), halves[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let number = Int64(halves[1])
+      else { return nil }
+      milliseconds += number * [100, 10, 1][halves[1].utf8.count - 1]
+    }
+    return milliseconds <= Limit.milliseconds ? milliseconds : nil
+  }
+}

@@ -1,0 +1,47 @@
+import Base
+import Composer
+import Records
+
+/// The shipped rule files as the page has them: one JSON object, which the build makes of the YAML files
+/// (`{"score": {"hash": "…", "rules": {…}}}`, words and numbers as strings).
+public struct RulePack: Sendable {
+  /// A rule file by the name it is shipped under.
+  public struct Entry: Sendable {
+    /// What records name it by.
+    public let reference: Record.ScoreRules
+    /// What it says.
+    public let rules: ScoreRules
+  }
+
+  /// The rule files, in their order.
+  public let entries: [Entry]
+
+  /// Reads a pack; throws what is wrong with the first file that is not good.
+  public init(_ bytes: [UInt8]) throws(RuleErrors) {
+    func refuse(_ message: String) -> RuleErrors { RuleErrors([RuleError(line: 0, key: "", message: message)]) }
+    let json: JSON
+    do { json = try JSON(bytes: bytes) } catch { throw refuse("\(error)") }
+    var entries: [Entry] = []
+    for member in json.object?.fields ?? [] {
+      guard let hash = member.value["hash"]?.string, let rules = member.value["rules"] else {
+        throw refuse("\(member.name) lacks its hash or its rules")
+      }
+      entries.append(
+        Entry(
+          reference: Record.ScoreRules(name: member.name, hash: hash), rules: try RuleReader.rules(RuleTree(rules))))
+    }
+    self.entries = entries
+  }
+}
+
+extension RuleTree {
+  /// A tree from JSON; it has no lines.
+  package init(_ json: JSON) {
+    switch json {
+    case .object(let object):
+      self = .mapping(object.fields.map { Entry(key: $0.name, line: 0, value: RuleTree($0.value)) }, line: 0)
+    case .array(let values): self = .list(values.map { RuleTree($0) }, line: 0)
+    default: self = .scalar(json.string ?? json.text, line: 0)
+    }
+  }
+}

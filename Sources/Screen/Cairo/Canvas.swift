@@ -1,0 +1,138 @@
+import CCairo
+
+/// A Cairo context on a bitmap the caller owns: paths, fills and clips in device pixels.
+final class Canvas {
+  let context: OpaquePointer
+  private let surface: OpaquePointer
+  let width: Int
+  let height: Int
+  private let bitmap: Bitmap
+  /// What is being redrawn; software passes keep to it.
+  var damage: PixelRect
+
+  /// Wraps the visible part of a bitmap, which must outlive the canvas.
+  init(_ bitmap: Bitmap) {
+    let bytes = UnsafeMutableRawPointer(bitmap.pixels).assumingMemoryBound(to: UInt8.self)
+    // Cairo answers an error with a surface that draws nothing, never with NULL; the types say otherwise.
+    guard
+      let surface = cairo_image_surface_create_for_data(
+        bytes, CAIRO_FORMAT_RGB24, Int32(bitmap.width), Int32(bitmap.height), Int32(bitmap.stride * 4)),
+      let context = cairo_create(surface)
+    else { preconditionFailure("no surface of \(bitmap.width)×\(bitmap.height)") }
+    (self.surface, self.context) = (surface, context)
+    width = bitmap.width
+    height = bitmap.height
+    self.bitmap = bitmap
+    damage = PixelRect(x: 0, y: 0, width: bitmap.width, height: bitmap.height)
+    cairo_set_line_cap(context, CAIRO_LINE_CAP_BUTT)
+    cairo_set_tolerance(context, 0.05)
+  }
+
+  deinit {
+    cairo_destroy(context)
+    cairo_surface_finish(surface)
+    cairo_surface_destroy(surface)
+  }
+
+  /// Runs `body` and puts clip, transformation and colour back.
+  func saved(_ body: () -> Void) {
+    cairo_save(context)
+    body()
+    cairo_restore(context)
+  }
+
+  /// Finishes all drawing, so that the pixels may be touched directly.
+  func flush() { cairo_surface_flush(surface) }
+
+  /// Lays a soft dithered shadow under a slip of paper.
+  func shadow(under rect: Rect, radius: Double, strength: Double) {
+    cairo_surface_flush(surface)
+    SoftShadow.cast(rect, radius: radius, strength: strength, within: damage, into: bitmap)
+    cairo_surface_mark_dirty(surface)
+  }
+
+  /// Cuts drawing to a rectangle, widened to whole pixels: a clip through a pixel is slow and gives other edges under
+  /// another damage.
+  func clip(_ rect: Rect) {
+    let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
+    cairo_new_path(context)
+    cairo_rectangle(context, left, top, max(0, rect.maxX.rounded(.up) - left), max(0, rect.maxY.rounded(.up) - top))
+    cairo_clip(context)
+  }
+
+  func translate(_ x: Double, _ y: Double) { cairo_translate(context, x, y) }
+  func scale(_ x: Double, _ y: Double) { cairo_scale(context, x, y) }
+  func rotate(_ radians: Double) { cairo_rotate(context, radians) }
+
+  func setColor(_ color: Color) {
+    cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
+  }
+
+  func fill(_ rect: Rect, _ color: Color) {
+    setColor(color)
+    cairo_new_path(context)
+    cairo_rectangle(context, rect.x, rect.y, rect.width, rect.height)
+    cairo_fill(context)
+  }
+
+  /// Fills a closed polygon.
+  func fill(polygon points: some Sequence<Point>, _ color: Color) {
+    setColor(color)
+    cairo_new_path(context)
+    for p in points { cairo_line_to(context, p.x, p.y) }
+    cairo_close_path(context)
+    cairo_fill(context)
+  }
+
+  /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
+  func fill(polygons: [[Point]], _ color: Color) {
+    setColor(color)
+    cairo_new_path(context)
+    for polygon in polygons where polygon.count > 2 {
+      cairo_move_to(context, polygon[0].x, polygon[0].y)
+      for p in polygon.dropFirst() { cairo_line_to(context, p.x, p.y) }
+      cairo_close_path(context)
+    }
+    cairo_fill(context)
+  }
+
+  /// Fills a path.
+  func fill(_ path: Path, _ color: Color) {
+    setColor(color)
+    add(path)
+    cairo_fill(context)
+  }
+
+  /// Strokes a path.
+  func stroke(_ path: Path, width: Double, _ color: Color, round: Bool = true) {
+    setColor(color)
+    add(path)
+    cairo_set_line_width(context, width)
+    cairo_set_line_cap(context, round ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT)
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
+    cairo_stroke(context)
+  }
+
+  /// Strokes a straight line.
+  func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
+    setColor(color)
+    cairo_new_path(context)
+    cairo_move_to(context, a.x, a.y)
+    cairo_line_to(context, b.x, b.y)
+    cairo_set_line_width(context, width)
+    cairo_set_line_cap(context, CAIRO_LINE_CAP_BUTT)
+    cairo_stroke(context)
+  }
+
+  private func add(_ path: Path) {
+    cairo_new_path(context)
+    for step in path.steps {
+      switch step {
+      case .move(let p): cairo_move_to(context, p.x, p.y)
+      case .line(let p): cairo_line_to(context, p.x, p.y)
+      case .curve(let a, let b, let p): cairo_curve_to(context, a.x, a.y, b.x, b.y, p.x, p.y)
+      case .close: cairo_close_path(context)
+      }
+    }
+  }
+}

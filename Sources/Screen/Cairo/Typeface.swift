@@ -1,0 +1,217 @@
+import CCairo
+import CPango
+
+/// The one typeface of the game, loaded from its files so that fontconfig cannot pick another optical size.
+final class Typeface {
+  /// Where Debian's `fonts-ebgaramond` puts the two faces we use.
+  static let files = [
+    "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Regular.otf",
+    "/usr/share/fonts/opentype/ebgaramond/EBGaramond12-Italic.otf",
+  ]
+
+  private let pango: OpaquePointer
+  /// The fonts of the whole machine behind our two files, for names and words in other scripts; made when first needed.
+  private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
+  private var cache: [Key: Block] = [:]
+
+  private struct Key: Hashable {
+    var text: String
+    var style: TextStyle
+    var width: Double
+    var alignment: TextAlignment
+  }
+
+  /// Whether the typeface's own files were found; otherwise the system's serif stands in.
+  let isGenuine: Bool
+
+  init() {
+    // A configuration with our two files alone: nothing of the machine can change the picture.
+    (pango, isGenuine) = Typeface.context(FcConfigCreate(), onlyOurs: true)
+  }
+
+  private static func context(_ config: OpaquePointer?, onlyOurs: Bool) -> (pango: OpaquePointer, isGenuine: Bool) {
+    let fontTypeFreeType: Int32 = 1  // CAIRO_FONT_TYPE_FT
+    guard let map = pango_cairo_font_map_new_for_font_type(fontTypeFreeType) else {
+      preconditionFailure("Pango was built without FreeType")
+    }
+    var found = 0
+    if let config {
+      for file in files where FcConfigAppFontAddFile(config, file) != 0 { found += 1 }
+      if !onlyOurs || found == files.count { pango_fc_font_map_set_config(map, config) }
+      FcConfigDestroy(config)
+    }
+    guard let pango = pango_font_map_create_context(map) else { preconditionFailure("no Pango context") }
+    // The context keeps its map.
+    g_object_unref(UnsafeMutableRawPointer(map))
+    pango_cairo_context_set_resolution(pango, 72)
+    let options = cairo_font_options_create()
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
+    pango_cairo_context_set_font_options(pango, options)
+    cairo_font_options_destroy(options)
+    pango_context_set_round_glyph_positions(pango, 0)
+    return (pango, found == files.count)
+  }
+
+  deinit {
+    cache.removeAll()
+    g_object_unref(UnsafeMutableRawPointer(pango))
+  }
+
+  /// A laid-out text: one line, or a paragraph where a width was given.
+  final class Block {
+    fileprivate let layout: OpaquePointer
+    /// The advance width and the height of all lines, in pixels.
+    let width: Double
+    let height: Double
+    /// The first baseline, from the top.
+    let baseline: Double
+    /// Accidentals to be drawn as paths: kind and the place of their left edge from the block's left.
+    fileprivate let accidentals: [(isSharp: Bool, x: Double)]
+    fileprivate let pieces: [(block: Block, x: Double)]
+    fileprivate let size: Double
+
+    fileprivate init(layout: OpaquePointer, size: Double) {
+      (self.layout, self.size) = (layout, size)
+      var logical = AlinaPangoRectangle()
+      pango_layout_get_extents(layout, nil, &logical)
+      width = Double(logical.width) / 1024
+      height = Double(logical.height) / 1024
+      baseline = Double(pango_layout_get_baseline(layout)) / 1024
+      accidentals = []
+      pieces = []
+    }
+
+    fileprivate init(pieces: [(block: Block, x: Double)], accidentals: [(isSharp: Bool, x: Double)], width: Double) {
+      let first = pieces[0].block
+      layout = first.layout
+      g_object_ref_layout(first.layout)
+      size = first.size
+      self.width = width
+      height = first.height
+      baseline = first.baseline
+      (self.accidentals, self.pieces) = (accidentals, pieces)
+    }
+
+    deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
+
+    /// How far from its left a caret stands after so many bytes of a text of one line.
+    func caret(after bytes: Int) -> Double {
+      guard pieces.isEmpty else { return width }
+      var place = AlinaPangoRectangle()
+      pango_layout_get_cursor_pos(layout, Int32(bytes), &place, nil)
+      return Double(place.x) / 1024
+    }
+  }
+
+  /// Lays a text out; cached. A `width` makes a wrapped paragraph, else the text stays on one line.
+  func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
+    let key = Key(text: text, style: style, width: width, alignment: alignment)
+    if let hit = cache[key] { return hit }
+    if cache.count > 600 { cache.removeAll(keepingCapacity: true) }  // clocks and sliders make new texts all the time
+    let hasAccidental = text.unicodeScalars.contains { $0 == "♯" || $0 == "♭" }
+    let block = hasAccidental && width == 0 ? makeWithAccidentals(text, style) : make(text, style, width, alignment)
+    cache[key] = block
+    return block
+  }
+
+  private func make(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
+    let block = make(text, style, width, alignment, in: pango)
+    guard isGenuine, pango_layout_get_unknown_glyphs_count(block.layout) > 0 else { return block }
+    return make(text, style, width, alignment, in: everyFont)
+  }
+
+  private func make(
+    _ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment, in pango: OpaquePointer
+  ) -> Block {
+    guard let layout = pango_layout_new(pango), let description = pango_font_description_new() else {
+      preconditionFailure("no Pango layout")
+    }
+    pango_font_description_set_family(description, isGenuine ? "EB Garamond,serif" : "serif")
+    pango_font_description_set_style(description, style.isItalic ? 2 : 0)  // PANGO_STYLE_ITALIC, _NORMAL
+    pango_font_description_set_absolute_size(description, style.size * 1024)
+    pango_layout_set_font_description(layout, description)
+    pango_font_description_free(description)
+    if let attributes = pango_attr_list_new() {
+      var features = style.hasLiningFigures ? "lnum=1,tnum=1" : "onum=1"
+      if style.isSmallCaps { features += ",smcp=1,c2sc=1" }
+      pango_attr_list_insert(attributes, pango_attr_font_features_new(features))
+      if style.tracking != 0 {
+        pango_attr_list_insert(attributes, pango_attr_letter_spacing_new(Int32(style.tracking * style.size * 1024)))
+      }
+      pango_layout_set_attributes(layout, attributes)
+      pango_attr_list_unref(attributes)
+    }
+    var text = text
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        pango_layout_set_text(layout, $0.baseAddress, Int32($0.count))
+      }
+    }
+    if width > 0 {
+      pango_layout_set_width(layout, Int32(width * 1024))
+      pango_layout_set_wrap(layout, 2)  // PANGO_WRAP_WORD_CHAR
+      pango_layout_set_line_spacing(layout, 1.26)
+      pango_layout_set_alignment(layout, alignment == .left ? 0 : alignment == .center ? 1 : 2)
+    }
+    return Block(layout: layout, size: style.size)
+  }
+
+  /// A line with ♯ or ♭, which the typeface lacks: text pieces with room for the drawn signs between them.
+  private func makeWithAccidentals(_ text: String, _ style: TextStyle) -> Block {
+    var pieces: [(block: Block, x: Double)] = []
+    var accidentals: [(isSharp: Bool, x: Double)] = []
+    var x = 0.0
+    var run = ""
+    func flush() {
+      guard !run.isEmpty || pieces.isEmpty else { return }
+      let block = make(run, style, 0, .left)
+      pieces.append((block, x))
+      x += block.width
+      run = ""
+    }
+    for scalar in text.unicodeScalars {
+      if scalar == "♯" || scalar == "♭" {
+        flush()
+        accidentals.append((scalar == "♯", x))
+        x += style.size * Typeface.accidentalAdvance
+      } else {
+        run.unicodeScalars.append(scalar)
+      }
+    }
+    flush()
+    return Block(pieces: pieces, accidentals: accidentals, width: x)
+  }
+
+  /// How many letters of a text the typeface lacks, by itself or with the machine's fonts behind it.
+  func missingGlyphs(in text: String, withFallback: Bool = false) -> Int {
+    let block = withFallback ? block(text, TextStyle(16)) : make(text, TextStyle(16), 0, .left, in: pango)
+    return Int(pango_layout_get_unknown_glyphs_count(block.layout))
+  }
+
+  /// The room of an accidental in a line of text, in em.
+  static let accidentalAdvance = 0.34
+}
+
+private func g_object_ref_layout(_ layout: OpaquePointer) { _ = g_object_ref(UnsafeMutableRawPointer(layout)) }
+
+extension Canvas {
+  /// Draws a laid-out text with its top left at `origin`.
+  func draw(_ block: Typeface.Block, at origin: Point, _ color: Color) {
+    guard !block.pieces.isEmpty else {
+      setColor(color)
+      cairo_move_to(context, origin.x, origin.y)
+      pango_cairo_show_layout(context, block.layout)
+      return
+    }
+    for piece in block.pieces { draw(piece.block, at: Point(origin.x + piece.x, origin.y), color) }
+    for sign in block.accidentals {
+      let space = block.size * 0.17
+      let at = Point(
+        origin.x + sign.x + block.size * Typeface.accidentalAdvance * 0.47,
+        origin.y + block.baseline - block.size * 0.3)
+      fill((sign.isSharp ? Glyphs.sharp : Glyphs.flat).scaled(space, space).moved(at.x, at.y), color)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/// A figure of straight lines and Bézier curves.
+struct Path: Sendable, Hashable {
+  enum Step: Sendable, Hashable {
+    case move(Point)
+    case line(Point)
+    case curve(Point, Point, Point)
+    case close
+  }
+
+  var steps: [Step] = []
+
+  init() {}
+
+  mutating func move(_ x: Double, _ y: Double) { steps.append(.move(Point(x, y))) }
+  mutating func line(_ x: Double, _ y: Double) { steps.append(.line(Point(x, y))) }
+  mutating func curve(_ ax: Double, _ ay: Double, _ bx: Double, _ by: Double, _ x: Double, _ y: Double) {
+    steps.append(.curve(Point(ax, ay), Point(bx, by), Point(x, y)))
+  }
+  mutating func close() { steps.append(.close) }
+
+  /// An ellipse turned by `angle` radians.
+  static func ellipse(_ center: Point, _ rx: Double, _ ry: Double, angle: Double = 0) -> Path {
+    let k = 0.5522847498  // the cubic that is closest to a quarter circle
+    var path = Path()
+    path.move(1, 0)
+    path.curve(1, k, k, 1, 0, 1)
+    path.curve(-k, 1, -1, k, -1, 0)
+    path.curve(-1, -k, -k, -1, 0, -1)
+    path.curve(k, -1, 1, -k, 1, 0)
+    path.close()
+    return path.scaled(rx, ry).rotated(angle).moved(center.x, center.y)
+  }
+
+  func mapped(_ f: (Point) -> Point) -> Path {
+    var result = Path()
+    result.steps = steps.map { step in
+      switch step {
+      case .move(let p): .move(f(p))
+      case .line(let p): .line(f(p))
+      case .curve(let a, let b, let p): .curve(f(a), f(b), f(p))
+      case .close: .close
+      }
+    }
+    return result
+  }
+
+  func scaled(_ kx: Double, _ ky: Double) -> Path { mapped { Point($0.x * kx, $0.y * ky) } }
+  func moved(_ dx: Double, _ dy: Double) -> Path { mapped { Point($0.x + dx, $0.y + dy) } }
+  func rotated(_ angle: Double) -> Path {
+    angle == 0
+      ? self : mapped { p in Point(p.x * cosine(angle) - p.y * sine(angle), p.x * sine(angle) + p.y * cosine(angle)) }
+  }
+}

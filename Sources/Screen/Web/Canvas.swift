@@ -1,0 +1,91 @@
+/// A browser's canvas: the same paths, fills and clips as Cairo's, as numbers for the page's script.
+final class Canvas {
+  /// What is being redrawn.
+  var damage: PixelRect
+
+  /// Draws on a surface from here on.
+  init(_ surface: Surface) {
+    damage = PixelRect(x: 0, y: 0, width: surface.width, height: surface.height)
+    Commands.add(.target, id: surface.id)
+  }
+
+  /// Runs `body` and puts clip, transformation and colour back.
+  func saved(_ body: () -> Void) {
+    Commands.add(.save)
+    body()
+    Commands.add(.restore)
+  }
+
+  /// Has everything drawn.
+  func flush() { Commands.flush() }
+
+  /// Lays a soft shadow under a slip of paper.
+  func shadow(under rect: Rect, radius: Double, strength: Double) {
+    Commands.add(.shadow, rect.x, rect.y, rect.width, rect.height, radius, strength)
+  }
+
+  /// Cuts drawing to a rectangle, widened to whole pixels.
+  func clip(_ rect: Rect) {
+    let (left, top) = (rect.x.rounded(.down), rect.y.rounded(.down))
+    Commands.add(.clip, left, top, max(0, rect.maxX.rounded(.up) - left), max(0, rect.maxY.rounded(.up) - top))
+  }
+
+  func translate(_ x: Double, _ y: Double) { Commands.add(.translate, x, y) }
+  func scale(_ x: Double, _ y: Double) { Commands.add(.scale, x, y) }
+  func rotate(_ radians: Double) { Commands.add(.rotate, radians) }
+  func setColor(_ color: Color) { Commands.add(.color, color.red, color.green, color.blue, color.alpha) }
+
+  func fill(_ rect: Rect, _ color: Color) {
+    setColor(color)
+    Commands.add(.rectangle, rect.x, rect.y, rect.width, rect.height)
+  }
+
+  /// Fills a closed polygon.
+  func fill(polygon points: some Sequence<Point>, _ color: Color) { fill(polygons: [Array(points)], color) }
+
+  /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
+  func fill(polygons: [[Point]], _ color: Color) {
+    setColor(color)
+    Commands.add(.begin)
+    for polygon in polygons where polygon.count > 2 {
+      Commands.add(.move, polygon[0].x, polygon[0].y)
+      for p in polygon.dropFirst() { Commands.add(.line, p.x, p.y) }
+      Commands.add(.close)
+    }
+    Commands.add(.fill)
+  }
+
+  /// Fills a path.
+  func fill(_ path: Path, _ color: Color) {
+    setColor(color)
+    add(path)
+    Commands.add(.fill)
+  }
+
+  /// Strokes a path.
+  func stroke(_ path: Path, width: Double, _ color: Color, round: Bool = true) {
+    setColor(color)
+    add(path)
+    Commands.add(.stroke, width, round ? 1 : 0)
+  }
+
+  /// Strokes a straight line.
+  func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
+    var path = Path()
+    path.move(a.x, a.y)
+    path.line(b.x, b.y)
+    stroke(path, width: width, color, round: false)
+  }
+
+  private func add(_ path: Path) {
+    Commands.add(.begin)
+    for step in path.steps {
+      switch step {
+      case .move(let p): Commands.add(.move, p.x, p.y)
+      case .line(let p): Commands.add(.line, p.x, p.y)
+      case .curve(let a, let b, let p): Commands.add(.curve, a.x, a.y, b.x, b.y, p.x, p.y)
+      case .close: Commands.add(.close)
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// What the page's script draws, as one list of numbers a frame: an operation, then what it takes.
+///
+/// The other end is `Assets/web/drawing.js`; the numbers of the operations are theirs together.
+enum Operation: UInt32 {
+  case target, save, restore, clip, translate, scale, rotate, color
+  case rectangle, begin, move, line, curve, close, fill, stroke
+  case text, copy, blend, shadow, freeText, freeSurface
+}
+
+/// The list of a frame; drawing is one-threaded, as everything of the page.
+enum Commands {
+  nonisolated(unsafe) private static var words: [UInt32] = []
+
+  static func add(_ operation: Operation) { words.append(operation.rawValue) }
+
+  static func add(_ operation: Operation, _ numbers: Double...) {
+    words.append(operation.rawValue)
+    for number in numbers { words.append(Float(number).bitPattern) }
+  }
+
+  static func add(_ operation: Operation, id: Int32, _ numbers: Double...) {
+    words.append(operation.rawValue)
+    words.append(UInt32(bitPattern: id))
+    for number in numbers { words.append(Float(number).bitPattern) }
+  }
+
+  /// Has everything drawn that was asked for.
+  static func flush() {
+    guard !words.isEmpty else { return }
+    words.withUnsafeBufferPointer { canvasRun($0.baseAddress, Int32($0.count)) }
+    words.removeAll(keepingCapacity: true)
+  }
+}
+
+@_extern(wasm, module: "env", name: "canvasRun")
+private func canvasRun(_ words: UnsafePointer<UInt32>?, _ count: Int32)

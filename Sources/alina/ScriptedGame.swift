@@ -1,0 +1,112 @@
+import Glibc
+import Play
+import SDLPlatform
+import ScoreModel
+import Screen
+import Synth
+
+/// Pictures of the window that wait for the next frame.
+final class Pictures {
+  var wanted: [String] = []
+  private(set) var failed: [String] = []
+  private let services: PlatformServices
+
+  init(_ services: PlatformServices) { self.services = services }
+
+  var areWanted: Bool { !wanted.isEmpty }
+
+  /// Writes them, and tells of each.
+  func write(_ bitmap: Bitmap, tell: (_ path: String, _ isWritten: Bool) -> Void) {
+    for path in wanted {
+      let isWritten = services.writeFile(path, bitmap.png())
+      if !isWritten { failed.append(path) }
+      tell(path, isWritten)
+    }
+    wanted = []
+  }
+}
+
+/// The game with what only the command line knows: a script of inputs, pictures, logs for tests.
+final class ScriptedGame: PlatformGame {
+  private let app: App
+  private let engine: Engine
+  private let pictures: Pictures
+  private var script: Script?
+  private var controlLog: ControlLog?
+  private var end: (frame: Tick, picture: String?)?
+  private var quits = false
+
+  init(_ app: App, _ engine: Engine, _ pictures: Pictures, script: Script?, controlLog path: String?) {
+    (self.app, self.engine, self.pictures, self.script) = (app, engine, pictures, script)
+    controlLog = path.map { ControlLog(path: $0) }
+    app.looksAround = script == nil
+  }
+
+  var windowTitle: String { app.windowTitle }
+  var wantsToQuit: Bool { quits || app.wantsToQuit }
+
+  /// Ends the program when the script is played and a moment has come, after a last picture if one is asked for.
+  func endsWithScript(after frame: Tick, picture: String?) { end = (frame, picture) }
+
+  /// Prints what a screen reader would say.
+  func speakLines() {
+    app.screen.onSpeak = { line in
+      print(line)
+      // A screen reader at the other end of a pipe must hear it now.
+      fflush(nil)
+    }
+  }
+
+  func update(input: [InputEvent], at now: Double) {
+    app.take(input, at: now)
+    playScript(at: now)
+    endIfDone()
+    app.update(input: [], at: now)
+    controlLog?.write(app.screen, with: app.services)
+  }
+
+  func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }
+  func nextUpdate(after now: Double) -> Double { app.nextUpdate(after: now) }
+
+  func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
+    let damage = app.draw(into: bitmap, isNew: isNew, at: now)
+    pictures.write(bitmap) { path, isWritten in
+      app.show(notice: "\(app.screen.text(isWritten ? .pictureAs : .pictureFailed)) \(path)")
+    }
+    return damage
+  }
+
+  private func playScript(at now: Double) {
+    guard let actions = script?.take(upTo: engine.framesAsked) else { return }
+    for action in actions {
+      switch action {
+      case .input(let events): app.take(events, at: now)
+      case .play(let square): app.want(.play(square))
+      case .shot(let path): pictures.wanted.append(path)
+      case .quit: quits = true
+      }
+    }
+  }
+
+  private func endIfDone() {
+    guard let end, script?.isDone ?? true, engine.framesAsked >= end.frame else { return }
+    if let picture = end.picture {
+      pictures.wanted.append(picture)
+      self.end = (end.frame, nil)
+    } else if !pictures.areWanted {
+      quits = true
+    }
+  }
+}
+
+extension SoundState {
+  /// What a device says of itself, where that is worth telling.
+  init?(_ state: AudioDevice.State) {
+    switch state {
+    case .playing: self = .playing
+    case .none: self = .none
+    case .lost: self = .lost
+    case .off: return nil
+    }
+  }
+}

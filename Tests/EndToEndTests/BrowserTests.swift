@@ -1,0 +1,31 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The page in real browsers: tools/page drives them, and says in one line what went wrong.
+@Suite(.serialized) struct BrowserTests {
+  /// Runs a script of tools/page with the match server as its last argument.
+  private func run(_ script: String, _ arguments: String...) throws {
+    let folder = TemporaryFolder()
+    let errors = URL(filePath: folder.path + "/errors")
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let server = Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
+    let child = try Child(
+      ["/usr/bin/python3", root.appendingPathComponent("tools/page/\(script)").path] + arguments + [server],
+      environment: ProcessInfo.processInfo.environment, errors: errors)
+    #expect(try child.wait(seconds: 600) == 0, "\((try? String(contentsOf: errors, encoding: .utf8)) ?? "")")
+  }
+
+  @Test(.long, .needs("chromium"))
+  func `in Chromium the page's socket, files and controls work, without a network too, and no two versions mix`() throws
+  {
+    try run("frame.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"))
+  func `in Firefox the page's socket, files and controls work, without a network too, and no two versions mix`() throws
+  {
+    try run("frame.py", "firefox")
+  }
+}

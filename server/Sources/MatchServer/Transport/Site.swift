@@ -1,0 +1,96 @@
+import Base
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at the start, so
+/// that no request reaches the disk and no name leads out of the folder.
+public struct Site: Sendable {
+  private struct File {
+    var type: String
+    /// Whether its name says what is in it, so that it is never asked for again.
+    var isLasting: Bool
+    /// As it is, and compressed, each with its tag; `nil` is no coding.
+    var bodies: [String?: (tag: String, bytes: ByteBuffer)] = [:]
+  }
+
+  private static let types = [
+    "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
+    "json": "application/json", "webmanifest": "application/manifest+json", "txt": "text/plain; charset=utf-8",
+    "wasm": "application/wasm", "woff2": "font/woff2", "png": "image/png", "svg": "image/svg+xml",
+  ]
+  /// The codings that a file may lie beside itself in, best first.
+  private static let codings = [("br", "br"), ("gzip", "gz")]
+  /// Nothing but our own script, style and modules may run, nothing is asked of another host, and nothing may frame us.
+  private static let policy =
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
+    + "form-action 'none'; frame-ancestors 'none'"
+
+  private var files: [String: File] = [:]
+
+  /// Reads a folder; throws one line if the page is not in it.
+  public init(folder: String) throws(StoreError) {
+    let root = URL(filePath: folder).standardizedFileURL.path
+    for path in FileManager.default.subpaths(atPath: root) ?? [] {
+      guard let type = Site.types[(path as NSString).pathExtension], let data = Site.read(root + "/" + path) else {
+        continue
+      }
+      var file = File(type: type, isLasting: path.hasPrefix("v/"))
+      let tag = SHA256.hash(Array(data)).hex.prefix(32)
+      file.bodies[nil] = ("\"\(tag)\"", ByteBuffer(bytes: data))
+      for (coding, ending) in Site.codings {
+        guard let data = Site.read("\(root)/\(path).\(ending)") else { continue }
+        file.bodies[coding] = ("\"\(tag)-\(ending)\"", ByteBuffer(bytes: data))
+      }
+      files[path] = file
+    }
+    guard files["index.html"] != nil else { throw .unusable("\(folder) has no page: scripts/web makes it") }
+  }
+
+  private static func read(_ path: String) -> Data? {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { return nil }
+    return FileManager.default.contents(atPath: path)
+  }
+
+  /// Where the page lies beside a program: built, or installed.
+  public static func find(beside program: String) -> String? {
+    let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent().path
+    return ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { folder + $0 }
+      .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
+  }
+
+  /// What is answered to a path; `nil` if it is none of the page's.
+  func answer(_ request: HTTPRequest) -> HTTPReply? {
+    let path = request.path.joined(separator: "/")
+    // Links lead to the one page, by what follows in its address: that way it is the same on any host.
+    if request.path.count == 2, ["r", "w", "g"].contains(request.path[0]),
+      let word = request.path[1].addingPercentEncoding(
+        withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
+    {
+      var reply = HTTPReply(status: .found)
+      reply.headers = ["location": "../#/\(request.path[0])/\(word)", "cache-control": "no-cache"]
+      return reply
+    }
+    guard let file = files[path.isEmpty ? "index.html" : path], let plain = file.bodies[nil] else { return nil }
+    let wanted = request.headers[canonicalForm: "accept-encoding"].map { $0.filter { $0 != " " }.lowercased() }
+    let coding = Site.codings.map(\.0).first { coding in
+      file.bodies[coding] != nil
+        && wanted.contains { $0 == coding || $0.hasPrefix(coding + ";") && !$0.hasSuffix(";q=0") }
+    }
+    let body = file.bodies[coding] ?? plain
+    var reply = HTTPReply(type: file.type)
+    reply.headers = [
+      "etag": body.tag, "vary": "accept-encoding",
+      "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
+      "content-security-policy": Site.policy, "referrer-policy": "no-referrer", "x-content-type-options": "nosniff",
+    ]
+    if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
+      reply.status = .notModified
+      return reply
+    }
+    if let coding { reply.headers.add(name: "content-encoding", value: coding) }
+    reply.bytes = body.bytes
+    return reply
+  }
+}

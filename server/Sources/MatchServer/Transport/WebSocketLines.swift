@@ -1,0 +1,84 @@
+import NIOCore
+import NIOWebSocket
+
+/// Between the frames of a WebSocket and the lines of a session: one text message is one line, either way.
+final class WebSocketLines: ChannelDuplexHandler {
+  typealias InboundIn = WebSocketFrame
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = WebSocketFrame
+
+  /// Bytes of a frame; a longer one ends the connection. Lines, which may come in several, have their own limit.
+  static let mostFrame = 16 * 1024
+
+  /// Whether a message has begun whose last frame has not come.
+  private var isInside = false
+  private var isClosing = false
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isClosing else { return }
+    let frame = unwrapInboundIn(data)
+    guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return end(.protocolError, context) }
+    switch frame.opcode {
+    case .text where !isInside, .continuation where isInside:
+      isInside = !frame.fin
+      var bytes = frame.unmaskedData
+      if frame.fin { bytes.writeInteger(UInt8(ascii: "\n")) }
+      context.fireChannelRead(wrapInboundOut(bytes))
+    case .binary: end(.unacceptableData, context)
+    case .ping:
+      // Who does not read the answers gets none.
+      guard context.channel.isWritable else { return }
+      context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)), promise: nil)
+    case .pong: break
+    case .connectionClose: end(.normalClosure, context)
+    default: end(.protocolError, context)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case _ where isClosing: break
+    case NIOWebSocketError.invalidFrameLength: end(.messageTooLarge, context)
+    case is NIOWebSocketError: end(.protocolError, context)
+    default: context.fireErrorCaught(error)
+    }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard !isClosing else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    var lines = unwrapOutboundIn(data)
+    while let end = lines.readableBytesView.firstIndex(of: UInt8(ascii: "\n")),
+      let line = lines.readSlice(length: end - lines.readerIndex)
+    {
+      lines.moveReaderIndex(forwardBy: 1)
+      let frame = WebSocketFrame(fin: true, opcode: .text, data: line)
+      context.write(wrapOutboundOut(frame), promise: lines.readableBytes == 0 ? promise : nil)
+    }
+  }
+
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    sayClose(.normalClosure, context)
+    context.close(mode: mode, promise: promise)
+  }
+
+  private func end(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+    sayClose(code, context)
+    // Closing with unread input would reset the connection and may take what was said with it.
+    let channel = context.channel
+    context.eventLoop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { channel.close(promise: nil) }
+  }
+
+  /// Says, once, that the connection ends and why.
+  private func sayClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+    guard !isClosing else { return }
+    isClosing = true
+    var data = ByteBuffer()
+    data.write(webSocketErrorCode: code)
+    context.writeAndFlush(
+      wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: data)), promise: nil)
+  }
+}

@@ -1,0 +1,140 @@
+"""Chromium by its DevTools protocol and Firefox by WebDriver BiDi: headless, each with a profile of its own."""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+import websocket
+
+PATIENCE = 60
+NAMES = {"chromium": "chromium", "firefox": "firefox-esr"}
+
+
+class Fault(Exception):
+    """What a page did, or did not do."""
+
+
+def wait(what, check, seconds=PATIENCE):
+    """Asks until there is an answer that holds."""
+    end = time.monotonic() + seconds
+    while not (found := check()):
+        if time.monotonic() > end:
+            raise Fault(f"waited {seconds} s for {what() if callable(what) else what}")
+        time.sleep(0.05)
+    return found
+
+
+class Browser:
+    """One window with one page."""
+
+    def __init__(self, name):
+        self.name, self.asked, self.complaints, self.last = name, [], [], 0
+        self.profile = tempfile.mkdtemp(prefix="alina-")
+        common = ["--remote-debugging-port=0", "--headless"]
+        special = {
+            "chromium": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={self.profile}", "--no-first-run",
+                         "--disable-background-networking", "--autoplay-policy=user-gesture-required", "about:blank"],
+            "firefox": ["--profile", self.profile, "--no-remote"],
+        }[name]
+        self.log = open(f"{self.profile}/said", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [NAMES[name]] + common + special, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
+            env={**os.environ, "HOME": self.profile})
+        address = wait(f"{name} to listen", self._address)
+        if name == "firefox":
+            address += "/session"
+        self.socket = websocket.create_connection(address, timeout=PATIENCE, suppress_origin=True)
+        self.session = None
+        if name == "chromium":
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Network"):
+                self.call(domain + ".enable")
+        else:
+            self.call("session.new", capabilities={})
+            self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
+            self.call("browsingContext.activate", context=self.context)
+            self.call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
+
+    def _address(self):
+        with open(self.log.name, encoding="utf-8") as said:
+            found = re.search(r"listening on (ws://\S+)", said.read())
+        return found and found[1]
+
+    def call(self, method, **params):
+        """Sends a command and returns its answer; what happens meanwhile is noted."""
+        self.last += 1
+        command = {"id": self.last, "method": method, "params": params}
+        if self.session if self.name == "chromium" else False:
+            command["sessionId"] = self.session
+        self.socket.send(json.dumps(command))
+        while True:
+            answer = json.loads(self.socket.recv())
+            if answer.get("id") == self.last:
+                if "error" in answer:
+                    raise Fault(f"{method}: {answer.get('message') or answer['error']}")
+                return answer["result"]
+            self._note(answer)
+
+    def _note(self, event):
+        method, params = event.get("method"), event.get("params", {})
+        if method in ("Network.requestWillBeSent", "network.beforeRequestSent"):
+            self.asked.append(params["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.complaints.append(json.dumps(params["exceptionDetails"].get("exception", {}).get("description", "")))
+        elif method == "log.entryAdded" and params.get("level") == "error" and params.get("type") == "javascript":
+            self.complaints.append(params.get("text", ""))
+
+    def open(self, url):
+        """Goes to an address, and waits until its page is there."""
+        if self.name == "chromium":
+            self.call("Page.navigate", url=url)
+            wait(f"{url}", lambda: self.run("location.href !== 'about:blank' && document.readyState === 'complete'"))
+        else:
+            self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
+
+    def run(self, expression):
+        """What an expression, which may be a promise, is in the page."""
+        text = f"(async () => JSON.stringify((await ({expression})) ?? null))()"
+        if self.name == "chromium":
+            answer = self.call("Runtime.evaluate", expression=text, awaitPromise=True, userGesture=True)
+            if "exceptionDetails" in answer:
+                raise Fault(f"{expression}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
+            return json.loads(answer["result"]["value"])
+        answer = self.call(
+            "script.evaluate", expression=text, target={"context": self.context}, awaitPromise=True, userActivation=True)
+        if answer["type"] != "success":
+            raise Fault(f"{expression}: {answer['exceptionDetails']['text']}")
+        return json.loads(answer["result"]["value"])
+
+    def until(self, expression, seconds=PATIENCE):
+        """Asks an expression until it holds."""
+        return wait(lambda: f"{expression} in {self.name}; {self.complaints[-3:]}", lambda: self.run(expression), seconds)
+
+    def size(self, width, height):
+        """Makes the page as large as a phone's."""
+        if self.name == "chromium":
+            self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=True)
+        else:
+            self.call("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
+
+    def picture(self, path):
+        """Writes what is seen as a PNG."""
+        if self.name == "chromium":
+            data = self.call("Page.captureScreenshot")["data"]
+        else:
+            data = self.call("browsingContext.captureScreenshot", context=self.context)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def close(self):
+        """Ends it, with all it knows."""
+        self.socket.close()
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self.log.close()
+        shutil.rmtree(self.profile, ignore_errors=True)

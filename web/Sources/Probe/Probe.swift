@@ -1,0 +1,158 @@
+import Base
+import Records
+import ClientModel
+import Composer
+import MatchProtocol
+import Opponents
+import Records
+import ScoreModel
+import Scores
+import Synth
+import TicTacToe
+
+/// The same questions to both builds of the shared rooms: what Embedded Swift answers must be what the native one answers.
+public struct Probe {
+  private let pack: RulePack
+
+  /// Makes a probe of the shipped rules (`RulePack`); throws what is wrong with them.
+  public init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
+
+  /// The answer to a question: a word, its numbers, and from the second line on its text.
+  public func answer(_ question: String) -> String {
+    let halves = question.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let words = halves[0].split(separator: " ")
+    let text = halves.count > 1 ? String(halves[1]) : ""
+    let numbers = words.dropFirst().compactMap { UInt64($0) }
+    func number(_ index: Int) -> UInt64 { numbers.indices.contains(index) ? numbers[index] : 0 }
+    switch words.first {
+    case "positions": return positions()
+    case "opponents": return opponents(seed: number(0))
+    case "rules":
+      return pack.entries.map { "\($0.reference.name) \($0.reference.hash) \($0.rules.name)" }.joined(separator: "\n")
+    case "record": return read { () throws(NotationError) in try Record(text: text) }
+    case "line": return read { () throws(NotationError) in try Record(jsonLine: text) }
+    case "music": return music(Probe.game(seed: number(0)), rules: Int(number(1)))
+    case "sound": return sound(Probe.game(seed: number(0)), rules: Int(number(1)), frames: Int(number(2)))
+    case "client": return client(text)
+    default: return "no such question"
+    }
+  }
+
+  /// A game of random moves, annotated as a session keeps it.
+  public static func game(seed: UInt64) -> Record {
+    var generator = SplitMix64(seed: seed)
+    var record = Record()
+    record.seed = generator.next()
+    while !record.game.isOver, record.game.moves.count < 3 + Int(seed % 7) {
+      let squares = Array(record.game.position.legalMoves)
+      let elapsed = Int64(generator.below(1 << 16))
+      _ = try? record.game.play(
+        Move(squares[generator.below(squares.count)], elapsed: elapsed, clock: (1 << 33) - elapsed))
+    }
+    if !record.game.isOver { try? record.game.lose(record.game.turn, by: .resignation) }
+    return record
+  }
+
+  private func hash(_ text: String) -> String { SHA256.hash(text.utf8).hex }
+
+  private func positions() -> String {
+    var text = ""
+    for position in Solver.positions {
+      let evaluation = Solver.shared.evaluation(of: position)
+      text += "\(position.notation) \(evaluation.value.rawValue) \(evaluation.distance) "
+      text += "\(Solver.shared.distanceOptimalMoves(in: position).rawValue) \(position.canonical.position.notation)\n"
+      guard position.outcome == nil else { continue }
+      for square in position.legalMoves {
+        let facts = MoveFacts(before: position, square: square, awakened: false)
+        text +=
+          "\(square.name)\(facts.threats.rawValue) \(facts.opposingThreats.rawValue) \(facts.winningCells.rawValue) "
+        text += "\(facts.isBlock)\(facts.isFork)\(facts.isOnlyMove)\(facts.isAwakening)\(facts.isMistake)\n"
+      }
+    }
+    return "\(Solver.positions.count) \(hash(text))"
+  }
+
+  private func opponents(seed: UInt64) -> String {
+    var players = Level.all.map { AnyOpponent($0) }
+    players += [AnyOpponent(RandomOpponent()), AnyOpponent(PerfectOpponent()), AnyOpponent(WinBlockOpponent())]
+    players += [AnyOpponent(Adaptive()), AnyOpponent(Menace()), AnyOpponent(TrapOpponent())]
+    var text = ""
+    for (number, player) in players.enumerated() {
+      var generator = SplitMix64(seed: seed, index: UInt64(number))
+      var (position, last): (Position, Square?) = (.start, nil)
+      text += player.name
+      while position.outcome == nil {
+        let square = player.move(in: position, lastMove: last, using: &generator)
+        (position, last) = (position.playing(square), square)
+        text += " " + square.name
+      }
+      text += "\n"
+    }
+    return text
+  }
+
+  private func read(_ body: () throws(NotationError) -> Record) -> String {
+    do throws(NotationError) {
+      let record = try body()
+      return record.text + record.jsonLine + "\n" + (record.human.map { $0 == .x ? "x" : "o" } ?? "")
+    } catch { return "\(error.line):\(error.column): \(error.message)" }
+  }
+
+  private func music(_ record: Record, rules index: Int) -> String {
+    let rules = pack.entries[index].rules
+    let rendition = Rendition(of: record, rules: rules)
+    var text = ""
+    for event in rendition.events {
+      text += "\(event.frame.rawValue) \(event.duration) \(event.generation) \(event.kind.rawValue) "
+      text +=
+        "\(event.voice.rawValue) \(event.pitch.rawValue) \(event.velocity) \(event.pan) \(event.amount) \(event.chain)\n"
+    }
+    let title = ScoreTitle.title(record)
+    let page = ScorePage(rendition.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
+    return [
+      hash(text), SHA256.hash(MIDIFile.bytes(rendition, title: title)).hex,
+      hash(MusicXML.text(rendition.bars, rules: rules, title: title)), hash(page.svg),
+    ].joined(separator: "\n")
+  }
+
+  private func sound(_ record: Record, rules index: Int, frames: Int) -> String {
+    let rules = pack.entries[index].rules
+    let events = Rendition(of: record, rules: rules).events
+    var renderer = OfflineRenderer(events, engine: Engine(patch: Patch(rules)))
+    var hash = SHA256()
+    var left = frames
+    while left > 0 {
+      let samples = renderer.render(frames: min(left, 128))
+      samples.withUnsafeBytes { hash.update($0) }
+      left -= 128
+    }
+    return hash.digest.hex
+  }
+
+  /// A client that is told some lines of a server, and after each of `> b2` makes a move in its match.
+  private func client(_ text: String) -> String {
+    var model = ClientModel(.init(client: "probe", guest: "p"), seed: 5)
+    var answer = ""
+    func write(_ out: ClientModel.Output) {
+      for line in out.lines { answer += String(decoding: line, as: UTF8.self) }
+      answer += "events \(out.events.count)\(out.close ? " close" : "")\n"
+    }
+    write(model.connected())
+    for (second, line) in text.split(separator: "\n").enumerated() {
+      let now = Int64(second) * 1000
+      if line.hasPrefix("> "), let square = Square(name: String(line.dropFirst(2))),
+        let view = model.matches.values.first
+      {
+        write(model.act(view.state.id, .move(ply: view.state.position.ply, cell: square), now: now))
+      } else {
+        let bytes = Array(line.utf8)
+        bytes.withUnsafeBytes { write(model.receive($0, now: now)) }
+      }
+      for view in model.matches.values.sorted(by: { $0.state.id < $1.state.id }) {
+        answer += "\(view.state.id) \(view.state.seq) \(view.state.board) \(view.position.notation) \(view.canMove) "
+        answer += "\(view.remaining(.x, at: now + 300) ?? -1)\n"
+      }
+    }
+    return answer
+  }
+}

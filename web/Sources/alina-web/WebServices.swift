@@ -1,0 +1,32 @@
+import Screen
+
+extension PlatformServices {
+  /// The services of a page in a browser.
+  static func page() -> PlatformServices {
+    var services = PlatformServices()
+    services.isPage = true
+    services.now = { scriptNow() }
+    services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
+    services.setClipboard = { Page.tell(.clipboard, $0) }
+    services.setFullScreen = { Page.tell(.fullScreen, $0 ? "1" : "") }
+    services.inhibitScreenSaver = { Page.tell(.keepsAwake, $0 ? "1" : "") }
+    services.requestAttention = { Page.tell(.attention) }
+    services.setPointingHand = { Page.tell(.hand, $0 ? "1" : "") }
+    services.configFolder = { "config" }
+    services.dataFolder = { "data" }
+    services.readFile = { Page.ask(.file, $0) }
+    services.writeFile = { Page.write($0, $1) }
+    services.listFolder = { folder in
+      String(decoding: Page.ask(.folder, folder) ?? [], as: UTF8.self).split(separator: "\n").map { String($0) }
+    }
+    services.deleteFile = { Page.tell(.delete, $0) }
+    services.takeText = { place in
+      scriptTakeText(
+        Double(place?.x ?? 0), Double(place?.y ?? 0), Double(place?.width ?? 0), Double(place?.height ?? 0))
+    }
+    services.systemLanguage = { Page.text(.language) }
+    services.prefersDark = { !Page.text(.isDark).isEmpty }
+    services.timeStamp = { Page.text(.timeStamp) }
+    return services
+  }
+}
