@@ -17,8 +17,7 @@ public struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Makes an error.
   public init(_ description: String, kind: Kind = .badInput) {
-    self.kind = kind
-    self.description = description
+    (self.kind, self.description) = (kind, description)
   }
 
   /// The system has no more of something.

@@ -212,15 +212,11 @@ public struct Fraction: Sendable, Hashable, CustomStringConvertible {
     // Large parts are cut to comparable sizes first, for the range of `Double`.
     let excess = max(numerator.bitWidth, denominator.bitWidth) - 960
     guard excess > 0 else { return numerator.double / denominator.double }
-    return numerator.cut(excess).double / denominator.cut(excess).double
+    return numerator.shiftedRight(excess).double / denominator.shiftedRight(excess).double
   }
 
   /// `737/1260`, or a whole number alone.
   public var description: String {
     denominator == BigNatural(1) ? "\(numerator)" : "\(numerator)/\(denominator)"
   }
-}
-
-extension BigNatural {
-  fileprivate func cut(_ bits: Int) -> BigNatural { shiftedRight(bits) }
 }

@@ -51,10 +51,7 @@ final class DistributionTable: Sendable {
         if !plain { weights += distribution.support.map { distribution[$0] } }
       }
     }
-    self.isRandom = isRandom
-    self.rows = rows
-    self.weights = weights
-    self.index = index
+    (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
   /// Draws a move in a live state; `last` is 9 where there is none.

@@ -124,14 +124,6 @@ public struct EngineSettings: Sendable, Hashable {
       time = read
     }
   }
-
-  /// The settings as a header has them.
-  var portable: EngineSettings {
-    var copy = self
-    copy.folder = folder.map(PlayerSpec.withoutFolders)
-    copy.log = nil
-    return copy
-  }
 }
 
 /// How long engines may think about a move, and how the arena asks them to.

@@ -56,9 +56,8 @@ public struct ExactMatch: Sendable {
 
   /// The first player's mean score over both seats, 0–1.
   public var score: Fraction {
-    let quarters = pentanomial.enumerated().reduce(Fraction(BigNatural(0), BigNatural(1))) {
+    pentanomial.enumerated().reduce(Fraction(BigNatural(0), BigNatural(1))) {
       $0 + $1.element * Fraction(BigNatural(UInt64($1.offset)), BigNatural(4))
     }
-    return quarters
   }
 }

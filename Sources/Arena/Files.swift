@@ -20,11 +20,9 @@ func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
 }
 
 /// Writes a file at once: it holds what it held or all of the new.
-func writeFile(_ bytes: [UInt8], to path: String) throws(ArenaError) {
-  do {
-    try Data(bytes).write(to: URL(filePath: path), options: .atomic)
-  } catch {
-    throw ArenaError("\(path) cannot be written: \((error as NSError).localizedFailureReason ?? "\(error)")")
+public func writeFile(_ text: String, to path: String) throws(ArenaError) {
+  do { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+    throw ArenaError("\(path) cannot be written: \(reason(of: error))")
   }
 }
 
@@ -39,7 +37,7 @@ func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? 
 }
 
 /// The system's reason behind an error of Foundation.
-func reason(of error: any Error) -> String {
+public func reason(of error: any Error) -> String {
   let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
   return cause.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
 }

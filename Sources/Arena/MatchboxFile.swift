@@ -10,7 +10,7 @@ public enum MatchboxFile {
 
   /// Writes all boxes, through a temporary file, so that a crash leaves the old ones.
   public static func save(_ menace: Menace, to path: String) throws(ArenaError) {
-    try writeFile(Array(text(of: menace).utf8), to: path)
+    try writeFile(text(of: menace), to: path)
   }
 
   /// The boxes as text.

@@ -51,8 +51,8 @@ public struct MenaceTraining: Sendable {
     let frozen = menace.frozen
     curve.append(
       Point(
-        games: menace.gamesLearned, againstRandom: Odds.of(frozen, against: RandomOpponent()).score,
-        againstPerfect: Odds.of(frozen, against: PerfectOpponent()).score))
+        games: menace.gamesLearned, againstRandom: Odds.of(frozen, against: SimpleOpponent.random).score,
+        againstPerfect: Odds.of(frozen, against: SimpleOpponent.perfect).score))
   }
 
   /// The curve as a picture.

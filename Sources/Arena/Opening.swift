@@ -53,8 +53,7 @@ public struct Opening: Sendable, Hashable {
   }
 
   init(start: Position, moves: [Square]) {
-    self.start = start
-    self.moves = moves
+    (self.start, self.moves) = (start, moves)
   }
 }
 

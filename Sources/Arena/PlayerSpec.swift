@@ -5,7 +5,7 @@ import TicTacToe
 /// A player as arguments and headers name it.
 public enum PlayerSpec: Sendable, Hashable {
   /// A player without memory that has a name of its own.
-  case simple(Simple)
+  case simple(SimpleOpponent)
   /// `levels:N`.
   case level(Int)
   /// `mcts:N`: Monte Carlo tree search with N simulations a move.
@@ -17,37 +17,21 @@ public enum PlayerSpec: Sendable, Hashable {
   /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
   case engine([String])
 
-  /// The players without memory that have names of their own.
-  public enum Simple: String, Sendable, CaseIterable {
-    case random, perfect, perfect_distance, win_block, trap
-
-    /// The player.
-    var opponent: any MemorylessOpponent {
-      switch self {
-      case .random: RandomOpponent()
-      case .perfect: PerfectOpponent()
-      case .perfect_distance: PerfectDistanceOpponent()
-      case .win_block: WinBlockOpponent()
-      case .trap: TrapOpponent()
-      }
-    }
-  }
-
   /// The most simulations of `mcts` (a minute of thinking).
   public static let simulationLimit = 100_000_000
   /// The most bytes of a `cmd` (a pipe's worth).
   public static let commandLimit = 4096
 
+  /// The players without memory, for messages.
+  public static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
   /// What may be written, for messages.
-  public static let allowed =
-    Simple.allCases.map(\.rawValue).joined(separator: ", ")
-    + ", levels:1–6, mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
+  public static let allowed = memoryless + ", mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
 
   /// Reads a player's name.
   public init(_ text: String) throws(ArenaError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let argument = parts.count > 1 ? parts[1] : nil
-    if argument == nil, let simple = Simple(rawValue: parts[0]) {
+    if argument == nil, let simple = SimpleOpponent(rawValue: parts[0]) {
       self = .simple(simple)
       return
     }
@@ -139,7 +123,7 @@ public enum PlayerSpec: Sendable, Hashable {
   /// The memoryless player of this name, if it is one; with `freezing`, those that learn are as they stand now.
   public func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {
     switch self {
-    case .simple(let player): return player.opponent
+    case .simple(let player): return player
     case .level(let number): return Level(number: number)
     case .menace, .adaptive: return freezing ? try learner()?.frozen : nil
     case .mcts, .engine: return nil

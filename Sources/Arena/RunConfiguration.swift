@@ -63,13 +63,13 @@ public struct RunConfiguration: Sendable, Hashable {
     /// The name shown in tables and records.
     public var displayName: String { engine.name ?? id ?? spec.portable.text }
 
-    var json: JSON {
+    var members: JSONObject {
       var members: JSONObject = ["spec": .string(spec.portable.text)]
       members.add("id", id.map { .string($0) })
       engine.add(to: &members)
       let hashes = files.map { ["word": .int($0.word), "sha256": .string($0.sha256)] as JSON }
       members.add("files", files.isEmpty ? nil : .array(hashes))
-      return .object(members)
+      return members
     }
   }
 
@@ -160,6 +160,13 @@ public struct RunConfiguration: Sendable, Hashable {
 
   /// The header as one line of JSON, without the line end.
   public var headerLine: String {
+    // A header that was changed by hand does not fit its own hash.
+    var members = members
+    members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
+    return JSON.object(members).text
+  }
+
+  private var members: JSONObject {
     var members: JSONObject = [
       "alina": .string("arena"), "version": .int(RunConfiguration.version),
       "format": .string(format.rawValue), "games": .int(games),
@@ -167,7 +174,7 @@ public struct RunConfiguration: Sendable, Hashable {
     members.add("rounds", format == .swiss ? .int(rounds) : nil)
     members.add("seed", .string("\(seed)"))
     members.add("rules", "standard")
-    members.add("players", .array(entrants.map(\.json)))
+    members.add("players", .array(entrants.map { .object($0.members) }))
     switch openings {
     case .none: break
     case .random(let plies): members.add("openings", .string("random:\(plies)"))
@@ -182,9 +189,7 @@ public struct RunConfiguration: Sendable, Hashable {
     members.add("shard", shard.map { .string($0.text) })
     members.add("date", .string(date))
     members.add("deterministic", .bool(isDeterministic))
-    // A header that was changed by hand does not fit its own hash.
-    members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
-    return JSON.object(members).text
+    return members
   }
 
   /// Reads a header.
@@ -245,36 +250,23 @@ public struct RunConfiguration: Sendable, Hashable {
     try validate()
   }
 
-  /// Where another configuration differs, by name.
+  /// Where another configuration differs, by the names of the header.
   public func differences(from other: RunConfiguration) -> [String] {
-    var names: [String] = []
-    func compare(_ name: String, _ mine: String, _ theirs: String) {
-      if mine != theirs { names.append("\(name) is \(theirs) in the file, now \(mine)") }
+    func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
+      func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }
+      return (mine.fields + theirs.fields.filter { mine[$0.name] == nil }).map(\.name)
+        .filter { mine[$0] != theirs[$0] && $0 != "players" }
+        .map { "\($0)\(whose) is \(text(theirs[$0]).prefix(120)) in the file, now \(text(mine[$0]).prefix(120))" }
     }
-    compare("format", format.rawValue, other.format.rawValue)
-    compare("games", "\(games)", "\(other.games)")
-    compare("rounds", "\(rounds)", "\(other.rounds)")
-    compare("seed", "\(seed)", "\(other.seed)")
-    func list(_ entrants: [Entrant]) -> String { entrants.map(\.spec.portable.text).joined(separator: ", ") }
-    func hashes(_ entrant: Entrant) -> String {
-      entrant.files.isEmpty ? "none" : entrant.files.map { String($0.sha256.prefix(12)) }.joined(separator: ", ")
+    func names(_ configuration: RunConfiguration) -> String {
+      configuration.entrants.map(\.spec.portable.text).joined(separator: ", ")
     }
-    compare("players", list(entrants), list(other.entrants))
-    for (mine, theirs) in zip(entrants, other.entrants) where mine.spec.portable == theirs.spec.portable {
-      if mine.engine.portable != theirs.engine.portable {
-        names.append("the settings of \(mine.spec.portable.text) differ from the file's")
-      }
-      compare("the name of \(mine.spec.portable.text)", mine.id ?? "-", theirs.id ?? "-")
-      if mine.files != theirs.files {
-        compare("the SHA-256 of \(mine.spec.portable.text)", hashes(mine), hashes(theirs))
-      }
+    let result = compare(members, other.members)
+    guard names(self) == names(other) else {
+      return result + ["players are \(names(other)) in the file, now \(names(self))"]
     }
-    if openings != other.openings { names.append("openings differ from the file's") }
-    if sprt != other.sprt { names.append("sprt differs from the file's") }
-    if time != other.time, !isDeterministic { names.append("time limits differ from the file's") }
-    compare("shard", shard?.text ?? "none", other.shard?.text ?? "none")
-    compare("frozen", "\(isFrozen)", "\(other.isFrozen)")
-    compare("date", date, other.date)
-    return names
+    return zip(entrants, other.entrants).reduce(result) {
+      $0 + compare($1.0.members, $1.1.members, " of \($1.0.spec.portable.text)")
+    }
   }
 }

@@ -24,13 +24,17 @@ public struct SPRTSimulation: Sendable {
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The chances of pairs in which a share is level and the rest makes up a difference in Elo, a fifth of it by whole
-  /// points; `nil` where the rest cannot.
-  public static func chances(level: Double, elo: Double) -> [Double]? {
-    let mean = Elo.score(of: elo) - 0.5
+  /// The chances of pairs in which a share is level and the rest makes up a difference in the test's Elo, a fifth of it by
+  /// whole points; `nil` where the rest cannot.
+  public static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
     // A fifth of the rest are pairs of 0 or 2 points: ±½ of a game's score, the others ±¼.
-    let lean = mean / (rest * (0.2 * 0.5 + 0.8 * 0.25))
+    let (size, square) = (rest * (0.2 * 0.5 + 0.8 * 0.25), rest * (0.2 * 0.25 + 0.8 * 0.0625))
+    let deviations = SPRT.deviations(of: elo)
+    let mean =
+      test.model == .normalised
+      ? deviations * (square / (1 + deviations * deviations)).squareRoot() : Elo.score(of: elo) - 0.5
+    let lean = mean / size
     guard abs(lean) <= 1 else { return nil }
     let (up, down) = (rest * (1 + lean) / 2, rest * (1 - lean) / 2)
     return [0.2 * down, 0.8 * down, level, 0.8 * up, 0.2 * up]

@@ -179,6 +179,8 @@ public struct SPRT: Sendable, Hashable {
     case pentanomial
     /// Single games, three scores.
     case trinomial
+    /// Pairs of games; the differences are normalised Elo, measured in standard deviations.
+    case normalised
   }
 
   /// What the test says.
@@ -223,7 +225,7 @@ public struct SPRT: Sendable, Hashable {
     self.init(elo0: elo0, elo1: elo1, alpha: alpha, beta: beta, model: model)
   }
 
-  /// Reads `elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial]`.
+  /// Reads `elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial|normalised]`.
   public init(_ text: String) throws(ArenaError) {
     self.init(elo0: .nan, elo1: .nan)
     for field in text.split(separator: ",") {
@@ -231,7 +233,7 @@ public struct SPRT: Sendable, Hashable {
       guard parts.count == 2 else { throw ArenaError("--sprt '\(field)': NAME=VALUE is needed") }
       if parts[0] == "model" {
         guard let model = Model(rawValue: parts[1]) else {
-          throw ArenaError("--sprt model '\(parts[1])': pentanomial or trinomial")
+          throw ArenaError("--sprt model '\(parts[1])': \(Model.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         self.model = model
         continue
@@ -270,7 +272,7 @@ public struct SPRT: Sendable, Hashable {
   /// The log-likelihood ratio of what has been played.
   public func llr(_ statistics: PairingStatistics) -> Double {
     let total = statistics.total
-    return llr(counts: model == .pentanomial ? statistics.pentanomial : [total.losses, total.draws, total.wins])
+    return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
   /// The log-likelihood ratio of counts of equally spaced scores: how much likelier they are under the likeliest
@@ -280,27 +282,45 @@ public struct SPRT: Sendable, Hashable {
   public func llr(counts: [Int]) -> Double {
     guard counts.contains(where: { $0 > 0 }) else { return 0 }
     let weights = counts.map { $0 > 0 ? Double($0) : SPRT.prior }
-    let (theta0, theta1) = (tilt(weights, Elo.score(of: elo0)), tilt(weights, Elo.score(of: elo1)))
-    let last = Double(counts.count - 1)
-    var sum = 0.0
-    for (index, weight) in weights.enumerated() {
-      let score = Double(index) / last
-      sum +=
-        weight * (log1p(theta0 * (score - Elo.score(of: elo0))) - log1p(theta1 * (score - Elo.score(of: elo1))))
+    return zip(weights, zip(tilts(weights, elo0), tilts(weights, elo1))).reduce(0) {
+      $0 + $1.0 * (log1p($1.1.0) - log1p($1.1.1))
     }
-    return sum
   }
 
-  /// The multiplier θ with which weights p/(1 + θ(s − mean)) have the mean: the root of Σ p(s − mean)/(1 + θ(s − mean)),
-  /// which falls from +∞ to −∞ between its poles.
-  private func tilt(_ weights: [Double], _ mean: Double) -> Double {
-    let last = Double(weights.count - 1)
-    var (low, high) = (-1 / (1 - mean), 1 / mean)
-    var theta = 0.0
+  /// What a normalised difference is in standard deviations of a pair's score.
+  static func deviations(of elo: Double) -> Double { elo * log(10) / 800 * 2.0.squareRoot() }
+
+  /// By score, t such that the weights over 1 + t are the likeliest distribution with a difference.
+  private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
+    let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
+    guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
+    // mean − ½ − aim · deviation is no linear function of the chances: it is taken for one about the last distribution.
+    let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
+    var chances = [Double](repeating: 1 / Double(weights.count), count: weights.count)
+    var result: [Double] = []
+    for _ in 0..<50 {
+      let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
+      let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
+      let deviation = variance.squareRoot()
+      result = tilts(
+        weights, scores.map { $0 - 0.5 - aim * (deviation + ($0 - mean) * ($0 - mean) / deviation) / 2 })
+      let next = zip(weights, result).map { $0 / total / (1 + $1) }
+      let change = zip(next, chances).reduce(0) { max($0, abs($1.0 - $1.1)) }
+      chances = next
+      if change < 1e-12 { break }
+    }
+    return result
+  }
+
+  /// θ times the distances, where Σ w·d/(1 + θd), which falls from +∞ to −∞ between its poles, is 0.
+  private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
+    guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
+      return distances.map { _ in 0 }
+    }
+    var (low, high, theta) = (-1 / most, -1 / least, 0.0)
     for _ in 0..<100 {
       var (value, slope) = (0.0, 0.0)
-      for (index, weight) in weights.enumerated() {
-        let distance = Double(index) / last - mean
+      for (weight, distance) in zip(weights, distances) {
         let share = distance / (1 + theta * distance)
         value += weight * share
         slope -= weight * share * share
@@ -312,7 +332,7 @@ public struct SPRT: Sendable, Hashable {
       if abs(next - theta) <= 1e-13 * (1 + abs(theta)) { break }
       theta = next
     }
-    return theta
+    return distances.map { theta * $0 }
   }
 
   /// What the test says of what has been played.

@@ -46,8 +46,7 @@ public struct JSONParser {
   }
 
   private init(bytes: UnsafeRawBufferPointer, maxDepth: Int) {
-    self.bytes = bytes
-    self.maxDepth = maxDepth
+    (self.bytes, self.maxDepth) = (bytes, maxDepth)
   }
 
   private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: i) }
@@ -99,7 +98,7 @@ public struct JSONParser {
       guard i < bytes.count else { throw error(.truncated) }
       guard bytes[i] == UInt8(ascii: "\"") else { throw error(.unexpected) }
       let name = try string()
-      if result.fields.count == 16 { names = Set(result.fields.map({ $0.name })) }
+      if result.fields.count == 16 { names = Set(result.fields.map { $0.name }) }
       let isNew = result.fields.count < 16 ? result[name] == nil : names.insert(name).inserted
       guard isNew else { throw error(.duplicate) }
       skipSpace()

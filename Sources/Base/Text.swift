@@ -9,9 +9,7 @@ public struct NotationError: Error, Sendable, Hashable, CustomStringConvertible 
 
   /// Makes an error.
   public init(line: Int = 1, column: Int, message: String) {
-    self.line = line
-    self.column = column
-    self.message = message
+    (self.line, self.column, self.message) = (line, column, message)
   }
 
   /// The place and the message in one line.

@@ -53,19 +53,7 @@ public struct Adaptive: LearningOpponent {
 
   /// Of the moves that keep the value, those after which the player watched errs most often, by habit.
   func strongMoves(in position: Position) -> SquareSet {
-    let solver = Solver.shared
-    if solver.evaluation(of: position).value == .win { return solver.distanceOptimalMoves(in: position) }
-    var best: SquareSet = []
-    var most = -1.0
-    for square in solver.valuePreservingMoves(in: position) {
-      let rate = errorRate(in: position.playing(square))
-      if rate > most {
-        (best, most) = (SquareSet(square), rate)
-      } else if rate == most {
-        best.insert(square)
-      }
-    }
-    return best
+    Solver.shared.luringMoves(in: position, errorRate: errorRate)
   }
 
   /// The chance that the player watched errs here: replies seen, and each legal reply once more (Laplace).

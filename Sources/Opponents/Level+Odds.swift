@@ -19,7 +19,7 @@ extension Level {
   }
 
   private static let odds: [(random: Odds, perfect: Odds)] = all.map {
-    (Odds.of($0, against: RandomOpponent()), Odds.of($0, against: PerfectOpponent()))
+    (Odds.of($0, against: SimpleOpponent.random), Odds.of($0, against: SimpleOpponent.perfect))
   }
 
   /// A chance in per cent with one decimal; never rounded to certainty.

@@ -48,15 +48,12 @@ public struct Level: MemorylessOpponent, Identifiable, Hashable {
   }
 
   private init(number: Int, character: String, manner: String, rates: MistakeRates) {
-    self.number = number
-    self.character = character
-    self.manner = manner
-    self.rates = rates
+    (self.number, self.character, self.manner, self.rates) = (number, character, manner, rates)
   }
 
   /// The exact chances of every legal move.
   public func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
-    guard number < 6 else { return TrapOpponent().distribution(in: position, lastMove: lastMove) }
+    guard number < 6 else { return SimpleOpponent.trap.distribution(in: position, lastMove: lastMove) }
     return rates.distribution(in: position, lastMove: lastMove)
   }
 }

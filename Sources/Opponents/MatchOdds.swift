@@ -98,9 +98,7 @@ public struct Odds: Sendable, Hashable {
 
   /// Makes odds that sum to 1.
   public init(win: Double, draw: Double, loss: Double) {
-    self.win = win
-    self.draw = draw
-    self.loss = loss
+    (self.win, self.draw, self.loss) = (win, draw, loss)
   }
 
   /// The expected score of the first player, 0–1.

@@ -9,8 +9,6 @@ import TicTacToe
 public struct Menace: LearningOpponent {
   /// Beads of each box by the cell of its canonical position; 0 where no bead can be.
   public private(set) var beads: [[UInt32]]
-  /// Whether it no longer learns.
-  public var isFrozen = false
   /// Games learned from.
   public private(set) var gamesLearned = 0
 
@@ -19,8 +17,8 @@ public struct Menace: LearningOpponent {
   /// Beads added for a win and a draw, taken away for a loss.
   public static let rewards = (win: 3, draw: 1, loss: -1)
 
-  /// `menace`, or `menace:frozen` where it no longer learns.
-  public var name: String { isFrozen ? "menace:frozen" : "menace" }
+  /// `menace`.
+  public var name: String { "menace" }
 
   /// Fills every box as Michie did: 4, 3, 2 and 1 beads of each colour at the side's first to fourth move.
   public init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
@@ -35,8 +33,7 @@ public struct Menace: LearningOpponent {
         guard box.distinctMoves.contains(square), content[square.index] <= Menace.beadLimit else { return nil }
       }
     }
-    self.beads = beads
-    self.gamesLearned = gamesLearned
+    (self.beads, self.gamesLearned) = (beads, gamesLearned)
   }
 
   /// The chances of every legal move as the beads lie.
@@ -59,7 +56,7 @@ public struct Menace: LearningOpponent {
 
   /// Rewards or punishes every box the game opened; an emptied box is filled anew.
   public mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
-    guard !isFrozen, let outcome else { return }
+    guard let outcome else { return }
     gamesLearned += 1
     let change: Int
     switch outcome {
@@ -78,9 +75,7 @@ public struct Menace: LearningOpponent {
       position = position.playing(square)
     }
   }
-}
 
-extension Menace {
   /// The chances as the beads lie.
   public var frozen: FrozenPlayer {
     FrozenPlayer(name: "menace:frozen") { (position, _) in distribution(in: position) }
@@ -122,8 +117,7 @@ public struct MenaceBoxes: Sendable {
       let (canonical, symmetry) = position.canonical
       if let number = numbers[canonical] { index[position.ternaryKey] = Int16(number * 8 + symmetry.index) }
     }
-    self.boxes = boxes
-    self.index = index
+    (self.boxes, self.index) = (boxes, index)
   }
 
   /// The number of a position's box and the symmetry that turns the position to its label.

@@ -47,9 +47,9 @@ extension Seat {
   func participant(name: String) -> Participant {
     switch self {
     case .human: .human(name: name)
-    case .level(let number): Level(number: number).map { .opponent($0) } ?? .opponent(PerfectOpponent())
-    case .random: .opponent(RandomOpponent())
-    case .perfect: .opponent(PerfectOpponent())
+    case .level(let number): Level(number: number).map { .opponent($0) } ?? .opponent(SimpleOpponent.perfect)
+    case .random: .opponent(SimpleOpponent.random)
+    case .perfect: .opponent(SimpleOpponent.perfect)
     // Untaught; the app teaches them by the games it keeps (`Library.participants(of:)`).
     case .adaptive: .opponent(Adaptive())
     case .menace: .opponent(Menace())

@@ -58,8 +58,7 @@ public struct Record: Sendable, Hashable {
 
     /// Makes a reference to a rule file; `hash` has no spaces.
     public init(name: String, hash: String) {
-      self.name = name
-      self.hash = hash
+      (self.name, self.hash) = (name, hash)
     }
   }
 

@@ -69,8 +69,9 @@ public enum RuleLibrary {
   public static func load(_ name: String? = nil) throws(ScoreFileError) -> Loaded {
     let name = name ?? standard
     guard let path = path(of: name) else {
-      let known = names.isEmpty ? "" : "; shipped: \(names.joined(separator: " "))"
-      throw ScoreFileError("\(name): no such rule file\(known)")
+      let known =
+        names.isEmpty ? "looked in \(folders.joined(separator: " "))" : "shipped: \(names.joined(separator: " "))"
+      throw ScoreFileError("\(name): no such rule file; \(known)")
     }
     guard let data = FileManager.default.contents(atPath: path) else {
       throw ScoreFileError("\(path): cannot be read")

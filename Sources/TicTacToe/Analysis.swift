@@ -30,8 +30,7 @@ public struct Analysis: Sendable, Hashable {
   }
 
   /// Analyses the moves of a game.
-  public init(of game: Game) {
-    let solver = Solver.shared
+  public init(of game: Game, solver: Solver = .shared) {
     entries = game.facts.map { facts in
       let after = solver.evaluation(of: facts.after)
       return Entry(
@@ -44,9 +43,11 @@ public struct Analysis: Sendable, Hashable {
   }
 
   /// What would have followed another move: the value and distance of each legal move for the side to move.
-  public static func choices(in position: Position) -> [(square: Square, evaluation: Evaluation)] {
+  public static func choices(
+    in position: Position, solver: Solver = .shared
+  ) -> [(square: Square, evaluation: Evaluation)] {
     position.legalMoves.map { square in
-      let after = Solver.shared.evaluation(of: position.playing(square))
+      let after = solver.evaluation(of: position.playing(square))
       return (square, Evaluation(value: after.value.negated, distance: after.distance + 1))
     }
   }

@@ -35,8 +35,7 @@ public struct GameEnd: Sendable, Hashable {
 
   /// Makes an end.
   public init(outcome: Outcome?, termination: Termination) {
-    self.outcome = outcome
-    self.termination = termination
+    (self.outcome, self.termination) = (outcome, termination)
   }
 }
 
@@ -53,10 +52,7 @@ public struct Move: Sendable, Hashable {
 
   /// Makes a move.
   public init(_ square: Square, elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
-    self.square = square
-    self.elapsed = elapsed
-    self.clock = clock
-    self.frame = frame
+    (self.square, self.elapsed, self.clock, self.frame) = (square, elapsed, clock, frame)
   }
 }
 

@@ -38,14 +38,10 @@ public struct MoveFacts: Sendable, Hashable {
   }
 
   /// Reads the facts of a legal move; `awakened` tells that an earlier position of the game was the awakening.
-  public init(before: Position, square: Square, awakened: Bool) {
-    let solver = Solver.shared
+  public init(before: Position, square: Square, awakened: Bool, solver: Solver = .shared) {
     let mover = before.turn
     let after = before.playing(square)
-    self.mover = mover
-    self.square = square
-    self.before = before
-    self.after = after
+    (self.mover, self.square, self.before, self.after) = (mover, square, before, after)
     ply = after.ply
     valueBefore = solver.evaluation(of: before).value
     valueAfter = solver.evaluation(of: after).value.negated

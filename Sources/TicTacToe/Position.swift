@@ -19,8 +19,7 @@ public struct Position: Sendable, Hashable {
   /// Makes a position from disjoint mark sets that are known to be consistent; see `isReachable`.
   @inlinable
   public init(x: SquareSet, o: SquareSet) {
-    self.x = x
-    self.o = o
+    (self.x, self.o) = (x, o)
   }
 
   /// The cells a side has marked.

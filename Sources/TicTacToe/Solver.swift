@@ -24,8 +24,7 @@ public struct Evaluation: Sendable, Hashable {
 
   /// Makes an evaluation.
   public init(value: Value, distance: Int) {
-    self.value = value
-    self.distance = distance
+    (self.value, self.distance) = (value, distance)
   }
 }
 

@@ -102,10 +102,6 @@ public struct SquareSet: RawRepresentable, SetAlgebra, Sequence, Sendable, Hasha
   @inlinable
   public func symmetricDifference(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue ^ other.rawValue) }
 
-  /// The cells that are not in the other set.
-  @inlinable
-  public func subtracting(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & ~other.rawValue) }
-
   /// Adds the cells of the other set.
   @inlinable
   public mutating func formUnion(_ other: SquareSet) { rawValue |= other.rawValue }
@@ -117,14 +113,6 @@ public struct SquareSet: RawRepresentable, SetAlgebra, Sequence, Sendable, Hasha
   /// Keeps the cells of exactly one of the sets.
   @inlinable
   public mutating func formSymmetricDifference(_ other: SquareSet) { rawValue ^= other.rawValue }
-
-  /// Whether every cell is in the other set.
-  @inlinable
-  public func isSubset(of other: SquareSet) -> Bool { rawValue & ~other.rawValue == 0 }
-
-  /// Whether there is no cell.
-  @inlinable
-  public var isEmpty: Bool { rawValue == 0 }
 
   /// Adds a cell; tells whether it was new.
   @inlinable

@@ -18,8 +18,7 @@ public struct Symmetry: Sendable, Hashable {
   }
 
   private init(index: Int, images: [Square]) {
-    self.index = index
-    self.images = images
+    (self.index, self.images) = (index, images)
   }
 
   /// The symmetry that undoes this one.

@@ -88,7 +88,7 @@ struct EngineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "engine", abstract: "Plays as a UCI engine on standard input and output.")
 
-  @Option(help: "Who plays: random, perfect, perfect_distance, win_block, trap, levels:1–6, mcts:N, menace:FILE.")
+  @Option(help: "Who plays: \(PlayerSpec.memoryless), mcts:N, menace:FILE.")
   var player = "trap"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
 

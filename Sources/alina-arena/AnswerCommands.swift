@@ -23,8 +23,8 @@ struct ExactCommand: ParsableCommand {
     // The boxes are taken as they lie: `exact` is about players that do not change.
     guard let player = try PlayerSpec(name).memoryless(freezing: true) else {
       throw ArenaError(
-        "\(option) '\(name)' has no exact result: it is not memoryless; allowed: random, perfect, perfect_distance, "
-          + "win_block, trap, levels:1–6, menace[:FILE] (frozen)")
+        "\(option) '\(name)' has no exact result: it is not memoryless; allowed: \(PlayerSpec.memoryless), "
+          + "menace[:FILE] (frozen)")
     }
     return player
   }
@@ -140,13 +140,7 @@ struct MenaceTrain: ParsableCommand {
     var training = MenaceTraining(try load.map { (path) throws(ArenaError) in try MatchboxFile.load(path) } ?? Menace())
     training.train(against: teachers, games: games, seed: seed, measuringEvery: interval)
     if let save { try MatchboxFile.save(training.menace, to: save) }
-    if let svg {
-      do {
-        try Data(training.svg.utf8).write(to: URL(filePath: svg), options: .atomic)
-      } catch {
-        throw ArenaError("\(svg) cannot be written")
-      }
-    }
+    if let svg { try writeFile(training.svg, to: svg) }
     if json {
       let points = training.curve.map {
         "{\"games\":\($0.games),\"againstRandom\":\($0.againstRandom),\"againstPerfect\":\($0.againstPerfect)}"

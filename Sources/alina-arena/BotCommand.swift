@@ -56,7 +56,7 @@ struct BotCommand: ParsableCommand {
     } else if let control = terms.clock {
       (time.moveTime, time.clock, time.increment) = (0, control.base, control.increment)
     }
-    let seats = try (0..<min(concurrency, games)).map { i in
+    let sessions = try (0..<min(concurrency, games)).map { i in
       var configuration = MatchClient.Configuration(
         host: nodes[0].host, port: nodes[0].port, security: tls ? .tls : plain ? .plain : .automatic,
         identity: .init(client: "alina-arena bot", guest: name, isBot: true))
@@ -65,35 +65,35 @@ struct BotCommand: ParsableCommand {
       client.onWake { wake.signal() }
       let mind = try HiredPlayer(spec, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
       client.connect()
-      return BotSeat(client, mind, terms, room: room)
+      return BotSession(client, mind, terms, room: room)
     }
     var left = games
-    for seat in seats where left > 0 {
+    for session in sessions where left > 0 {
       left -= 1
-      seat.remaining = 1
+      session.remaining = 1
     }
     let begun = MatchClient.now
-    while seats.contains(where: { $0.remaining > 0 }) {
+    while sessions.contains(where: { $0.remaining > 0 }) {
       // A server that was there once is waited for.
-      if MatchClient.now - begun > BotCommand.patience, !seats.contains(where: \.hasBeenOnline) {
-        throw ArenaError("no server at \(connect): \(seats.lazy.compactMap(\.problem).first ?? "no answer")")
+      if MatchClient.now - begun > BotCommand.patience, !sessions.contains(where: \.hasBeenOnline) {
+        throw ArenaError("no server at \(connect): \(sessions.lazy.compactMap(\.problem).first ?? "no answer")")
       }
       _ = wake.wait(timeout: .now() + 0.2)
-      for seat in seats {
-        try seat.step()
-        if seat.remaining == 0, left > 0 {
+      for session in sessions {
+        try session.step()
+        if session.remaining == 0, left > 0 {
           left -= 1
-          seat.remaining = 1
+          session.remaining = 1
         }
       }
     }
-    for seat in seats { seat.client.disconnect() }
+    for session in sessions { session.client.disconnect() }
     usleep(100_000)  // the good byes are on their way
   }
 }
 
 /// One session of a bot: seeks, plays, reports, until no game remains.
-private final class BotSeat {
+private final class BotSession {
   let client: MatchClient
   var remaining = 0
   private(set) var hasBeenOnline = false
@@ -101,7 +101,7 @@ private final class BotSeat {
   private(set) var problem: String?
   /// Used by the thinking queue alone.
   private let mind: HiredPlayer
-  /// Where this seat thinks, so that no other waits for it.
+  /// Where this session thinks, so that no other waits for it.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
   private var room: String?

@@ -48,16 +48,9 @@ struct GameScores {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try Data().write(to: URL(filePath: probe))
     } catch {
-      throw ArenaError("--render \(folder) cannot be written: \(Self.reason(error))")
+      throw ArenaError("--render \(folder) cannot be written: \(reason(of: error))")
     }
     unlink(probe)
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    let error = error as NSError
-    let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
-    if let cause, cause.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(cause.code))) }
-    return error.localizedFailureReason ?? "is it a folder?"
   }
 
   /// Writes every chosen game, so many at a time, and names the files in it; `false` where it was interrupted. What an

@@ -33,7 +33,7 @@ struct GameOptions: ParsableArguments {
   @Option(help: "Rounds of a Swiss tournament.") var rounds: Int?
   @Option(help: "The seed of every choice (default: 1).") var seed: UInt64?
   @Option(help: "random:PLIES, or a file: an opening a line, EPD, or PGN.") var openings: String?
-  @Option(help: "End a match early: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial].")
+  @Option(help: "End a match early: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial|normalised].")
   var sprt: String?
   @Option(help: "Milliseconds an engine has for a move (default: 1000).") var movetime: Int?
   @Option(help: "Seconds and increment of an engine's clock, as 10+0.1.") var tc: String?
@@ -235,7 +235,8 @@ struct SPRTCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sprt", abstract: "Simulates tests, to see how often they err and how many games they take.")
 
-  @Argument(help: "The test: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial].") var test: String
+  @Argument(help: "The test: elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial|normalised].") var test:
+    String
   @Option(help: "Simulated tests of each kind.") var runs = 2000
   @Option(help: "The seed.") var seed: UInt64 = 1
 
@@ -245,7 +246,7 @@ struct SPRTCommand: ParsableCommand {
     try writeOut("level pairs  truth      H1 %    H0 %   mean games\n")
     for level in [0.2, 0.5, 0.8, 0.95, 0.99] {
       for (name, elo) in [("elo0", sprt.elo0), ("middle", (sprt.elo0 + sprt.elo1) / 2), ("elo1", sprt.elo1)] {
-        guard let chances = SPRTSimulation.chances(level: level, elo: elo) else { continue }
+        guard let chances = SPRTSimulation.chances(level: level, elo: elo, of: sprt) else { continue }
         let result = SPRTSimulation(sprt, pairs: chances).run(runs, seed: seed, limit: 1_000_000)
         let percent = 100 / Double(runs)
         try writeOut(

@@ -11,7 +11,7 @@ import TicTacToe
   @Test func `our engine answers cutechess-cli as the transcript says`() throws {
     let file = Support.folder.appending(path: "Goldens/cutechess.txt")
     let golden = try String(contentsOf: file, encoding: .utf8)
-    var server = UCIServer(player: PerfectDistanceOpponent(), seed: 1)
+    var server = UCIServer(player: SimpleOpponent.perfectDistance, seed: 1)
     var transcript = golden.split(separator: "\n").prefix(1).map(String.init)
     for line in golden.split(separator: "\n") where line.hasPrefix(">") {
       transcript.append(String(line))

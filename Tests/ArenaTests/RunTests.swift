@@ -298,12 +298,12 @@ import TicTacToe
 
   @Test func `menace learns to draw against perfect and to beat random`() throws {
     var drawing = MenaceTraining(Menace())
-    drawing.train(against: [PerfectOpponent()], games: 10_000, seed: 1, measuringEvery: 500)
+    drawing.train(against: [SimpleOpponent.perfect], games: 10_000, seed: 1, measuringEvery: 500)
     #expect(try #require(drawing.curve.first).againstPerfect < 0.1)
     #expect(try #require(drawing.curve.last).againstPerfect > 0.499)
     #expect(drawing.curve.count == 21)
     var beating = MenaceTraining(Menace())
-    beating.train(against: [RandomOpponent()], games: 20_000, seed: 1, measuringEvery: 5000)
+    beating.train(against: [SimpleOpponent.random], games: 20_000, seed: 1, measuringEvery: 5000)
     #expect(try #require(beating.curve.last).againstRandom > 0.8)
     #expect(drawing.svg.contains("<polyline") && drawing.svg.hasSuffix("</svg>\n"))
     #expect(!drawing.svg.contains("nan,") && !drawing.svg.contains(",nan") && !drawing.svg.contains("inf"))
@@ -312,14 +312,14 @@ import TicTacToe
   @Test func `matchboxes are saved, loaded and go on learning the same`() throws {
     try Support.withFolder { folder in
       var whole = MenaceTraining(Menace())
-      whole.train(against: [RandomOpponent()], games: 400, seed: 5, measuringEvery: 400)
+      whole.train(against: [SimpleOpponent.random], games: 400, seed: 5, measuringEvery: 400)
       var half = MenaceTraining(Menace())
-      half.train(against: [RandomOpponent()], games: 200, seed: 5, measuringEvery: 200)
+      half.train(against: [SimpleOpponent.random], games: 200, seed: 5, measuringEvery: 200)
       try MatchboxFile.save(half.menace, to: folder + "/boxes")
       let loaded = try MatchboxFile.load(folder + "/boxes")
       #expect(loaded.beads == half.menace.beads && loaded.gamesLearned == 200)
       var rest = MenaceTraining(loaded)
-      rest.train(against: [RandomOpponent()], games: 200, seed: 5, measuringEvery: 200)
+      rest.train(against: [SimpleOpponent.random], games: 200, seed: 5, measuringEvery: 200)
       #expect(rest.menace.beads == whole.menace.beads)
       let text = MatchboxFile.text(of: loaded)
       for wrong in [
@@ -338,7 +338,7 @@ import TicTacToe
     configuration.isFrozen = true
     var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
     let played = try run.play().match.total
-    let exact = ExactMatch(a: Menace().frozen, b: RandomOpponent())
+    let exact = ExactMatch(a: Menace().frozen, b: SimpleOpponent.random)
     #expect(abs(played.score - exact.score.double) < 4 * 0.5 / 40_000.0.squareRoot())
   }
 

@@ -141,6 +141,41 @@ import Testing
     #expect(try SPRT("elo0=0,elo1=10").verdict(few) == .inconclusive)
   }
 
+  @Test func `the normalised ratio is that of the likeliest distributions, found by trying`() throws {
+    let test = try SPRT("elo0=-10,elo1=40,model=normalised")
+    for counts in [[12, 60, 20], [300, 500, 260], [2, 9, 5]] {
+      let weights = counts.map(Double.init)
+      /// The best of all distributions of three scores with (mean − ½)/deviation as the difference says.
+      func likeliest(_ elo: Double) -> Double {
+        let aim = elo / (800 / log(10)) * 2.0.squareRoot()
+        var best = -Double.infinity
+        for step in 1..<40_000 {
+          // Σ = the chances of 0 and 1; their difference is twice the mean over ½.
+          let decided = Double(step) / 40_000
+          let mean = aim * (decided / (4 * (1 + aim * aim))).squareRoot()
+          let (low, high) = (decided / 2 - mean, decided / 2 + mean)
+          guard low > 0, high > 0 else { continue }
+          best = max(best, weights[0] * log(low) + weights[1] * log(1 - decided) + weights[2] * log(high))
+        }
+        return best
+      }
+      let expected = likeliest(40) - likeliest(-10)
+      #expect(abs(test.llr(counts: counts) - expected) < 1e-3 * max(1, abs(expected)), "\(counts)")
+    }
+    // In a hundred level pairs nothing says that one side is better, nor that it is not.
+    #expect(abs(try SPRT("elo0=-5,elo1=5,model=normalised").llr(counts: [0, 0, 100, 0, 0])) < 1e-6)
+    for (elo, wrong) in [(0.0, \SPRTSimulation.Result.h1), (20, \.h0)] {
+      let sprt = SPRT(elo0: 0, elo1: 20, model: .normalised)
+      for level in [0.3, 0.9] {
+        let chances = try #require(SPRTSimulation.chances(level: level, elo: elo, of: sprt))
+        #expect(abs(Estimate(counts: chances.map { Int($0 * 1e9) }).normalisedElo(gamesPerObservation: 2) - elo) < 1e-3)
+        let result = SPRTSimulation(sprt, pairs: chances).run(100, seed: 1, limit: 100_000)
+        // Three standard deviations above 5 %.
+        #expect(result.h0 + result.h1 == 100 && result[keyPath: wrong] <= 11, "\(elo) \(level): \(result)")
+      }
+    }
+  }
+
   @Test(arguments: [(0.04, 0.0), (0.5, 0.2)]) func `a test errs about as often as it says`(
     share: (plus: Double, minus: Double)
   ) throws {

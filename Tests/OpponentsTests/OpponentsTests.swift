@@ -7,7 +7,8 @@ import TicTacToe
 
 @Suite("Opponents") struct OpponentsTests {
   static let simple: [any MemorylessOpponent] = [
-    RandomOpponent(), PerfectOpponent(), PerfectDistanceOpponent(), WinBlockOpponent(), TrapOpponent(),
+    SimpleOpponent.random, SimpleOpponent.perfect, SimpleOpponent.perfectDistance, SimpleOpponent.winBlock,
+    SimpleOpponent.trap,
   ]
   static let everyone: [any MemorylessOpponent] = simple + Level.all
 
@@ -30,8 +31,9 @@ import TicTacToe
     let root = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as! [String: Any]
     let results = (root["standard"] as! [String: Any])["exact_match_results"] as! [String: [String: Any]]
     let players: [String: any MemorylessOpponent] = [
-      "random": RandomOpponent(), "perfect": PerfectOpponent(), "perfect_distance": PerfectDistanceOpponent(),
-      "win_block_random": WinBlockOpponent(),
+      "random": SimpleOpponent.random, "perfect": SimpleOpponent.perfect,
+      "perfect_distance": SimpleOpponent.perfectDistance,
+      "win_block_random": SimpleOpponent.winBlock,
     ]
     #expect(results.count == 9)
     for (title, result) in results {
@@ -88,8 +90,8 @@ import TicTacToe
 
 @Suite("Levels") struct LevelTests {
   @Test func `each level is strictly stronger than the one below, against random and against perfect`() {
-    let random = Odds.of(RandomOpponent(), against: RandomOpponent()).score
-    var (below, belowPerfect) = (random, Odds.of(RandomOpponent(), against: PerfectOpponent()).score)
+    let random = Odds.of(SimpleOpponent.random, against: SimpleOpponent.random).score
+    var (below, belowPerfect) = (random, Odds.of(SimpleOpponent.random, against: SimpleOpponent.perfect).score)
     for level in Level.all {
       let (a, b) = (level.oddsAgainstRandom, level.oddsAgainstPerfect)
       #expect(abs(a.win + a.draw + a.loss - 1) < 1e-12)
@@ -105,7 +107,7 @@ import TicTacToe
     #expect(top.oddsAgainstRandom.loss == 0)
     #expect(top.oddsAgainstPerfect == Odds(win: 0, draw: 1, loss: 0))
     func elo(_ score: Double) -> Double { 400 * log10(score / (1 - score)) }
-    #expect(elo(Odds.of(PerfectOpponent(), against: RandomOpponent()).score).rounded() == 467)
+    #expect(elo(Odds.of(SimpleOpponent.perfect, against: SimpleOpponent.random).score).rounded() == 467)
     #expect(elo(top.oddsAgainstRandom.score).rounded() == 594)
     for (position, last) in OpponentsTests.states {
       let moves = top.distribution(in: position, lastMove: last).support

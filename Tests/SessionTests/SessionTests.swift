@@ -82,9 +82,9 @@ private let person = Participant.human(name: "you")
   @Test("In silence nothing is posted that sounds, and clocks, opponents and the score go on")
   func silence() throws {
     let bench = Bench()
-    let session = bench.session(x: person, o: .opponent(PerfectOpponent()))
+    let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.open()
-    session.newGame(Participants(x: person, o: .opponent(PerfectOpponent())), clockSeconds: 60)
+    session.newGame(Participants(x: person, o: .opponent(SimpleOpponent.perfect)), clockSeconds: 60)
     session.voices = .none
     bench.posted = []
     #expect(session.play(Square(4)) == nil)
@@ -259,7 +259,7 @@ private let person = Participant.human(name: "you")
   @Test("An opponent answers in musical time, two slots after the human's downbeat at the earliest")
   func musicalReply() throws {
     let bench = Bench()
-    let session = bench.session(x: person, o: .opponent(PerfectOpponent()))
+    let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.open()
     bench.pass(session, seconds: 8)
     session.play(Square(4))
@@ -275,7 +275,7 @@ private let person = Participant.human(name: "you")
   @Test("An immediate answer comes as soon as it is known")
   func immediateReply() throws {
     let bench = Bench()
-    let session = bench.session(x: person, o: .opponent(PerfectOpponent()))
+    let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.reply = .immediate
     session.open()
     bench.pass(session, seconds: 8)
@@ -287,7 +287,7 @@ private let person = Participant.human(name: "you")
   @Test("Undo against an opponent takes back its answer too, redo plays both again, a new move forgets them")
   func undoRedo() {
     let bench = Bench()
-    let session = bench.session(x: person, o: .opponent(PerfectOpponent()))
+    let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.reply = .immediate
     session.open()
     session.play(Square(4))
@@ -309,7 +309,7 @@ private let person = Participant.human(name: "you")
     var games: [[Square]] = []
     for detour in [false, true] {
       let bench = Bench()
-      let session = bench.session(x: person, o: .opponent(RandomOpponent()), seed: 77)
+      let session = bench.session(x: person, o: .opponent(SimpleOpponent.random), seed: 77)
       session.reply = .immediate
       session.open()
       if detour {
@@ -340,7 +340,7 @@ private let person = Participant.human(name: "you")
   @Test("A resignation ends the game, keeps its frame, and a rematch swaps the sides")
   func resignation() {
     let bench = Bench()
-    let session = bench.session(x: person, o: .opponent(PerfectOpponent()))
+    let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.open()
     bench.now = .seconds(2)
     session.resign(.x)

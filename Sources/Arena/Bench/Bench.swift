@@ -165,10 +165,10 @@ public struct Bench: Sendable {
     )
   }
 
-  /// Nanoseconds in which two levels play so many games without a run.
+  /// Nanoseconds in which two levels get ready and play so many games without a run.
   private static func aloneTables(_ games: Int) -> Double {
-    let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
     let begun = processorTime()
+    let tables = [3, 2].compactMap { Level(number: $0) }.map { DistributionTable($0) }
     var sum: UInt64 = 0
     for index in 0..<games {
       var generator = SplitMix64(seed: 1, index: UInt64(index))
@@ -178,10 +178,10 @@ public struct Bench: Sendable {
     return processorTime() - begun
   }
 
-  /// Nanoseconds in which a perfect player and a search play so many games without a run.
+  /// Nanoseconds in which a perfect player and a search get ready and play so many games without a run.
   private static func aloneSearch(_ games: Int) -> Double {
-    let (table, search) = (DistributionTable(PerfectOpponent()), MonteCarloSearch())
     let begun = processorTime()
+    let (table, search) = (DistributionTable(SimpleOpponent.perfect), MonteCarloSearch())
     for index in 0..<games {
       var generator = SplitMix64(seed: 1, index: UInt64(index))
       var (position, last): (Position, Square?) = (.start, nil)

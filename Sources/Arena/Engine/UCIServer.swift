@@ -18,7 +18,7 @@ public struct UCIServer {
   }
 
   /// Names of players that can be chosen with `setoption name Player`.
-  static let players = PlayerSpec.Simple.allCases.map(\.rawValue) + Level.all.map(\.name)
+  static let players = SimpleOpponent.allCases.map(\.name) + Level.all.map(\.name)
   /// The longest line read.
   public static let lineLimit = 4096
 
@@ -61,8 +61,7 @@ public struct UCIServer {
 
   /// Makes an engine that plays as `player`.
   public init(player: any Opponent, seed: UInt64) {
-    self.player = player
-    self.seed = seed
+    (self.player, self.seed) = (player, seed)
     generator = SplitMix64(seed: seed, index: 0)
   }
 

@@ -125,7 +125,7 @@ public enum ServerProcess {
     var certificates: [any RenewableCertificates] = []
     if let tls = configuration.listener.tls { certificates.append(tls) }
     if let tls = configuration.cluster?.tls { certificates.append(tls) }
-    let signals = Signals([SIGTERM, SIGINT] + (certificates.isEmpty ? [] : [SIGHUP]))
+    let signals = Signals([SIGTERM, SIGINT, SIGHUP])
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
@@ -141,7 +141,7 @@ public enum ServerProcess {
       let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(name):\(pages.last?.port ?? 0)/"
       pageAddress = url
       logger.notice("page", metadata: ["url": url])
-      if configuration.site == nil {
+      if configuration.site?.isThere != true {
         logger.notice("there is no page to play on, only live boards; scripts/web builds one, --web names its folder")
       }
     }
@@ -157,7 +157,7 @@ public enum ServerProcess {
     }
     listening(try await listener.start(), pageAddress)
     let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
-    let refusal = await wait(signals, host, certificates, logger)
+    let refusal = await wait(signals, host, certificates, configuration.site, logger)
     pruning?.cancel()
     if let refusal {
       // It owns nothing, and nobody is connected to it.
@@ -179,7 +179,7 @@ public enum ServerProcess {
 
   /// Returns when it is time to stop, with the cluster's refusal if that is why.
   private static func wait(
-    _ signals: Signals, _ host: LobbyHost, _ certificates: [any RenewableCertificates], _ logger: Logger
+    _ signals: Signals, _ host: LobbyHost, _ certificates: [any RenewableCertificates], _ site: Site?, _ logger: Logger
   ) async -> StoreError? {
     let (occasions, occasion) = AsyncStream<Occasion>.makeStream()
     let (numbers, refusals) = (signals.sequence, host.refusals)
@@ -190,7 +190,12 @@ public enum ServerProcess {
     defer { withExtendedLifetime(signals) { for watcher in watchers { watcher.cancel() } } }
     for await next in occasions {
       switch next {
-      case .signal(SIGHUP): for one in certificates { one.reload(logger) }
+      case .signal(SIGHUP):
+        for one in certificates { one.reload(logger) }
+        do throws(StoreError) {
+          try site?.reload()
+          logger.notice("page read again")
+        } catch { logger.notice("\(error.description)") }
       case .signal: return nil
       case .refused(let error): return error
       }

@@ -200,8 +200,11 @@ struct ServeOptions: ParsableArguments {
       }
       result.pageOrigins.insert(origin)
     }
-    guard let folder = web ?? Site.find(beside: Bundle.main.executablePath ?? CommandLine.arguments[0]) else { return }
-    do { result.site = try Site(folder: folder) } catch {
+    guard let web else {
+      result.site = Site(beside: Bundle.main.executablePath ?? CommandLine.arguments[0])
+      return
+    }
+    do { result.site = try Site(folder: web) } catch {
       throw ConfigurationError(text: "--web: \(error.description)")
     }
   }
@@ -272,7 +275,7 @@ struct Serve: AsyncParsableCommand {
     discussion: """
       Once ready, the line "listening HOST:PORT" goes to standard output, and "in a browser: URL" where there is a page; \
       everything else is logged to standard error. \
-      SIGHUP reads the certificates again.
+      SIGHUP reads the certificates and the page again.
       """)
   @OptionGroup var options: ServeOptions
 

@@ -74,8 +74,7 @@ public struct Probe {
 
   private func opponents(seed: UInt64) -> String {
     var players = Level.all.map { AnyOpponent($0) }
-    players += [AnyOpponent(RandomOpponent()), AnyOpponent(PerfectOpponent()), AnyOpponent(WinBlockOpponent())]
-    players += [AnyOpponent(Adaptive()), AnyOpponent(Menace()), AnyOpponent(TrapOpponent())]
+    players += SimpleOpponent.allCases.map { AnyOpponent($0) } + [AnyOpponent(Adaptive()), AnyOpponent(Menace())]
     var text = ""
     for (number, player) in players.enumerated() {
       var generator = SplitMix64(seed: seed, index: UInt64(number))

@@ -51,7 +51,7 @@ struct PeoplePage: Sendable {
       (reply.type, reply.text) = (
         "text/javascript; charset=utf-8",
         """
-        const now = [\(now.joined(separator: ","))], canWatch = \(site != nil);
+        const now = [\(now.joined(separator: ","))], canWatch = \(site?.isThere == true);
 
         """
       )

@@ -2,10 +2,11 @@ import Base
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
-/// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at the start, so
-/// that no request reaches the disk and no name leads out of the folder.
-public struct Site: Sendable {
+/// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at once, so that no
+/// request reaches the disk and no name leads out of the folder.
+public final class Site: Sendable {
   private struct File {
     var type: String
     /// Whether its name says what is in it, so that it is never asked for again.
@@ -26,10 +27,28 @@ public struct Site: Sendable {
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
     + "form-action 'none'; frame-ancestors 'none'"
 
-  private var files: [String: File] = [:]
+  private let place: @Sendable () -> String?
+  private let files = Mutex<[String: File]>([:])
 
   /// Reads a folder; throws one line if the page is not in it.
   public init(folder: String) throws(StoreError) {
+    place = { folder }
+    try reload()
+  }
+
+  /// The page beside a program, as soon as it is there.
+  public init(beside program: String) {
+    place = { Site.find(beside: program) }
+    try? reload()
+  }
+
+  /// Whether there is a page.
+  var isThere: Bool { files.withLock { !$0.isEmpty } }
+
+  /// Reads the files again; keeps what it has and throws one line if the page is not there.
+  func reload() throws(StoreError) {
+    guard let folder = place() else { throw .unusable("there is no page to play on: scripts/web makes it") }
+    var files: [String: File] = [:]
     let root = URL(filePath: folder).standardizedFileURL.path
     for path in FileManager.default.subpaths(atPath: root) ?? [] {
       guard let type = Site.types[(path as NSString).pathExtension], let data = Site.read(root + "/" + path) else {
@@ -45,6 +64,7 @@ public struct Site: Sendable {
       files[path] = file
     }
     guard files["index.html"] != nil else { throw .unusable("\(folder) has no page: scripts/web makes it") }
+    self.files.withLock { $0 = files }
   }
 
   private static func read(_ path: String) -> Data? {
@@ -54,7 +74,7 @@ public struct Site: Sendable {
   }
 
   /// Where the page lies beside a program: built, or installed.
-  public static func find(beside program: String) -> String? {
+  private static func find(beside program: String) -> String? {
     let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent().path
     return ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { folder + $0 }
       .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
@@ -72,7 +92,7 @@ public struct Site: Sendable {
       reply.headers = ["location": "../#/\(request.path[0])/\(word)", "cache-control": "no-cache"]
       return reply
     }
-    guard let file = files[path.isEmpty ? "index.html" : path], let plain = file.bodies[nil] else { return nil }
+    guard let file = files.withLock({ $0[path.isEmpty ? "index.html" : path] }), let plain = file.bodies[nil] else { return nil }
     let wanted = request.headers[canonicalForm: "accept-encoding"].map { $0.filter { $0 != " " }.lowercased() }
     let coding = Site.codings.map(\.0).first { coding in
       file.bodies[coding] != nil
