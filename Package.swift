@@ -55,7 +55,7 @@ var targets: [Target] = [
   .target(
     name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Locks"]),
   .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
-  .target(name: "Desk", dependencies: ["TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
+  .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
   .target(
     name: "Play",
     dependencies: [

@@ -61,7 +61,7 @@ const controls = new Controls({
 const sound = new Sound({
   late: (generation, at, lateness) => { alina.late(generation, at, lateness); wake(); },
   running() {
-    if (sound.isMissing) alina.state(2, 0);
+    if (sound.isMissing || sound.isRunning) alina.state(2, Number(!sound.isMissing));
     wake();
   },
 });
@@ -110,6 +110,7 @@ const told = [
   () => socket.open(),
   line => socket.send(line),
   () => socket.close(),
+  path => files.give(files.address(...path.split('/'))),
 ];
 
 const scale = () => window.devicePixelRatio || 1;
@@ -178,6 +179,8 @@ function listen() {
     // What composes a letter is the field's; so is what the browser does with its own keys.
     if (event.isComposing || event.key === 'Process' || event.metaKey) return;
     const isControl = event.ctrlKey && !event.altKey;
+    // Among the elements behind the picture the browser goes its own way, and so out of the page.
+    if (event.key === 'Tab' && document.activeElement !== field) return;
     if (isControl && !'acvxysoz'.includes(event.key.toLowerCase())) return;
     const isTyped = document.activeElement === field && event.key.length === 1 && !isControl;
     if (isControl && event.key === 'v') return void files.paste().then(text => { clipboard = text; press(event); });
@@ -228,7 +231,7 @@ function resize() {
 /** Does what the address asks for. */
 function follow(kind, word) {
   const kinds = { g: 2, r: 3, w: 4 };
-  say(kinds[kind])(word);
+  say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
   files.done();
 }
 

@@ -72,11 +72,12 @@ export async function copy(text) {
 /** The text in the clipboard; empty where that is not allowed. */
 export const paste = () => navigator.clipboard?.readText().catch(() => '') ?? Promise.resolve('');
 
-/** Whether the system has a share sheet of its own, as phones have. */
-export const canShare = () => typeof navigator.share === 'function' && matchMedia('(pointer: coarse)').matches;
-
-/** Shows the share sheet; false if it was closed again, or is not there. */
-export const share = url => navigator.share({ title: 'Alina', url }).then(() => true, () => false);
+/** Gives a link away: by the system's own share sheet, as phones have, or into the clipboard, and then it is true. */
+export function give(url) {
+  if (typeof navigator.share !== 'function' || !matchMedia('(pointer: coarse)').matches) return Boolean(copy(url));
+  navigator.share({ title: 'Alina', url }).catch(() => {});
+  return false;
+}
 
 /** The link of a room ('r'), of a match to watch ('w') or of a finished game ('g'), which no server needs to know of. */
 export function address(kind, word) {

@@ -1,3 +1,4 @@
+import Base
 import ClientModel
 import MatchProtocol
 import Screen

@@ -270,7 +270,8 @@ public struct Table: Sendable {
     case .deleteGame:
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
-    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .statistics:
+    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareRoom, .shareGame,
+      .statistics:
       return [.file(intent)]
     case .playSign, .replay, .reloadRules: return [.music(intent)]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek: return [.screen(intent)]

@@ -28,6 +28,8 @@ public final class App: PlatformGame {
   public var onMove: ((_ frame: Int64) -> Void)?
   /// Whether rooms near are looked for while the page of the network is open.
   public var looksAround = true
+  /// Whether there is no sound before the first touch, as browsers have it.
+  public var soundWaits = false
   private var connection: Connection?
   private var resuming: Record?
   private var hasOpened = false
@@ -275,6 +277,7 @@ public final class App: PlatformGame {
     if model.bars != session.bars { model.bars = session.bars }
     if let knobs { model.tonality = knobs.tonality }
     model.soundNow = machine.sound.framesBegun()
+    model.soundWaits = soundWaits
     model.isMuted = screen.settings.muted
     model.notice = notice?.text
     screen.model = model

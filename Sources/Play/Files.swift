@@ -60,6 +60,8 @@ public final class Files {
     case .copyText(let text):
       services.setClipboard(text)
       say(screen.text(.copied))
+    case .shareRoom(let code): share("r/\(code)")
+    case .shareGame: if let link = (reviewed ?? session.record).link { share("g/\(link)") }
     case .pasteGame:
       let text = services.clipboard() ?? ""
       guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
@@ -70,6 +72,10 @@ public final class Files {
     case .keepPiece: keepPiece()
     default: break
     }
+  }
+
+  private func share(_ path: String) {
+    if services.share?(path) == true { say(screen.text(.copied)) }
   }
 
   // MARK: - The running game

@@ -84,6 +84,8 @@ public struct BoardModel: Sendable, Hashable {
   public var canUndo = true
   /// Whether a move taken back may be played again.
   public var canRedo = false
+  /// Whether there is no sound before the first touch.
+  public var soundWaits = false
   /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
   public var beads: [Int]?
   /// Games won since these two sat down, where any was.

@@ -137,6 +137,10 @@ extension Phrase {
     .piano: ("Piano", "Klavier"),
     .pianoModal: ("modelled", "modelliert"),
     .pianoGrand: ("sampled grand", "Flügel, gesampelt"),
+    .grandElsewhere: (
+      "The concert grand is in the window alone: its strings are too many for a page.",
+      "Der Konzertflügel steht nur im Fenster: Für eine Seite hat er zu viele Saiten."
+    ),
     .background: ("While the window is hidden", "Während das Fenster verborgen ist"),
     .backgroundFull: ("everything", "alles"),
     .backgroundDrone: ("the drone", "der Grundton"),
@@ -265,6 +269,7 @@ extension Phrase {
     .save: ("Save this game", "Dieses Spiel sichern"),
     .copy: ("Copy", "Kopieren"),
     .paste: ("Paste", "Einfügen"),
+    .share: ("Give the link", "Link weitergeben"),
     .youWon: ("you won", "du hast gewonnen"),
     .hasWon: ("won", "hat gewonnen"),
     .drawn: ("a draw", "unentschieden"),

@@ -85,6 +85,9 @@ public struct PlatformServices: Sendable {
   public var timeStamp: @Sendable () -> String = { "" }
   /// Whether the game is a page in a browser: it has no folders, no choice of devices and no program to leave.
   public var isPage = false
+  /// Gives away the page's address with `r/CODE` or `g/GAME` behind it: true where it lies on the clipboard, false where the
+  /// system asks whom to send it to; `nil` where there is no such address.
+  public var share: (@Sendable (_ path: String) -> Bool)?
   /// Shows a file or folder in the system's own program.
   public var openFolder: @Sendable (_ path: String) -> Void = { _ in }
   /// Takes a file for this process until it ends; false where another process has it.

@@ -26,7 +26,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Settings
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
   case strip, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
-  case piano, pianoModal, pianoGrand, background, backgroundFull, backgroundDrone, backgroundSilent
+  case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help
   case helpIntro, helpSigns, helpKeys, helpKeysText, play
@@ -39,7 +39,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
   // Games
-  case pathField, noGames, open, save, copy, paste, youWon, hasWon, drawn, unfinished
+  case pathField, noGames, open, save, copy, paste, share, youWon, hasWon, drawn, unfinished
   // Notices
   case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
   case soundWaits, soundBack, soundNone, soundLost, rulesRead

@@ -31,7 +31,8 @@ def wait(what, check, seconds=PATIENCE):
 class Browser:
     """One window with one page."""
 
-    def __init__(self, name):
+    def __init__(self, name, before=None):
+        """`before` is a script that runs before those of each page."""
         self.name, self.asked, self.complaints, self.last = name, [], [], 0
         self.profile = tempfile.mkdtemp(prefix="alina-")
         common = ["--remote-debugging-port=0", "--headless"]
@@ -59,6 +60,11 @@ class Browser:
             self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
             self.call("browsingContext.activate", context=self.context)
             self.call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
+
+        if before and name == "chromium":
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=before)
+        elif before:
+            self.call("script.addPreloadScript", functionDeclaration=f"() => {{ {before} }}")
 
     def _address(self):
         with open(self.log.name, encoding="utf-8") as said:
@@ -92,8 +98,9 @@ class Browser:
     def open(self, url):
         """Goes to an address, and waits until its page is there."""
         if self.name == "chromium":
+            self.run("globalThis.isOld = true")
             self.call("Page.navigate", url=url)
-            wait(f"{url}", lambda: self.run("location.href !== 'about:blank' && document.readyState === 'complete'"))
+            wait(url, lambda: self.run("!globalThis.isOld && document.readyState === 'complete'"))
         else:
             self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
 
@@ -114,6 +121,18 @@ class Browser:
     def until(self, expression, seconds=PATIENCE):
         """Asks an expression until it holds."""
         return wait(lambda: f"{expression} in {self.name}; {self.complaints[-3:]}", lambda: self.run(expression), seconds)
+
+    def click(self, x, y):
+        """Presses the mouse at a place of the page."""
+        if self.name == "chromium":
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+                button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+        else:
+            steps = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
+                     {"type": "pointerUp", "button": 0}]
+            self.call("input.performActions", context=self.context, actions=[
+                {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}])
 
     def size(self, width, height):
         """Makes the page as large as a phone's."""

@@ -386,6 +386,7 @@ extension Stage {
       }
       let seat = turn == .x ? model.setup.x : model.setup.o
       let other = turn == .x ? model.setup.o : model.setup.x
+      if model.soundWaits { return (text(turn == .x ? .xToMove : .oToMove), text(.soundWaits)) }
       if let online = onlineText() { return (text(turn == .x ? .xToMove : .oToMove), online) }
       return (text(turn == .x ? .xToMove : .oToMove), seat == .human && other != .human ? text(.yourMove) : "")
     }

@@ -110,7 +110,9 @@ final class NetworkScene: PageScene {
       big.isFaint = false
       big.alignment = .center
       rows.append(big)
-      rows.append(WordsRow(stage: stage, [(stage.text(.copy), .copyText(code), nil)]))
+      var words: [(title: String, intent: Intent, poem: String?)] = [(stage.text(.copy), .copyText(code), nil)]
+      if stage.services.share != nil { words.append((stage.text(.share), .shareRoom(code: code), nil)) }
+      rows.append(WordsRow(stage: stage, words))
     case .playing: rows.append(line(.inMatch))
     }
     column.set(rows)

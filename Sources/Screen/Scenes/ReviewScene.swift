@@ -41,9 +41,10 @@ final class ReviewScene: Scene {
     notes.isCentered = false
     notes.set([comment, summary])
     for view in [board, scrubber, notes, staff] as [View] { add(view) }
-    let words: [(Phrase, Intent)] = [
+    var words: [(Phrase, Intent)] = [
       (.playMusic, .playAll), (.playOn, .playOn(.start)), (.keep, .keepPiece), (.copy, .copyGame), (.back, .back),
     ]
+    if stage.services.share != nil { words.insert((.share, .shareGame), at: 4) }
     for (phrase, intent) in words {
       let button = TextButton(stage: stage, title: stage.text(phrase), intent: intent)
       foot.append(button)

@@ -38,6 +38,9 @@ final class SettingsScene: PageScene {
     column.isCentered = false
     let deviceRow = choice(.device, devices, settings.device) { settings.device = $0 }
     deviceRow.isHidden = stage.services.isPage
+    let grandIsElsewhere = TextRow(stage: stage, stage.text(.grandElsewhere))
+    grandIsElsewhere.isItalic = true
+    grandIsElsewhere.isHidden = !stage.services.isPage
     column.set([
       choice(.theme, stage.themes.map { ($0.name, themeNames[$0.name].map(stage.text) ?? $0.name) }, settings.theme) {
         settings.theme = $0
@@ -63,6 +66,7 @@ final class SettingsScene: PageScene {
       choice(
         .piano, stage.pianos.map { ($0, stage.text($0 == .modal ? .pianoModal : .pianoGrand)) }, stage.piano
       ) { settings.piano = $0 },
+      grandIsElsewhere,
       choice(.scoreRules, stage.scoreRuleChoices, settings.scoreRules) { settings.scoreRules = $0 },
       deviceRow,
       choice(

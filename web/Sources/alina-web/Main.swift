@@ -2,6 +2,7 @@ import Base
 import Composer
 import Desk
 import Play
+import Records
 import ScoreModel
 import Scores
 import Screen
@@ -64,7 +65,7 @@ final class Game {
       overrides: { settings in if !Page.text(.prefersReducedMotion).isEmpty { settings.reducedMotion = true } })
     session.seat(app.library.participants(of: setup))
     self.box = box
-    app.show(notice: app.screen.text(.soundWaits))
+    app.soundWaits = true
     app.screen.onSpeak = { Page.tell(.say, $0) }
   }
 
@@ -185,13 +186,15 @@ public func alinaText(_ kind: Int32) {
   }
 }
 
-/// A state: 0 the page is seen, 1 it has the focus, 2 there can be sound.
+/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or can be none.
 @_expose(wasm, "state") @_cdecl("alinaState")
 public func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
   case 0: game?.add(.visible(isOn != 0))
   case 1: game?.add(.focus(isOn != 0))
-  default: if isOn == 0 { game?.app.soundChanged(to: .none) }
+  default:
+    game?.app.soundWaits = false
+    if isOn == 0 { game?.app.soundChanged(to: .none) }
   }
 }
 
@@ -243,7 +246,7 @@ extension Key {
 
 extension RuleShelf {
   /// The rules that came with the page.
-  static let page: RuleShelf = {
+  static var page: RuleShelf {
     var entries: [RulePack.Entry] = []
     do throws(RuleErrors) {
       entries = try RulePack(Page.ask(.file, "page/rules.json") ?? []).entries
@@ -260,5 +263,5 @@ extension RuleShelf {
     // The standard ones first.
     shelf.names = ["score"] + entries.map { $0.reference.name }.filter { $0 != "score" }
     return shelf
-  }()
+  }
 }

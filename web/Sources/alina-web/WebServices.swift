@@ -8,6 +8,7 @@ extension PlatformServices {
     services.now = { scriptNow() }
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
     services.setClipboard = { Page.tell(.clipboard, $0) }
+    services.share = { Page.tell(.share, $0) }
     services.setFullScreen = { Page.tell(.fullScreen, $0 ? "1" : "") }
     services.inhibitScreenSaver = { Page.tell(.keepsAwake, $0 ? "1" : "") }
     services.requestAttention = { Page.tell(.attention) }

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""play.py BROWSER alina-server: the page in a real browser, as players use it.
+
+A game against Bram with sound, and that game by its link; a room by its link, three games, through a server that is killed and
+started again in the second; a match that somebody watches; and what is damaged, foreign or refused. Prints what went wrong in one
+line and exits 1.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from browsers import Browser, Fault
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
+CELL = "[...document.querySelectorAll('[role=gridcell] [data-id]')]"
+CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
+# Before the page's own scripts: what is copied, drawn and heard is noted.
+WATCH = """(() => {
+  globalThis.copied = [];
+  globalThis.drawn = 0;
+  Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => void copied.push(text), readText: async () => copied.at(-1) } });
+  globalThis.heard = [];
+  addEventListener('DOMContentLoaded', () => new MutationObserver(() => heard.push(document.getElementById('say').textContent))
+    .observe(document.getElementById('say'), { childList: true, characterData: true, subtree: true }));
+  const request = requestAnimationFrame;
+  globalThis.requestAnimationFrame = call => request(time => { drawn++; call(time); });
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (to, ...more) {
+    if (this instanceof AudioWorkletNode) {
+      const analyser = this.context.createAnalyser(), samples = new Float32Array(analyser.fftSize);
+      connect.call(this, analyser);
+      globalThis.level = () => { analyser.getFloatTimeDomainData(samples); return Math.max(...samples.map(Math.abs)); };
+    }
+    return connect.call(this, to, ...more);
+  };
+})()"""
+
+
+def expect(holds, what):
+    if not holds:
+        raise Fault(what)
+
+
+class Server:
+    """An alina-server that keeps its matches in a folder, so that it can be killed."""
+
+    def __init__(self, program):
+        self.program, self.folder = program, tempfile.mkdtemp(prefix="alina-")
+        self.listen = self.page = "127.0.0.1:0"
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.program, "--listen", self.listen, "--page", self.page, "--no-admin", "--data", self.folder, "--web", PAGE],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.listen = self.process.stdout.readline().split()[-1]
+        self.url = self.process.stdout.readline().split()[-1]
+        self.page = self.url.split("/")[2]
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+class Player:
+    """Somebody in front of a browser: what is on the page is found by its name, as a screen reader has it."""
+
+    def __init__(self, name, url):
+        self.page = Browser(name, before=WATCH)
+        self.open(url)
+
+    def open(self, url):
+        self.page.open(url)
+        self.page.until(f"document.getElementById('message').hidden && {CONTROL}.length > 2")
+
+    def press(self, name):
+        """Clicks in the middle of a control, where it is drawn."""
+        place = (f"(box => box && [box.x + box.width / 2, box.y + box.height / 2])({CONTROL}.find(control => "
+                 f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true')?.getBoundingClientRect())")
+        # Pages slide in: only what stays is pressed.
+        before, at = None, self.page.until(place)
+        while before != at:
+            self.page.run("new Promise(requestAnimationFrame)")
+            before, at = at, self.page.until(place)
+        self.page.click(*at)
+
+    def sees(self, name):
+        self.page.until(f"{CONTROL}.some(control => control.ariaLabel.startsWith({json.dumps(name)}))")
+
+    def hears(self, words):
+        self.page.until(f"heard.some(line => line.includes({json.dumps(words)}))")
+
+    def cells(self):
+        return dict(label.split(", ") for label in self.page.run(f"{CELL}.map(cell => cell.ariaLabel)"))
+
+    def until_cell(self, name, mark):
+        self.page.until(f"{CELL}.some(cell => cell.ariaLabel === '{name}, {mark}')")
+
+
+def alone(player):
+    """A game against Bram to its end, with sound."""
+    page = player.page
+    page.until(f"{CELL}.length === 9")
+    expect(page.run("globalThis.level === undefined"), "there is sound before the first touch")
+    loudest = 0
+    for count in range(1, 6):
+        free = [name for name, mark in player.cells().items() if mark == "empty"]
+        choice = "b2" if "b2" in free else free[0]
+        player.press(choice)
+        player.until_cell(choice, "X")
+        page.until(f"{CELL}.filter(cell => cell.ariaLabel.endsWith(', O')).length === {count} || "
+                   f"{CONTROL}.some(control => control.ariaLabel === 'Rematch')")
+        loudest = max(loudest, page.run("globalThis.level?.() ?? 0"))
+        if page.run(f"{CONTROL}.some(control => control.ariaLabel === 'Rematch')"):
+            break
+    player.sees("Rematch")
+    page.until("level() > 0.001")
+    return loudest
+
+
+def review(player):
+    """The game that is over, by its link, in a page of its own."""
+    player.press("Review")
+    player.press("Give the link")
+    link = player.page.until("copied.at(-1)")
+    expect("/#/g/" in link, f"the link of a game is {link}")
+    return link
+
+
+def match(ann, ben, server=None, enter=None):
+    """One game of a match to a win of X: both see each move; `server` is killed within it, `enter` brings somebody who watches."""
+    watcher = None
+    for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
+        # Whoever's turn it is not is refused.
+        ann.press(cell)
+        ben.press(cell)
+        for player in (ann, ben) + ((watcher,) if watcher else ()):
+            player.until_cell(cell, mark)
+        if server and cell == "a3":
+            server.kill()
+            server.start()
+        if enter and cell == "a3":
+            watcher = enter()
+            for name in ("Menu", "Play over the network", "Connect", "guest"):
+                watcher.press(name)
+            watcher.until_cell("a3", "O")
+    for player in (ann, ben):
+        player.sees("Rematch")
+
+
+def refusals(player, server):
+    """What is foreign, refused or too much: a line each, and nothing lost."""
+    page = player.page
+    page.run("""localStorage.setItem('alina/config/settings', '\\0 of somebody else = ?\\n')""")
+    page.run("localStorage.setItem('other', '1')")
+    player.open(server.url)
+    page.until(f"{CELL}.length === 9")
+    expect(page.run("localStorage.getItem('other')") == "1", "what is somebody else's is gone")
+    # No room left for the next game.
+    page.run("""(() => { for (let n = 2 ** 22; n >= 1; n >>= 1) try { for (let i = 0; ; i++) localStorage.setItem(`full${n}/${i}`, 'x'.repeat(n)); } catch {} })()""")
+    player.press("b2")
+    player.hears("The game could not be saved")
+    page.run("localStorage.clear()")
+
+
+def other_version(player):
+    """A server that speaks another version of the protocol: one line."""
+    player.page.run("""void (globalThis.WebSocket = class {
+      static OPEN = 1;
+      readyState = 1;
+      constructor() { setTimeout(() => { this.onopen(); this.onmessage({ data: '{"t":"hello","server":"future","v":[99],"mid":"x"}' }); }); }
+      send() {}
+      close() { this.readyState = 3; }
+    })""")
+    for name in ("Menu", "Play over the network", "Connect"):
+        player.press(name)
+    player.hears("Update the older of the two")
+
+
+def main(name, program):
+    server = Server(program)
+    players = []
+
+    def enter(path=""):
+        players.append(Player(name, server.url + path))
+        return players[-1]
+
+    try:
+        ann = enter()
+        alone(ann)
+        link = review(ann)
+        ben = enter(link.split("/", 3)[3])
+        ben.sees("Give the link")
+        ben.page.run("location.hash = '#/g/' + %s" % json.dumps(link.split("/g/")[1][:-3]))
+        ben.hears("this link is damaged")
+        # A room by its link, three games, and the server away in the second.
+        ann.press("Back")
+        ann.press("Menu")
+        ann.press("Play over the network")
+        ann.press("Connect")
+        ann.press("Time: as long")
+        ann.press("Open a room")
+        ann.press("Give the link")
+        room = ann.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
+        ben.open(room)
+        for player in (ann, ben):
+            player.page.until(f"{CELL}.length === 9")
+        for game in range(3):
+            match(ann, ben, server if game == 1 else None)
+            if game < 2:
+                ann.press("Rematch")
+                ben.press("Play again")
+                for player in (ann, ben):
+                    player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
+        # One that is in no room, and is watched.
+        for player in (ann, ben):
+            for what in ("Leave the match", "Time: as long", "Play whoever comes"):
+                player.press(what)
+        for player in (ann, ben):
+            player.page.until(f"{CELL}.length === 9")
+        match(ann, ben, enter=enter)
+        refusals(ben, server)
+        other_version(ben)
+        for player in players:
+            expect(player.page.complaints == [], f"{player.page.complaints}")
+            foreign = [url for url in player.page.asked if url.startswith("http") and not url.startswith(server.url)]
+            expect(foreign == [], f"it asked {foreign}")
+    finally:
+        for player in players:
+            player.page.close()
+        server.kill()
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"play.py: {fault}")
