@@ -23,6 +23,8 @@ public final class SQLiteStore: MatchStore {
   private let path: String
   private let lock: FileLock
   private let open = Mutex<Connections?>(nil)
+  /// Held by who writes: SQLite itself would only have the second try again for a while.
+  private let writes = NSLock()
 
   /// Opens or creates the file, brings its schema up to date and takes the lock; throws if another process has it, if
   /// the file is damaged, or if only newer builds may read it.
@@ -74,8 +76,10 @@ public final class SQLiteStore: MatchStore {
 
   private var closed: StoreError { .unusable("\(path) is closed") }
 
-  /// Gives the writing connection; one thread at a time may write.
+  /// Gives the writing connection to one thread at a time.
   private func writing<T>(_ body: (SQLiteConnection) throws -> T) throws(StoreError) -> T {
+    writes.lock()
+    defer { writes.unlock() }
     guard let db = open.withLock({ $0?.writer }) else { throw closed }
     return try SQLiteStore.translating(path) { try body(db) }
   }
@@ -213,27 +217,24 @@ public final class SQLiteStore: MatchStore {
     try reading { try $0.run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) } }.compactMap { $0 }
   }
 
-  /// Drops old logs, some at a time, over a connection of its own: commits go on, and wait for a few matches at most.
+  /// Drops old logs, some at a time: commits go on between them, and wait for a few matches at most.
   public func prune(before: Int64) throws(StoreError) -> Int {
-    guard open.withLock({ $0 != nil }) else { throw closed }
-    return try SQLiteStore.translating(path) {
-      let db = try SQLiteConnection(path)
-      var all = 0
-      while true {
-        let some = try db.transact {
+    var all = 0
+    while true {
+      let some = try writing { db in
+        try db.transact {
           try db.run(
-            """
-            DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)
-            """, .int(before))
+            "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
+            .int(before))
           try db.run(
             "DELETE FROM match WHERE n IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
             .int(before))
           return db.changes
         }
-        guard some > 0 else { return all }
-        all += some
-        usleep(20_000)
       }
+      guard some > 0 else { return all }
+      all += some
+      usleep(20_000)
     }
   }
 
