@@ -92,7 +92,8 @@ public final class Site: Sendable {
       reply.headers = ["location": "../#/\(request.path[0])/\(word)", "cache-control": "no-cache"]
       return reply
     }
-    guard let file = files.withLock({ $0[path.isEmpty ? "index.html" : path] }), let plain = file.bodies[nil] else { return nil }
+    let name = path.isEmpty ? "index.html" : path
+    guard let file = files.withLock({ $0[name] }), let plain = file.bodies[nil] else { return nil }
     let wanted = request.headers[canonicalForm: "accept-encoding"].map { $0.filter { $0 != " " }.lowercased() }
     let coding = Site.codings.map(\.0).first { coding in
       file.bodies[coding] != nil
