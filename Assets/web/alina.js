@@ -64,6 +64,7 @@ const sound = new Sound({
     if (sound.isMissing || sound.isRunning) alina.state(2, Number(!sound.isMissing));
     wake();
   },
+  absent: () => { alina.state(2, 0); wake(); },
 });
 const say = kind => words => withText(words, () => { alina.text(kind); wake(); });
 const socket = new Socket({ opened: () => say(6)(''), line: say(5), closed: say(7) });

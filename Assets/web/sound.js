@@ -3,6 +3,8 @@
 const RATE = 48000;
 /** Batches kept for a device that does not play yet. */
 const KEPT = 4096;
+/** Milliseconds after the first touch within which a device that is there plays. */
+const PATIENCE = 3000;
 
 const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
@@ -14,9 +16,9 @@ const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
  * and while one sleeps it goes on by the page's clock, so that a game never stands still for want of sound.
  */
 export class Sound {
-  /** `late(generation, frame, lateness)` is told of batches that came too late; `running(isOn)` when sound begins or ends. */
-  constructor({ late = () => {}, running = () => {} } = {}) {
-    Object.assign(this, { late, running });
+  /** `late(generation, frame, lateness)` is told of batches that came too late; `running(isOn)` when sound begins or ends; `absent()` if there was no output at the first touch. */
+  constructor({ late = () => {}, running = () => {}, absent = () => {} } = {}) {
+    Object.assign(this, { late, running, absent });
     this.isMissing = !('AudioContext' in globalThis && 'AudioWorkletNode' in globalThis);
     this.isRunning = false;
     this.origin = { frame: 0, time: performance.now() };
@@ -65,6 +67,8 @@ export class Sound {
     if (this.isMissing || this.isRunning) return;
     try {
       this.ready ??= this.build();
+      // A browser without an output lets it wait for ever.
+      this.patience ??= setTimeout(() => this.isRunning || this.absent(), PATIENCE);
       // Asked for within the touch, which is all that some browsers go by.
       const resumed = this.context.resume();
       await this.ready;

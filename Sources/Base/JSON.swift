@@ -17,8 +17,8 @@ public enum JSON: Sendable, Hashable {
   public var string: String? { if case .string(let value) = self { value } else { nil } }
   /// The whole number, if it is one.
   public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The whole number, if it is one that fits an `Int`.
-  public var int: Int? { int64.flatMap { Int(exactly: $0) } }
+  /// The whole number, if it is one, as near as an `Int` comes to it: on 32 bits too a long wait is one.
+  public var int: Int? { int64.map { Int(clamping: $0) } }
   /// The number, whole or not, if it is one.
   public var number: Double? {
     switch self {

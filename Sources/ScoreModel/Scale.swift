@@ -136,7 +136,11 @@ extension Scale {
     public let alteration: Int
 
     /// Its place on a treble staff as engravers put it: 0 is the bottom line, 1 the space above.
-    public var treblePlace: Int { (alteration > 0 ? [5, 6, 7, 8, 9, 3, 4] : [5, 6, 7, 1, 2, 3, 4])[letter] }
+    public var treblePlace: Int {
+      // Two tables, one chosen, are the second one always to Embedded Swift 6.3 (-Osize).
+      let place = [5, 6, 7, 8, 9, 3, 4][letter]
+      return alteration < 0 && place > 7 ? place - 7 : place
+    }
   }
 
   /// The accidentals at the head of a staff, in the order they are written.

@@ -28,4 +28,21 @@ import Testing
   {
     try run("frame.py", "firefox")
   }
+
+  @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Chromium a game sounds to its end, friends play through a killed server, and what is damaged is a line`()
+    throws
+  {
+    try run("play.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Firefox a game goes to its end, friends play through a killed server, and what is damaged is a line`() throws
+  {
+    try run("play.py", "firefox")
+  }
+
+  /// Whether scripts/web has been run.
+  private static let isBuilt = FileManager.default.fileExists(
+    atPath: URL(filePath: #filePath).appending(path: "../../../.build-web/page/index.html").standardized.path)
 }
