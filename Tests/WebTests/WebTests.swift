@@ -42,13 +42,8 @@ struct WebTests {
 
   @Test func `A pack that is damaged is refused with what is wrong`() {
     for (text, wanted) in [
-<<<<<<< HEAD
-      ("{", "ends too early"), (#"{"a":{}}"#, "a lacks its hash"),
-      (#"{"a":{"hash":"1","rules":{}}}"#, "\"name\" is missing"),
-=======
       ("{", "ends too early"),
       (#"{"a":{}}"#, "a lacks its hash"), (#"{"a":{"hash":"1","rules":{}}}"#, "\"name\" is missing"),
->>>>>>> web-core
     ] {
       #expect { try RulePack(Array(text.utf8)) } throws: { "\($0)".contains(wanted) }
     }
