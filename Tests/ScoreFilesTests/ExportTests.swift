@@ -101,10 +101,14 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
     let bars = rendition.bars.filter { !$0.sounding.isEmpty }
     for (measure, bar) in bars.enumerated() {
       for (index, pair) in bar.sounding.enumerated() {
-        for (part, note) in [(0, pair.m), (1, pair.t)] {
+        let whole = pair.isLong ? 4.0 : 1.0
+        let half = pair.answer == nil ? whole : whole / 2
+        for (part, note, offset, length) in [
+          (0, pair.m, 0, whole), (1, pair.t, 0, half), (1, pair.answer, half, half),
+        ] {
           guard let note else { continue }
           let name = rules.scale.spelling(of: note.pitch.midi).description.replacingOccurrences(of: "♯", with: "#")
-          expected.insert("\(part) \(measure + 1) \(Double(index)) \(name) \(pair.isLong ? 4.0 : 1.0)")
+          expected.insert("\(part) \(measure + 1) \(Double(index) + offset) \(name) \(length)")
         }
       }
     }
