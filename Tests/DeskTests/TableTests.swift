@@ -330,6 +330,33 @@ struct TableTests {
     #expect(desk.table.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
 
+  @Test("a click while an opponent's answer waits for the music is refused with that reason")
+  func early() {
+    var desk = TestDesk()
+    desk.want(.play(Square(4)))
+    #expect(!desk.board.acceptsMove)
+    for (language, word) in [(Language.english, "music"), (.german, "Musik")] {
+      desk.table.wishes.language = language
+      #expect(TestDesk.words(desk.want(.play(Square(0)))).first?.contains(word) == true)
+      desk.table.wishes.isMusical = false
+      #expect(TestDesk.words(desk.want(.play(Square(0)))).first?.contains(word) == false)
+      desk.table.wishes.isMusical = true
+    }
+  }
+
+  @Test("to listen is no choice of whom to play, and nothing to resign; a game is deleted on the second word")
+  func listening() {
+    var desk = TestDesk()
+    let effects = desk.want(.listen)
+    #expect(!effects.contains { if case .remember = $0 { true } else { false } })
+    #expect(desk.want(.resign).contains(.refuse))
+    let delete = Intent.deleteGame(path: "x")
+    #expect(TestDesk.words(desk.want(delete)).count == 1)
+    #expect(desk.want(.deleteGame(path: "y")) != [.file(.deleteGame(path: "y"))])
+    desk.want(delete)
+    #expect(desk.want(delete) == [.file(delete)])
+  }
+
   @Test("a rated match is resigned on the second word; one that does not count at the first")
   func resigning() {
     for rated in [true, false] {

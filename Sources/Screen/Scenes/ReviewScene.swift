@@ -14,6 +14,7 @@ final class ReviewScene: Scene {
   private let facts: [MoveFacts]
   private var ply: Int
   private var headBaseline = 0.0
+  private var footTop = 0.0
   private var isPlaying = false
 
   override var title: String { stage.text(.replay) }
@@ -131,12 +132,14 @@ final class ReviewScene: Scene {
     return "\(stage.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? stage.text(.noMistake))"
   }
 
+  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * stage.metrics.margin, footTop) }
+
   override func layout() {
     let m = stage.metrics
     frame = m.bounds
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    let footTop = TextButton.arrangeInRows(
+    footTop = TextButton.arrangeInRows(
       foot, width: m.bounds.width - m.margin, midX: m.bounds.midX, bottom: m.bounds.height - m.margin * 0.45)
     headBaseline = m.margin * 0.8 + em * 1.9
     var strip = min(m.bounds.height * 0.24, innerWidth * 0.32 + 40)

@@ -109,6 +109,13 @@ final class FieldRow: PageRow {
     case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
     case .home: left(before.count)
     case .end: right(after.count)
+    // A controller's way to write: one button turns the letter before the caret, the other begins the next one.
+    case .function(2):
+      removeSelection()
+      let at = before.last.flatMap { FieldRow.wheel.firstIndex(of: Character($0.uppercased())) }
+      if at != nil { before.removeLast() }
+      return typed(String(FieldRow.wheel[at.map { ($0 + 1) % FieldRow.wheel.count } ?? 0]))
+    case .function(3): return typed(String(FieldRow.wheel[0]))
     case .character("a") where isControl: isSelected = !text.isEmpty
     case .character("v") where isControl: return typed(stage.services.clipboard() ?? "")
     case .character("c") where isControl: stage.services.setClipboard(text)
@@ -124,6 +131,9 @@ final class FieldRow: PageRow {
     setNeedsDisplay()
     return true
   }
+
+  /// What a controller writes with: the letters of codes and addresses.
+  private static let wheel = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-")
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     if case .down = phase {

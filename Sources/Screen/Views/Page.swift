@@ -141,6 +141,7 @@ class PageScene: Scene {
   private(set) var foot: [TextButton] = []
   private var headBaseline = 0.0
   private var headSize = 0.0
+  private var footTop = 0.0
 
   override init(stage: Stage) {
     column = ScrollView(stage: stage)
@@ -164,7 +165,7 @@ class PageScene: Scene {
     let em = m.em
     headSize = min(em * 2.2, (m.bounds.width - 2 * m.margin) / 6.5)
     headBaseline = m.margin * 0.8 + headSize * 0.9
-    let footTop = arrangeFoot()
+    footTop = arrangeFoot()
     let pair = em * (2 * columnWidth + ScrollView.gutter)
     column.columns = mayHaveTwoColumns && m.bounds.width - 2 * m.margin >= pair ? 2 : 1
     let width = column.columns == 2 ? pair : min(m.bounds.width - 2 * m.margin, em * columnWidth)
@@ -172,6 +173,8 @@ class PageScene: Scene {
     column.frame = Rect((m.bounds.width - width) / 2, top, width, max(em, footTop - top - em * 0.4))
     column.layout()
   }
+
+  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * stage.metrics.margin, footTop) }
 
   private func arrangeFoot() -> Double {
     let m = stage.metrics
