@@ -122,6 +122,7 @@ var targets: [Target] = [
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
   .testTarget(name: "DeskTests", dependencies: ["Desk", "ClientModel", "MatchProtocol"]),
+  .testTarget(name: "PlayTests", dependencies: ["Play", "ClientModel", "MatchProtocol", "ScoreFiles"]),
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),

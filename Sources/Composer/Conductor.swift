@@ -206,6 +206,9 @@ public struct Conductor: Sendable {
     return Self.sorted(events)
   }
 
+  /// The moment `advance` has something to do next; `nil` where time alone brings nothing.
+  public var due: Tick? { [nextAt, droneAt, pulseAt].compactMap { $0 }.min().map { $0 - Self.lookahead } }
+
   /// Carries on what time alone brings (opening, echoes, closing arch, drone) up to `moment` and `lookahead` beyond.
   public mutating func advance(to moment: Tick) -> [ScoreEvent] {
     let horizon = moment + Self.lookahead

@@ -22,6 +22,8 @@ public struct Sound {
   public var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Silences everything, or lets it be heard again.
   public var setMuted: (Bool) -> Void = { _ in }
+  /// Says that nobody hears anything for now: it need not be computed.
+  public var setUnheard: (Bool) -> Void = { _ in }
   /// Tunes the instrument.
   public var setTuning: (_ a4: Double) -> Void = { _ in }
   /// Takes the instrument of score rules.
@@ -134,7 +136,7 @@ public struct Machine {
   public var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, []) }
-  /// Keeps a piece under a name; `done` is told what became of it in a line, from any thread.
+  /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
   public var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
   /// Writes a picture of the window.
   public var takePicture: (_ path: String) -> Void = { _ in }

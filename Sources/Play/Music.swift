@@ -15,6 +15,9 @@ final class Music {
   /// The game last taken to the review page, and its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
 
+  /// Whether something sounds in place of the score.
+  var isPlaying: Bool { interlude != nil }
+
   init(_ sound: Sound, _ session: GameSession, _ screen: RootScreen) {
     (self.sound, self.session, self.screen) = (sound, session, screen)
   }

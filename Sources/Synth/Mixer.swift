@@ -132,6 +132,14 @@ struct Mixer: ~Copyable {
     scheduler.drain(ring, now: frame, reports: reports)
   }
 
+  /// Lets frames pass in silence: what is struck in them is lost, all else is as if it had been rendered.
+  mutating func pass(_ frames: Int) {
+    frame += Int64(frames)
+    while let event = scheduler.pop(due: frame - 1) {
+      if event.kind != .note, event.kind != .bell { play(event) }
+    }
+  }
+
   /// Fills `frames` frames of interleaved stereo with the next of score time.
   mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int, controls: borrowing Controls) {
     var done = 0
