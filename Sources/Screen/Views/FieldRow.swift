@@ -27,11 +27,7 @@ final class FieldRow: PageRow {
   override var textPlace: Rect? { frame }
   override var role: Role { .field(caption: caption, text: text) }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 3.3
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 3.3 }
 
   override func typed(_ addition: String) -> Bool {
     // Control characters and line ends have no place in one line.
