@@ -108,7 +108,9 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test(arguments: [1, 2]) func `no more games are played at a time than was said, over all pairings`(threads: Int)
+  @Test(arguments: runsAll ? [1, 2] : [2]) func `no more games are played at a time than was said, over all pairings`(
+    threads: Int
+  )
     throws
   {
     try Support.withFolder { folder in
@@ -255,7 +257,7 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test(arguments: ["dies-at-start", "silent"])
+  @Test(arguments: runsAll ? ["dies-at-start", "silent"] : ["dies-at-start"])
   func `an engine that fails its handshake ends the program with code 1`(mode: String) throws {
     let mark = UUID().uuidString
     let output = try Support.run([
