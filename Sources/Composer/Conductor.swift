@@ -159,9 +159,7 @@ public struct Conductor: Sendable {
 
   /// Makes the conductor of a session whose first game has `seed`; one that is taken up again stands where it stood.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
-    self.seed = seed
-    self.home = home
-    self.station = station
+    (self.seed, self.home, self.station) = (seed, home, station)
     rules = home.at(station)
     gameSeed = seed
     tuneGame()

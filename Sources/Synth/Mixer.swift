@@ -35,7 +35,6 @@ struct Mixer: ~Copyable {
   private var usesGrand = false
   private var grandTuning: Int32 = 0
   private var frame: Int64 = 0
-  private var nextBell = 0
   private var activePreview = 0
   private var a4: Float = 440
   private var retiringRackCells = 0

@@ -21,7 +21,10 @@ final class ReviewScene: Scene {
   override var initialFocus: View? { scrubber }
 
   override init(stage: Stage) {
-    let replay = stage.replay ?? ReplayModel(game: stage.model.game, title: "", bars: stage.model.bars)
+    let replay =
+      stage.replay
+      ?? ReplayModel(
+        game: stage.model.game, title: "", bars: stage.model.bars, scale: stage.model.tonality.scale)
     self.replay = replay
     facts = replay.game.facts
     ply = replay.game.moves.count
@@ -33,6 +36,7 @@ final class ReviewScene: Scene {
     summary = TextRow(stage: stage, "")
     super.init(stage: stage)
     staff.source = { [unowned(unsafe) self] in (self.replay.bars, stage.replay?.soundNow ?? restingMoment) }
+    staff.key = { [unowned(unsafe) self] in self.replay.scale }
     comment.isFaint = false
     comment.isLining = true
     summary.isLining = true

@@ -36,9 +36,12 @@ final class StaffView: View {
 
   /// Where the bars and the moment of the sound come from; the game's, unless a replay says otherwise.
   var source: () -> (bars: [Bar], now: Tick)
+  /// Where their scale comes from.
+  var key: () -> Scale
 
   override init(stage: Stage) {
     source = { [unowned(unsafe) stage] in (stage.model.bars, stage.model.soundNow) }
+    key = { [unowned(unsafe) stage] in stage.model.tonality.scale }
     super.init(stage: stage)
     follow([scroll])
   }
@@ -55,7 +58,7 @@ final class StaffView: View {
   private var lineWidth: Double { max(1, (space * 0.11).rounded()) }
 
   /// The scale the music is spelled in; it gives the key signature too.
-  private var scale: Scale { stage.model.tonality.scale }
+  private var scale: Scale { key() }
 
   /// Diatonic steps above C0 and the sign the pitch carries where the key does not give it: −1 flat, 0 natural, 1 sharp.
   private func spell(_ pitch: Pitch) -> (step: Int, accidental: Int?) {
