@@ -87,14 +87,14 @@ public struct Connection {
   /// A match as it is known now.
   public var match: (MatchID) -> MatchView?
   /// Asks something of the server.
-  public var perform: (Command) -> Void
+  public var perform: (ClientModel.Command) -> Void
   /// Says good bye and closes.
   public var disconnect: () -> Void
 
   /// Makes a connection of functions.
   public init(
     poll: @escaping () -> [ClientEvent], match: @escaping (MatchID) -> MatchView?,
-    perform: @escaping (Command) -> Void, disconnect: @escaping () -> Void
+    perform: @escaping (ClientModel.Command) -> Void, disconnect: @escaping () -> Void
   ) {
     (self.poll, self.match, self.perform, self.disconnect) = (poll, match, perform, disconnect)
   }

@@ -437,6 +437,27 @@ struct TableTests {
     #expect(desk.table.network.message == nil)
   }
 
+  @Test("pauses between tries grow to eight seconds, are as long as the server asks, and differ by chance")
+  func pauses() {
+    func pause(_ tries: Int, asked: Int = 0, chance: (Int) -> Int = { _ in 0 }) -> Int {
+      ClientModel.pause(after: tries, asked: asked, chance: chance)
+    }
+    #expect([0, 1, 4, 5, 9].map { pause($0) } == [125, 250, 2_000, 4_000, 4_000])
+    #expect([0, 5].map { pause($0) { $0 - 1 } } == [250, 8_000])
+    #expect(pause(0, asked: 3_000) == 3_000)
+    #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
+  }
+
+  @Test("what has lost its sense by the time it is asked is not asked of the server")
+  func senseless() {
+    var model = ClientModel(.init(), seed: 1)
+    let m = TestDesk.m
+    for command in [ClientModel.Command.acceptBots, .move(m, Square(4)), .answerDraw(m, accept: true), .forget(m)] {
+      let output = model.perform(command, now: 0)
+      #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
+    }
+  }
+
   @Test("a server that is none of ours is called that, in both languages")
   func notOurs() {
     var desk = TestDesk()
