@@ -118,7 +118,6 @@ var targets: [Target] = [
     name: "SynthTests", dependencies: ["Synth", "SampledPiano", "Composer", "ScoreFiles", "CMallocProbe"],
     exclude: ["Goldens"], swiftSettings: [optimised]),
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
-  .testTarget(name: "PlayTests", dependencies: ["Play", "ScoreFiles"]),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
   .testTarget(name: "DeskTests", dependencies: ["Desk", "ClientModel", "MatchProtocol"]),
   .testTarget(name: "PlayTests", dependencies: ["Play", "ClientModel", "MatchProtocol", "ScoreFiles"]),
