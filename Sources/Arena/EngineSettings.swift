@@ -185,10 +185,10 @@ public struct TimeLimit: Sendable, Hashable {
     .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
   }
 
-  /// Reads what a header has; `nil` where a member is missing or no number.
+  /// Reads what a header has; `nil` where a member is missing or no such number.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
-      guard let number = json[name]?.int, number >= 0 else { return nil }
+      guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }
       self[keyPath: path] = number
     }
   }
