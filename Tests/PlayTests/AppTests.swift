@@ -17,7 +17,7 @@ private final class Bench: @unchecked Sendable {
   var files: [String: [UInt8]] = [:]
   var isDiskFull = false
   var posted: [ScoreEvent] = []
-  var commands: [Command] = []
+  var commands: [ClientModel.Command] = []
   var events: [ClientEvent] = []
   var view: MatchView?
   var notices: [String] = []
