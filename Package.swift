@@ -60,16 +60,14 @@ var targets: [Target] = [
     name: "Play",
     dependencies: [
       "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Session", "Screen", "Desk",
-      "MatchProtocol",
-      "ClientModel", "Locks",
+      "MatchProtocol", "ClientModel", "Locks",
     ]),
   .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
   .executableTarget(
     name: "alina",
     dependencies: [
       "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Play",
-      "Synth",
-      "SampledPiano", "SDLPlatform", "MatchProtocol", "ClientModel", "MatchClient", argumentParser,
+      "Synth", "SampledPiano", "SDLPlatform", "MatchProtocol", "ClientModel", "MatchClient", argumentParser,
     ]),
   .systemLibrary(name: "CSDL2"),
   .systemLibrary(name: "CSDL2Mixer"),
@@ -122,6 +120,7 @@ var targets: [Target] = [
   .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
   .testTarget(name: "DeskTests", dependencies: ["Desk", "ClientModel", "MatchProtocol"]),
+  .testTarget(name: "PlayTests", dependencies: ["Play", "ClientModel", "MatchProtocol", "ScoreFiles"]),
   .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
   .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
   .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),

@@ -8,6 +8,12 @@ fail() {
   exit 1
 }
 
+# usage: the comment at the top of the script.
+usage() {
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+  exit 0
+}
+
 # is_there PROBE: whether a thing of scripts/packages is on this machine, whoever put it there.
 is_there() {
   local name=${1#*:}

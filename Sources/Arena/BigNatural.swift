@@ -160,11 +160,6 @@ public struct BigNatural: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BigNatural: ChanceNumber {
-  /// 0.
-  public static var none: BigNatural { BigNatural(0) }
-  /// 1.
-  public static var certain: BigNatural { BigNatural(1) }
-
   /// The least common multiple.
   public static func commonDenominator(of totals: [UInt64]) -> BigNatural {
     totals.reduce(BigNatural(1)) { multiple, total in

@@ -10,6 +10,26 @@ enum BoardPlayer {
   case engine(EngineClient)
 }
 
+extension BoardPlayer {
+  /// Chooses a move, with what an engine said of it; its loss where it does not. A search ends early when it `isStopped`.
+  func move(
+    start: Position, moves: [Square], position: Position, otherClock: Double?, using generator: inout SplitMix64,
+    isStopped: () -> Bool
+  ) -> Result<(Square, Thought?), EngineLoss> {
+    switch self {
+    case .table(let table):
+      .success((Square(table.move(key: position.ternaryKey, last: moves.last?.index ?? 9, using: &generator)), nil))
+    case .search(let search, let simulations):
+      .success(
+        (search.bestMove(in: position, simulations: simulations, using: &generator, isStopped: isStopped), nil))
+    case .learner(let learner):
+      .success((learner.player.move(in: position, lastMove: moves.last, using: &generator), nil))
+    case .engine(let client):
+      client.move(start: start, moves: moves, position: position, otherClock: otherClock).map { ($0.0, $0.1) }
+    }
+  }
+}
+
 /// A learning player of one pairing; used by one thread at a time.
 final class Learner: @unchecked Sendable {
   var player: any LearningOpponent
@@ -56,27 +76,19 @@ func playGame(
   let hasEngine = if case .engine = x { true } else if case .engine = o { true } else { false }
   var loss: EngineLoss?
   while position.outcome == nil, loss == nil {
-    var square = Square(0)
-    var thought: Thought?
-    switch position.turn == .x ? x : o {
-    case .table(let table):
-      square = Square(table.move(key: position.ternaryKey, last: moves.last?.index ?? 9, using: &generator))
-    case .search(let search, let simulations):
-      square = search.bestMove(in: position, simulations: simulations, using: &generator) { stop.isSet }
-    case .learner(let learner):
-      square = learner.player.move(in: position, lastMove: moves.last, using: &generator)
-    case .engine(let client):
-      let other: EngineClient? = if case .engine(let client) = position.turn == .x ? o : x { client } else { nil }
-      switch client.move(start: opening.start, moves: moves, position: position, otherClock: other?.clock) {
-      case .success(let chosen): (square, thought) = chosen
-      case .failure(let failure): loss = failure
-      }
-    }
+    let (mover, waiting) = position.turn == .x ? (x, o) : (o, x)
+    let other: EngineClient? = if case .engine(let client) = waiting { client } else { nil }
+    let answer = mover.move(
+      start: opening.start, moves: moves, position: position, otherClock: other?.clock, using: &generator
+    ) { stop.isSet }
     if stop.isSet { return nil }
-    if loss != nil { break }
-    position = position.playing(square)
-    moves.append(square)
-    if hasEngine { thoughts.append(thought) }
+    switch answer {
+    case .success(let (square, thought)):
+      position = position.playing(square)
+      moves.append(square)
+      if hasEngine { thoughts.append(thought) }
+    case .failure(let failure): loss = failure
+    }
   }
   let outcome = loss == nil ? position.outcome ?? .draw : .win(position.turn.opponent)
   let game = PackedGame(moves: moves, outcome: outcome, ending: loss?.ending ?? .normal)

@@ -60,7 +60,7 @@ public struct EngineSettings: Sendable, Hashable {
         }
       case "cmd": command = value
       case "arg": arguments.append(value)
-      case "name": settings.name = String(value.prefix(80))
+      case "name": settings.name = value.isEmpty ? nil : String(value.prefix(80))
       case "dir": settings.folder = value
       case "stderr": settings.log = value
       case "proto":
@@ -69,8 +69,8 @@ public struct EngineSettings: Sendable, Hashable {
         var changed = limit ?? time
         try changed.apply(String(key), value)
         limit = changed
-      case _ where key.hasPrefix("option."): set(&settings.options, key.dropFirst(7), value)
-      case _ where key.hasPrefix("env."): set(&settings.environment, key.dropFirst(4), value)
+      case _ where key.hasPrefix("option.") && key.count > 7: set(&settings.options, key.dropFirst(7), value)
+      case _ where key.hasPrefix("env.") && key.count > 4: set(&settings.environment, key.dropFirst(4), value)
       default:
         throw refuse(
           word, "unknown; allowed: conf, cmd, arg, name, dir, proto, tc, st, nodes, timemargin, stderr, option.X, env.X"
@@ -160,7 +160,7 @@ public struct TimeLimit: Sendable, Hashable {
     }
     switch name {
     case "movetime": moveTime = try number(text[...], 1...TimeLimit.limit, "1–3600000")
-    case "nodes": nodes = try number(text[...], 0...TimeLimit.limit, "0–3600000")
+    case "nodes": nodes = try number(text[...], 0...1e9, "0–1000000000")
     case "margin", "timemargin": margin = try number(text[...], 0...TimeLimit.limit, "0–3600000")
     case "st":
       guard let seconds = Double(text), (0.001...3600).contains(seconds) else {
@@ -169,8 +169,8 @@ public struct TimeLimit: Sendable, Hashable {
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
       let parts = text.split(separator: "+", omittingEmptySubsequences: false).map { Double($0) ?? -1 }
-      guard (1...2).contains(parts.count), parts[0] > 0, parts.allSatisfy({ (0...3600).contains($0) }) else {
-        throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, at most 3600 each")
+      guard (1...2).contains(parts.count), parts[0] >= 0.001, parts.allSatisfy({ (0...3600).contains($0) }) else {
+        throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, 0.001–3600 and 0–3600")
       }
       (moveTime, clock, increment) = (0, Int(parts[0] * 1000), parts.count > 1 ? Int(parts[1] * 1000) : 0)
     }

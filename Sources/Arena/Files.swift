@@ -1,10 +1,18 @@
 import Foundation
 
+/// Why the system refused what was asked of it last.
+var systemReason: String { String(cString: strerror(errno)) }
+
+/// Puts a file that is whole in its place.
+func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
+  guard rename(part, path) == 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
+}
+
 /// Opens a file to be read; a folder is none.
 func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   var status = stat()
   guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
-    throw ArenaError("\(path): \(String(cString: strerror(errno)))")
+    throw ArenaError("\(path): \(systemReason)")
   }
   guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(path): is a folder") }
   return handle
@@ -14,7 +22,10 @@ func openFile(_ path: String) throws(ArenaError) -> FileHandle {
 func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
   let handle = try openFile(path)
   defer { try? handle.close() }
-  let data = (try? handle.read(upToCount: limit + 1)) ?? Data()
+  let data: Data
+  do { data = try handle.read(upToCount: limit + 1) ?? Data() } catch {
+    throw ArenaError("\(path) cannot be read: \(reason(of: error))")
+  }
   guard data.count <= limit else { throw ArenaError("\(path) is longer than \(limit) bytes") }
   return Array(data)
 }
@@ -31,7 +42,7 @@ func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? 
   var sent = 0
   while sent < bytes.count {
     let count = write(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent)
-    if count > 0 { sent += count } else if errno != EINTR { return String(cString: strerror(errno)) }
+    if count > 0 { sent += count } else if errno != EINTR { return systemReason }
   }
   return nil
 }
@@ -49,8 +60,26 @@ public func writeOut(_ text: String) throws(ArenaError) {
   }
 }
 
-/// Refuses a place for a file that holds something else, or whose folder cannot be written.
-public func checkPlace(_ path: String, option: String, force: Bool) throws(ArenaError) {
+/// Writes text to the standard error; what that does not take is lost.
+public func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
+
+/// Refuses places for files, some of which may not be wanted: one that another has, the file of games or one of these, that
+/// holds something else, or whose folder cannot be written.
+public func checkPlaces(
+  _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
+) throws(ArenaError) {
+  func place(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
+  var taken = games.map { [place($0): "the games"] } ?? [:]
+  for (option, path) in places {
+    guard let path else { continue }
+    try checkPlace(path, option: option, force: force)
+    if let other = taken.updateValue(option, forKey: place(path)) {
+      throw ArenaError("\(other) and \(option) cannot both be \(path)")
+    }
+  }
+}
+
+private func checkPlace(_ path: String, option: String, force: Bool) throws(ArenaError) {
   var status = stat()
   if lstat(path, &status) == 0 {
     guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(option) \(path): is a folder") }
@@ -61,7 +90,7 @@ public func checkPlace(_ path: String, option: String, force: Bool) throws(Arena
     }
   }
   guard access(URL(filePath: path).deletingLastPathComponent().path, W_OK | X_OK) == 0 else {
-    throw ArenaError("\(option) \(path) cannot be written: \(String(cString: strerror(errno)))")
+    throw ArenaError("\(option) \(path) cannot be written: \(systemReason)")
   }
 }
 
@@ -120,22 +149,22 @@ public final class LineReader {
       guard buffer.count - head < 1 << 24 else { throw ArenaError("\(path), line \(line + 1): longer than 16 MiB") }
       buffer.removeSubrange(..<head)
       (head, searched) = (0, buffer.count)
-      let data: Data?
-      do { data = try handle.read(upToCount: 1 << 20) } catch {
-        throw ArenaError("\(path), line \(line + 1) cannot be read: \(reason(of: error))")
-      }
-      guard let data, !data.isEmpty else { return nil }
-      buffer.append(contentsOf: data)
+      guard try fill() else { return nil }
     }
+  }
+
+  /// Reads on; `false` at the end.
+  private func fill() throws(ArenaError) -> Bool {
+    do {
+      guard let data = try handle.read(upToCount: 1 << 20), !data.isEmpty else { return false }
+      buffer.append(contentsOf: data)
+      return true
+    } catch { throw ArenaError("\(path), line \(line + 1) cannot be read: \(reason(of: error))") }
   }
 
   /// The first bytes of the file, before a line is read.
   public func begins(with text: String) throws(ArenaError) -> Bool {
-    if buffer.isEmpty {
-      do { buffer = Array(try handle.read(upToCount: 1 << 20) ?? Data()) } catch {
-        throw ArenaError("\(path) cannot be read: \(reason(of: error))")
-      }
-    }
+    if buffer.isEmpty { _ = try fill() }
     return buffer.starts(with: text.utf8)
   }
 }

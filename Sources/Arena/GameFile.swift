@@ -85,7 +85,7 @@ enum GameLine {
   }
 
   /// What a line says.
-  struct Content {
+  struct Content: Sendable, Hashable {
     var index: Int
     var x: Int
     var o: Int
@@ -144,9 +144,10 @@ enum GameLine {
     } else {
       return nil
     }
-    var ending = PackedGame.Ending.normal
-    var notes: GameNotes?
+    var content = Content(
+      index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
+      var ending = PackedGame.Ending.normal
       // Games of engines are few: the general reader will do.
       guard let json = try? JSON(bytes: Array(line)) else { return nil }
       switch json["termination"]?.string {
@@ -161,17 +162,16 @@ enum GameLine {
       let thoughts = (0..<count).map { ply in
         times?[ply].int.map { Thought(evaluation: evaluations?[ply].string, milliseconds: $0) }
       }
-      notes = GameNotes(reason: json["reason"]?.string, thoughts: times == nil ? [] : thoughts)
+      content.notes = GameNotes(reason: json["reason"]?.string, thoughts: times == nil ? [] : thoughts)
+      content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
       // Nothing but what we write.
       let again = LineBuffer(capacity: 256)
-      let game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-      write(index: index, x: x, o: o, start: start, game: game, notes: notes, to: again)
+      write(index: index, x: x, o: o, start: start, game: content.game, notes: content.notes, to: again)
       guard again.written.dropLast().elementsEqual(line) else { return nil }
     } else if !skip("}") {
       return nil
     }
-    let game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-    return Content(index: index, x: x, o: o, start: start, game: game, notes: notes)
+    return content
   }
 }
 
@@ -232,6 +232,10 @@ final class GameFileWriter {
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
     (self.descriptor, self.path, self.hash) = (descriptor, path, hash)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ArenaError("\(path): is no regular file")
+    }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ArenaError("\(path) is being written by another run") }
   }
 
@@ -240,7 +244,7 @@ final class GameFileWriter {
     var descriptor = open(path, O_RDWR | O_APPEND | O_CLOEXEC)
     // One that is finished need not be written.
     if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = open(path, O_RDONLY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw ArenaError("\(path): \(String(cString: strerror(errno)))") }
+    guard descriptor >= 0 else { throw ArenaError("\(path): \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
@@ -248,7 +252,7 @@ final class GameFileWriter {
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(descriptor, reader.lines.wholeBytes) == 0 else {
-      throw ArenaError("\(path) cannot be repaired: \(String(cString: strerror(errno)))")
+      throw ArenaError("\(path) cannot be repaired: \(systemReason)")
     }
   }
 
@@ -260,14 +264,14 @@ final class GameFileWriter {
       throw ArenaError("\(path) is being written by another run")
     }
     let part = path + ".part"
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+    let descriptor = open(part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: header))
+    // Not before it is ours.
+    ftruncate(descriptor, 0)
     waiting.append(header + "\n")
     try flush()
-    guard rename(part, path) == 0 else {
-      throw ArenaError("\(path) cannot be written: \(String(cString: strerror(errno)))")
-    }
+    try putInPlace(part, path)
   }
 
   deinit { close() }

@@ -36,10 +36,7 @@ public final class GameFileReader {
   /// The next game as a record; `nil` at the footer or the end.
   public func nextRecord() throws(ArenaError) -> Record? {
     guard let game = try next() else { return nil }
-    return try PGNExport.record(
-      Highlights.Candidate(
-        score: 0, index: game.index, game: game.game, x: game.x, o: game.o, start: game.start, notes: game.notes),
-      configuration)
+    return try PGNExport.record(game, configuration)
   }
 
   /// The next game; `nil` at the footer or the end.

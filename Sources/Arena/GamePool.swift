@@ -91,10 +91,9 @@ final class GamePool: @unchecked Sendable {
   /// Plays; returns whether all was played.
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, blockSize == 2 ? 4096 : 2 * threads + 2)
-    for _ in 0..<threads {
-      let thread = Thread { [self] in work() }
-      thread.stackSize = 1 << 20
-      thread.start()
+    for _ in 0..<threads where !startThread({ self.work() }) {
+      condition.withLock { cancel(.lack("threads")) }
+      leave()
     }
     while ended.wait(timeout: .now() + 0.2) == .timedOut {
       consumer.progress()
@@ -159,10 +158,14 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
     condition.unlock()
     hand.end()
-    if condition.withLock({
-      running -= 1; return running == 0
-    }) {
-      ended.signal()
+    leave()
+  }
+
+  /// One thread fewer; the last says so.
+  private func leave() {
+    condition.withLock {
+      running -= 1
+      if running == 0 { ended.signal() }
     }
   }
 
@@ -228,7 +231,13 @@ final class GamePool: @unchecked Sendable {
       }
       for pair in pairs {
         for index in stage.firstGame + 2 * pair...stage.firstGame + 2 * pair + 1 where !block.isPlayed(index) {
-          guard let played = try play(index, a, b) else { return false }
+          let game = stage.game(index)
+          let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed)
+          var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
+          let (x, o) = game.isSwapped ? (b, a) : (a, b)
+          guard !players.stop.isSet,
+            let played = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)
+          else { return false }
           block.set(index, played.game, played.notes)
           hand.noteGame()
         }
@@ -236,17 +245,29 @@ final class GamePool: @unchecked Sendable {
     }
     return true
   }
+}
 
-  /// Plays the game of an index.
-  private func play(
-    _ index: Int, _ a: BoardPlayer, _ b: BoardPlayer
-  ) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
-    if players.stop.isSet { return nil }
-    let game = stage.game(index)
-    let seed = players.configuration.seed
-    var generator = SplitMix64(seed: seed, index: UInt64(index))
-    let opening = players.configuration.openings.opening(pair: game.opening, seed: seed)
-    return try playGame(
-      x: game.isSwapped ? b : a, o: game.isSwapped ? a : b, opening: opening, stop: players.stop, using: &generator)
-  }
+/// What a thread does.
+private final class ThreadBody {
+  let run: @Sendable () -> Void
+
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+/// Runs `body` on a thread of its own; `false` where the system has none.
+func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+  var (thread, attributes) = (pthread_t(), pthread_attr_t())
+  pthread_attr_init(&attributes)
+  defer { pthread_attr_destroy(&attributes) }
+  pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+  pthread_attr_setstacksize(&attributes, 1 << 20)
+  let held = Unmanaged.passRetained(ThreadBody(body))
+  let code = pthread_create(
+    &thread, &attributes,
+    { pointer in
+      if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().run() }
+      return nil
+    }, held.toOpaque())
+  if code != 0 { held.release() }
+  return code == 0
 }

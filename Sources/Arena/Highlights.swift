@@ -14,13 +14,7 @@ struct Highlights: Sendable {
   /// A game and how good it is.
   struct Candidate: Sendable, Hashable {
     var score: Int
-    var index: Int
-    var game: PackedGame
-    /// Who had X and O.
-    var x: Int
-    var o: Int
-    var start: Position
-    var notes: GameNotes?
+    var line: GameLine.Content
   }
 
   /// The best so far, in the order of the choices.
@@ -42,9 +36,9 @@ struct Highlights: Sendable {
           case .dramatic: Drama.shared.points(of: game, start: start)
           }
         if let known = best[place], known.score >= score { continue }
-        best[place] = Candidate(
-          score: score, index: index, game: game, x: scheduled.x, o: scheduled.o, start: start,
-          notes: block.notes[index])
+        let line = GameLine.Content(
+          index: index, x: scheduled.x, o: scheduled.o, start: start, game: game, notes: block.notes[index])
+        best[place] = Candidate(score: score, line: line)
       }
     }
   }
@@ -53,20 +47,20 @@ struct Highlights: Sendable {
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }
-      if let known = best[place], (known.score, -known.index) >= (found.score, -found.index) { continue }
+      if let known = best[place], (known.score, -known.line.index) >= (found.score, -found.line.index) { continue }
       best[place] = found
     }
   }
 
   /// What was chosen, in the order of the choices; a game chosen twice comes once, under all its names.
-  var chosen: [(choices: [Choice], candidate: Candidate)] {
-    var result: [(choices: [Choice], candidate: Candidate)] = []
+  var chosen: [(choices: [Choice], line: GameLine.Content)] {
+    var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {
       guard let candidate else { continue }
-      if let place = result.firstIndex(where: { $0.candidate.index == candidate.index }) {
+      if let place = result.firstIndex(where: { $0.line.index == candidate.line.index }) {
         result[place].choices.append(choice)
       } else {
-        result.append(([choice], candidate))
+        result.append(([choice], candidate.line))
       }
     }
     return result

@@ -4,14 +4,7 @@ import TicTacToe
 
 /// Any arena player, for games that the arena does not run: on a server, in a window. Used by one thread at a time.
 public final class HiredPlayer: @unchecked Sendable {
-  private enum Mind {
-    case plain(any Opponent)
-    case search(MonteCarloSearch, simulations: Int)
-    case learning(any LearningOpponent)
-    case engine(EngineClient)
-  }
-
-  private var mind: Mind
+  private let mind: BoardPlayer
   private var generator: SplitMix64
 
   /// Hires the player of a name; an engine is started by the program `guardExecutable` (`alina-arena`), has the time of
@@ -21,11 +14,11 @@ public final class HiredPlayer: @unchecked Sendable {
   ) throws(ArenaError) {
     generator = SplitMix64(seed: seed)
     if let learner = try spec.learner() {
-      mind = .learning(learner)
+      mind = .learner(Learner(learner))
     } else if case .mcts(let simulations) = spec {
       mind = .search(MonteCarloSearch(), simulations: simulations)
-    } else if let player = try spec.stateless() {
-      mind = .plain(player)
+    } else if let player = try spec.memoryless() {
+      mind = .table(DistributionTable(player))
     } else if case .engine(let command) = spec {
       let recipe = EngineClient.Recipe(command: command, guardExecutable: guardExecutable, time: time, seed: seed)
       let client = EngineClient(recipe, StopSignal())
@@ -44,29 +37,19 @@ public final class HiredPlayer: @unchecked Sendable {
   /// Chooses a move of a live game; `clocks` are the milliseconds that are left to us and to the other side. `nil` if an
   /// engine crashed, cheated or was late, which loses the game.
   public func move(start: Position, moves: [Square], clocks: (own: Int, other: Int)? = nil) -> Square? {
-    let position = moves.reduce(start) { $0.playing($1) }
-    switch mind {
-    case .plain(let player): return player.move(in: position, lastMove: moves.last, using: &generator)
-    case .learning(let player): return player.move(in: position, lastMove: moves.last, using: &generator)
-    case .search(let search, let simulations):
-      let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: $0.own) } ?? .infinity)
-      return search.bestMove(in: position, simulations: simulations, using: &generator) {
-        monotonicMilliseconds() > deadline
-      }
-    case .engine(let client):
-      if let clocks { client.setClock(clocks.own) }
-      let answer = client.move(
-        start: start, moves: moves, position: position, otherClock: clocks.map { Double($0.other) })
-      guard case .success(let (square, _)) = answer else { return nil }
-      return square
-    }
+    if case .engine(let client) = mind, let clocks { client.setClock(clocks.own) }
+    let deadline = monotonicMilliseconds() + (clocks.map { TimeLimit.share(of: $0.own) } ?? .infinity)
+    let answer = mind.move(
+      start: start, moves: moves, position: moves.reduce(start) { $0.playing($1) },
+      otherClock: clocks.map { Double($0.other) }, using: &generator
+    ) { monotonicMilliseconds() > deadline }
+    return try? answer.get().0
   }
 
   /// Tells how a game ended, from which a learning player learns.
   public func endGame(start: Position, moves: [Square], as side: Player, outcome: Outcome?) {
     if case .engine(let client) = mind { client.endGame() }
-    guard case .learning(var player) = mind else { return }
-    player.learn(from: moves, start: start, as: side, outcome: outcome)
-    mind = .learning(player)
+    guard case .learner(let learner) = mind else { return }
+    learner.player.learn(from: moves, start: start, as: side, outcome: outcome)
   }
 }

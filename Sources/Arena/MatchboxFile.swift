@@ -8,11 +8,6 @@ public enum MatchboxFile {
   /// The most bytes read: ten times a full set of boxes.
   public static let limit = 1 << 20
 
-  /// Writes all boxes, through a temporary file, so that a crash leaves the old ones.
-  public static func save(_ menace: Menace, to path: String) throws(ArenaError) {
-    try writeFile(text(of: menace), to: path)
-  }
-
   /// The boxes as text.
   public static func text(of menace: Menace) -> String {
     var text = "{\"alina\":\"menace\",\"version\":1,\"games\":\(menace.gamesLearned),\"boxes\":{\n"

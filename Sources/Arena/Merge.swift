@@ -40,12 +40,12 @@ public enum Merge {
     }
     let players = try Players(located, threads: 1, guardExecutable: "", stop: StopSignal())
     let state = RunState(configuration, picksHighlights: false)
-    let writer = try GameFileWriter(target, header: configuration.headerLine)
-    var isWhole = false
-    // What is not whole is not left behind.
+    // Only what is whole takes the place of what was there.
+    let part = target + ".merging"
+    let writer = try GameFileWriter(part, header: configuration.headerLine)
     defer {
       writer.close()
-      if !isWhole { unlink(target) }
+      unlink(part)
     }
     var schedule = Schedule(configuration)
     guard let stage = schedule.next() else { throw ArenaError("the run has no games") }
@@ -62,7 +62,7 @@ public enum Merge {
     schedule.finish(stage, doubledPoints: state.doubledPoints)
     state.close(schedule)
     try writer.finish(state.footer)
-    isWhole = true
+    try putInPlace(part, target)
     return state.report
   }
 }

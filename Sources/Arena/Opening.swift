@@ -80,7 +80,7 @@ public enum Openings: Sendable, Hashable {
       return
     }
     let bytes = try readFile(argument, limit: 1 << 20)
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(validating: bytes, as: UTF8.self)?.trimmingPrefix("\u{FEFF}") else {
       throw ArenaError("--openings \(argument): not UTF-8")
     }
     guard text.drop(while: \.isWhitespace).first == "[" else {
@@ -91,7 +91,7 @@ public enum Openings: Sendable, Hashable {
     }
     // A book of games: each is an opening.
     let records: [Record]
-    do { records = try Record.all(in: text) } catch { throw ArenaError("--openings \(argument): \(error)") }
+    do { records = try Record.all(in: String(text)) } catch { throw ArenaError("--openings \(argument): \(error)") }
     let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves.map(\.square)) }
     if let place = openings.firstIndex(where: { $0.position.outcome != nil }) {
       throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")

@@ -5,7 +5,7 @@ import TicTacToe
 /// PGN-shaped records made from a file of games.
 public enum PGNExport {
   /// The record of one game of a run.
-  static func record(_ game: Highlights.Candidate, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
+  static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
     var play = Game(start: game.start)
     do {
       for square in game.game.moves { try play.play(square) }
@@ -32,12 +32,18 @@ public enum PGNExport {
     return record
   }
 
-  /// Writes every game of a finished file as PGN, through a temporary file.
-  public static func write(_ path: String, to target: String) throws(ArenaError) {
+  /// Writes every game of a finished file as PGN, through a temporary file; `false` and nothing where it was stopped.
+  @discardableResult
+  public static func write(
+    _ path: String, to target: String, stop: StopSignal = StopSignal()
+  ) throws(ArenaError) -> Bool {
     let temporary = target + ".part"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(String(cString: strerror(errno)))") }
-    defer { close(descriptor) }
+    guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(systemReason)") }
+    defer {
+      close(descriptor)
+      unlink(temporary)
+    }
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
@@ -50,15 +56,12 @@ public enum PGNExport {
       text.removeAll()
     }
     while let content = try reader.next() {
-      let game = Highlights.Candidate(
-        score: 0, index: content.index, game: content.game, x: content.x, o: content.o, start: content.start,
-        notes: content.notes)
       if content.notes != nil || content.start != .start {
-        text.append(try record(game, configuration).text + "\n")
+        text.append(try record(content, configuration).text + "\n")
       } else {
         let key = (content.x << 8 | content.o) << 2 | content.game.result
         if frames[key] == nil {
-          let tags = try record(game, configuration).text
+          let tags = try record(content, configuration).text
           let number = "[Round \"\(content.index + 1)\"]"
           let parts = tags.split(separator: number, maxSplits: 1)
           let end = parts[1].range(of: "\n\n")?.upperBound ?? parts[1].endIndex
@@ -71,11 +74,11 @@ public enum PGNExport {
         append(content.game, to: text)
       }
       if text.count > 1 << 20 { try flush() }
+      if stop.isSet { return false }
     }
     try flush()
-    guard rename(temporary, target) == 0 else {
-      throw ArenaError("\(target) cannot be written: \(String(cString: strerror(errno)))")
-    }
+    try putInPlace(temporary, target)
+    return true
   }
 
   /// Appends the moves and the result of a game from the empty board as `Record` writes them, and an empty line.

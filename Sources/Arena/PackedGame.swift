@@ -38,8 +38,6 @@ public struct PackedGame: Sendable, Hashable {
   /// Who won: 0 X, 1 O, 2 nobody.
   @inline(__always)
   var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
-  /// Twice a player's points, by whether it had O.
-  func doubledPoints(asO: Bool) -> Int { result == 2 ? 1 : (result == 1) == asO ? 2 : 0 }
   /// The number of moves.
   public var count: Int { Int(bits >> 36 & 15) }
   /// The moves in order.

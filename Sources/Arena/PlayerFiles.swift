@@ -104,7 +104,7 @@ extension PlayerSpec {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30 else { return nil }
     guard let handle = FileHandle(forReadingAtPath: path) else {
-      throw ArenaError("\(path): \(String(cString: strerror(errno)))")
+      throw ArenaError("\(path): \(systemReason)")
     }
     defer { try? handle.close() }
     var hash = SHA256()

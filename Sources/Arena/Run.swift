@@ -85,8 +85,8 @@ public struct Run {
     return result
   }
 
-  /// The learning player of a match after the run, by its number.
-  public private(set) var learners: [Int: any LearningOpponent] = [:]
+  /// The boxes of the one `menace` of a match, after it was played.
+  public private(set) var trainedMenace: Menace?
 
   /// Plays.
   public mutating func play() throws(ArenaError) -> RunReport {
@@ -135,16 +135,17 @@ public struct Run {
     progress?(state.progress)
     var report = state.report
     report.highlights = try (state.highlights?.chosen ?? []).map { (chosen) throws(ArenaError) in
-      let game = chosen.candidate
+      let game = chosen.line
       return Highlight(
         choices: chosen.choices.map(\.rawValue), game: game.index,
         drama: Drama.shared.points(of: game.game, start: game.start),
         record: try PGNExport.record(game, configuration))
     }
     if configuration.entrants.count == 2 {
-      for player in 0..<2 {
-        learners[player] = players.learner(player, in: Pairing(a: 0, b: 1), isSecond: player == 1)?.player
+      let boxes = (0..<2).compactMap {
+        players.learner($0, in: Pairing(a: 0, b: 1), isSecond: $0 == 1)?.player as? Menace
       }
+      trainedMenace = boxes.count == 1 ? boxes[0] : nil
     }
     report.seconds = (monotonicMilliseconds() - begun) / 1000
     return report

@@ -46,8 +46,8 @@ public struct RunReport: Sendable {
   public internal(set) var ratings: [Rating] = []
   /// Players that had a bye.
   public internal(set) var byes: [Int] = []
-  /// Matches of a knockout: round, players, pairs played, winner, whether seeds decided.
-  public internal(set) var knockout: [(round: Int, a: Int, b: Int, pairs: Int, winner: Int?, bySeed: Bool)] = []
+  /// Matches of a knockout.
+  var knockout: [Schedule.Match] = []
   /// Games worth hearing, if they were asked for.
   public var highlights: [Highlight] = []
   /// Seconds it took, without resumed games.
@@ -179,9 +179,7 @@ final class RunState: @unchecked Sendable {
   func close(_ schedule: Schedule) {
     let configuration = report.configuration
     report.byes = schedule.byes.sorted()
-    report.knockout = schedule.matches.map {
-      ($0.round, $0.pairing.a, $0.pairing.b, $0.pairs, $0.winner, $0.bySeed)
-    }
+    report.knockout = schedule.matches
     // In a Swiss tournament an encounter counts 1, however many games it has.
     let unit = configuration.format == .swiss ? Double(2 * configuration.games) : 2
     report.standings = schedule.standings.map {
@@ -203,8 +201,8 @@ final class RunState: @unchecked Sendable {
     members.add("byes", report.byes.isEmpty ? nil : .array(report.byes.map { .int($0) }))
     let matches = report.knockout.map { match -> JSON in
       [
-        "round": .int(match.round), "a": .int(match.a), "b": .int(match.b), "pairs": .int(match.pairs),
-        "winner": .int(match.winner ?? -1), "bySeed": .bool(match.bySeed),
+        "round": .int(match.round), "a": .int(match.pairing.a), "b": .int(match.pairing.b),
+        "pairs": .int(match.pairs), "winner": .int(match.winner ?? -1), "bySeed": .bool(match.bySeed),
       ]
     }
     members.add("knockout", matches.isEmpty ? nil : .array(matches))

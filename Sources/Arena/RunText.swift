@@ -1,6 +1,5 @@
 import Base
 import Foundation
-import Opponents
 import TicTacToe
 
 /// Reports as people and programs read them.
@@ -24,7 +23,7 @@ public enum RunText {
     for match in report.knockout {
       let winner = match.winner.map { names[$0] } ?? "nobody"
       out +=
-        "round \(match.round): \(names[match.a]) – \(names[match.b]): \(winner) after \(match.pairs) "
+        "round \(match.round): \(names[match.pairing.a]) – \(names[match.pairing.b]): \(winner) after \(match.pairs) "
         + "pair\(match.pairs == 1 ? "" : "s")\(match.bySeed ? ", level, by order of entry" : "")\n"
     }
     if !report.byes.isEmpty { out += "byes: \(report.byes.map { names[$0] }.joined(separator: ", "))\n" }
@@ -154,7 +153,7 @@ public enum RunText {
       "knockout": .array(
         report.knockout.map {
           .object([
-            "round": .int($0.round), "a": .int($0.a), "b": .int($0.b),
+            "round": .int($0.round), "a": .int($0.pairing.a), "b": .int($0.pairing.b),
             "pairs": .int($0.pairs), "winner": $0.winner.map { .int($0) } ?? .null,
             "bySeed": .bool($0.bySeed),
           ])
@@ -177,13 +176,5 @@ public enum RunText {
     case .atMost(let value): .object(["atMost": .double(value)])
     case .unknown: .null
     }
-  }
-}
-
-extension Run {
-  /// The boxes of the one `menace` of a match, after it was played.
-  public var trainedMenace: Menace? {
-    let boxes = learners.values.compactMap { $0 as? Menace }
-    return boxes.count == 1 ? boxes[0] : nil
   }
 }

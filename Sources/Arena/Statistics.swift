@@ -51,9 +51,7 @@ public struct PairingStatistics: Sendable, Hashable {
     pentanomial.contains { $0 > 0 }
       ? Estimate(counts: pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
   }
-}
 
-extension PairingStatistics {
   /// The normalised Elo of the estimate.
   public var normalisedElo: Double {
     estimate.normalisedElo(gamesPerObservation: estimate.counts.count == 5 ? 2 : 1)

@@ -108,16 +108,19 @@ public struct JSONParser {
       skipSpace()
       let value = try value(depth: depth + 1)
       result.fields.append(.init(name: name, value: value))
-      skipSpace()
-      guard i < bytes.count else { throw error(.truncated) }
-      if bytes[i] == UInt8(ascii: "}") {
-        i += 1
-        return result
-      }
-      guard bytes[i] == UInt8(ascii: ",") else { throw error(.unexpected) }
-      i += 1
-      skipSpace()
+      if try isEnd(UInt8(ascii: "}")) { return result }
     }
+  }
+
+  /// Goes past what follows an element: a comma, or what closes its list, which is told.
+  private mutating func isEnd(_ closer: UInt8) throws(JSONError) -> Bool {
+    skipSpace()
+    guard i < bytes.count else { throw error(.truncated) }
+    let byte = bytes[i]
+    guard byte == closer || byte == UInt8(ascii: ",") else { throw error(.unexpected) }
+    i += 1
+    if byte != closer { skipSpace() }
+    return byte == closer
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> [JSON] {
@@ -131,15 +134,7 @@ public struct JSONParser {
     }
     while true {
       result.append(try value(depth: depth + 1))
-      skipSpace()
-      guard i < bytes.count else { throw error(.truncated) }
-      if bytes[i] == UInt8(ascii: "]") {
-        i += 1
-        return result
-      }
-      guard bytes[i] == UInt8(ascii: ",") else { throw error(.unexpected) }
-      i += 1
-      skipSpace()
+      if try isEnd(UInt8(ascii: "]")) { return result }
     }
   }
 

@@ -134,3 +134,16 @@ public enum ClientEvent: Sendable, Hashable {
   /// The server stops soon; the client comes back by itself.
   case draining(retry: Int)
 }
+
+extension ClientEvent {
+  /// The match it is about.
+  public var match: MatchID? {
+    switch self {
+    case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),
+      .gone(let m, _, _), .chat(let m, _, _, _):
+      m
+    case .refused(_, _, let m): m
+    case .status, .queued, .unsaid, .page, .registered, .draining: nil
+    }
+  }
+}

@@ -71,6 +71,17 @@ struct WrittenBar: Sendable {
   }
 }
 
+extension WrittenBar {
+  /// Makes one of notes alone, with the pedal down.
+  init(plain bar: Bar) {
+    let end = bar.pairs.last.map { Conductor.end(of: $0) } ?? .zero
+    self.init(
+      bar: bar, onsets: bar.pairs.map { $0.onset ?? .zero } + [end],
+      chains: [UInt8](repeating: 0, count: bar.pairs.count),
+      marks: [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)])
+  }
+}
+
 /// Turns a plan and a line into a bar as it is played: T-voice, hands, time and touch.
 struct BarWriter {
   let rules: ScoreRules

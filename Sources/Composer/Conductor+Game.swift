@@ -10,9 +10,7 @@ extension Conductor {
     let generation = newGeneration()
     var events = [
       ScoreEvent(frame: moment, generation: generation, kind: .pedal, amount: 127),
-      ScoreEvent(
-        frame: moment, generation: generation, kind: .drone, pitch: rules.drone.bed,
-        amount: UInt8(clamping: rules.drone.level), duration: Int32(clamping: Tick.seconds(rules.drone.fade).rawValue)),
+      bed(at: moment, level: rules.drone.level, seconds: rules.drone.fade, generation: generation),
     ]
     events += tonic(at: moment + .seconds(rules.opening.drone), generation: generation)
     waitingSince = moment
@@ -89,7 +87,7 @@ extension Conductor {
     let last = isUnannounced ? nil : game.lastMove
     let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
     var before = game
-    let unsaid = owe(after: logged == nil ? nil : gap, at: moment)
+    let (unsaid, since) = owe(after: logged == nil ? nil : gap, at: moment)
     cutBars(at: moment)
     if isUnannounced { resetGame(facts.before, human: game.human, isFirst: false) }
     // At one board what a move has cut off stays cut off when it is taken back, and the time until the next says nothing.
@@ -112,7 +110,7 @@ extension Conductor {
     let known = self.facts(of: facts, hurried: isHurried)
     let signs = rules.signs.filter { $0.applies(to: known) }
     let sign = signs.first ?? rules.calm
-    let length = length(of: facts)
+    let length = length(of: facts, since: since)
     var plan = BarPlan(
       kind: .move, ply: facts.ply, hand: facts.mover, count: length.count, sign: sign, short: length.short)
     plan.resolves = unsaid
@@ -223,25 +221,31 @@ extension Conductor {
   }
 
   /// Signs of the last move's bar that had no time to sound are owed. Returns the long note that the cut keeps from being
-  /// heard, of that bar or of an echo: the next downbeat resolves it. `elapsed` is the bar's time where a log knows it.
-  private mutating func owe(after elapsed: Tick?, at moment: Tick) -> Note? {
+  /// heard, of that bar or of an echo: the next downbeat resolves it; and how long ago the last one was heard. `elapsed`
+  /// is the bar's time where a log knows it.
+  private mutating func owe(after elapsed: Tick?, at moment: Tick) -> (unsaid: Note?, since: Tick) {
     // A note needs a moment to be heard: what begins just before the cut counts as cut.
     let heard = Tick.seconds(rules.gestures.heard)
     var unsaid: Note?
+    var since = Tick.zero
     if let said = game.said {
       let elapsed = elapsed ?? moment - said.start
       for (debt, pair) in said.signs where pair < said.onsets.count && said.onsets[pair] + heard > elapsed {
         game.owed.append(debt)
       }
-      if said.onsets[said.onsets.count - 2] + heard > elapsed { unsaid = said.goal }
+      if let goal = said.goal {
+        if goal.onset + heard > elapsed { unsaid = goal } else { since = elapsed - goal.onset }
+        // Echoes are each listener's own: a match goes by when the first must have come.
+        if game.isMatch { since = min(since, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
+      }
       game.said = nil
     }
-    if let current, current.written.bar.kind == .echo, current.cut == nil, current.written.bar.start <= moment,
-      current.onset(current.written.bar.pairs.count - 1) + heard > moment
-    {
-      unsaid = current.written.bar.pairs.last?.m
+    let begun = [current, previous].compactMap { $0 }.first { $0.written.bar.start <= moment }
+    if let bar = begun?.written.bar, bar.kind == .echo, begun?.cut == nil, let long = bar.pairs.last?.m {
+      let sounded = moment - bar.start - long.onset
+      if sounded < heard { unsaid = long } else if !game.isMatch { since = sounded }
     }
-    return rules.gestures.resolve > 0 ? unsaid : nil
+    return (rules.gestures.resolve > 0 ? unsaid : nil, since)
   }
 
   /// Takes the owed sign that comes first, and owes what this move says besides its own sign.

@@ -14,33 +14,15 @@ extension Conductor {
     let source = bars.last { $0.kind == .move && $0.ply == facts.ply }
     cutBars(at: moment)
     guard let source else { return [] }
-    var bar = Bar(
-      index: bars.count, kind: .undo, ply: facts.ply, isX: source.isX, start: moment, pairs: [], signs: ["undo"])
     let step = Tick.seconds(rules.gestures.undoShort / pace)
-    var onsets: [Tick] = []
-    for pair in gesture + source.sounding.reversed() {
-      let onset = Tick(rawValue: step.rawValue * Int64(onsets.count))
-      let isFresh = onsets.count >= gesture.count
-      var pair = pair
-      pair.bass = []
-      pair.isLong = false
-      pair.isAwakening = false
-      pair.answer = nil
-      pair.change { note in
-        note.onset = onset
-        note.duration = step
-        if isFresh {
-          let velocity = Int(note.velocity) * rules.gestures.undoVelocity / 100
-          note.velocity = UInt8(clamping: max(velocity, rules.performance.softest))
-        }
+    let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
+      plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {
+        ($0.onset, $0.duration) = (Tick(rawValue: step.rawValue * Int64(index)), step)
       }
-      bar.pairs.append(pair)
-      onsets.append(onset)
     }
-    onsets.append(Tick(rawValue: step.rawValue * Int64(onsets.count)))
     let written = WrittenBar(
-      bar: bar, onsets: onsets, chains: [UInt8](repeating: 0, count: bar.pairs.count),
-      marks: [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)])
+      plain: Bar(
+        index: bars.count, kind: .undo, ply: facts.ply, isX: source.isX, start: moment, pairs: pairs, signs: ["undo"]))
     take(written)
     course = .bar
     wait(from: written.end)

@@ -113,38 +113,41 @@ extension Conductor {
   // MARK: Waiting
 
   /// The end of an earlier bar again, softer, every second one higher. The longer everyone waits the less is left of
-  /// it: first some pairs, then fewer and softer, then single long notes, then silence.
+  /// it: first some pairs, then fewer and softer; then each move once more, its first note and its long one, as the low
+  /// tonic calls it; then silence.
   private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
     course = .waiting(echoes: number + 1)
     let rules = rules.echoes
     let waited = moment - waitingSince
-    guard waited < .seconds(rules.until) else { return [] }
+    guard waited < .seconds(min(rules.sparse, rules.until)) else { return [] }
     let isThin = waited >= .seconds(rules.thin)
-    let left = !isThin ? rules.most : waited < .seconds(rules.sparse) ? min(rules.most, 3) : 1
+    let left = isThin ? min(rules.most, 3) : rules.most
     // Only the running game's bars (and the opening): its record alone must give the same echoes.
     let heard = bars.dropFirst(game.firstBar).filter { [.opening, .move, .closing].contains($0.kind) }
     let long = heard.filter { $0.sounding.count >= 2 }
-    // None is heard more than twice in the same way; where all have been in one octave, the other is left.
+    // None is heard more than twice in the same way; where all have been in one octave, others are left.
     func way(_ source: Bar, _ octaves: Int) -> Int {
-      source.index * 256 + left * 8 + echoShift(source, last: left, octaves: octaves) + 4
+      let pairs = ending(of: source, left)
+      return source.index * 256 + pairs.count * 8 + shift(of: pairs, octaves) + 4
     }
-    func unsaid(_ octaves: Int) -> [Bar] {
-      (long.isEmpty ? heard : long).suffix(rules.memory).filter { game.echoed[way($0, octaves), default: 0] < 2 }
+    func unsaid(_ bars: [Bar], _ octaves: Int) -> [Bar] {
+      bars.suffix(rules.memory).filter { game.echoed[way($0, octaves), default: 0] < 2 }
     }
     let own = number % 2 * rules.octaves
-    let octaves = unsaid(own).isEmpty ? rules.octaves - own : own
-    let sources = unsaid(octaves)
-    guard !sources.isEmpty else {
+    let ways = [long, heard].flatMap { bars in [own, rules.octaves - own, -1].map { (bars, $0) } }
+    guard let (from, octaves) = ways.first(where: { !unsaid($0, $1).isEmpty }) else {
       nextAt = moment + .seconds(rules.rest)
       return []
     }
+    let sources = unsaid(from, octaves)
     var generator = SplitMix64(seed: gameSeed, index: 0xEC40 &+ UInt64(number) &+ UInt64(heard.count) << 16)
     let previous = bars.last?.kind == .echo ? bars.last?.pairs.first?.m?.pitch : nil
     let fresh = sources.filter { $0.pairs.first?.m?.pitch != previous }
     let pool = fresh.isEmpty ? sources : fresh
     let source = pool[generator.below(pool.count)]
     game.echoed[way(source, octaves), default: 0] += 1
-    let written = echoed(source, last: left, isThin: isThin, octaves: octaves, at: moment)
+    let share = isThin ? rules.velocity * rules.velocity / 100 : rules.velocity
+    let written = echoed(source, ending(of: source, left), octaves: octaves, share: share, at: moment)
     take(written)
     var rest = rules.rest
     for _ in 0..<min(number, 30) { rest = min(rest * Double(100 + rules.growth) / 100, rules.until) }
@@ -152,60 +155,85 @@ extension Conductor {
     return written.events(generation: generation, silencesT: connectionLost)
   }
 
-  /// The octaves by which the last pairs of a bar are moved, so that none rises above the ceiling.
-  private func echoShift(_ source: Bar, last: Int, octaves: Int) -> Int {
-    let notes = source.sounding.suffix(last).flatMap { [$0.m, $0.t] }
-    let highest = notes.compactMap { $0?.pitch.midi }.max() ?? 0
+  /// The next move of the game, told once more: its first note and its long one, every second one higher.
+  private mutating func tell(at moment: Tick, share: Int) -> [ScoreEvent] {
+    let told = gameBars.isEmpty ? bars.dropFirst(game.firstBar).filter { $0.kind == .opening } : gameBars
+    guard let number = told.firstIndex(where: { game.echoed[$0.index * 256] == nil }) else { return [] }
+    game.echoed[told[number].index * 256] = 1
+    let octaves = number % 2 * rules.echoes.octaves
+    take(echoed(told[number], ends(of: told[number]), octaves: octaves, share: share, at: moment))
+    return current?.written.events(generation: generation, silencesT: connectionLost) ?? []
+  }
+
+  /// The last pairs of a bar; T rests under them, but for the long note.
+  private func ending(of bar: Bar, _ count: Int) -> [Pair] {
+    var pairs = Array(bar.sounding.suffix(count))
+    for index in pairs.indices.dropLast() where pairs[index].m != nil { pairs[index].t = nil }
+    return pairs
+  }
+
+  /// The first pair of a bar and its last, two short notes apart.
+  private func ends(of bar: Bar) -> [Pair] {
+    let pairs = bar.sounding
+    guard pairs.count > 1, var last = pairs.last, let begin = pairs[0].onset, let end = last.onset else { return pairs }
+    let step = Tick.seconds(2 * short)
+    var first = pairs[0]
+    first.change { $0.duration = step - ($0.onset - begin) }
+    last.change { $0.onset = $0.onset - end + begin + step }
+    return [first, last]
+  }
+
+  /// The octaves by which pairs are moved, so that none rises above the ceiling.
+  private func shift(of pairs: [Pair], _ octaves: Int) -> Int {
+    let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
     return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2
   }
 
-  /// The last pairs of a bar as an echo, none of them above the ceiling.
-  private func echoed(_ source: Bar, last: Int, isThin: Bool, octaves: Int, at moment: Tick) -> WrittenBar {
-    var bar = source
-    bar.index = bars.count
-    bar.kind = .echo
-    bar.ply = 0
-    bar.start = moment
-    bar.cut = nil
-    bar.signs = ["echo"]
-    bar.pairs = source.sounding.suffix(last)
+  /// Pairs of a bar as an echo of it, `share` per cent as loud.
+  private func echoed(_ source: Bar, _ pairs: [Pair], octaves: Int, share: Int, at moment: Tick) -> WrittenBar {
     let long = Tick.seconds(short * Double(rules.bars.long))
-    let begin = bar.pairs.first?.onset ?? .zero
-    let shift = echoShift(source, last: last, octaves: octaves)
-    let share = isThin ? rules.echoes.velocity * rules.echoes.velocity / 100 : rules.echoes.velocity
-    for index in bar.pairs.indices {
-      let isLast = index == bar.pairs.count - 1
-      bar.pairs[index].bass = []
-      bar.pairs[index].isLong = isLast
-      bar.pairs[index].isAwakening = false
-      bar.pairs[index].answer = nil
-      // T rests under an echo, but for its long note.
-      if !isLast && bar.pairs[index].m != nil { bar.pairs[index].t = nil }
-      bar.pairs[index].change { note in
-        note.onset = note.onset - begin
-        note.pitch = Pitch(min(max(note.pitch.midi + 12 * shift, 21), 108))
-        note.velocity = UInt8(clamping: max(Int(note.velocity) * share / 100, rules.performance.softest))
-        if isLast { note.duration = long }
+    let begin = pairs.first?.onset ?? .zero
+    let shift = shift(of: pairs, octaves)
+    let echoed = pairs.enumerated().map { index, pair in
+      plain(pair, isLong: index == pairs.count - 1, share: share) {
+        $0.onset = $0.onset - begin
+        $0.pitch = Pitch(min(max($0.pitch.midi + 12 * shift, 21), 108))
+        if index == pairs.count - 1 { $0.duration = long }
       }
     }
-    let onsets = bar.pairs.map { $0.onset ?? .zero }
-    let end = (onsets.last ?? .zero) + long
     return WrittenBar(
-      bar: bar, onsets: onsets + [end], chains: [UInt8](repeating: 0, count: onsets.count),
-      marks: [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)])
+      plain: Bar(index: bars.count, kind: .echo, ply: 0, isX: source.isX, start: moment, pairs: echoed, signs: ["echo"])
+    )
   }
 
-  /// The low tonic while everyone waits, until it is quiet; never in an arch, whose bars strike it themselves.
+  /// A pair again, `share` per cent as loud, without what belonged to its own bar alone.
+  func plain(_ pair: Pair, isLong: Bool, share: Int, _ change: (inout Note) -> Void) -> Pair {
+    var plain = Pair(m: pair.m, t: pair.t, isLong: isLong)
+    plain.change { note in
+      change(&note)
+      note.velocity = UInt8(clamping: max(Int(note.velocity) * share / 100, rules.performance.softest))
+    }
+    return plain
+  }
+
+  /// The low tonic while everyone waits, until it is quiet; never in an arch, whose bars strike it themselves. After long
+  /// waiting it calls up the game's moves one by one, all of it softer and softer.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
-    droneAt = moment - waitingSince < .seconds(rules.echoes.until) ? moment + .seconds(rules.drone.every) : nil
-    return tonic(at: moment, generation: newGeneration())
+    let waited = (moment - waitingSince).seconds
+    let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
+    droneAt = waited < until ? moment + .seconds(rules.drone.every) : nil
+    guard waited >= sparse else { return tonic(at: moment, generation: newGeneration()) }
+    let loud = 100 - Int(75 * min((waited - sparse) / max(until - sparse, 1), 1))
+    let events = tonic(at: moment, generation: newGeneration(), share: loud)
+    return waited < until
+      ? events + tell(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100) : events
   }
 
-  func tonic(at moment: Tick, generation: UInt32) -> [ScoreEvent] {
+  func tonic(at moment: Tick, generation: UInt32, share: Int = 100) -> [ScoreEvent] {
     rules.drone.notes.map {
       ScoreEvent(
         frame: moment, generation: generation, kind: .note, voice: .bass, pitch: $0,
-        velocity: UInt8(clamping: rules.drone.velocity),
+        velocity: UInt8(clamping: max(rules.drone.velocity * share / 100, 1)),
         duration: Int32(clamping: Tick.seconds(rules.drone.seconds).rawValue))
     }
   }

@@ -159,9 +159,7 @@ public struct Conductor: Sendable {
 
   /// Makes the conductor of a session whose first game has `seed`; one that is taken up again stands where it stood.
   public init(seed: UInt64, rules home: ScoreRules, station: Station = Station()) {
-    self.seed = seed
-    self.home = home
-    self.station = station
+    (self.seed, self.home, self.station) = (seed, home, station)
     rules = home.at(station)
     gameSeed = seed
     tuneGame()
@@ -205,6 +203,9 @@ public struct Conductor: Sendable {
       }
     return Self.sorted(events)
   }
+
+  /// The moment `advance` has something to do next; `nil` where time alone brings nothing.
+  public var due: Tick? { [nextAt, droneAt, pulseAt].compactMap { $0 }.min().map { $0 - Self.lookahead } }
 
   /// Carries on what time alone brings (opening, echoes, closing arch, drone) up to `moment` and `lookahead` beyond.
   public mutating func advance(to moment: Tick) -> [ScoreEvent] {

@@ -82,9 +82,7 @@ struct MelodySearch {
 
   /// Prepares candidate number `candidate` of a problem.
   init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64, candidate: Int) {
-    self.rules = rules
-    self.scale = scale
-    self.problem = problem
+    (self.rules, self.scale, self.problem) = (rules, scale, problem)
     recalls = problem.recalls
     low = scale.degree(atOrAbove: rules.compass.lowerBound.midi)
     size = scale.degree(atOrAbove: rules.compass.upperBound.midi) - low + 1

@@ -37,6 +37,8 @@ extension ScoreRules {
     public var reach = 38
     /// The shortest short note, in seconds, of a bar that has little time.
     public var quickest = 0.55
+    /// Seconds from one long note to the next at most, while people play.
+    public var apart = 19.0
     /// Pairs before the long note of a bar that an opponent answers in musical time: as few, and as many.
     public var answered = 2...4
 
@@ -52,6 +54,7 @@ extension ScoreRules {
         v.int("reach", &reach, 5...100)
         v.double("quickest", &quickest, 0.1...6)
         v.range("answered", &answered, 1...15, of: "numbers of pairs")
+        v.double("apart", &apart, 5...600)
       }
     }
 
@@ -142,9 +145,9 @@ extension ScoreRules {
     public var growth = 25
     /// Pairs of an echo at most: the last ones of its bar.
     public var most = 4
-    /// Waiting after which echoes have three pairs at most, in one voice.
+    /// Waiting after which echoes have three pairs at most, and are softer.
     public var thin = 30.0
-    /// Waiting after which only long notes are.
+    /// Waiting after which the game is told once more, a bar's ends with each low tonic, softer and softer.
     public var sparse = 120.0
     /// Waiting after which there is silence.
     public var until = 600.0

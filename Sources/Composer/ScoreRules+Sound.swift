@@ -132,9 +132,7 @@ extension ScoreRules {
 
     /// Makes one from its parts.
     public init(kind: String, preset: String?, values: [String: Double] = [:]) {
-      self.kind = kind
-      self.preset = preset
-      self.values = values
+      (self.kind, self.preset, self.values) = (kind, preset, values)
     }
 
     /// A kind of unit, its presets and the values that may differ from them, with their ranges.
@@ -181,9 +179,7 @@ extension ScoreRules {
 
     /// Makes one from its parts.
     public init(name: String = "", level: Double = 0, units: [Unit] = []) {
-      self.name = name
-      self.level = level
-      self.units = units
+      (self.name, self.level, self.units) = (name, level, units)
     }
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {

@@ -144,10 +144,7 @@ public struct SignRule: Sendable, Hashable {
 
   /// Makes a rule that says T(−1); set the actions it has.
   public init(_ name: String, when: [Fact] = [], unless: [Fact] = [], covers: [String] = []) {
-    self.name = name
-    self.when = when
-    self.unless = unless
-    self.covers = covers
+    (self.name, self.when, self.unless, self.covers) = (name, when, unless, covers)
   }
 
   mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -194,7 +191,4 @@ public struct SignRule: Sendable, Hashable {
   public func applies(to facts: Set<Fact>) -> Bool {
     when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)
   }
-
-  /// The first pair the rule can be heard on.
-  public var heardAt: Int { (secondPair != nil || awakenM != nil) ? 1 : 0 }
 }

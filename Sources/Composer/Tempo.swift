@@ -36,16 +36,18 @@ public struct Tempo: Sendable {
 extension Conductor {
   /// How many pairs the bar of a move has, and how long its short notes are.
   ///
-  /// Where nobody is waited for (two opponents, an end, a score without times) bars grow by the law. An opponent in
+  /// Where nobody is waited for (two opponents, a score without times, an end) bars grow by the law. An opponent in
   /// musical time answers on the long note, so that a person's bar has what it needs. A person's answer is expected
   /// after the median of the game so far: the long note begins when `reach` per cent of that are over, by quicker
-  /// short notes first, then by fewer.
-  func length(of move: MoveFacts) -> (count: Int, short: Double) {
+  /// short notes first, then by fewer. None begins later than `apart` seconds after the last one, which was heard `since`.
+  func length(of move: MoveFacts, since: Tick) -> (count: Int, short: Double) {
     let law = rules.bars
     let full = law.pairs(ply: move.ply) - 1
     let isAnswered = inTime.contains(move.mover.opponent)
-    if move.outcome != nil || isAnswered && inTime.contains(move.mover) { return (full + 1, short) }
-    let time = game.tempo.median(guess: law.expected) * Double(law.reach) / 100
+    if isAnswered && inTime.contains(move.mover) { return (full + 1, short) }
+    let left = law.apart - (since.seconds < law.apart ? since.seconds : 0)
+    if move.outcome != nil { return (full + 1, min(short, max(left / Double(full), law.quickest))) }
+    let time = min(game.tempo.median(guess: law.expected) * Double(law.reach) / 100, left)
     let fitting = max(Int(time / law.quickest), 1)
     let shorts =
       isAnswered ? min(max(full, law.answered.lowerBound), law.answered.upperBound) : max(min(full, fitting), 1)

@@ -1,3 +1,4 @@
+import ClientModel
 import MatchProtocol
 import Screen
 import TicTacToe
@@ -28,7 +29,7 @@ public enum Effect: Sendable, Hashable {
   /// Serve on this machine for whoever is near, and connect to it.
   case host
   /// Tell the server.
-  case command(Command)
+  case command(ClientModel.Command)
   /// Turn to a page, or do on the page what the screen does by itself.
   case show(SceneName), screen(Intent)
   /// Words for the player, for a while.
@@ -86,13 +87,4 @@ public struct Sitting: Sendable, Hashable {
   public var moves: [Square]
   /// When they were made, by the server's clock, in milliseconds.
   public var times: [Int64] = []
-}
-
-/// What is asked of a match server.
-public enum Command: Sendable, Hashable {
-  case seek(MatchTerms), acceptBots, unseek, create(MatchTerms), join(String)
-  case watch(MatchID, code: String?), unwatch(MatchID), list, register(String), forget(MatchID)
-  case move(MatchID, Square), resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool)
-  case rematch(MatchID), abort(MatchID), claim(MatchID)
-  case say(MatchID, String), emote(MatchID, String), mute(Bool), block(String, Bool), report(MatchID, String)
 }

@@ -250,12 +250,12 @@ extension Table {
     if let you = view.you {
       let opponent = players[you.opponent].name
       // The same two again have usually changed sides.
-      if opponent != wasWith { (talk, score) = (TalkModel(), Score()) }
-      if opponent == wasWith, before.x.isRemote != setup.x.isRemote { score = Score(x: score.o, o: score.x) }
+      if opponent != wasWith { (talk, score) = (TalkModel(), .init()) }
+      if opponent == wasWith, before.x.isRemote != setup.x.isRemote { score = .init(x: score.o, o: score.x) }
       talk.opponent = opponent
       if !isHosting { effects.append(.remember(.matchServer(address))) }
     } else {
-      score = Score()
+      score = .init()
     }
     let sitting = Sitting(
       match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), moves: view.state.moves,

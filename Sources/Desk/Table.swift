@@ -93,19 +93,11 @@ public struct Table: Sendable {
   /// What is said beside the match.
   public internal(set) var talk = TalkModel()
   /// Games won by the two who play, by the name of the side they have now, since they sat down.
-  public internal(set) var score = Score()
+  public internal(set) var score = BoardModel.Numbers()
   /// What the player has set.
   public var wishes = Wishes()
   /// The page on top.
   public internal(set) var page = SceneName.board
-
-  /// Games won since two sat down together.
-  public struct Score: Sendable, Hashable {
-    /// By whoever has X now.
-    public var x = 0
-    /// By whoever has O now.
-    public var o = 0
-  }
 
   /// Who plays when a match has been left.
   var home: GameSetup
@@ -290,7 +282,7 @@ public struct Table: Sendable {
 
   /// A new game of this machine.
   private mutating func begin(_ next: GameSetup, from start: Position = .start) -> [Effect] {
-    if next != setup || mode != .local { score = Score() }
+    if next != setup || mode != .local { score = .init() }
     mode = .local
     setup = next
     return [.begin(next, from: start)]
@@ -306,7 +298,9 @@ public struct Table: Sendable {
 
   private mutating func play(_ square: Square, _ board: Board) -> [Effect] {
     if let phrase = mayPlay(square, board) { return refuse(phrase) }
-    guard case .online(let m) = mode else { return board.acceptsMove ? [.play(square)] : refuse(.notYourTurn) }
+    guard case .online(let m) = mode else {
+      return board.acceptsMove ? [.play(square)] : refuse(wishes.isMusical ? .answerIsDue : .notYourTurn)
+    }
     guard let view, view.canMove, pending == nil, board.acceptsMove else { return refuse(.notYourTurn) }
     pending = (view.state.moves.count, square)
     return [.play(square), .command(.move(m, square))]
@@ -318,7 +312,7 @@ public struct Table: Sendable {
     case .watching: return refuse(.onlyWatching)
     case .local:
       guard board.game.isOver || board.game.moves.isEmpty else { return refuse(.gameRuns) }
-      score = Score(x: score.o, o: score.x)
+      score = .init(x: score.o, o: score.x)
       setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
       return [.begin(setup, from: .start)]
     case .online(let m):
@@ -364,9 +358,4 @@ public struct Table: Sendable {
     default: return state.bothMoved ? refuse(.tooLateToAbort) : [.command(.abort(m))]
     }
   }
-}
-
-extension Seat {
-  /// Whether somebody elsewhere sits here.
-  public var isRemote: Bool { if case .remote = self { true } else { false } }
 }

@@ -4,8 +4,6 @@ import TicTacToe
 
 /// Runs a `ClientModel` over connections on the loop's thread: connects, protects, heals.
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
-  /// The longest pause between two tries, milliseconds.
-  private static let longestPause = 8000
   /// The longest pause where there are several nodes: one that is well is worth looking for.
   private static let longestPauseOfMany = 600
   /// Milliseconds of silence after which a node is asked for a sign of life, and after which the next one is tried.
@@ -82,29 +80,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   func drop() { loop.execute { if self.isUp { self.hangUp() } } }
   func ask(_ message: ClientMessage) { loop.execute { self.carryOut(self.model.ask(message)) } }
-  func act(_ m: MatchID, _ action: MatchAction) {
-    loop.execute { self.carryOut(self.model.act(m, action, now: PollLoop.now)) }
-  }
-  func forget(_ m: MatchID) {
-    loop.execute {
-      self.model.forget(m)
-      self.tell([])
-    }
-  }
 
-  func move(_ m: MatchID, _ cell: Square) {
+  func perform(_ command: ClientModel.Command) {
     loop.execute {
-      guard let view = self.model.matches[m] else { return }
-      let action = MatchAction.move(ply: view.state.position.ply, cell: cell)
-      self.carryOut(self.model.act(m, action, now: PollLoop.now))
-    }
-  }
-
-  func acceptBots() {
-    loop.execute {
-      guard var seek = self.model.currentSeek else { return }
-      seek.bots = true
-      self.carryOut(self.model.ask(.seek(seek)))
+      self.carryOut(self.model.perform(command, now: PollLoop.now))
     }
   }
 
@@ -209,18 +188,18 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     tell([.status(.failed(failure))])
   }
 
-  /// Tries again after a pause that grows, with jitter so that not all clients of a restarted server come at once.
+  /// Tries again after a pause that grows.
   private func scheduleRetry() {
     // With several nodes the next one is tried at once, and only after a whole round the pauses grow. A server may say
     // where the match is, but not send anybody to a place he does not know.
     let named = model.takeDirection().flatMap { MatchClient.Configuration.Endpoint($0) }
     current = named.flatMap { endpoints.firstIndex(of: $0) } ?? (current + 1) % endpoints.count
     let round = tries / endpoints.count
-    let pause = min(
-      hasSeveral ? ClientRunner.longestPauseOfMany : ClientRunner.longestPause,
-      (hasSeveral ? 100 : 250) << min(round, 5))
-    let asked = hasSeveral ? 0 : model.retry ?? 0
-    let wait = max(asked, pause / 2) + Int.random(in: 0...(pause / 2), using: &random)
+    let chance = { Int.random(in: 0..<$0, using: &self.random) }
+    let wait =
+      hasSeveral
+      ? ClientModel.pause(after: round, from: 100, to: ClientRunner.longestPauseOfMany, asked: 0, chance: chance)
+      : ClientModel.pause(after: round, asked: model.retry ?? 0, chance: chance)
     tries += 1
     tell([.status(.waiting(milliseconds: wait, reason: lastProblem ?? .lost))])
     lastProblem = nil

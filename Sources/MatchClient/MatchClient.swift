@@ -171,68 +171,68 @@ public final class MatchClient: Sendable {
   }
 
   /// Goes on looking for the same, but takes a bot as well.
-  public func acceptBots() { runner.acceptBots() }
+  public func acceptBots() { perform(.acceptBots) }
 
   /// Stops looking.
-  public func unseek() { runner.ask(.unseek) }
+  public func unseek() { perform(.unseek) }
 
   /// Opens a room; `room` tells its code.
-  public func create(_ terms: MatchTerms = MatchTerms()) { runner.ask(.create(terms, key: nil)) }
+  public func create(_ terms: MatchTerms = MatchTerms()) { perform(.create(terms)) }
 
   /// Joins the room of a code.
-  public func join(_ code: String) { runner.ask(.join(code: code)) }
+  public func join(_ code: String) { perform(.join(code)) }
 
   /// Watches a match; a private one needs its code.
-  public func watch(_ m: MatchID, code: String? = nil) { runner.ask(.watch(m, code: code)) }
+  public func watch(_ m: MatchID, code: String? = nil) { perform(.watch(m, code: code)) }
 
   /// Stops watching.
-  public func unwatch(_ m: MatchID) { runner.ask(.unwatch(m)) }
+  public func unwatch(_ m: MatchID) { perform(.unwatch(m)) }
 
   /// Marks a cell, at the current ply; shown at once, put right if refused. Ignored when it is not your turn.
-  public func move(_ m: MatchID, _ cell: Square) { runner.move(m, cell) }
+  public func move(_ m: MatchID, _ cell: Square) { perform(.move(m, cell)) }
 
   /// Gives up.
-  public func resign(_ m: MatchID) { runner.act(m, .resign) }
+  public func resign(_ m: MatchID) { perform(.resign(m)) }
 
   /// Offers a draw.
-  public func offerDraw(_ m: MatchID) { runner.act(m, .draw(.offer, offer: nil)) }
+  public func offerDraw(_ m: MatchID) { perform(.offerDraw(m)) }
 
   /// Accepts or declines the draw offer that stands.
-  public func answerDraw(_ m: MatchID, accept: Bool) {
-    guard let offer = match(m)?.state.offer else { return }
-    runner.act(m, .draw(accept ? .accept : .decline, offer: offer.seq))
-  }
+  public func answerDraw(_ m: MatchID, accept: Bool) { perform(.answerDraw(m, accept: accept)) }
 
   /// Asks for, or agrees to, a rematch.
-  public func rematch(_ m: MatchID) { runner.act(m, .rematch) }
+  public func rematch(_ m: MatchID) { perform(.rematch(m)) }
 
   /// Gives up a match before both have moved.
-  public func abort(_ m: MatchID) { runner.act(m, .abort) }
+  public func abort(_ m: MatchID) { perform(.abort(m)) }
 
   /// Takes the win over an opponent who is away too long.
-  public func claim(_ m: MatchID) { runner.act(m, .claim) }
+  public func claim(_ m: MatchID) { perform(.claim(m)) }
 
   /// Says something to the opponent.
-  public func say(_ m: MatchID, _ text: String) { runner.ask(.say(m, String(text.unicodeScalars.prefix(Limits.say)))) }
+  public func say(_ m: MatchID, _ text: String) { perform(.say(m, text)) }
 
   /// Sends one of `ClientLine.emotes`.
-  public func emote(_ m: MatchID, _ emote: String) { runner.ask(.emote(m, emote)) }
+  public func emote(_ m: MatchID, _ emote: String) { perform(.emote(m, emote)) }
 
   /// Hears no chat, or hears it again; the server remembers.
-  public func mute(_ on: Bool) { runner.ask(.mute(on: on)) }
+  public func mute(_ on: Bool) { perform(.mute(on)) }
 
   /// Will not meet or hear a player any more, or will again.
-  public func block(_ name: String, _ on: Bool = true) { runner.ask(.block(name: name, on: on)) }
+  public func block(_ name: String, _ on: Bool = true) { perform(.block(name, on)) }
 
   /// Tells the administrators of something said.
-  public func report(_ m: MatchID, _ text: String) { runner.ask(.report(m, text: text)) }
+  public func report(_ m: MatchID, _ text: String) { perform(.report(m, text)) }
 
   /// Takes a name for good; the token is saved.
-  public func register(_ name: String) { runner.ask(.register(name: name)) }
+  public func register(_ name: String) { perform(.register(name)) }
+
+  /// Asks what a command says.
+  public func perform(_ command: ClientModel.Command) { runner.perform(command) }
 
   /// Sends any message; its answer comes as an event.
   public func ask(_ message: ClientMessage) { runner.ask(message) }
 
   /// Forgets a match that is over.
-  public func forget(_ m: MatchID) { runner.forget(m) }
+  public func forget(_ m: MatchID) { perform(.forget(m)) }
 }

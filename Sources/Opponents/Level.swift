@@ -41,20 +41,18 @@ public struct Level: MemorylessOpponent, Identifiable, Hashable {
       rates: MistakeRates(win: 0...0, block: 0...0, fork: 0...0, enemyFork: 0...0, opening: 0)),
   ]
 
-  /// The level with a number, or `nil` outside 1–6.
-  public init?(number: Int) {
-    guard Level.all.indices.contains(number - 1) else { return nil }
-    self = Level.all[number - 1]
-  }
-
-  private init(number: Int, character: String, manner: String, rates: MistakeRates) {
-    (self.number, self.character, self.manner, self.rates) = (number, character, manner, rates)
-  }
-
   /// The exact chances of every legal move.
   public func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
     guard number < 6 else { return SimpleOpponent.trap.distribution(in: position, lastMove: lastMove) }
     return rates.distribution(in: position, lastMove: lastMove)
+  }
+}
+
+extension Level {
+  /// The level with a number, or `nil` outside 1–6.
+  public init?(number: Int) {
+    guard Level.all.indices.contains(number - 1) else { return nil }
+    self = Level.all[number - 1]
   }
 }
 
@@ -77,7 +75,7 @@ struct MistakeRates: Sendable, Hashable {
     // From what is thought of last to what is seen first; what is overlooked falls through to the next.
     var result = MoveDistribution(uniformOver: position.legalMoves)
     func see(_ squares: SquareSet, overlooking rate: ClosedRange<Int>) {
-      let near = squares.intersection(Attention.near(lastMove))
+      let near = squares.intersection(MistakeRates.near(lastMove))
       let far = squares.subtracting(near)
       for (set, misses) in [(far, rate.upperBound), (near, rate.lowerBound)] where !set.isEmpty && misses < 20 {
         result = MoveDistribution(set, taken: UInt64(20 - misses), of: 20, otherwise: result)
@@ -106,12 +104,9 @@ struct MistakeRates: Sendable, Hashable {
     let holding = solver.valuePreservingMoves(in: position)
     return holding == position.legalMoves ? [] : holding
   }
-}
 
-/// Where a player looks: around the last move.
-enum Attention {
-  /// The cells that touch a cell, itself included; all of them before the first move.
-  static func near(_ square: Square?) -> SquareSet {
+  /// Where a player looks: the cells that touch the last move, itself included; all of them before the first.
+  private static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {
       if abs($1.row - square.row) <= 1, abs($1.column - square.column) <= 1 { $0.insert($1) }

@@ -6,10 +6,8 @@ public protocol ChanceNumber {
   static func + (a: Self, b: Self) -> Self
   /// The product.
   static func * (a: Self, b: Self) -> Self
-  /// Nothing.
-  static var none: Self { get }
-  /// Everything: the start of a game.
-  static var certain: Self { get }
+  /// A whole number: 0 is nothing, 1 everything.
+  init(_ value: UInt64)
   /// What makes every share of these totals a number that can be held: for whole numbers their least common multiple.
   static func commonDenominator(of totals: [UInt64]) -> Self
   /// This times `weight`/`total`.
@@ -31,12 +29,12 @@ public struct OutcomeCounts<Number: ChanceNumber> {
 
   /// Plays every game at once; 13,306 live states of position and last move at most.
   public init(x: some MemorylessOpponent, o: some MemorylessOpponent, from start: Position = .start) {
-    xWins = .init(repeating: .none, count: 10)
+    xWins = .init(repeating: Number(0), count: 10)
     oWins = xWins
     draws = xWins
-    denominators = .init(repeating: .certain, count: 10)
+    denominators = .init(repeating: Number(1), count: 10)
     // Kept in order of discovery, which is the same on every run; the index finds a state again.
-    var states: [(position: Position, last: Square?, mass: Number)] = [(start, nil, .certain)]
+    var states: [(position: Position, last: Square?, mass: Number)] = [(start, nil, Number(1))]
     var index = [Int32](repeating: -1, count: Position.keyCount * 9)
     for ply in start.ply...9 {
       for state in states {
@@ -77,10 +75,6 @@ public struct OutcomeCounts<Number: ChanceNumber> {
 }
 
 extension Double: ChanceNumber {
-  /// 0.
-  public static var none: Double { 0 }
-  /// 1.
-  public static var certain: Double { 1 }
   /// 1: every share can be held, rounded.
   public static func commonDenominator(of totals: [UInt64]) -> Double { 1 }
   /// This times `weight`/`total`, rounded.

@@ -38,7 +38,6 @@ public final class App: PlatformGame {
   private var previewSince: Double?
   private var page = SceneName.board
   private var near: (own: String?, rooms: [NetworkModel.Nearby]) = (nil, [])
-  private var nextAdvance = 0.0
   private var notice: (text: String, until: Double)?
 
   /// Device pixels per window unit.
@@ -47,8 +46,10 @@ public final class App: PlatformGame {
     set { screen.scale = newValue }
   }
 
-  /// Seconds between two looks at the score: often enough for slots, rarely enough to idle.
-  private static let advanceInterval = 0.05
+  /// Seconds between two looks at what does not say itself when it changes: a saved rule file, a beacon, a time-out; and
+  /// at another piece than the game's, which is posted as it sounds.
+  private static let lookInterval = 0.5
+  private static let interludeInterval = 0.05
   private static let noticeSeconds = 6.0
   private static let previewSeconds = 4.0
 
@@ -118,7 +119,6 @@ public final class App: PlatformGame {
     session.advance()
     // An opponent that moves while nobody looks asks for attention.
     if isHidden && session.game.moves.count > plies { machine.services.requestAttention() }
-    nextAdvance = now + App.advanceInterval * (isHidden ? 5 : 1)
     step(.tick)
     files.keepGame(at: now, isResumable: table.match == nil, isWanted: table.mode != .listening)
     if let notice, now >= notice.until { self.notice = nil }
@@ -147,7 +147,7 @@ public final class App: PlatformGame {
 
   /// When `update` is due again though nothing is drawn and nothing comes in.
   public func nextUpdate(after now: Double) -> Double {
-    min(nextAdvance, session.wake.map { now + $0 } ?? .infinity)
+    now + min(music.isPlaying ? App.interludeInterval : App.lookInterval, session.wake ?? .infinity)
   }
 
   /// Draws what has changed; returns it.
@@ -171,7 +171,6 @@ public final class App: PlatformGame {
       game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
       canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
     for effect in table.step(event, board, at: now) { perform(effect) }
-    if event != .tick { showSession() }
   }
 
   private func perform(_ effect: Effect) {
@@ -269,7 +268,7 @@ public final class App: PlatformGame {
       isScreenKept = isTimed
       machine.services.inhibitScreenSaver(isTimed)
     }
-    model.score = (table.score.x, table.score.o) == (0, 0) ? nil : .init(x: table.score.x, o: table.score.o)
+    model.score = table.score == .init() ? nil : table.score
     model.beads = session.beads
     model.online = table.online(at: now, client: machine.milliseconds())
     model.canUndo = session.canUndo
@@ -285,32 +284,5 @@ public final class App: PlatformGame {
     (network.hostAddress, network.nearby) = (near.own, near.rooms)
     (screen.network, screen.talk) = (network, table.talk)
     screen.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
-  }
-}
-
-extension ClientEvent {
-  /// The match it is about.
-  var match: MatchID? {
-    switch self {
-    case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),
-      .gone(let m, _, _), .chat(let m, _, _, _):
-      m
-    case .refused(_, _, let m): m
-    case .status, .queued, .unsaid, .page, .registered, .draining: nil
-    }
-  }
-}
-
-extension Settings {
-  /// Keeps what a table wants kept.
-  func remember(_ memory: Memory) {
-    switch memory {
-    case .server(let address): server = address
-    case .matchServer(let address): matchServer = address
-    case .opponent(let setup):
-      let other = setup.x == .human ? setup.o : setup.x
-      if let argument = other.argument { opponent = argument }
-      if setup.x != setup.o { side = setup.x == .human ? "x" : "o" }
-    }
   }
 }

@@ -1,4 +1,5 @@
 import Composer
+import Desk
 import Glibc
 import Opponents
 import ScoreModel
@@ -76,6 +77,7 @@ final class Knobs {
     let settings = screen.settings
     let isSilent = hidden && settings.background == .silent
     machine.sound.setMuted(settings.muted || isSilent)
+    machine.sound.setUnheard(isSilent || hidden && settings.muted)
     machine.sound.setDroneLevel(isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
     // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
@@ -139,5 +141,19 @@ extension Tonality {
   init(_ rules: ScoreRules) {
     func hand(_ octaves: Int) -> [Pitch] { rules.cells.map { Pitch(min(max($0.midi + 12 * octaves, 0), 127)) } }
     self.init(scale: rules.scale, x: hand(rules.x.octaves), o: hand(rules.o.octaves))
+  }
+}
+
+extension Settings {
+  /// Keeps what a table wants kept.
+  func remember(_ memory: Memory) {
+    switch memory {
+    case .server(let address): server = address
+    case .matchServer(let address): matchServer = address
+    case .opponent(let setup):
+      let other = setup.x == .human ? setup.o : setup.x
+      if let argument = other.argument { opponent = argument }
+      if setup.x != setup.o { side = setup.x == .human ? "x" : "o" }
+    }
   }
 }

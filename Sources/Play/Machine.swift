@@ -22,6 +22,8 @@ public struct Sound {
   public var setDroneLevel: (_ decibels: Double?) -> Void = { _ in }
   /// Silences everything, or lets it be heard again.
   public var setMuted: (Bool) -> Void = { _ in }
+  /// Says that nobody hears anything for now: it need not be computed.
+  public var setUnheard: (Bool) -> Void = { _ in }
   /// Tunes the instrument.
   public var setTuning: (_ a4: Double) -> Void = { _ in }
   /// Takes the instrument of score rules.
@@ -85,14 +87,14 @@ public struct Connection {
   /// A match as it is known now.
   public var match: (MatchID) -> MatchView?
   /// Asks something of the server.
-  public var perform: (Command) -> Void
+  public var perform: (ClientModel.Command) -> Void
   /// Says good bye and closes.
   public var disconnect: () -> Void
 
   /// Makes a connection of functions.
   public init(
     poll: @escaping () -> [ClientEvent], match: @escaping (MatchID) -> MatchView?,
-    perform: @escaping (Command) -> Void, disconnect: @escaping () -> Void
+    perform: @escaping (ClientModel.Command) -> Void, disconnect: @escaping () -> Void
   ) {
     (self.poll, self.match, self.perform, self.disconnect) = (poll, match, perform, disconnect)
   }
@@ -134,7 +136,7 @@ public struct Machine {
   public var neighbours:
     (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, rooms: [NetworkModel.Nearby]) =
       { _, _, _ in (nil, []) }
-  /// Keeps a piece under a name; `done` is told what became of it in a line, from any thread.
+  /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
   public var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
   /// Writes a picture of the window.
   public var takePicture: (_ path: String) -> Void = { _ in }

@@ -14,6 +14,11 @@ final class Music {
   private var count: UInt32 = 0
   /// The game last taken to the review page, and its music.
   private(set) var reviewed: (record: Record, music: Rendition)?
+  /// Whether the sound has another piece's instrument and low tone.
+  private var isAway = false
+
+  /// Whether something sounds in place of the score.
+  var isPlaying: Bool { interlude != nil }
 
   init(_ sound: Sound, _ session: GameSession, _ screen: RootScreen) {
     (self.sound, self.session, self.screen) = (sound, session, screen)
@@ -28,10 +33,12 @@ final class Music {
     }
   }
 
-  private func start(_ events: [ScoreEvent], from: Tick, to: Tick) {
+  private func start(_ events: [ScoreEvent], from: Tick, to: Tick, rules: ScoreRules) {
     stop()
     count += 1
     session.isResting = true
+    isAway = rules.scale != session.rulesInForce.scale
+    if isAway { tune(rules) }
     interlude = Interlude(events, from: from, to: to, number: count, sound: sound)
     carryOn()
   }
@@ -47,6 +54,18 @@ final class Music {
     interlude = nil
     session.isResting = false
     screen.replay?.soundNow = nil
+    if isAway { tune(session.rulesInForce) }
+    isAway = false
+  }
+
+  /// Takes the strings and the low tone under everything to the tonic of rules.
+  private func tune(_ rules: ScoreRules) {
+    sound.load(rules)
+    sound.post([
+      ScoreEvent(
+        frame: sound.framesBegun(), generation: 0, kind: .drone, pitch: rules.drone.bed,
+        amount: UInt8(clamping: rules.drone.level), duration: 48 * 300)
+    ])
   }
 
   /// Posts what the interlude plays next.
@@ -61,19 +80,19 @@ final class Music {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
     reviewed = (record, music)
-    screen.replay = ReplayModel(game: record.game, title: title, bars: music.bars)
+    screen.replay = ReplayModel(game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
   /// Plays the music of the game under review from the bar of a ply.
   private func playReplay(from ply: Int) {
     guard let music = reviewed?.music else { return }
     let bar = music.bars.first { $0.kind == .move && $0.ply >= ply } ?? music.bars.last
-    start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end)
+    start(music.events, from: ply == 0 ? .zero : bar?.start ?? .zero, to: music.end, rules: music.rules)
   }
 
   /// Sounds one sign of the music.
   private func play(_ sign: MusicSign) {
     guard let example = SignExample(of: sign, rules: session.rules) else { return }
-    start(example.events, from: example.from, to: example.to)
+    start(example.events, from: example.from, to: example.to, rules: session.rules)
   }
 }

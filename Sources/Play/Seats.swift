@@ -3,44 +3,34 @@ import Screen
 import Session
 
 extension Seat {
+  /// The opponents that the command line and records call by the same name.
+  private static let named: [(name: String, seat: Seat)] = [
+    ("random", .random), ("perfect", .perfect), ("adaptive", .adaptive), ("menace", .menace),
+  ]
+
+  private static func opponent(_ name: String) -> Seat? { named.first { $0.name == name }?.seat }
+
   /// Reads `--level`: 1–6, `random`, `perfect`, `adaptive`, `menace`, or `person` for two people at one machine.
   public init?(argument: String) {
-    switch argument {
-    case "random": self = .random
-    case "perfect": self = .perfect
-    case "adaptive": self = .adaptive
-    case "menace": self = .menace
-    case "person": self = .human
-    default:
-      guard let number = Int(argument), Level(number: number) != nil else { return nil }
-      self = .level(number)
-    }
+    let level = Int(argument).flatMap { Level(number: $0) }.map { Seat.level($0.number) }
+    guard let seat = argument == "person" ? .human : Seat.opponent(argument) ?? level else { return nil }
+    self = seat
   }
 
   /// How `--level` spells it; `nil` for people elsewhere.
   var argument: String? {
     switch self {
-    case .random: "random"
-    case .perfect: "perfect"
-    case .adaptive: "adaptive"
-    case .menace: "menace"
     case .human: "person"
     case .level(let number): "\(number)"
-    case .remote: nil
+    default: Seat.named.first { $0.seat == self }?.name
     }
   }
 
   /// Reads the name a record gives a player; people have any name that no opponent bears.
   public init(recordName: String?) {
-    switch recordName {
-    case "random": self = .random
-    case "perfect": self = .perfect
-    case "adaptive": self = .adaptive
-    case "menace": self = .menace
-    case let name? where name.hasPrefix("levels:"):
-      self = Int(name.dropFirst(7)).flatMap { Level(number: $0) }.map { .level($0.number) } ?? .human
-    default: self = .human
-    }
+    let number = recordName.flatMap { $0.hasPrefix("levels:") ? Int($0.dropFirst(7)) : nil }
+    let level = number.flatMap { Level(number: $0) }.map { Seat.level($0.number) }
+    self = recordName.flatMap { Seat.opponent($0) } ?? level ?? .human
   }
 
   /// Who sits here, as the session knows them.

@@ -10,6 +10,8 @@ final class AudioControl: Sendable {
   let nanoseconds = Atomic<UInt64>(0)
   let worstNanoseconds = Atomic<UInt64>(0)
   let calls = Atomic<UInt64>(0)
+  /// Whether nobody hears what is played, for now.
+  let isUnheard = Atomic<Bool>(false)
 
   /// When each of the last callbacks began and with which frame: entry `i` at `2 * (i % capacity)`; nil unless logged.
   /// Written by the callback alone, read after the device is closed.

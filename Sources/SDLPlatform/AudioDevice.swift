@@ -162,6 +162,9 @@ public final class AudioDevice {
     while control.framesAsked.load(ordering: .acquiring) <= frame.rawValue && (isOpen || clock != nil) { usleep(50) }
   }
 
+  /// Whether nobody hears what is played for now: once it has died away it costs nothing, and time goes on.
+  public func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
+
   /// Frames of one block.
   public var bufferFrames: Int { options.bufferFrames }
 
@@ -223,7 +226,7 @@ public final class AudioDevice {
       var channels: Int32 = 0
       Mix_QuerySpec(&frequency, &granted, &channels)
       if frequency == 48_000 && channels == 2, let format = SampleFormat(sdl: Int32(granted)) {
-        hook.initialize(to: makeHook(format))
+        hook.initialize(to: makeHook(format, isDeaf: false))
         isOpen = true
         Mix_HookMusic(alinaAudioHook, hook)
         state = .playing(driver: SDL_GetCurrentAudioDriver().map { String(cString: $0) } ?? "unknown")
@@ -242,15 +245,16 @@ public final class AudioDevice {
     SDL_QuitSubSystem(SDL_INIT_AUDIO)
   }
 
-  private func makeHook(_ format: SampleFormat) -> HookState {
+  private func makeHook(_ format: SampleFormat, isDeaf: Bool) -> HookState {
     HookState(
-      engine: .passUnretained(engine), control: .passUnretained(control), format: format, scratch: scratch)
+      engine: .passUnretained(engine), control: .passUnretained(control), format: format, scratch: scratch,
+      isDeaf: isDeaf)
   }
 
   private func startClock() {
     guard clock == nil else { return }
     let frames = options.bufferFrames
-    hook.initialize(to: makeHook(.float32))
+    hook.initialize(to: makeHook(.float32, isDeaf: true))
     let block = ClockBlock(hook: hook, frames: frames)
     clock = NullClock(frames: frames) { block.pull() }
   }

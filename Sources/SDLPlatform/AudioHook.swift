@@ -18,6 +18,12 @@ struct HookState {
   let scratch: UnsafeMutablePointer<Float>
   static let scratchFrames = 1_024
   var dither = Dither()
+  /// Whether the blocks go nowhere: a clock pulls them.
+  var isDeaf = false
+  /// Frames for which nobody has heard anything.
+  var unheard = 0
+  /// After these the longest note has died away, and the engine need not compute what nobody hears.
+  static let restAfter = 15 * 48_000
 }
 
 /// SDL2_mixer's music hook. A file-scope function, because a closure formed on the main actor dies on this thread.
@@ -60,9 +66,13 @@ private func fill(_ state: UnsafeMutablePointer<HookState>, _ out: UnsafeMutable
   state.pointee.control._withUnsafeGuaranteedRef { control in
     let asked = control.framesAsked.wrappingAdd(Int64(frames), ordering: .acquiringAndReleasing).newValue
     while asked > control.allowedFrames.load(ordering: .acquiring) { usleep(50) }
+    let isUnheard = state.pointee.isDeaf || control.isUnheard.load(ordering: .relaxed)
+    state.pointee.unheard = isUnheard ? min(HookState.restAfter, state.pointee.unheard + frames) : 0
     state.pointee.engine._withUnsafeGuaranteedRef { engine in
       note(callbackOf: engine, in: control)
-      engine.render(into: out, frames: frames)
+      guard state.pointee.unheard == HookState.restAfter else { return engine.render(into: out, frames: frames) }
+      engine.pass(frames: frames)
+      out.update(repeating: 0, count: 2 * frames)
     }
   }
 }

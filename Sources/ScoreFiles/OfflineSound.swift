@@ -21,18 +21,30 @@ public struct OfflineSound {
     self.end = end
   }
 
-  /// Renders with an engine whose patch and piano are set; `progress` is told the seconds done and all, and what it
-  /// throws ends the work.
+  /// Renders to a file with an engine whose patch and piano are set; `progress` is told the seconds done and all, and
+  /// what it throws ends the work.
   public func write(
     to path: String, format: AudioFile.Format, engine: Engine,
     progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
   ) throws {
+    var file: AudioFile?
+    try render(engine) { samples, done, all in
+      let open = try file ?? AudioFile(path: path, format: format)
+      file = open
+      try samples.withUnsafeBufferPointer { try open.write($0) }
+      try progress(done, all)
+    }
+  }
+
+  /// Renders with an engine piece by piece; those before the range are empty.
+  public func render(_ engine: Engine, _ body: (_ samples: [Float], _ done: Double, _ all: Double) throws -> Void)
+    throws
+  {
     var renderer = OfflineRenderer(events, engine: engine)
     let end = min((self.end + .seconds(Self.tail)).seconds, range.upperBound)
     guard end > range.lowerBound else {
       throw ScoreFileError("--from \(range.lowerBound): the music ends at \(Int(end)) s")
     }
-    let file = try AudioFile(path: path, format: format)
     var frame: Int64 = 0
     let first = Tick.seconds(range.lowerBound).rawValue
     let last = Tick.seconds(end).rawValue
@@ -45,9 +57,8 @@ public struct OfflineSound {
       // What comes before the range is rendered all the same: its notes ring on.
       let run = Int(min(4_800, (frame < first ? first : last) - frame))
       let samples = renderer.render(frames: run)
-      if frame >= first { try samples.withUnsafeBufferPointer { try file.write($0) } }
       frame += Int64(run)
-      try progress(Double(frame) / 48_000, end)
+      try body(frame > first ? samples : [], Double(frame) / 48_000, end)
     }
   }
 }

@@ -28,7 +28,8 @@ public struct PaceReport: Sendable {
   public private(set) var reached = 0
   /// Pairs composed.
   public private(set) var pairs = 0
-  /// Seconds from each long note that was heard to the next, echoes' and those resolved late among them, while games ran.
+  /// Seconds from each long note that was heard to the next, echoes' and those resolved late among them, from the
+  /// first bar to the end of the arch.
   public private(set) var between: [Double] = []
 
   /// The share of bars that reach their long note, 0–1.
@@ -61,13 +62,17 @@ public struct PaceReport: Sendable {
       _ = conductor.advance(to: now - Conductor.lookahead)
       _ = conductor.handle(.moved(facts), at: now)
     }
+    while conductor.isClosing {
+      now = conductor.bars.last.map(Rendition.end(of:)) ?? now
+      _ = conductor.advance(to: now)
+    }
     var last: Tick?
     func hear(_ moment: Tick) {
       if let last { between.append((moment - last).seconds) }
       last = moment
     }
     for bar in conductor.bars {
-      guard let long = bar.pairs.last?.m?.onset, bar.kind != .undo else { continue }
+      guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
       // What the bar before was kept from saying is said late, and held under this one.
       for note in bar.pairs[0].bass where note.onset > .zero {
         let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset

@@ -17,9 +17,7 @@ public struct Sound: Sendable {
 
   /// Makes a sound.
   public init(left: [Float], right: [Float], sampleRate: Int = 48_000) {
-    self.left = left
-    self.right = right
-    self.sampleRate = sampleRate
+    (self.left, self.right, self.sampleRate) = (left, right, sampleRate)
   }
 
   /// Reads a sound file of any kind libsndfile knows; mono is taken to both sides, channels past two are dropped.

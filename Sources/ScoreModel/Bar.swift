@@ -13,11 +13,7 @@ public struct Note: Sendable, Hashable {
 
   /// Makes a note; see the properties for units.
   public init(pitch: Pitch, velocity: UInt8, onset: Tick, duration: Tick, pan: Int8) {
-    self.pitch = pitch
-    self.velocity = velocity
-    self.onset = onset
-    self.duration = duration
-    self.pan = pan
+    (self.pitch, self.velocity, self.onset, self.duration, self.pan) = (pitch, velocity, onset, duration, pan)
   }
 }
 
@@ -40,12 +36,7 @@ public struct Pair: Sendable, Hashable {
   public init(
     m: Note?, t: Note?, answer: Note? = nil, bass: [Note] = [], isLong: Bool = false, isAwakening: Bool = false
   ) {
-    self.m = m
-    self.t = t
-    self.answer = answer
-    self.bass = bass
-    self.isLong = isLong
-    self.isAwakening = isAwakening
+    (self.m, self.t, self.answer, self.bass, self.isLong, self.isAwakening) = (m, t, answer, bass, isLong, isAwakening)
   }
 }
 
@@ -86,13 +77,7 @@ public struct Bar: Sendable, Hashable {
   public init(
     index: Int, kind: Kind, ply: Int, isX: Bool?, start: Tick, pairs: [Pair], cut: Tick? = nil, signs: [String] = []
   ) {
-    self.index = index
-    self.kind = kind
-    self.ply = ply
-    self.isX = isX
-    self.start = start
-    self.pairs = pairs
-    self.cut = cut
-    self.signs = signs
+    (self.index, self.kind, self.ply, self.isX, self.start, self.pairs) = (index, kind, ply, isX, start, pairs)
+    (self.cut, self.signs) = (cut, signs)
   }
 }

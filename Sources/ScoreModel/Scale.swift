@@ -9,9 +9,7 @@ public struct Spelling: Sendable, Hashable, CustomStringConvertible {
 
   /// Makes a spelling from its parts.
   public init(letter: Int, alteration: Int, octave: Int) {
-    self.letter = letter
-    self.alteration = alteration
-    self.octave = octave
+    (self.letter, self.alteration, self.octave) = (letter, alteration, octave)
   }
 
   /// Reads a name such as `F#5`, `F♯5`, `Bb3` or `D6`; `nil` if it is none.
@@ -59,9 +57,7 @@ public struct Scale: Sendable, Hashable {
   /// Makes a scale from a tonic's letter and accidental and seven rising steps that begin with 0 and stay below 12.
   public init(tonicLetter: Int, tonicAlteration: Int, steps: [Int]) {
     precondition(steps.count == 7 && steps[0] == 0 && steps == steps.sorted() && steps[6] < 12, "no scale: \(steps)")
-    self.tonicLetter = tonicLetter
-    self.tonicAlteration = tonicAlteration
-    self.steps = steps
+    (self.tonicLetter, self.tonicAlteration, self.steps) = (tonicLetter, tonicAlteration, steps)
   }
 
   /// The semitones of the church modes by name.

@@ -60,16 +60,8 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
     frame: Tick, generation: UInt32, kind: Kind, voice: Voice = .ui, pitch: Pitch = Pitch(rawValue: 0),
     velocity: UInt8 = 0, pan: Int8 = 0, amount: UInt8 = 0, chain: UInt8 = 0, duration: Int32 = 0
   ) {
-    self.frame = frame
-    self.generation = generation
-    self.kind = kind
-    self.voice = voice
-    self.pitch = pitch
-    self.velocity = velocity
-    self.pan = pan
-    self.amount = amount
-    self.chain = chain
-    self.duration = duration
+    (self.frame, self.generation, self.kind, self.voice, self.pitch) = (frame, generation, kind, voice, pitch)
+    (self.velocity, self.pan, self.amount, self.chain, self.duration) = (velocity, pan, amount, chain, duration)
   }
 }
 

@@ -18,9 +18,7 @@ public indirect enum RuleTree: Sendable, Hashable {
 
     /// Makes an entry.
     public init(key: String, line: Int, value: RuleTree) {
-      self.key = key
-      self.line = line
-      self.value = value
+      (self.key, self.line, self.value) = (key, line, value)
     }
   }
 

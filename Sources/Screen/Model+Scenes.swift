@@ -115,11 +115,15 @@ public struct ReplayModel: Sendable, Hashable {
   public var title: String
   /// The bars of its music, if known.
   public var bars: [Bar]
+  /// The scale they are spelled in.
+  public var scale: Scale
   /// Where its music sounds now, in the time of its bars; `nil` while it rests.
   public var soundNow: Tick?
 
   /// Makes a replay.
-  public init(game: Game, title: String, bars: [Bar] = [], soundNow: Tick? = nil) {
-    (self.game, self.title, self.bars, self.soundNow) = (game, title, bars, soundNow)
+  public init(
+    game: Game, title: String, bars: [Bar] = [], scale: Scale = Tonality.standard.scale, soundNow: Tick? = nil
+  ) {
+    (self.game, self.title, self.bars, self.scale, self.soundNow) = (game, title, bars, scale, soundNow)
   }
 }

@@ -17,6 +17,9 @@ public enum Seat: Sendable, Hashable {
   case menace
   /// Someone at the other end of a connection.
   case remote(name: String)
+
+  /// Whether somebody elsewhere sits here.
+  public var isRemote: Bool { if case .remote = self { true } else { false } }
 }
 
 /// What the player set up on the new-game scene.
@@ -79,7 +82,7 @@ public struct BoardModel: Sendable, Hashable {
   /// Whether the sound is muted.
   public var isMuted = false
   /// The time left on each side's clock in milliseconds, where clocks are used.
-  public var clocks: Clocks?
+  public var clocks: Numbers?
   /// Whether the last move may be taken back.
   public var canUndo = true
   /// Whether a move taken back may be played again.
@@ -89,7 +92,7 @@ public struct BoardModel: Sendable, Hashable {
   /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
   public var beads: [Int]?
   /// Games won since these two sat down, where any was.
-  public var score: Clocks?
+  public var score: Numbers?
   /// Whether the opponent's answer waits for the music.
   public var waitsForMusic = false
   /// The match over the network, if this is one.
@@ -98,14 +101,14 @@ public struct BoardModel: Sendable, Hashable {
   public var notice: String?
 
   /// A number for either side.
-  public struct Clocks: Sendable, Hashable {
+  public struct Numbers: Sendable, Hashable {
     /// X's.
     public var x: Int
     /// O's.
     public var o: Int
 
     /// Makes a pair of numbers.
-    public init(x: Int, o: Int) {
+    public init(x: Int = 0, o: Int = 0) {
       (self.x, self.o) = (x, o)
     }
   }

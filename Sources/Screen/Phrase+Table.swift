@@ -32,7 +32,7 @@ extension Phrase {
     .byForfeit: ("by forfeit", "durch Regelbruch"),
     .newGame: ("New game", "Neues Spiel"),
     .rematch: ("Rematch", "Revanche"),
-    .undo: ("Undo", "Zurück"),
+    .undo: ("Undo", "Zug zurück"),
     .redo: ("Redo", "Wieder vor"),
     .hint: ("Hint", "Rat"),
     .mute: ("Mute", "Ton aus"),
@@ -431,6 +431,10 @@ extension Phrase {
     .nothingToKeep: ("There is no piece yet: make a move first.", "Noch gibt es kein Stück: Mach erst einen Zug."),
     .gameIsOver: ("This game is over.", "Dieses Spiel ist vorbei."),
     .gameRuns: ("This game is not over yet.", "Dieses Spiel ist noch nicht vorbei."),
+    .answerIsDue: (
+      "The answer comes in time with the music; then it is your turn.",
+      "Die Antwort kommt im Takt der Musik; dann bist du dran."
+    ),
     .notYourTurn: ("It is not your turn yet.", "Du bist noch nicht dran."),
     .cellTaken: ("This cell is taken.", "Dieses Feld ist besetzt."),
     .onlyWatching: ("You are only watching.", "Du siehst nur zu."),

@@ -1,13 +1,4 @@
-// Past 500 lines in one file: pages, input and drawing work on the same private state.
-
 import TicTacToe
-
-/// The pages of the window, by name.
-public enum SceneName: String, Sendable, Hashable, CaseIterable {
-  case board
-  case newGame = "new-game"
-  case contents, settings, help, review, games, statistics, network, talk, easings
-}
 
 /// The last responder: owns the pages, takes input, draws pictures, tells the executable what the player wants.
 ///
@@ -99,9 +90,7 @@ public final class RootScreen {
       change(stage.replay, newValue) { stage.replay = $0 }
       guard currentScene == .review, let newValue, newValue.game != old?.game else { return }
       // Another game was opened over the one on the page.
-      pages.removeLast()
-      relink()
-      open(.review)
+      book.open(.review)
     }
   }
 
@@ -115,16 +104,13 @@ public final class RootScreen {
 
   let stage: Stage
   private var pendingModel = BoardModel()
-  private var pages: [(name: SceneName, scene: Scene)] = []
-  private var hovered: View?
+  private let book: Book
   private var captured: View?
   /// Where a finger went down and is now, and the list it moves once it has gone up or down.
   private var finger: (start: Point, last: Point, list: ScrollView?, isDragging: Bool)?
   private var measuredFor: (Int, Int)?
   private var picture = Picture()
   private let chain: Root
-  /// Lies over whatever page is open.
-  private let notice: NoticeView
   /// Whether the text of the key just pressed is not meant for where the focus has gone by it.
   private var dropsText = false
   private var textPlace: Rect?
@@ -138,16 +124,22 @@ public final class RootScreen {
     stage = Stage(services: services)
     stage.themes = themes
     chain = Root(stage: stage)
-    notice = NoticeView(stage: stage)
+    book = Book(stage, chain)
     chain.owner = self
+    book.willOpen = { [unowned(unsafe) self] in ask(for: $0) }
+    book.didTurn = { [unowned(unsafe) self] in
+      setHovered(nil)
+      captured = nil
+      picture.turn(stage.animator)
+    }
     let settings = stage.settings
     settings.$theme.observe { [unowned(unsafe) self] _ in applySettings() }
     settings.$textScale.observe { [unowned(unsafe) self] _ in applySettings() }
     settings.$reducedMotion.observe { [unowned(unsafe) self] _ in applySettings() }
-    open(.board)
+    book.open(.board)
     settings.$language.observe { [unowned(unsafe) self] _ in
       applySettings()
-      rebuild()
+      book.rebuild()
     }
     settings.$fullScreen.observe { [stage] isFull in if isFull || stage.now > 0 { services.setFullScreen(isFull) } }
   }
@@ -180,97 +172,30 @@ public final class RootScreen {
   // MARK: Pages
 
   /// The page on top.
-  public var currentScene: SceneName { pages.last?.name ?? .board }
+  public var currentScene: SceneName { book.name }
 
   /// Turns to a page; the board is always the first one.
-  public func show(_ name: SceneName) {
-    guard name != currentScene else { return }
-    if name == .board {
-      while pages.count > 1 { close() }
-    } else {
-      open(name)
-    }
-  }
+  public func show(_ name: SceneName) { book.show(name) }
 
-  private var scene: Scene { pages[pages.count - 1].scene }
+  private var scene: Scene { book.scene }
 
   /// Before the first picture nobody knows how large the page is.
   var isMeasured: Bool { measuredFor != nil }
 
   /// The first page.
-  var boardScene: Scene { pages[0].scene }
+  var boardScene: Scene { book.board }
 
   /// The page on top, for tests.
   var topScene: Scene { scene }
 
-  private func make(_ name: SceneName) -> Scene {
-    switch name {
-    case .board: BoardScene(stage: stage)
-    case .newGame: NewGameScene(stage: stage)
-    case .contents: ContentsScene(stage: stage)
-    case .settings: SettingsScene(stage: stage)
-    case .help: HelpScene(stage: stage)
-    case .review: ReviewScene(stage: stage)
-    case .games: GamesScene(stage: stage)
-    case .statistics: StatisticsScene(stage: stage)
-    case .network: NetworkScene(stage: stage)
-    case .talk: TalkScene(stage: stage)
-    case .easings: EasingsScene(stage: stage)
-    }
-  }
-
-  private func open(_ name: SceneName) {
-    // What the page shows is asked for as it opens, however it is opened.
+  /// What a page shows is asked for as it opens, however it is opened.
+  private func ask(for name: SceneName) {
     switch name {
     case .games: onIntent(.listGames)
     case .statistics: onIntent(.statistics)
     case .review where stage.replay == nil: onIntent(.review)
     default: break
     }
-    // A page is in the book once; the board is always its first.
-    pages.removeAll { $0.name == name }
-    relink()
-    let scene = make(name)
-    pages.append((name, scene))
-    chain.add(scene)
-    turned(focus: scene.initialFocus)
-    if pages.count > 1 { stage.say(scene.title) }
-  }
-
-  private func close() {
-    guard pages.count > 1 else { return }
-    scene.willClose()
-    if pages.removeLast().name == .review { stage.replay = nil }
-    relink()
-    turned(focus: scene.initialFocus)
-    stage.say(scene.title)
-  }
-
-  /// Makes every page again, in another language, with the focus where it was.
-  private func rebuild() {
-    let at = scene.focusOrder.firstIndex { $0 === stage.focus }
-    pages = pages.map { ($0.name, make($0.name)) }
-    relink()
-    let order = scene.focusOrder
-    turned(focus: at.map { order[min($0, order.count - 1)] } ?? scene.initialFocus)
-  }
-
-  private func relink() {
-    chain.removeChildren()
-    for page in pages { chain.add(page.scene) }
-  }
-
-  private func turned(focus: View?) {
-    setHovered(nil)
-    captured = nil
-    notice.parent?.remove(notice)
-    scene.add(notice)
-    for page in pages { page.scene.layout() }
-    stage.isTurning = true
-    stage.moveFocus(to: focus)
-    stage.isTurning = false
-    stage.staticIsStale = true
-    picture.turn(stage.animator)
   }
 
   /// Moves the focus away from what is no longer there to press, and tells the platform whether text is wanted.
@@ -310,10 +235,10 @@ public final class RootScreen {
     var still = old
     still.soundNow = pendingModel.soundNow
     if still == pendingModel {
-      for page in pages { page.scene.soundMoved() }
+      for page in book.scenes { page.soundMoved() }
     } else {
-      for page in pages { page.scene.modelChanged(from: old) }
-      if let text = stage.model.notice, text != old.notice { notice.show(text) }
+      for page in book.scenes { page.modelChanged(from: old) }
+      if let text = stage.model.notice, text != old.notice { book.notice.show(text) }
       speakChange(from: old)
     }
   }
@@ -360,7 +285,7 @@ public final class RootScreen {
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .scrolled(let lines):
-      _ = route(from: hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
+      _ = route(from: stage.hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
     case .key(let key, let modifiers, let isRepeat):
       let focus = stage.focus
       setHovered(nil)
@@ -408,11 +333,12 @@ public final class RootScreen {
   }
 
   private func setHovered(_ view: View?) {
-    guard hovered !== view else { return }
-    let old = hovered
-    hovered = view
+    guard stage.hovered !== view else { return }
+    let old = stage.hovered
+    stage.hovered = view
     old?.hover(false)
     view?.hover(true)
+    scene.hoverMoved()
     stage.services.setPointingHand(view?.showsHand ?? false)
   }
 
@@ -443,7 +369,7 @@ public final class RootScreen {
     }
     switch key {
     case .tab: cycleFocus(backwards: modifiers.contains(.shift))
-    case .escape where !isRepeat: if pages.count > 1 { close() } else { show(.contents) }
+    case .escape where !isRepeat: if currentScene == .board { show(.contents) } else { book.close() }
     case .function(1): show(.help)
     case .function(5): onIntent(.reloadRules)
     case .function(11) where !isRepeat: stage.settings.fullScreen.toggle()
@@ -461,7 +387,7 @@ public final class RootScreen {
     // Twentieths, so that steps do not add up to 0.7000000000000001 in the settings file.
     stage.settings.volume = ((stage.settings.volume + step) * 20).rounded() / 20
     let text = "\(stage.text(.volume)) \(Int((stage.settings.volume * 100).rounded())) %"
-    notice.show(text)
+    book.notice.show(text)
     stage.say(text)
   }
 
@@ -489,8 +415,8 @@ public final class RootScreen {
 
   fileprivate func answer(_ intent: Intent) -> Bool {
     switch intent {
-    case .back: close()
-    case .show(let name): turn(to: name)
+    case .back: book.close()
+    case .show(let name): book.turn(to: name)
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)
@@ -498,7 +424,7 @@ public final class RootScreen {
     case .preview: onIntent(intent)
     default:
       // What is chosen from the table of contents is done on the board.
-      if currentScene == .contents { close() }
+      if currentScene == .contents { book.close() }
       onIntent(intent)
     }
     return true
@@ -507,15 +433,6 @@ public final class RootScreen {
   /// Does what the screen does by itself.
   public func perform(_ intent: Intent) {
     if !scene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
-  }
-
-  /// Opens a page in place of the table of contents, so that Esc leads back to the board.
-  private func turn(to name: SceneName) {
-    if currentScene == .contents, name != .contents {
-      pages.removeLast()
-      relink()
-    }
-    show(name)
   }
 
   // MARK: Drawing
@@ -540,7 +457,7 @@ public final class RootScreen {
     measuredFor = (width, height)
     stage.metrics = Metrics(
       width: Double(width), height: Double(height), scale: scale, textScale: stage.settings.textScale)
-    for page in pages { page.scene.layout() }
+    for page in book.scenes { page.layout() }
     stage.staticIsStale = true
   }
 

@@ -73,6 +73,8 @@ final class Stage {
   var now = 0.0
   /// Whether the last input came from the keyboard, so that the focus must be seen.
   var showsFocus = false
+  /// The view under the pointer.
+  unowned(unsafe) var hovered: View?
   /// The focused view.
   unowned(unsafe) var focus: View?
   /// Whether a page is being opened.

@@ -63,6 +63,7 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Speech
   case speakPlays, speakEmpty
   // What cannot be, and why
+  case answerIsDue
   case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
   case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
   case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater

@@ -195,7 +195,7 @@ public final class GameSession {
 
   // MARK: - Time
 
-  /// Lets time pass: call it about every 50 ms, and when `wake` says.
+  /// Lets time pass: call it when `wake` says, and after a worker is done.
   public func advance() {
     guard hasOpened else { return }
     for late in sound.takeLate() {
@@ -213,10 +213,13 @@ public final class GameSession {
     if !isResting { post(events) }
   }
 
-  /// Seconds until `advance` has something to do that cannot wait for its usual turn; `nil` when nothing is due.
+  /// Seconds until `advance` has something to do, or a clock shows something else; `nil` when nothing is due.
   public var wake: Double? {
-    guard let answer else { return nil }
-    return max(0, (answer.slot - sound.lead - sound.now()).seconds)
+    guard hasOpened else { return nil }
+    if answer == nil, thought?.result != nil { return 0 }
+    let now = sound.now()
+    let score = [answer?.slot, conductor.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
+    return [score, clockChange(at: now)].compactMap { $0 }.min().map { max(0, $0) }
   }
 
   private func answerIfReady(_ now: Tick) {
@@ -360,6 +363,14 @@ extension GameSession {
       left -= Int(max(0, now.rawValue + frameOffset - last) / 48)
     }
     return left
+  }
+
+  /// Seconds until the running clock shows something else: whole seconds, tenths once it runs low.
+  private func clockChange(at now: Tick) -> Double? {
+    guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
+    let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
+    // No sooner than the sound moves on: it goes by blocks.
+    return max(0.02, Double(left % unit + 1) / 1_000)
   }
 
   /// Hears a clock that runs low, and ends the game of one that ran out.

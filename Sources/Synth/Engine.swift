@@ -100,6 +100,15 @@ public final class Engine: @unchecked Sendable {
     if advance < frames { (buffer + 2 * advance).update(repeating: 0, count: 2 * (frames - advance)) }
   }
 
+  /// Lets frames of score time pass that nobody hears: nothing is computed, and notes that would begin in them are lost.
+  /// Real-time safe: yes.
+  public func pass(frames: Int) {
+    asked.wrappingAdd(Int64(frames), ordering: .sequentiallyConsistent)
+    begun.store(mixer.pointee.now + Int64(frames), ordering: .sequentiallyConsistent)
+    mixer.pointee.drain(ring, reports)
+    mixer.pointee.pass(frames)
+  }
+
   // MARK: - Knobs
 
   /// Sets the volume in dB, −90…+12, 0 by default; it ramps within 40 ms.

@@ -32,12 +32,7 @@ public struct Instrument: BitwiseCopyable, @unchecked Sendable {
     tune: @escaping @convention(c) (UnsafeMutableRawPointer, Int32) -> Void,
     silence: @escaping @convention(c) (UnsafeMutableRawPointer) -> Void
   ) {
-    self.context = context
-    self.strike = strike
-    self.release = release
-    self.pedal = pedal
-    self.render = render
-    self.tune = tune
-    self.silence = silence
+    (self.context, self.strike, self.release, self.pedal, self.render) = (context, strike, release, pedal, render)
+    (self.tune, self.silence) = (tune, silence)
   }
 }

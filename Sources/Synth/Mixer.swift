@@ -35,7 +35,6 @@ struct Mixer: ~Copyable {
   private var usesGrand = false
   private var grandTuning: Int32 = 0
   private var frame: Int64 = 0
-  private var nextBell = 0
   private var activePreview = 0
   private var a4: Float = 440
   private var retiringRackCells = 0
@@ -130,6 +129,14 @@ struct Mixer: ~Copyable {
   /// Takes what the producer posted.
   mutating func drain(_ ring: borrowing EventRing, _ reports: borrowing ReportRing) {
     scheduler.drain(ring, now: frame, reports: reports)
+  }
+
+  /// Lets frames pass in silence: what is struck in them is lost, all else is as if it had been rendered.
+  mutating func pass(_ frames: Int) {
+    frame += Int64(frames)
+    while let event = scheduler.pop(due: frame - 1) {
+      if event.kind != .note, event.kind != .bell { play(event) }
+    }
   }
 
   /// Fills `frames` frames of interleaved stereo with the next of score time.

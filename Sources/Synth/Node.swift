@@ -9,9 +9,7 @@ public struct StereoBlock {
 
   /// Describes `frames` frames at `left` and `right`.
   public init(left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>, frames: Int) {
-    self.left = left
-    self.right = right
-    self.frames = frames
+    (self.left, self.right, self.frames) = (left, right, frames)
   }
 
   /// Takes the frames of another block at least as long. A plain loop: `update(from:)` counts as a deallocation.

@@ -97,9 +97,4 @@ public struct Patch: Sendable, Hashable {
     self.sympathy = sympathy
     self.chains = Array(chains.prefix(Self.maxChains))
   }
-
-  /// The number by which events call a chain; `nil` if there is none of that name.
-  public func chainNumber(_ name: String) -> UInt8? {
-    chains.firstIndex { $0.name == name }.map { UInt8($0 + 1) }
-  }
 }

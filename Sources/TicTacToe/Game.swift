@@ -47,7 +47,7 @@ public struct Move: Sendable, Hashable {
   public var elapsed: Int64?
   /// Time left on the mover's clock in milliseconds (`[%clk]`), if kept.
   public var clock: Int64?
-  /// The audio frame of the downbeat, 48 kHz from the first sound (`[%frame]`), if kept.
+  /// Its moment as whoever keeps the game counts it (`[%frame]`), if kept.
   public var frame: Int64?
 
   /// Makes a move.

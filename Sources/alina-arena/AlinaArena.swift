@@ -26,6 +26,8 @@ struct AlinaArena: ParsableCommand {
   static func main() {
     // A reader that goes away is an error to report, not a signal to die of.
     signal(SIGPIPE, SIG_IGN)
+    // Those that are closed would be the games' file, or an engine's.
+    for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     do {
       var command = try parseAsRoot(joined(Array(CommandLine.arguments.dropFirst())))
       try command.run()
@@ -34,11 +36,10 @@ struct AlinaArena: ParsableCommand {
     } catch let code as ExitCode {
       Foundation.exit(code.rawValue)
     } catch {
-      if exitCode(for: error) == .success {
-        print(fullMessage(for: error))
-        Foundation.exit(0)
+      guard exitCode(for: error) == .success else {
+        fail(message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong arguments", 2)
       }
-      fail(message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong arguments", 2)
+      do { try writeOut(fullMessage(for: error) + "\n") } catch { fail(error.description, 3) }
     }
   }
 
@@ -61,10 +62,13 @@ struct AlinaArena: ParsableCommand {
   }
 
   private static func fail(_ message: String, _ code: Int32) -> Never {
-    FileHandle.standardError.write(Data("alina-arena: \(message)\n".utf8))
+    tell(message)
     Foundation.exit(code)
   }
 }
+
+/// A line on the standard error.
+func tell(_ message: String) { writeError("alina-arena: \(message)\n") }
 
 /// The program itself, which guards engines under another name.
 let ownExecutable: String =

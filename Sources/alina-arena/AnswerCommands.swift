@@ -131,6 +131,7 @@ struct MenaceTrain: ParsableCommand {
     guard interval >= 1, games / interval <= 10_000 else {
       throw ArenaError("--interval \(interval): at least 1, and at most 10000 measurements")
     }
+    try checkPlaces(["--save": save, "--svg": svg], force: true)
     let teachers = try (opponent.isEmpty ? ["perfect", "random"] : opponent).map { name in
       guard let teacher = try PlayerSpec(name).memoryless(freezing: true) else {
         throw ArenaError("--opponent '\(name)' is not memoryless")
@@ -139,7 +140,7 @@ struct MenaceTrain: ParsableCommand {
     }
     var training = MenaceTraining(try load.map { (path) throws(ArenaError) in try MatchboxFile.load(path) } ?? Menace())
     training.train(against: teachers, games: games, seed: seed, measuringEvery: interval)
-    if let save { try MatchboxFile.save(training.menace, to: save) }
+    if let save { try writeFile(MatchboxFile.text(of: training.menace), to: save) }
     if let svg { try writeFile(training.svg, to: svg) }
     if json {
       let points = training.curve.map {

@@ -70,7 +70,7 @@ struct GameScores {
         guard index < chosen.count else { return }
         do {
           try write(chosen[index].record, "\(folder)/\(chosen[index].choices[0])") {
-            if isInterrupted() { throw Interruption() }
+            if isInterrupted() { throw CancellationError() }
           }
         } catch {
           failure.withLock { $0 = $0 ?? error }
@@ -80,7 +80,7 @@ struct GameScores {
     }
     switch failure.withLock({ $0 }) {
     case nil: break
-    case is Interruption: return false
+    case is CancellationError: return false
     case let error?: throw ArenaError("\(error)")
     }
     for name in Highlight.names where !chosen.contains(where: { $0.choices[0] == name }) {
@@ -88,8 +88,6 @@ struct GameScores {
     }
     return true
   }
-
-  private struct Interruption: Error {}
 
   private func write(_ record: Record, _ stem: String, check: () throws -> Void) throws {
     let rendition = Rendition(of: record, rules: rules)

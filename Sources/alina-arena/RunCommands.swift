@@ -7,8 +7,6 @@ private let interruption = StopSignal()
 
 private func noteInterruption(_ signal: Int32) { if interruption.set() { _exit(130) } }
 
-private func tell(_ message: String) { FileHandle.standardError.write(Data("alina-arena: \(message)\n".utf8)) }
-
 /// When a progress line is shown.
 enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   case auto, never, always
@@ -52,7 +50,10 @@ struct GameOptions: ParsableArguments {
       names = [x, o]
     }
     var entrants = try names.map { (name) throws(ArenaError) in RunConfiguration.Entrant(try PlayerSpec(name)) }
-    try applyTime(to: &configuration.time)
+    for (name, value) in [("movetime", movetime), ("nodes", nodes), ("margin", margin)] {
+      if let value { try configuration.time.apply(name, "\(value)") }
+    }
+    if let tc { try configuration.time.apply("tc", tc) }
     func words(_ text: String) -> [String] { text.split(separator: EngineSettings.separator).map(String.init) }
     for engine in engine {
       entrants.append(
@@ -80,13 +81,6 @@ struct GameOptions: ParsableArguments {
     if let shard { configuration.shard = try Shard(shard) }
     if freeze { configuration.isFrozen = true }
   }
-
-  private func applyTime(to time: inout TimeLimit) throws(ArenaError) {
-    for (name, value) in [("movetime", movetime), ("nodes", nodes), ("margin", margin)] {
-      if let value { try time.apply(name, "\(value)") }
-    }
-    if let tc { try time.apply("tc", tc) }
-  }
 }
 
 /// What does not change the games.
@@ -105,16 +99,16 @@ struct OutputOptions: ParsableArguments {
     return count
   }
 
-  /// Refuses before the first game what could not be written after the last.
-  func check(_ configuration: RunConfiguration, force: Bool) throws(ArenaError) {
+  /// Refuses before the first game what could not be written after the last; `games` is the file of games.
+  func check(_ configuration: RunConfiguration, games: String?, force: Bool) throws(ArenaError) {
     if saveMenace != nil {
       let players = configuration.entrants.filter { if case .menace = $0.spec { true } else { false } }
       guard configuration.format == .match, players.count == 1 else {
         throw ArenaError("--save-menace needs a match in which exactly one player is menace")
       }
     }
-    if let pgn { try checkPlace(pgn, option: "--pgn", force: force) }
-    if let saveMenace { try checkPlace(saveMenace, option: "--save-menace", force: true) }
+    try checkPlaces(["--pgn": pgn], force: force)
+    try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace], besides: games, force: true)
   }
 
   /// Plays, shows and writes what was asked for; `games` is the file of games, `isKept` if it is no temporary one.
@@ -141,17 +135,20 @@ struct OutputOptions: ParsableArguments {
         $0.contains { " '\"$\\&;()*?<>|".contains($0) } ? "'" + $0.replacing("'", with: "'\\''") + "'" : $0
       }.joined(separator: " ")
     }
-    if report.ending == .interrupted {
-      tell("interrupted after \(report.games) games\(isKept ? "; continue with: \(resume())" : "")")
-      throw ExitCode(130)
+    func interrupted(_ when: String, _ hint: String) -> ExitCode {
+      tell("interrupted \(when)\(isKept ? "; \(hint)" : "")")
+      return ExitCode(130)
     }
-    if let pgn, let games { try PGNExport.write(games, to: pgn) }
-    if let saveMenace, let menace = run.trainedMenace { try MatchboxFile.save(menace, to: saveMenace) }
+    if report.ending == .interrupted {
+      throw interrupted("after \(report.games) games", "continue with: \(resume())")
+    }
+    if let pgn, let games, try !PGNExport.write(games, to: pgn, stop: interruption) {
+      throw interrupted("while writing \(pgn)", "the games are complete: \(resume(["--pgn", pgn]))")
+    }
+    if let saveMenace, let menace = run.trainedMenace { try writeFile(MatchboxFile.text(of: menace), to: saveMenace) }
     let isInterrupted = { @Sendable in interruption.isSet }
     if let scores, try !scores.write(&report.highlights, threads: run.threads, isInterrupted: isInterrupted) {
-      let hint = isKept ? "; the games are complete: \(resume(["--render", scores.folder]))" : ""
-      tell("interrupted while writing scores\(hint)")
-      throw ExitCode(130)
+      throw interrupted("while writing scores", "the games are complete: \(resume(["--render", scores.folder]))")
     }
     try writeOut(json ? RunText.json(report) + "\n" : RunText.text(report))
   }
@@ -172,8 +169,8 @@ struct RunCommand: ParsableCommand {
     configuration.seed = 1
     try game.apply(to: &configuration)
     try configuration.validate()
-    try output.check(configuration, force: force)
-    if let out { try checkPlace(out, option: "--out", force: force) }
+    try output.check(configuration, games: out, force: force)
+    try checkPlaces(["--out": out], force: force)
     let scores = try output.score.prepared()
     var run = try Run(configuration, threads: output.threadCount(), guardExecutable: ownExecutable)
     // PGN is made from the games' file; without one it passes through a temporary.
@@ -205,7 +202,7 @@ struct ResumeCommand: ParsableCommand {
     var run = try Run(
       resuming: file, threads: output.threadCount(), guardExecutable: ownExecutable, folders: folders
     ) { (configuration) throws(ArenaError) in try game.apply(to: &configuration) }
-    try output.check(run.configuration, force: true)
+    try output.check(run.configuration, games: file, force: true)
     try output.finish(&run, games: file, isKept: true, scores: scores)
   }
 }
@@ -224,7 +221,7 @@ struct MergeCommand: ParsableCommand {
   @Flag(help: "Print the result as JSON.") var json = false
 
   func run() throws {
-    try checkPlace(out, option: "--out", force: force)
+    try checkPlaces(["--out": out], force: force)
     let report = try Merge.write(files, to: out, folders: folders)
     try writeOut(json ? RunText.json(report) + "\n" : RunText.text(report))
   }
@@ -289,10 +286,10 @@ final class ProgressMeter {
     }
     let padding = String(repeating: " ", count: max(0, width - line.count))
     width = line.count
-    FileHandle.standardError.write(Data("\r\(line)\(padding)".utf8))
+    writeError("\r\(line)\(padding)")
   }
 
   func finish() {
-    if isOn, width > 0 { FileHandle.standardError.write(Data("\n".utf8)) }
+    if isOn, width > 0 { writeError("\n") }
   }
 }

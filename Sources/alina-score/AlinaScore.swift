@@ -3,6 +3,7 @@ import Base
 import Composer
 import Foundation
 import ScoreFiles
+import Synth
 import TicTacToe
 
 /// The command: parses arguments, calls one library function, tells errors in one line.
@@ -94,7 +95,8 @@ struct CheckRules: ParsableCommand {
 
 struct Measure: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the style table of games; without any, of seeded games of win-or-block players.")
+    abstract: "Print the style table of games; without any, of seeded games of win-or-block players.",
+    discussion: "With --pace or --png it plays the seeded games as people do, and tells or draws what is heard.")
 
   @Argument(help: "Files of one game or many, or directories of them; - reads standard input.") var games: [String] = []
   @Option(help: ArgumentHelp("How many reference games to measure when no file is given.", valueName: "n"))
@@ -106,9 +108,14 @@ struct Measure: ParsableCommand {
       "How much is heard at the pace of people instead: all, quick (a median of 1.5 s a move), median (4 s) or slow (12 s).",
       valueName: "pace"))
   var pace: String?
+  @Option(
+    help: ArgumentHelp(
+      "Draw what comes back in ten minutes of play: how alike any two seconds sound, a dot each.", valueName: "file"))
+  var png: String?
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
+    guard png == nil || games.isEmpty else { throw ValidationError("--png draws ten minutes of play, no files") }
     if let pace, pace != "all", PaceReport.medians.allSatisfy({ $0.name != pace }) {
       throw ValidationError("--pace \(pace): all, quick, median or slow")
     }
@@ -117,6 +124,7 @@ struct Measure: ParsableCommand {
 
   func run() throws {
     let rules = try RuleLibrary.load(scoreRules).rules
+    if let png { return try draw(png, rules) }
     let records = games.isEmpty ? ReferenceGames.games(count, seed: seed) : try games.flatMap(GameFile.records)
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
@@ -131,5 +139,22 @@ struct Measure: ParsableCommand {
     }
     progress.end()
     print(json ? report.json : report.text, terminator: json ? "\n" : "")
+  }
+
+  /// Draws the form of ten minutes of play.
+  private func draw(_ path: String, _ rules: ScoreRules) throws {
+    let play = SimulatedPlay(games: 12, seed: seed, rules: rules)
+    var sound = OfflineSound(play.events, end: play.end)
+    (sound.range, sound.turns) = (0...600, play.turns)
+    var form = SelfSimilarity()
+    var line: Progress?
+    try sound.render(Engine(patch: Patch(rules))) { samples, done, all in
+      form.hear(samples)
+      line = line ?? Progress(of: all)
+      line?.tell(done)
+    }
+    line?.end()
+    try WholeFile.write(path) { try form.writePNG(to: $0) }
+    print("\(path): \(form.harmony.count) s; of seconds half a minute apart \(Int(100 * form.returns)) % sound alike")
   }
 }

@@ -124,6 +124,7 @@ struct Launch {
     let pictures = Pictures(services)
     var machine = machine(engine, services, near, pictures)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
+    machine.sound.setUnheard = { audio.setUnheard($0) }
     // Scripts repeat exactly, and the grand is there a second sooner or later.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
@@ -323,7 +324,13 @@ struct Launch {
           record: piece.record, rules: piece.rules, human: piece.human, title: piece.title,
           grand: piece.isGrand ? font : nil, a4: piece.a4, writeFile: services.writeFile)
         let folder = "\(services.dataFolder())/pieces/\(name)"
-        services.inBackground { done(keeper.write(to: folder) ?? "\(kept) \(folder)") }
+        services.inBackground {
+          let trouble = keeper.write(to: folder) { percent in
+            done("\(piece.title) … \(percent) %")
+            services.wake()
+          }
+          done(trouble ?? "\(kept) \(folder)")
+        }
       })
     machine.themesFolder = themesFolder
     machine.host = { near.host(in: services.dataFolder() + "/server") }

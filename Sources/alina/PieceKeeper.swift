@@ -24,8 +24,9 @@ struct PieceKeeper: Sendable {
   /// Pixels a point of the page: sharp on paper.
   private static let zoom = 2.0
 
-  /// Writes the files into a folder, which is made; returns what went wrong, in one line.
-  func write(to folder: String) -> String? {
+  /// Writes the files into a folder, which is made; returns what went wrong, in one line. `progress` is told the percents
+  /// of the sound that are done, in tens.
+  func write(to folder: String, progress: (Int) -> Void) -> String? {
     let music = Rendition(of: record, rules: rules, human: human)
     let rules = music.rules
     do {
@@ -38,7 +39,7 @@ struct PieceKeeper: Sendable {
       }
       let page = ScorePage(music.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
       try WholeFile.write("\(folder)/piece.png") { try page.writePNG(to: $0, zoom: PieceKeeper.zoom) }
-      try WholeFile.write("\(folder)/piece.flac") { try writeSound(of: music, to: $0) }
+      try WholeFile.write("\(folder)/piece.flac") { try writeSound(of: music, to: $0, progress: progress) }
     } catch {
       return "\(error)"
     }
@@ -46,7 +47,7 @@ struct PieceKeeper: Sendable {
   }
 
   /// The sound as it was heard: on the same piano, in the same tuning.
-  private func writeSound(of music: Rendition, to path: String) throws {
+  private func writeSound(of music: Rendition, to path: String, progress: (Int) -> Void) throws {
     let engine = Engine(patch: Patch(music.rules))
     if a4 != 440 { engine.setTuning(a4: a4) }
     // The font must outlive the engine that plays it.
@@ -56,7 +57,13 @@ struct PieceKeeper: Sendable {
       engine.setPiano(.grand)
     }
     try withExtendedLifetime(sampled) {
-      try OfflineSound(music.events, end: music.end).write(to: path, format: .flac, engine: engine)
+      var told = 0
+      try OfflineSound(music.events, end: music.end).write(to: path, format: .flac, engine: engine) { done, all in
+        let tens = Int(10 * done / all)
+        guard tens > told, tens < 10 else { return }
+        told = tens
+        progress(10 * tens)
+      }
     }
   }
 }

@@ -66,7 +66,10 @@ final class ScriptedGame: PlatformGame {
   }
 
   func nextFrame(after now: Double) -> Double { pictures.areWanted ? now : app.nextFrame(after: now) }
-  func nextUpdate(after now: Double) -> Double { app.nextUpdate(after: now) }
+  func nextUpdate(after now: Double) -> Double {
+    // A script goes by the sound, which tells nobody how far it is.
+    min(app.nextUpdate(after: now), script?.isDone == false || end != nil ? now + 0.02 : .infinity)
+  }
 
   func draw(into bitmap: Bitmap, isNew: Bool, at now: Double) -> [PixelRect] {
     let damage = app.draw(into: bitmap, isNew: isNew, at: now)

@@ -30,7 +30,10 @@ import TicTacToe
     ["exact", "--x", "cmd:x", "--o", "random"], ["exact", "--x", "random"], ["perft", "10"], ["perft", "x"],
     ["solve", "--position", "4/3/3"], ["analyse", "/no/such/file"], ["resume", "/no/such/file"], ["dance"],
     ["engine", "--player", "cmd:x"], ["menace", "show", "/no/such/file"], ["menace", "train", "--games", "0"],
-    ["run", "--nonsense"],
+    ["run", "--nonsense"], ["analyse", "/proc/self/mem"], ["resume", "/proc/self/mem"],
+    ["exact", "--x", "menace:/proc/self/mem", "--o", "random"],
+    ["run", "--x", "random", "--o", "random", "--openings", "/proc/self/mem"],
+    ["run", "--x", "random", "--o", "random", "--out", "/tmp/never", "--pgn", "/tmp/./never"],
   ])
   func `wrong arguments end with code 2 and one line`(arguments: [String]) throws {
     let output = try Support.run(arguments)
@@ -117,9 +120,59 @@ import TicTacToe
   }
 
   @Test func `an output that takes nothing is an error`() throws {
-    for arguments in ["run --x random --o random --json", "perft 3", "exact --x random --o random", "menace show"] {
+    for arguments in [
+      "run --x random --o random --json", "perft 3", "exact --x random --o random", "menace show", "--help",
+    ] {
       let output = try Support.shell("exec \(Support.arena) \(arguments) > /dev/full")
       #expect(output.code == 3 && output.err.contains("standard output cannot be written"), "\(output)")
+    }
+  }
+
+  @Test func `a read error is no end of a file`() throws {
+    for arguments in ["analyse /proc/self/mem", "run --x random --o random --openings /proc/self/mem"] {
+      #expect(try Support.run(arguments.split(separator: " ").map(String.init)).err.contains(": Input/output error"))
+    }
+  }
+
+  @Test func `standard input, output and error may be full or closed`() throws {
+    for place in ["/dev/full", "&-"] {
+      #expect(try Support.shell("exec \(Support.arena) nonsense 2>\(place)").code == 2)
+      try Support.withFolder { folder in
+        let games = "--games 100000 --progress always --out \(folder)/a"
+        #expect(try Support.shell("exec \(Support.arena) run --x random --o random \(games) 2>\(place)").code == 0)
+        let file = try Support.games(folder + "/a")
+        #expect(file.isFinished && file.games.count == 100_000)
+      }
+    }
+    let closed = "exec \(Support.arena) run --x 'cmd:\(Support.bot)' --o random --games 2 <&- >&- 2>&-"
+    #expect(try Support.shell(closed).code == 3)
+  }
+
+  @Test func `a FIFO is no file of games, of boxes, of a curve or of an engine's words`() throws {
+    try Support.withFolder { folder in
+      let fifo = folder + "/fifo"
+      mkfifo(fifo, 0o600)
+      for arguments in [
+        "resume \(fifo)", "menace train --games 2 --save \(fifo)", "menace train --games 2 --svg \(fifo)",
+        "run -engine cmd=\(Support.bot) stderr=\(fifo) --player random --games 2",
+      ] {
+        let output = try Support.shell("exec timeout -s KILL 60 \(Support.arena) \(arguments)")
+        #expect(output.code == 2 && output.err.contains(fifo), "\(arguments): \(output)")
+        var status = stat()
+        #expect(lstat(fifo, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+      }
+    }
+  }
+
+  @Test(.needs("prlimit"), .needs("setpriv")) func `a lack of threads ends the run with its name`() throws {
+    try Support.withFolder { folder in
+      // Nothing limits root; another user may not see our folders.
+      let program = folder + "/alina-arena"
+      try FileManager.default.copyItem(atPath: Support.arena, toPath: program)
+      let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
+      let run = "\(program) run --x random --o random --threads 2"
+      let output = try Support.shell("exec timeout -s KILL 60 prlimit --nproc=1 \(user) \(run)")
+      #expect(output.code == 3 && output.err.contains("the system has no more threads"), "\(output)")
     }
   }
 
@@ -178,9 +231,10 @@ import TicTacToe
         func merge(_ files: [String]) throws -> Support.Output {
           try Support.run(["merge"] + files + ["--out", folder + "/merged", "--force"])
         }
+        try Data("old".utf8).write(to: URL(filePath: folder + "/merged"))
         let torn = try merge(shards)
         #expect(torn.code == 2 && torn.err.contains("shard 3/5 is not finished"), "\(torn)")
-        #expect(!FileManager.default.fileExists(atPath: folder + "/merged"))
+        #expect(FileManager.default.contents(atPath: folder + "/merged") == Data("old".utf8))
         #expect(try Support.run(["resume", shards[2]]).code == 0)
         #expect(FileManager.default.contents(atPath: shards[2]) == third)
         let merged = try merge([shards[3], shards[0], shards[4], shards[2], shards[1]])

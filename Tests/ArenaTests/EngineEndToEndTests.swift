@@ -84,6 +84,7 @@ import TicTacToe
       ("binary", "no text"), ("flood", "without a move"), ("close", "closed its output"), ("late", "no move within"),
       ("megabyte", "a line of more than 4096 bytes"), ("between", "exited with code 9"),
       ("exits-at-isready", "exited with code 5 before 'readyok'"), ("twice", "an unasked 'bestmove"),
+      ("deaf", "closed its input"),
     ])
   func `an engine that misbehaves loses with its reason, and is started again`(mode: String, says: String) throws {
     let mark = UUID().uuidString
@@ -108,7 +109,9 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test(arguments: [1, 2]) func `no more games are played at a time than was said, over all pairings`(threads: Int)
+  @Test(arguments: runsAll ? [1, 2] : [2]) func `no more games are played at a time than was said, over all pairings`(
+    threads: Int
+  )
     throws
   {
     try Support.withFolder { folder in
@@ -187,10 +190,39 @@ import TicTacToe
 
   @Test(arguments: [
     ["name=x"], ["cmd=x", "proto=xboard"], ["cmd=x", "tc=40/60"], ["cmd=x", "hash=3"], ["cmd"], ["conf=nobody"],
-    ["cmd=x", "option.A=b\nquit"],
+    ["cmd=x", "option.A=b\nquit"], ["cmd=x", "tc=0.0001"], ["cmd=x", "option.=5"], ["cmd=x", "env.=5"],
   ])
   func `wrong words of an engine are refused`(words: [String]) {
     #expect(throws: ArenaError.self) { try EngineSettings.entrant(words, each: [], default: TimeLimit()) }
+  }
+
+  @Test func `an engine has a name of a line's length, or is known by its command; any blanks stand in its lines`()
+    throws
+  {
+    func played(_ mode: String) throws -> RunReport {
+      var configuration = try Support.match("random", "random", games: 2)
+      configuration.entrants[0] = Support.misbehaving(mode)
+      var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
+      return try run.play()
+    }
+    #expect(try played("nameless").configuration.entrants[0].displayName == "cmd:…/misbehave.py nameless")
+    #expect(try played("accents").configuration.entrants[0].displayName.unicodeScalars.count == 80)
+    #expect(try played("tabs").forfeits.isEmpty)
+    #expect(try EngineSettings.entrant(["cmd=x", "name="], each: [], default: TimeLimit()).engine.name == nil)
+  }
+
+  @Test(.needs("python3")) func `the bot of the examples reads positions in both ways`() throws {
+    for position in ["startpos moves b2 a3 c3 c2", "fen 3/3/3 x moves b2 a3 c3 c2", "fen O1X/1XO/3 x"] {
+      let output = try Support.run([], input: "position \(position)\ngo\nquit\n", program: Support.bot)
+      #expect(output.out == "bestmove a1\n", "\(position): \(output)")
+    }
+  }
+
+  @Test(arguments: ["nodes nan", "nodes 1e300", "nodes -5", "wtime nan", "wtime -5", "movetime nan", "movetime x"])
+  func `limits that are none do not end our engine`(limit: String) throws {
+    let output = try Support.run(
+      ["engine", "--player", "mcts:50"], input: "position startpos\ngo \(limit)\nquit\n")
+    #expect(output.code == 0 && output.out.contains("bestmove "), "\(output)")
   }
 
   @Test func `our engine hears isready and stop while it searches, and keeps to its time`() throws {
@@ -255,7 +287,7 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
-  @Test(arguments: ["dies-at-start", "silent"])
+  @Test(arguments: runsAll ? ["dies-at-start", "silent"] : ["dies-at-start"])
   func `an engine that fails its handshake ends the program with code 1`(mode: String) throws {
     let mark = UUID().uuidString
     let output = try Support.run([

@@ -66,7 +66,7 @@ import TicTacToe
         block.set(index, games[index])
         highlights.merge(Highlights(block, stage, RunConfiguration()))
       }
-      return highlights.chosen.flatMap { chosen in chosen.choices.map { _ in chosen.candidate.index } }
+      return highlights.chosen.flatMap { chosen in chosen.choices.map { _ in chosen.line.index } }
     }
     let forward = chosen(Array(games.indices))
     #expect(forward.count == 4 && forward[0] == 0)

@@ -148,6 +148,15 @@ import TicTacToe
       }
       _ = try resumed()
       #expect(FileManager.default.contents(atPath: path) == Data(whole))
+      // Nor is one that another run is about to begin.
+      let part = folder + "/b.part"
+      try Data("header".utf8).write(to: URL(filePath: part))
+      let other = try #require(FileHandle(forReadingAtPath: part))
+      #expect(flock(other.fileDescriptor, LOCK_EX) == 0)
+      #expect(throws: ArenaError.self) {
+        try Support.play(try Support.match("random", "perfect", games: 2), to: folder + "/b")
+      }
+      #expect(FileManager.default.contents(atPath: part) == Data("header".utf8))
     }
   }
 
@@ -315,7 +324,7 @@ import TicTacToe
       whole.train(against: [SimpleOpponent.random], games: 400, seed: 5, measuringEvery: 400)
       var half = MenaceTraining(Menace())
       half.train(against: [SimpleOpponent.random], games: 200, seed: 5, measuringEvery: 200)
-      try MatchboxFile.save(half.menace, to: folder + "/boxes")
+      try writeFile(MatchboxFile.text(of: half.menace), to: folder + "/boxes")
       let loaded = try MatchboxFile.load(folder + "/boxes")
       #expect(loaded.beads == half.menace.beads && loaded.gamesLearned == 200)
       var rest = MenaceTraining(loaded)
@@ -359,7 +368,8 @@ import TicTacToe
     try Support.withFolder { folder in
       _ = try Support.play(try Support.match("adaptive", name, games: 2200, seed: 4), to: folder + "/a")
       let games = try Support.games(folder + "/a").games[200..<2200]
-      return Double(games.reduce(0) { $0 + $1.game.doubledPoints(asO: $1.o == 0) }) / 4000
+      let points = games.map { $0.game.result == 2 ? 1 : ($0.game.result == 1) == ($0.o == 0) ? 2 : 0 }
+      return Double(points.reduce(0, +)) / 4000
     }
   }
 

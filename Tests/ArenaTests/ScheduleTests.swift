@@ -154,7 +154,7 @@ import TicTacToe
       var report = try run.play()
       // Perfect players only draw: two pairs and four more, then the first entrant wins.
       #expect(report.knockout.count == count - 1)
-      #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.a, $0.b) })
+      #expect(report.knockout.allSatisfy { $0.pairs == 6 && $0.bySeed && $0.winner == min($0.pairing.a, $0.pairing.b) })
       #expect(report.knockout.last?.winner == 0)
       for seed in 1...amount("KNOCKOUTS", quick: 4, all: 20) {
         let players = [
@@ -168,9 +168,9 @@ import TicTacToe
         // The champion is first, who lost to it second, and who was out earlier is behind.
         let final = try #require(report.knockout.last)
         let order = report.standings.map(\.player)
-        #expect(order[0] == final.winner && order[1] == final.a + final.b - (final.winner ?? 0))
+        #expect(order[0] == final.winner && order[1] == final.pairing.a + final.pairing.b - (final.winner ?? 0))
         let out = order.map { player in
-          report.knockout.first { $0.winner != player && [$0.a, $0.b].contains(player) }?.round
+          report.knockout.first { $0.winner != player && [$0.pairing.a, $0.pairing.b].contains(player) }?.round
         }
         #expect(out.compactMap { $0 } == out.compactMap { $0 }.sorted(by: >))
       }
@@ -205,7 +205,7 @@ import TicTacToe
   @Test(arguments: ["\n", "\r\n", "\r"]) func `openings are read with any line ends`(end: String) throws {
     try Support.withFolder { folder in
       let lines = ["b2 a1", "# remark", "", "fen X1O/3/3 x moves b2", "3/1X1/3[PPPPpppp] b - - 0 1; id \"x\";"]
-      try lines.joined(separator: end).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
+      try ("\u{FEFF}" + lines.joined(separator: end)).write(toFile: folder + "/book", atomically: true, encoding: .utf8)
       guard case .list(let list) = try Openings(argument: folder + "/book") else {
         Issue.record("no list")
         return

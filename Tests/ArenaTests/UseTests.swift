@@ -46,6 +46,17 @@ import Testing
     #expect(!message.isEmpty && !String(decoding: message, as: UTF8.self).contains("interrupted"))
   }
 
+  @Test func `an interrupt ends the writing of PGN, and leaves none`() throws {
+    try Support.withFolder { folder in
+      _ = try Support.play(try Support.match("random", "perfect", games: 20), to: folder + "/games")
+      let stop = StopSignal()
+      #expect(try PGNExport.write(folder + "/games", to: folder + "/a", stop: stop))
+      stop.set()
+      #expect(try !PGNExport.write(folder + "/games", to: folder + "/b", stop: stop))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["a", "games"])
+    }
+  }
+
   @Test(.needs("python3")) func `memory does not grow with games`() throws {
     func peak(_ games: Int) throws -> Int {
       let code = """

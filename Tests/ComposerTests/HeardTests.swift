@@ -209,3 +209,16 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   #expect(resolved.pitch == goal.pitch && resolved.pan == goal.pan && resolved.velocity < goal.velocity)
   #expect(heardOut.bars[1].pairs[0].bass.isEmpty)
 }
+
+@Test func `A long note counts as heard where its M was, however early its T`() throws {
+  let game = try game("b2 a1 c1")
+  var conductor = Conductor(seed: 1, rules: rules)
+  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
+  _ = conductor.handle(.moved(game.facts[1]), at: .seconds(9))
+  let (t, m) = try #require(
+    conductor.bars[1].pairs.last.flatMap { pair in pair.t.flatMap { t in pair.m.map { (t, $0) } } })
+  #expect(m.onset == t.onset + .milliseconds(60))
+  _ = conductor.handle(.moved(game.facts[2]), at: .seconds(9) + m.onset + .milliseconds(50))
+  #expect(conductor.bars[2].pairs[0].bass.first?.pitch == m.pitch)
+}

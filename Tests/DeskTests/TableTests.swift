@@ -330,6 +330,33 @@ struct TableTests {
     #expect(desk.table.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
 
+  @Test("a click while an opponent's answer waits for the music is refused with that reason")
+  func early() {
+    var desk = TestDesk()
+    desk.want(.play(Square(4)))
+    #expect(!desk.board.acceptsMove)
+    for (language, word) in [(Language.english, "music"), (.german, "Musik")] {
+      desk.table.wishes.language = language
+      #expect(TestDesk.words(desk.want(.play(Square(0)))).first?.contains(word) == true)
+      desk.table.wishes.isMusical = false
+      #expect(TestDesk.words(desk.want(.play(Square(0)))).first?.contains(word) == false)
+      desk.table.wishes.isMusical = true
+    }
+  }
+
+  @Test("to listen is no choice of whom to play, and nothing to resign; a game is deleted on the second word")
+  func listening() {
+    var desk = TestDesk()
+    let effects = desk.want(.listen)
+    #expect(!effects.contains { if case .remember = $0 { true } else { false } })
+    #expect(desk.want(.resign).contains(.refuse))
+    let delete = Intent.deleteGame(path: "x")
+    #expect(TestDesk.words(desk.want(delete)).count == 1)
+    #expect(desk.want(.deleteGame(path: "y")) != [.file(.deleteGame(path: "y"))])
+    desk.want(delete)
+    #expect(desk.want(delete) == [.file(delete)])
+  }
+
   @Test("a rated match is resigned on the second word; one that does not count at the first")
   func resigning() {
     for rated in [true, false] {
@@ -408,6 +435,27 @@ struct TableTests {
     #expect(desk.table.network.message == "no room has this code now")
     desk.start()
     #expect(desk.table.network.message == nil)
+  }
+
+  @Test("pauses between tries grow to eight seconds, are as long as the server asks, and differ by chance")
+  func pauses() {
+    func pause(_ tries: Int, asked: Int = 0, chance: (Int) -> Int = { _ in 0 }) -> Int {
+      ClientModel.pause(after: tries, asked: asked, chance: chance)
+    }
+    #expect([0, 1, 4, 5, 9].map { pause($0) } == [125, 250, 2_000, 4_000, 4_000])
+    #expect([0, 5].map { pause($0) { $0 - 1 } } == [250, 8_000])
+    #expect(pause(0, asked: 3_000) == 3_000)
+    #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
+  }
+
+  @Test("what has lost its sense by the time it is asked is not asked of the server")
+  func senseless() {
+    var model = ClientModel(.init(), seed: 1)
+    let m = TestDesk.m
+    for command in [ClientModel.Command.acceptBots, .move(m, Square(4)), .answerDraw(m, accept: true), .forget(m)] {
+      let output = model.perform(command, now: 0)
+      #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
+    }
   }
 
   @Test("a server that is none of ours is called that, in both languages")

@@ -24,6 +24,7 @@ import Testing
     arguments: [
       ["--foo"], ["--level", "9"], ["--side", "z"], ["--buffer", "abc"], ["--buffer", "1"], ["--size", "1x1"],
       ["--pace", "9"], ["--reply", "never"], ["--script", "/no/such/file"], ["--seed", "-1"],
+      ["--leve", "5"], ["--device", "no such device"], ["/no/such/game.pgn", "--screenshot", "/dev/null"],
     ])
   func badArgument(_ arguments: [String]) throws {
     let (status, out, err) = try run(arguments)

@@ -19,6 +19,11 @@ struct MonkeyTests {
     + (1...12).map { "f\($0)" } + "123456789hjklmnrs+-".map { "\($0)" }
     + ["ctrl+z", "ctrl+y", "ctrl+s", "ctrl+o", "ctrl+c", "ctrl+v", "backspace", "delete"]
 
+  /// Marks that join what is before them, right-to-left, joined emoji, half a flag.
+  private static let texts = [
+    "äx ", "e\u{301}", "\u{301}\u{308}", "กิ", "ש\u{5B0}ל", "ص\u{64E}ب ", "👩\u{200D}👩\u{200D}👧", "🇩", "字",
+  ]
+
   /// A folder with settings of which one line is nobody's but ours.
   private func newFolder() throws -> URL {
     let folder = try Desk.newFolder()
@@ -56,7 +61,7 @@ struct MonkeyTests {
         case 2, 3: lines.append("\(frame) click \(x) \(y)")
         case 4: lines.append("\(frame) touch \(x) \(y)")
         case 5: lines.append("\(frame) scroll \(random(9) - 4)")
-        case 6: lines.append("\(frame) text äx \(random(100))")
+        case 6: lines.append("\(frame) text \(MonkeyTests.texts[random(MonkeyTests.texts.count)])\(random(100))")
         case 7 where random(8) == 0: lines.append("\(frame) \(["hide", "show", "focus off", "focus on"][random(4)])")
         default: lines.append("\(frame) key \(MonkeyTests.keys[random(MonkeyTests.keys.count)])")
         }

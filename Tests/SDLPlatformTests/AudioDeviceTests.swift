@@ -51,6 +51,36 @@ import Testing
     device.stop()
   }
 
+  @Test("What nobody hears is not computed once it has died away; time goes on, and what follows is heard")
+  func unheard() {
+    let engine = Engine(patch: Patch())
+    let control = AudioControl(isLogging: false)
+    var block = [Float](repeating: 1, count: 2 * 1_024)
+    var hook = HookState(
+      engine: .passUnretained(engine), control: .passUnretained(control), format: .float32,
+      scratch: .allocate(capacity: 1))
+    defer { hook.scratch.deallocate() }
+    /// Pulls a block in which a note begins; returns its loudest sample.
+    func pull() -> Float {
+      let note = ScoreEvent(
+        frame: engine.framesBegun, generation: 1, kind: .note, pitch: Pitch(83), velocity: 90, duration: 9_600)
+      engine.post([note])
+      block.withUnsafeMutableBytes {
+        alinaAudioHook(
+          user: &hook, stream: $0.baseAddress?.assumingMemoryBound(to: UInt8.self), length: Int32($0.count))
+      }
+      return block.map(abs).max() ?? 0
+    }
+    #expect(pull() > 0.001)
+    control.isUnheard.store(true, ordering: .relaxed)
+    #expect(pull() > 0.001, "what sounds dies away first")
+    hook.unheard = HookState.restAfter
+    for _ in 0..<3 { #expect(pull() == 0) }
+    #expect(engine.framesBegun.rawValue == 5 * 1_024)
+    control.isUnheard.store(false, ordering: .relaxed)
+    #expect(pull() > 0.001 && hook.unheard == 0)
+  }
+
   @Test("A device that appears later is taken, and the sound goes on where it was")
   func reconnection() {
     driver("no-such-driver")

@@ -64,6 +64,11 @@ import Testing
     .enabled(if: hasPlayer && hasFont, "needs fluidsynth, mido, scipy and the soundfont"))
   func midi() { run("ears/midi.py", [Self.score, "\(assets)/score.yaml", Self.isLong ? "6" : "1"]) }
 
+  @Test(
+    "Phrases heard in minutes of play end on long notes, none of them long awaited",
+    .enabled(if: hasNumerics, "needs numpy, scipy"))
+  func form() { run("ears/form.py", [Self.score, "--games", Self.isLong ? "12" : "4"]) }
+
   @Test("Simulated play is as loud as promised, by ffmpeg's meter", .enabled(if: hasMeter, "needs ffmpeg"))
   func loudness() {
     let pianos = Self.hasFont && Self.isLong ? "modal,grand" : "modal"

@@ -3,6 +3,7 @@ import Composer
 import Foundation
 import ScoreModel
 import Synth
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -42,6 +43,18 @@ func `Each shipped rule file is good and plays whole games within the measures`(
   for record in ReferenceGames.games(60) { report.add(record, rules: loaded.rules) }
   for row in report.rows { #expect(row.holds, "\(name): \(row.name) is \(row.value), wanted \(row.wanted)") }
   #expect(Patch(loaded.rules).chains.map(\.name) == loaded.rules.chains.map(\.name))
+  let endings = [loaded.rules.win, loaded.rules.loss, loaded.rules.draw].map(\.chain)
+  let called = loaded.rules.signs.map(\.chain) + endings + [loaded.rules.longNotes]
+  #expect(loaded.rules.chains.allSatisfy { called.contains($0.name) }, "a chain that nothing calls")
+}
+
+@Test(arguments: ["score", "morning", "night"])
+func `At every pace most bars reach their long note, and no twenty seconds go by without one`(_ name: String) throws {
+  let games = ReferenceGames.games(amount("PACE", quick: 60, all: 200), seed: 1)
+  for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
+    #expect(report.share >= 0.85, "\(name), \(report.pace): \(report.share)")
+    #expect(try #require(report.between.max()) < 20, "\(name), \(report.pace): \(report.between.max() ?? 0) s")
+  }
 }
 
 @Test func `The measures hold over two hundred reference games`() {

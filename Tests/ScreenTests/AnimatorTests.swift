@@ -82,7 +82,7 @@ struct AnimatorTests {
     for moment in [1.5, 2, 3, 4] { animator.advance(to: moment) }
     #expect(x.value == 0)
     #expect(heard == ["first false", "second true"])
-    #expect(animator.isIdle)
+    #expect(animator.nextChange(after: 0) == .infinity)
   }
 
   @Test("nested groups end when their longest part does")

@@ -133,6 +133,51 @@ struct FieldTests {
     #expect(screen.stage.focus is CellView)
   }
 
+  @Test("the words under the board keep still beneath the pointer until it leaves them, or presses the one that goes")
+  func bar() throws {
+    let screen = Samples.screen()
+    func places() -> [String: Rect] {
+      var places: [String: Rect] = [:]
+      screen.boardScene.visit { if let button = $0 as? TextButton { places[button.title] = button.frame } }
+      return places
+    }
+    screen.model = Samples.model([4, 1])
+    _ = screen.png(width: 800, height: 600, at: 0)
+    let before = places()
+    let undo = try #require(before[screen.text(.undo)]).center
+    screen.handle([.pointerMoved(x: undo.x, y: undo.y)], at: 1)
+    screen.model.canRedo = true
+    screen.handle([.pointerDown(x: undo.x, y: undo.y, isTouch: false)], at: 2)
+    screen.handle([.pointerUp(x: undo.x, y: undo.y, isTouch: false)], at: 2)
+    #expect(places() == before)
+    screen.handle([.pointerMoved(x: 400, y: 100)], at: 3)
+    #expect(places()[screen.text(.redo)] != nil)
+    // What ends with the press gives way to what follows.
+    screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
+    screen.handle([], at: 4)
+    let again = try #require(places()[screen.text(.rematch)]).center
+    screen.handle([.pointerMoved(x: again.x, y: again.y)], at: 5)
+    screen.handle([.pointerDown(x: again.x, y: again.y, isTouch: false)], at: 5)
+    screen.handle([.pointerUp(x: again.x, y: again.y, isTouch: false)], at: 5)
+    screen.model = Samples.model([])
+    screen.handle([], at: 6)
+    #expect(places()[screen.text(.rematch)] == nil)
+  }
+
+  @Test("with the four buttons and the cross of a controller a code is written, letter by letter")
+  func controller() {
+    let screen = screen(NetworkModel(phase: .lobby))
+    screen.stage.moveFocus(to: screen.topScene.focusOrder.first { $0 is FieldRow })
+    let (turn, next) = (Key.function(2), Key.function(3))
+    for key in [turn, turn, turn, next, turn, next] { press(screen, key) }
+    #expect(field(screen)?.text == "CBA")
+    for _ in 0..<26 { press(screen, turn) }
+    #expect(field(screen)?.text == "CB0")
+    press(screen, .left)
+    press(screen, turn)
+    #expect(field(screen)?.text == "CC0")
+  }
+
   @Test("the help page opens at its head, however large the text is")
   func head() {
     let screen = Samples.screen()

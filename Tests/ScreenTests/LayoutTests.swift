@@ -21,6 +21,7 @@ struct LayoutTests {
     var clocks = Samples.model([4, 0, 8])
     clocks.clocks = .init(x: 61_000, o: 9_400)
     clocks.canRedo = true
+    clocks.notice = "A notice of several words, as long as they come: it was saved where it can be found again."
     return [clocks, Samples.model([4, 1, 0, 8, 6, 2, 3]), Samples.online()]
   }
 
@@ -57,6 +58,16 @@ struct LayoutTests {
       for other in views[(index + 1)...] where view.frame.insetBy(0.5, 0.5).intersects(other.frame.insetBy(0.5, 0.5)) {
         Issue.record("\(type(of: view)) \(view.frame) overlaps \(type(of: other)) \(other.frame): \(place)")
       }
+    }
+    // The largest letters in the smallest windows leave no room that is nobody's.
+    if scene.stage.settings.textScale <= 1, let notice = scene.children.lazy.compactMap({ $0 as? NoticeView }).first {
+      let slip = notice.slipFrame
+      #expect(window.contains(slip), "the notice \(slip) leaves the window: \(place)")
+      for view in views where view is TextButton || view is PlayersView {
+        #expect(!slip.intersects(view.frame), "the notice \(slip) covers \(view.frame): \(place)")
+      }
+      let head = (scene as? PageScene)?.column.frame.y ?? 0
+      #expect(slip.y >= head, "the notice covers the title: \(place)")
     }
     guard let board = views.first(where: { $0 is BoardView }) else { return }
     let least = Double(min(width, height)) * 0.3

@@ -111,6 +111,23 @@ struct PhraseTests {
     #expect(screen.replay == nil)
   }
 
+  @Test("the staff of the review page is in the key of its own game")
+  func keyOfReview() {
+    let game = Samples.game([4, 1, 0, 8, 6, 2, 3])
+    let flats = Scale(tonicLetter: 3, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
+    func picture(_ running: Scale, _ reviewed: Scale) -> [UInt8] {
+      let screen = Samples.screen()
+      _ = screen.png(width: 640, height: 480, at: 0)
+      screen.model = Samples.model([4, 0])
+      screen.model.tonality.scale = running
+      screen.replay = ReplayModel(game: game, title: "one", bars: Samples.bars(for: game), scale: reviewed)
+      screen.show(.review)
+      return screen.png(width: 640, height: 480, at: 9)
+    }
+    let sharps = Tonality.standard.scale
+    #expect(picture(sharps, flats) == picture(flats, flats) && picture(sharps, flats) != picture(sharps, sharps))
+  }
+
   @Test("a key held down plays once")
   func repeats() {
     let screen = Samples.screen()

@@ -392,6 +392,49 @@ private let person = Participant.human(name: "you")
     #expect(session.record.timeControl == "30+0")
   }
 
+  @Test("Looked at only when it asks, the score and the answers are those of one that is looked at all the time")
+  func wakes() {
+    func play(_ step: (GameSession) -> Double) -> (events: [String], moves: [Move], looks: Int) {
+      let bench = Bench()
+      let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
+      session.open()
+      var looks = 0
+      for second in [8.0, 40, 70, 120] {
+        while bench.now < .seconds(second) {
+          bench.now = min(.seconds(second), bench.now + .seconds(step(session)))
+          session.advance()
+          looks += 1
+        }
+        if let cell = Array(session.game.position.legalMoves).first { session.play(cell) }
+      }
+      return (bench.posted.flatMap { $0 }.map { "\($0)" }.sorted(), session.game.moves, looks)
+    }
+    let always = play { _ in 0.02 }
+    let asked = play { $0.wake ?? 1_000 }
+    #expect(asked.events == always.events && asked.moves == always.moves && asked.moves.count > 5)
+    #expect(asked.looks < always.looks / 20, "\(asked.looks) looks in two minutes, \(always.looks) without asking")
+  }
+
+  @Test("A clock is looked at when it shows something else, and when it falls")
+  func clockWakes() {
+    let bench = Bench()
+    let session = bench.session(x: person, o: person)
+    session.open()
+    session.newGame(Participants(x: person, o: person), clockSeconds: 12)
+    session.play(Square(4))
+    var (seconds, tenths, looks) = (Set<Int>(), Set<Int>(), 0)
+    while !session.game.isOver, looks < 1_000, let wait = session.wake {
+      bench.now = bench.now + .seconds(wait)
+      session.advance()
+      looks += 1
+      let left = session.milliseconds(left: .o) ?? 0
+      if left < 10_000 { tenths.insert(left / 100) } else { seconds.insert(left / 1_000) }
+    }
+    #expect(session.game.end == GameEnd(outcome: .win(.x), termination: .time))
+    #expect(seconds == [10, 11] && tenths == Set(0..<100))
+    #expect(looks < 160)
+  }
+
   @Test("While it rests, what time alone brings is not posted")
   func resting() {
     let bench = Bench()

@@ -38,7 +38,7 @@ struct PianoTests {
 
   @Test(
     "lies within 4 dB of the grand from B1 to B4 and within 6 dB at B5 and B6, by mel log-spectral distance",
-    .long, .enabled(if: SampledPiano.isAvailable))
+    .long, .needsGrand)
   func closeness() throws {
     let grand = try SampledPiano()
     for midi in Self.bees {
@@ -57,7 +57,7 @@ struct PianoTests {
   }
 
   @Test(
-    "grows brighter with the touch: B3's centroid rises as the grand's does", .enabled(if: SampledPiano.isAvailable))
+    "grows brighter with the touch: B3's centroid rises as the grand's does", .needsGrand)
   func brightness() throws {
     let grand = try SampledPiano()
     var last = 0.0
@@ -144,7 +144,7 @@ struct PianoTests {
     }
   }
 
-  @Test("the grand follows A4 too", .enabled(if: SampledPiano.isAvailable))
+  @Test("the grand follows A4 too", .needsGrand)
   func grandTuning() throws {
     let grand = try SampledPiano()
     let engine = Engine(patch: Self.dry)
@@ -158,7 +158,7 @@ struct PianoTests {
     withExtendedLifetime(grand) {}
   }
 
-  @Test("both pianos are equally loud, within 1 LU", .long, .enabled(if: SampledPiano.isAvailable))
+  @Test("both pianos are equally loud, within 1 LU", .long, .needsGrand)
   func balance() throws {
     let grand = try SampledPiano()
     let score = Scores.music(seconds: 60)
@@ -169,4 +169,9 @@ struct PianoTests {
     #expect(abs(loudness[0] - loudness[1]) < 1, "modal \(loudness[0]) LUFS, grand \(loudness[1]) LUFS")
     withExtendedLifetime(grand) {}
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// For tests that play the grand: skipped, and said to be, where its samples are not installed.
+  static var needsGrand: Self { .enabled(if: SampledPiano.isAvailable, "the grand's sound font is not installed") }
 }

@@ -120,7 +120,7 @@ struct PlayTests {
     #expect(found.peak < 0.708 && engine.counters.limited == 0, "peak \(found.peak)")
   }
 
-  @Test("does not click on the grand either", .long, .enabled(if: SampledPiano.isAvailable))
+  @Test("does not click on the grand either", .long, .needsGrand)
   func grandClicks() throws {
     let grand = try SampledPiano()
     let (found, engine) = listen(games: Self.isLong ? 12 : 2, seed: 12, rules: "score", grand: grand)

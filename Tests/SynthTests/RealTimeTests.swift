@@ -78,7 +78,7 @@ struct RealTimeTests {
     #expect(target.contains { $0 != target[0] })
   }
 
-  @Test("the sampled grand allocates nothing", .enabled(if: SampledPiano.isAvailable))
+  @Test("the sampled grand allocates nothing", .needsGrand)
   func grand() throws {
     let piano = try SampledPiano()
     let engine = Engine()
@@ -94,7 +94,7 @@ struct RealTimeTests {
     withExtendedLifetime(piano) {}
   }
 
-  @Test("the grand gives the same samples for every block size", .long, .enabled(if: SampledPiano.isAvailable))
+  @Test("the grand gives the same samples for every block size", .long, .needsGrand)
   func grandBlocks() throws {
     var golden: [Float] = []
     for size in [1_024, 1, 63, 64, 65, 480, 8_192] {

@@ -15,7 +15,7 @@ import TicTacToe
     try server.start(pages: true)
     let port = try #require(server.port(of: "page"))
     for (path, type) in [
-      ("", "text/html"), ("boards", "text/html"), ("page.js", "text/javascript"), ("now.js", "text/javascript"),
+      ("boards", "text/html"), ("page.js", "text/javascript"), ("now.js", "text/javascript"),
       ("page.css", "text/css"),
       ("top.json", "application/json"),
     ] {
@@ -189,7 +189,7 @@ import TicTacToe
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "c1")
     try o2.wait(#""ply":0"#)
-    let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/"])
+    let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/boards"])
     #expect(page.contains("2 live boards"))
     #expect(page.contains(#"data-m="\#(m)""#) && page.contains(#"data-m="\#(m2)""#))
     #expect(page.contains(#"aria-label="board o.x.x.o..""#) && page.contains(#"aria-label="board ........x""#))
@@ -197,7 +197,7 @@ import TicTacToe
     #expect(page.components(separatedBy: #"class="x"#).count - 1 == 3, "three crosses")
     #expect(page.contains("move 5 · 60+2"))
     if let picture = ProcessInfo.processInfo.environment["PAGE_PICTURE"] {
-      _ = try chromium(["--screenshot=\(picture)", "http://127.0.0.1:\(port)/"])
+      _ = try chromium(["--screenshot=\(picture)", "http://127.0.0.1:\(port)/boards"])
     }
     server.kill9()
   }

@@ -16,7 +16,8 @@ import TicTacToe
     return crowd.checker.faults
   }
 
-  @Test func `matches in PostgreSQL survive kill -9 of the server and of the database, and nothing told is lost`()
+  @Test(.long)
+  func `matches in PostgreSQL survive kill -9 of the server and of the database, and nothing told is lost`()
     async throws
   {
     let bed = PostgresTestBed()

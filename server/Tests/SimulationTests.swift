@@ -73,7 +73,7 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
 
   @Test(arguments: [0, 3]) func `a hostile client costs the others nothing that was promised`(nodes: Int) throws {
     var (faults, tally) = ([String](), [String: Int]())
-    for seed in seeds("SIM_HOSTILE_SEED", quick: 15, all: 300) {
+    for seed in seeds("SIM_HOSTILE_SEED", quick: 6, all: 300) {
       var options = nodes == 0 ? Simulation.Options() : SimulationTests.cluster(seed)
       options.hasHostile = true
       var world = Simulation(seed: seed, options)

@@ -10,7 +10,10 @@ import TicTacToe
 
 /// Measures stores and checks the capacity model against them: `scripts/bench-store`. Not a test: it asserts nothing about
 /// time, and runs only where STORE_BENCH is set.
-@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["STORE_BENCH"] != nil)) struct StoreBench {
+@Suite(
+  .serialized,
+  .enabled(if: ProcessInfo.processInfo.environment["STORE_BENCH"] != nil, "measured by scripts/bench-store"))
+struct StoreBench {
   /// Seconds of each measurement.
   private let seconds = ProcessInfo.processInfo.environment["STORE_BENCH"].flatMap(Double.init) ?? 3
 

@@ -8,6 +8,9 @@ import TicTacToe
 
 @testable import MatchServer
 
+/// TCP and WebSockets for what takes seconds: `./test` asks the first alone.
+private let slowTransports = runsAll ? [false, true] : [false]
+
 /// What slow, silent, hostile and broken peers do over real sockets, TCP's and WebSockets, and that it costs the others nothing.
 @Suite(.serialized) struct WireEndToEndTests {
   @Test(arguments: [false, true]) func `a whole game arrives one byte at a time`(web: Bool) async throws {
@@ -22,7 +25,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: slowTransports)
   func `lines too long, not UTF-8 or not JSON are refused, and the third ends the connection`(web: Bool) async throws {
     let server = try await TestServer()
     let wrong: [[UInt8]] = [
@@ -53,7 +56,8 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test(arguments: [false, true]) func `a flood is slowed, then ended, and the others play on`(web: Bool) async throws {
+  @Test(arguments: slowTransports) func `a flood is slowed, then ended, and the others play on`(web: Bool) async throws
+  {
     let server = try await TestServer()
     let (x, o, m, _) = try RawPeer.pair(server.port(web: web), web: web)
     let flooder = try RawPeer(server.port(web: web), web: web)
@@ -116,7 +120,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: slowTransports)
   func `half-open peers are given up, their opponent is told, and resuming brings them back`(web: Bool) async throws {
     let server = try await TestServer {
       $0.session.heartbeat = 300
@@ -137,7 +141,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: slowTransports)
   func `a reader that takes nothing is dropped, costs the others nothing, and is repaired by resuming`(web: Bool)
     async throws
   {
@@ -159,7 +163,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: slowTransports)
   func `a slow reader misses chat but no event, and a slow spectator gets the newest state`(web: Bool) async throws {
     let server = try await TestServer {
       $0.sendBuffer = 8192
@@ -199,7 +203,7 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test(arguments: [false, true]) func `a thousand connections that come, say nonsense and break leave nothing behind`(
+  @Test(arguments: slowTransports) func `a thousand connections that come, say nonsense and break leave nothing behind`(
     web: Bool
   ) async throws {
     let server = try await TestServer()
@@ -234,9 +238,11 @@ import TicTacToe
     let server = try await TestServer(store: store) { ($0.session.rate, $0.session.burst) = (1000, 1000) }
     let proxy = try await FlakyProxy(to: server.port, seed: 5)
     let crowd = Crowd()
+    let (games, cuts) = (amount("FLAKY_GAMES", quick: 12, all: 60), amount("FLAKY_CUTS", quick: 4, all: 15))
     crowd.join(8, port: proxy.port)
-    try await crowd.play { crowd.games >= 60 && proxy.broken >= 15 }
-    #expect(crowd.games >= 60 && proxy.broken >= 15, "\(crowd.games) ends seen, \(proxy.broken) connections broken")
+    try await crowd.play { crowd.games >= games && proxy.broken >= cuts }
+    #expect(
+      crowd.games >= games && proxy.broken >= cuts, "\(crowd.games) ends seen, \(proxy.broken) connections broken")
     crowd.leave()
     try await server.stop()
     try await proxy.stop()

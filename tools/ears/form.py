@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""Listens to minutes of play for their form: onsets, phrases and rests, what comes back, how rough it is.
+"""Listens to minutes of play for their form: onsets, phrases and rests, how rough it is.
 
-Run: python3 tools/ears/form.py ALINA_SCORE [--games 6] [--seed 7] [--rules score] [--png OUT] [--wav FILE]   (numpy, scipy)
+Run: python3 tools/ears/form.py ALINA_SCORE [--games 6] [--seed 7] [--rules score] [--wav FILE]   (numpy, scipy)
 
 The sound is that of `alina-score simulate`, or a file's.  Onsets are found by spectral flux; a phrase is a run of onsets up
-to a gap of twice its own short note, its long note.  The picture has the self-similarity of the harmony, a second a dot
-(a stripe beside the diagonal is a return), and under it the roughness of what sounds, after Sethares.
+to a gap of twice its own short note, its long note.  Roughness is that of what sounds, after Sethares, minute by minute.
+What comes back is drawn by `alina-score measure --png FILE`.
 """
 
 import argparse
-import struct
 import tempfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -38,30 +36,17 @@ def onsets(magnitude):
 
 
 def phrases(moments):
-    """Runs of onsets: (notes, seconds to the last of them, seconds of the long note that follows)."""
+    """Runs of onsets: (notes, the moment of the last of them, seconds of the long note that it is)."""
     result, run_ = [], [moments[0]]
     for now in moments[1:]:
         gaps = np.diff(run_)
         short = np.median(gaps) if len(gaps) else 1.05
         gap = now - run_[-1]
         if gap > 1.9 * short:
-            result.append((len(run_), run_[-1] - run_[0], gap))
+            result.append((len(run_), run_[-1], gap))
             run_ = []
         run_.append(now)
     return result
-
-
-def chroma(magnitude):
-    """The harmony of each second: twelve pitch classes, of length 1."""
-    f = np.fft.rfftfreq(4_096, 1 / RATE)
-    use = (f > 100) & (f < 3_000)
-    classes = np.round(12 * np.log2(f[use] / 440)).astype(int) % 12
-    energy = np.zeros((12, magnitude.shape[1]))
-    for pitch in range(12):
-        energy[pitch] = (magnitude[use][classes == pitch] ** 2).sum(axis=0)
-    seconds = energy.shape[1] // 100
-    energy = np.sqrt(energy[:, : 100 * seconds].reshape(12, seconds, 100).mean(axis=2))
-    return energy / (np.linalg.norm(energy, axis=0) + 1e-12)
 
 
 def roughness(magnitude):
@@ -79,35 +64,12 @@ def roughness(magnitude):
     return np.array(curve)
 
 
-def png(path, pixels):
-    """Writes grey pixels, rows by columns of 0–255."""
-    rows = b"".join(b"\0" + bytes(row) for row in pixels.astype(np.uint8))
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    head = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 0, 0, 0, 0)
-    Path(path).write_bytes(
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
-
-
-def picture(harmony, rough):
-    """The matrix, each dot doubled where there is room, and the curve under it."""
-    similar = np.clip((harmony.T @ harmony - 0.5) * 2, 0, 1)
-    zoom = max(1, 600 // len(similar))
-    top = np.kron(255 - 255 * similar, np.ones((zoom, zoom)))
-    bottom = np.full((80, top.shape[1]), 255.0)
-    height = np.clip(rough / (np.quantile(rough, 0.99) + 1e-12), 0, 1) * 78
-    for second in range(min(len(rough), len(similar))):
-        bottom[79 - int(height[second]) :, second * zoom : (second + 1) * zoom] = 90
-    return np.concatenate([top, np.full((6, top.shape[1]), 255.0), bottom])
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("score")
     parser.add_argument("--games", default="6")
     parser.add_argument("--seed", default="7")
     parser.add_argument("--rules", default="score")
-    parser.add_argument("--png")
     parser.add_argument("--wav")
     options = parser.parse_args()
     tally = Tally()
@@ -120,8 +82,7 @@ def main():
     magnitude = spectrogram(x)
     moments = onsets(magnitude)
     found = phrases(moments)
-    notes, lengths, longs = (np.array(column) for column in zip(*found))
-    rests = np.cumsum([0] + [length + long for _, length, long in found])
+    notes, begun, longs = (np.array(column) for column in zip(*found))
     tally.expect("minutes heard", len(x) / RATE / 60, True, "")
     tally.expect("onsets a minute", 60 * len(moments) / (len(x) / RATE), True, "")
     tally.expect("phrases", len(found), len(found) > 3, "some")
@@ -130,15 +91,11 @@ def main():
     # A phrase longer than the longest bar ran on from one bar into the next: its long note was cut off.
     whole = float(np.mean(notes <= 9))
     tally.expect("phrases that end on a long note before another begins", whole, whole >= 0.85, ">= 0.85")
-    longest = float(np.max(np.diff(rests)))
-    tally.expect("longest stretch without a long note, s", longest, longest < 20, "< 20")
-    harmony, rough = chroma(magnitude), roughness(magnitude)
-    apart = harmony.T @ harmony
-    far = apart[np.triu_indices(len(apart), 30)]
-    tally.expect("seconds half a minute apart that sound alike", float(np.mean(far > 0.9)), True, "a share")
-    tally.expect("roughness, calm and high", f"{np.quantile(rough, 0.1):.3f} {np.quantile(rough, 0.9):.3f}", True, "")
-    if options.png:
-        png(options.png, picture(harmony, rough))
+    longest = float(np.max(np.diff(begun)))
+    tally.expect("longest time from one long note to the next, s", longest, longest < 20, "< 20")
+    rough = roughness(magnitude)
+    minutes = " ".join(f"{np.mean(rough[at : at + 60]):.3f}" for at in range(0, len(rough), 60))
+    tally.expect("roughness, minute by minute", minutes, True, "")
     tally.done()
 
 

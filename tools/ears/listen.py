@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Listens to rendered games, eyes shut: whose move was it, in which row?
 
-Run: python3 tools/ears/listen.py ALINA_SCORE [GAMES] [--piano grand]     (needs numpy and scipy)
+Run: python3 tools/ears/listen.py ALINA_SCORE [GAMES [SEED]] [--piano grand]     (needs numpy and scipy)
 
 Plays seeded games through alina-score and names the mover and the row of every downbeat from the samples alone.  All it
 is told is when moves were made and what is written down for every listener: how high the cells sound, and that O's hand
@@ -116,7 +116,7 @@ def main():
     if "--piano" in arguments:
         piano = arguments.pop(arguments.index("--piano") + 1)
         arguments.remove("--piano")
-    count = int(arguments[0]) if arguments else 12
+    count, seed = (list(map(int, arguments)) + [12, 3][len(arguments):])[:2]
     tally, right, rows, all_moves = Tally(), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         def render(index):
@@ -125,7 +125,7 @@ def main():
             command = [score, "render", str(path), "--text", "--wav", str(path) + ".wav", "--piano", piano]
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-        listing = games.reference(count, 3)
+        listing = games.reference(count, seed)
         with ThreadPoolExecutor(2) as workers:
             for index, text in enumerate(workers.map(render, range(count))):
                 x = read(Path(folder) / f"{index}.pgn.wav")

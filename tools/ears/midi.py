@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays our MIDI file by FluidSynth's own player and hears whether its notes begin where ours do.
 
-Run: python3 tools/ears/midi.py ALINA_SCORE RULES [GAMES]     (needs numpy, scipy, mido, fluidsynth, the soundfont)
+Run: python3 tools/ears/midi.py ALINA_SCORE RULES [GAMES [SEED]]   (needs numpy, scipy, mido, fluidsynth, the soundfont)
 
 Both sounds come from the same font, ours through our engine with room, strings and drone off, the other from the file
 alone. How each note grows is measured in each by itself, in samples, and compared; mido reads the file besides.
@@ -69,11 +69,12 @@ def lag(a, b):
 def main():
     score, rules = sys.argv[1:3]
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 5
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         dry(rules, folder / "dry.yaml")
-        for index, (_, text) in enumerate(games.reference(count, 5)):
+        for index, (_, text) in enumerate(games.reference(count, seed)):
             game, ours, file, theirs = (folder / f"{index}{kind}" for kind in (".pgn", ".wav", ".mid", "-fluid.wav"))
             game.write_text(text)
             run(score, "render", game, "--score-rules", folder / "dry.yaml", "--piano", "grand", "--wav", ours,

@@ -12,17 +12,17 @@ public struct Bench: Sendable {
     /// Our figure, in `unit`.
     public let ours: Double
     /// C's figure, or that of the players alone, if there is one.
-    public let baseline: Double?
+    public var baseline: Double?
     /// What is counted.
     public let unit: String
     /// What the design asks for; larger is better unless `isTime`.
     public let goal: Double
     /// Whether less is better.
-    public let isTime: Bool
+    public var isTime = false
     /// What was computed, the same on every machine.
-    public let signature: String
+    public var signature = "-"
     /// Whether C computed the same.
-    public let agrees: Bool?
+    public var agrees: Bool?
   }
 
   /// The table.
@@ -60,9 +60,10 @@ public struct Bench: Sendable {
         Row(
           name: "run, random games", ours: Double(games) / counted.processor * 1e3,
           baseline: c.flatMap { Double($0[0]) }.map { Double(games) / $0 * 1e3 }, unit: "M games/s/core", goal: 30,
-          isTime: false, signature: counted.signature, agrees: c.map { $0[1] == counted.signature }))
+          signature: counted.signature, agrees: c.map { $0[1] == counted.signature }))
       let written = try Bench.play("random", "random", games / 4, file: file)
-      addRun("… into a file", Double(games / 4) / written.processor * 1e3, nil, "M games/s/core", 5)
+      rows.append(
+        Row(name: "… into a file", ours: Double(games / 4) / written.processor * 1e3, unit: "M games/s/core", goal: 5))
       // Two threads beside one, in wall time, the best of three in turn.
       for (name, count, path) in [("… two threads", games, nil), ("… two, into a file", games / 4, file)] {
         var best = [Double.infinity, .infinity]
@@ -72,28 +73,34 @@ public struct Bench: Sendable {
               best[threads - 1], try Bench.play("random", "random", count, threads: threads, file: path).wall)
           }
         }
-        addRun(name, best[0] / best[1], nil, "× one", 1.9)
+        rows.append(Row(name: name, ours: best[0] / best[1], unit: "× one", goal: 1.9))
       }
       let levels = try Bench.play("levels:3", "levels:2", games / 4)
       let alone = Bench.aloneTables(games / 4)
-      addRun(
-        "run, levels:3 – levels:2", Double(games / 4) / levels.processor * 1e3, Double(games / 4) / alone * 1e3,
-        "M games/s/core", 5)
+      rows.append(
+        Row(
+          name: "run, levels:3 – levels:2", ours: Double(games / 4) / levels.processor * 1e3,
+          baseline: Double(games / 4) / alone * 1e3, unit: "M games/s/core", goal: 5))
       let searches = max(20, games / 10_000 / 2 * 2)
       let searching = try Bench.play("perfect", "mcts:1000", searches)
       let searched = Bench.aloneSearch(searches)
-      addRun(
-        "run, perfect – mcts:1000", Double(searches) / searching.processor * 1e6, Double(searches) / searched * 1e6,
-        "k games/s/core", 1)
+      rows.append(
+        Row(
+          name: "run, perfect – mcts:1000", ours: Double(searches) / searching.processor * 1e6,
+          baseline: Double(searches) / searched * 1e6, unit: "k games/s/core", goal: 1))
     } catch {
       notes.append("run: \(error)")
     }
     let simulations = max(1, Int(200 * scale)) * 10_000
-    add("mcts", "M simulations/s/core", goal: 10, amount: simulations, divisor: 1e6, baseline("mcts", simulations)) {
+    addBest("mcts", "M simulations/s/core", goal: 10, 1, baseline("mcts", simulations)) {
       Bench.treeSignature(simulations)
+    } signature: {
+      $0
+    } figure: {
+      Double(simulations) / $0 * 1e3
     }
     let repeats = max(1, Int(100 * scale))
-    addBest("perft 9", "G nodes/s", goal: 0.6, repeats, baseline("perft", repeats), isTime: false) {
+    addBest("perft 9", "G nodes/s", goal: 0.6, repeats, baseline("perft", repeats)) {
       Perft()
     } signature: {
       "\($0.totalNodes)"
@@ -110,42 +117,22 @@ public struct Bench: Sendable {
     if let program { addEngines(program.path, guardExecutable, games: max(200, Int(20_000 * scale))) }
   }
 
-  private mutating func add(
-    _ name: String, _ unit: String, goal: Double, amount: Int, divisor: Double,
-    _ c: (nanoseconds: Double, signature: String)?, _ work: () -> String
-  ) {
-    let begun = Bench.processorTime()
-    let signature = work()
-    let ours = Double(amount) / (Bench.processorTime() - begun) * 1e9 / divisor
-    rows.append(
-      Row(
-        name: name, ours: ours, baseline: c.map { Double(amount) / $0.nanoseconds * 1e9 / divisor }, unit: unit,
-        goal: goal, isTime: false, signature: signature, agrees: c.map { $0.signature == signature }))
-  }
-
   /// The best of some repeats; what was computed is looked at afterwards.
   private mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: (nanoseconds: Double, signature: String)?,
-    isTime: Bool, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
+    isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
   ) {
-    var best = Double.infinity
-    var last = work()
+    var (best, last): (Double, Work?) = (.infinity, nil)
     for _ in 0..<repeats {
       let begun = Bench.processorTime()
       last = work()
       best = min(best, Bench.processorTime() - begun)
     }
-    let computed = signature(last)
+    let computed = last.map(signature) ?? ""
     rows.append(
       Row(
         name: name, ours: figure(best), baseline: c.map { figure($0.nanoseconds) }, unit: unit, goal: goal,
         isTime: isTime, signature: computed, agrees: c.map { $0.signature == computed }))
-  }
-
-  private mutating func addRun(_ name: String, _ ours: Double, _ alone: Double?, _ unit: String, _ goal: Double) {
-    rows.append(
-      Row(
-        name: name, ours: ours, baseline: alone, unit: unit, goal: goal, isTime: false, signature: "-", agrees: nil))
   }
 
   /// Plays a run; nanoseconds on the clock and on processors, and the results.
@@ -222,8 +209,8 @@ public struct Bench: Sendable {
       }
       rows.append(
         Row(
-          name: "C engines", ours: best, baseline: floor?.rate, unit: "k games/s/pair", goal: 10, isTime: false,
-          signature: signature, agrees: floor.map { $0.signature == signature }))
+          name: "C engines", ours: best, baseline: floor?.rate, unit: "k games/s/pair", goal: 10, signature: signature,
+          agrees: floor.map { $0.signature == signature }))
     } catch {
       notes.append("C engines: \(error)")
     }

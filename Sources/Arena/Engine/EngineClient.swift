@@ -73,7 +73,8 @@ final class EngineClient: @unchecked Sendable {
       switch process.readLine(deadline: deadline) {
       case .line("uciok"): break conversation
       case .line(let line):
-        if line.hasPrefix("id name ") { id = String(line.dropFirst(8).prefix(80)) }
+        // As long in memory as it looks: accents are letters here.
+        if line.hasPrefix("id name "), line.utf8.count > 8 { id = String(line.unicodeScalars.dropFirst(8).prefix(80)) }
         if line.hasPrefix("option name Seed ") { advertisesSeed = true }
         if line.hasPrefix("option name UCI_Variant "), line.hasSuffix(" tictactoe") || line.contains(" tictactoe ") {
           advertisesVariant = true
@@ -146,7 +147,7 @@ final class EngineClient: @unchecked Sendable {
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakePatience
     request.removeAll(keepingCapacity: true)
     if let process, !process.write("ucinewgame\nisready\n", deadline: readyDeadline ?? 0) {
-      pendingLoss = lose("\(process.ending()) between games")
+      pendingLoss = lose("\(process.ending(otherwise: "closed its input")) between games")
     }
   }
 
@@ -168,7 +169,8 @@ final class EngineClient: @unchecked Sendable {
     let deadline = begun + Double(recipe.time.patience(left: Int(clock)))
     process.resetCount()
     guard process.write(request, deadline: deadline) else {
-      return .failure(lose(monotonicMilliseconds() < deadline ? process.ending() : "does not read its input"))
+      let isLate = monotonicMilliseconds() >= deadline
+      return .failure(lose(isLate ? "does not read its input" : process.ending(otherwise: "closed its input")))
     }
     // The position of the next move begins with this one.
     request.removeLast(request.count - told)
@@ -181,9 +183,10 @@ final class EngineClient: @unchecked Sendable {
       }
       switch process.readLine(deadline: deadline) {
       case .line(let line):
-        if line.hasPrefix("info ") { evaluation = EngineClient.evaluation(in: line) ?? evaluation }
-        guard line.hasPrefix("bestmove") else { continue }
-        let word = line.split(separator: " ").dropFirst().first ?? ""
+        let words = line.split(whereSeparator: \.isWhitespace)
+        if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
+        guard words.first == "bestmove" else { continue }
+        let word = words.dropFirst().first ?? ""
         answer = (UCINotation.square(word), String(word.prefix(16)))
       case .late:
         return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
@@ -217,8 +220,7 @@ final class EngineClient: @unchecked Sendable {
   }
 
   /// Score and depth of an `info` line as PGN has them; `nil` where it has no score.
-  static func evaluation(in line: String) -> String? {
-    let words = line.split(separator: " ")
+  static func evaluation(in words: [Substring]) -> String? {
     guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {
       return nil
     }
@@ -242,7 +244,7 @@ final class EngineClient: @unchecked Sendable {
   }
 
   private func lose(_ reason: String, _ ending: PackedGame.Ending = .forfeit) -> EngineLoss {
-    kill()
+    stop(quitting: false)
     return EngineLoss(reason: reason, ending: ending)
   }
 
@@ -250,18 +252,13 @@ final class EngineClient: @unchecked Sendable {
   func endGame() {
     pendingLoss = nil
     // An engine that was not asked for a move still owes its answer.
-    if let deadline = readyDeadline, let process, unready(process, deadline) != nil { kill() }
+    if let deadline = readyDeadline, let process, unready(process, deadline) != nil { stop(quitting: false) }
     readyDeadline = nil
   }
 
-  /// Ends the engine, asking it first.
-  func stop() {
-    process?.stop(quitting: true)
-    process = nil
-  }
-
-  private func kill() {
-    process?.stop()
+  /// Ends the engine, asking it first where it may go by itself.
+  func stop(quitting: Bool = true) {
+    process?.stop(quitting: quitting)
     process = nil
   }
 }

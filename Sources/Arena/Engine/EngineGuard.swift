@@ -22,12 +22,12 @@ public enum EngineGuard {
     let command = Array(words.dropFirst(3))
     signal(SIGPIPE, SIG_IGN)
     guard alina_adopt_orphans() == 0 else {
-      report("cannot be guarded: \(String(cString: strerror(errno)))")
+      report("cannot be guarded: \(systemReason)")
       exit(127)
     }
     _ = fcntl(3, F_SETFD, FD_CLOEXEC)
     guard pipe(&childrenEnds) == 0 else {
-      report("\(lack): \(String(cString: strerror(errno)))")
+      report("\(lack): \(systemReason)")
       exit(127)
     }
     for end in childrenEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -37,7 +37,7 @@ public enum EngineGuard {
       _ = write(childrenEnds[1], &byte, 1)
     }
     guard chdir(words[1]) == 0 else {
-      report("cannot be started in \(words[1]): \(String(cString: strerror(errno)))")
+      report("cannot be started in \(words[1]): \(systemReason)")
       exit(127)
     }
     var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }

@@ -53,7 +53,7 @@ final class EngineProcess {
     guard EngineProcess.pair(&toEngine, { pipe($0) }), EngineProcess.pair(&fromEngine, { pipe($0) }),
       EngineProcess.pair(&sockets, { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0) })
     else {
-      let reason = String(cString: strerror(errno))
+      let reason = systemReason
       for end in [toEngine.0, toEngine.1, fromEngine.0, fromEngine.1] where end > 0 { close(end) }
       throw ArenaError.lack("pipes for an engine: \(reason)")
     }
@@ -64,7 +64,9 @@ final class EngineProcess {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toEngine.0, 0)
     posix_spawn_file_actions_adddup2(&actions, fromEngine.1, 1)
-    posix_spawn_file_actions_addopen(&actions, 2, settings.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o644)
+    // A FIFO that nobody reads is refused, not waited for.
+    posix_spawn_file_actions_addopen(
+      &actions, 2, settings.log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0o644)
     posix_spawn_file_actions_adddup2(&actions, sockets.1, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -258,8 +260,8 @@ final class EngineProcess {
   /// Begins to count the bytes read anew.
   func resetCount() { bytesRead = 0 }
 
-  /// How the engine ended, as its guard saw it; half a second's patience.
-  func ending() -> String {
+  /// How the engine ended, as its guard saw it; half a second's patience, and then what it did if it lives.
+  func ending(otherwise deed: String = "closed its output") -> String {
     var text: [UInt8] = []
     let deadline = monotonicMilliseconds() + 500
     while wait(guardSocket, Int16(POLLIN), deadline) {
@@ -268,7 +270,7 @@ final class EngineProcess {
       if byte == 0x0A { return String(decoding: text, as: UTF8.self) }
       text.append(byte)
     }
-    return "closed its output"
+    return deed
   }
 
   /// Waits until a descriptor is ready; `false` at the deadline.

@@ -156,9 +156,10 @@ public struct UCIServer {
     let isInfinite = words.contains("infinite") || words.contains("ponder")
     if let searching = player as? MonteCarloOpponent {
       func value(_ name: String) -> Double? {
-        words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
+        let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
+        return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
       }
-      let left = value(position.turn == .x ? "wtime" : "btime").map { TimeLimit.share(of: Int(min($0, 1e9))) }
+      let left = value(position.turn == .x ? "wtime" : "btime").map { TimeLimit.share(of: Int($0)) }
       // A little is kept for the way back.
       let time = value("movetime").map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
       return .search(
@@ -232,10 +233,11 @@ public struct UCIServer {
         case .reply(let lines): write(lines)
         case .search(let search):
           running = search
-          Thread {
+          let work: @Sendable () -> Void = {
             write(search.run())
             search.ended.signal()
-          }.start()
+          }
+          if !startThread(work) { work() }
         case .quit: return
         }
       }

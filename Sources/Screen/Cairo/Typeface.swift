@@ -67,38 +67,32 @@ final class Typeface {
     let height: Double
     /// The first baseline, from the top.
     let baseline: Double
-    /// Accidentals to be drawn as paths: kind and the place of their left edge from the block's left.
-    fileprivate let accidentals: [(isSharp: Bool, x: Double)]
-    fileprivate let pieces: [(block: Block, x: Double)]
-    fileprivate let size: Double
+    /// The pieces of a line with signs that are drawn.
+    fileprivate let line: SignedLine<Block>?
 
-    fileprivate init(layout: OpaquePointer, size: Double) {
-      (self.layout, self.size) = (layout, size)
+    fileprivate init(layout: OpaquePointer) {
+      self.layout = layout
       var logical = AlinaPangoRectangle()
       pango_layout_get_extents(layout, nil, &logical)
       width = Double(logical.width) / 1024
       height = Double(logical.height) / 1024
       baseline = Double(pango_layout_get_baseline(layout)) / 1024
-      accidentals = []
-      pieces = []
+      line = nil
     }
 
-    fileprivate init(pieces: [(block: Block, x: Double)], accidentals: [(isSharp: Bool, x: Double)], width: Double) {
-      let first = pieces[0].block
+    fileprivate init(_ line: SignedLine<Block>) {
+      let first = line.pieces[0].piece
       layout = first.layout
       g_object_ref_layout(first.layout)
-      size = first.size
-      self.width = width
-      height = first.height
-      baseline = first.baseline
-      (self.accidentals, self.pieces) = (accidentals, pieces)
+      (width, height, baseline) = (line.width, first.height, first.baseline)
+      self.line = line
     }
 
     deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
 
     /// How far from its left a caret stands after so many bytes of a text of one line.
     func caret(after bytes: Int) -> Double {
-      guard pieces.isEmpty else { return width }
+      guard line == nil else { return width }
       var place = AlinaPangoRectangle()
       pango_layout_get_cursor_pos(layout, Int32(bytes), &place, nil)
       return Double(place.x) / 1024
@@ -111,7 +105,10 @@ final class Typeface {
     if let hit = cache[key] { return hit }
     if cache.count > 600 { cache.removeAll(keepingCapacity: true) }  // clocks and sliders make new texts all the time
     let hasAccidental = text.unicodeScalars.contains { $0 == "♯" || $0 == "♭" }
-    let block = hasAccidental && width == 0 ? makeWithAccidentals(text, style) : make(text, style, width, alignment)
+    let block =
+      hasAccidental && width == 0
+      ? Block(SignedLine(text, size: style.size, make: { make($0, style, 0, .left) }, width: \.width))
+      : make(text, style, width, alignment)
     cache[key] = block
     return block
   }
@@ -155,33 +152,7 @@ final class Typeface {
       pango_layout_set_line_spacing(layout, 1.26)
       pango_layout_set_alignment(layout, alignment == .left ? 0 : alignment == .center ? 1 : 2)
     }
-    return Block(layout: layout, size: style.size)
-  }
-
-  /// A line with ♯ or ♭, which the typeface lacks: text pieces with room for the drawn signs between them.
-  private func makeWithAccidentals(_ text: String, _ style: TextStyle) -> Block {
-    var pieces: [(block: Block, x: Double)] = []
-    var accidentals: [(isSharp: Bool, x: Double)] = []
-    var x = 0.0
-    var run = ""
-    func flush() {
-      guard !run.isEmpty || pieces.isEmpty else { return }
-      let block = make(run, style, 0, .left)
-      pieces.append((block, x))
-      x += block.width
-      run = ""
-    }
-    for scalar in text.unicodeScalars {
-      if scalar == "♯" || scalar == "♭" {
-        flush()
-        accidentals.append((scalar == "♯", x))
-        x += style.size * Typeface.accidentalAdvance
-      } else {
-        run.unicodeScalars.append(scalar)
-      }
-    }
-    flush()
-    return Block(pieces: pieces, accidentals: accidentals, width: x)
+    return Block(layout: layout)
   }
 
   /// How many letters of a text the typeface lacks, by itself or with the machine's fonts behind it.
@@ -189,9 +160,6 @@ final class Typeface {
     let block = withFallback ? block(text, TextStyle(16)) : make(text, TextStyle(16), 0, .left, in: pango)
     return Int(pango_layout_get_unknown_glyphs_count(block.layout))
   }
-
-  /// The room of an accidental in a line of text, in em.
-  static let accidentalAdvance = 0.34
 }
 
 private func g_object_ref_layout(_ layout: OpaquePointer) { _ = g_object_ref(UnsafeMutableRawPointer(layout)) }
@@ -199,19 +167,13 @@ private func g_object_ref_layout(_ layout: OpaquePointer) { _ = g_object_ref(Uns
 extension Canvas {
   /// Draws a laid-out text with its top left at `origin`.
   func draw(_ block: Typeface.Block, at origin: Point, _ color: Color) {
-    guard !block.pieces.isEmpty else {
+    guard let line = block.line else {
       setColor(color)
       cairo_move_to(context, origin.x, origin.y)
       pango_cairo_show_layout(context, block.layout)
       return
     }
-    for piece in block.pieces { draw(piece.block, at: Point(origin.x + piece.x, origin.y), color) }
-    for sign in block.accidentals {
-      let space = block.size * 0.17
-      let at = Point(
-        origin.x + sign.x + block.size * Typeface.accidentalAdvance * 0.47,
-        origin.y + block.baseline - block.size * 0.3)
-      fill((sign.isSharp ? Glyphs.sharp : Glyphs.flat).scaled(space, space).moved(at.x, at.y), color)
-    }
+    for (piece, x) in line.pieces { draw(piece, at: Point(origin.x + x, origin.y), color) }
+    line.drawSigns(on: self, x: origin.x, baseline: origin.y + block.baseline, color)
   }
 }

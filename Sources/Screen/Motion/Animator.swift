@@ -57,9 +57,6 @@ public final class Animator {
   /// Makes an animator whose clock stands at 0.
   public init() {}
 
-  /// Whether nothing moves and nothing is planned.
-  public var isIdle: Bool { runs.isEmpty }
-
   /// Starts an animation at the clock; `completion` is told whether it ran to its end undisturbed.
   public func play(_ animation: Animation, completion: ((_ finished: Bool) -> Void)? = nil) {
     var tracks: [Track] = []

@@ -10,7 +10,10 @@ final class BoardScene: Scene {
   private var buttons: [TextButton] = []
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
   private var isCompact = false
+  private var footerTop = 0.0
   private let hintTimer = Motion(0)
+  /// The word under the pointer, once it was pressed.
+  private unowned(unsafe) var pressed: TextButton?
 
   override init(stage: Stage) {
     board = BoardView(stage: stage)
@@ -36,6 +39,13 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
+  /// Between title and players where they stand beside the board; else at the foot.
+  override var noticePlace: (width: Double, foot: Double?)? {
+    let m = stage.metrics
+    guard m.isLandscape, board.frame.width > 20 * m.em else { return (frame.width - 2 * m.margin, footerTop) }
+    return (board.frame.width, nil)
+  }
+
   override func layout() {
     let m = stage.metrics
     frame = m.bounds
@@ -48,17 +58,17 @@ final class BoardScene: Scene {
         buttons.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: 0,
         bottom: m.bounds.height - m.margin * 0.45) > 2.5 * (buttons[0].idealSize.height)
     refreshButtons()
-    let footerTop = TextButton.arrangeInRows(
+    footerTop = TextButton.arrangeInRows(
       buttons.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
       bottom: m.bounds.height - m.margin * 0.45)
     titlePlace = nil
     players.isHidden = false
-    if m.isLandscape { layOutLandscape(footerTop) } else { layOutPortrait(footerTop) }
+    if m.isLandscape { layOutLandscape() } else { layOutPortrait() }
     super.layout()
   }
 
   /// Text in columns beside the board, the staff across the whole page.
-  private func layOutLandscape(_ footerTop: Double) {
+  private func layOutLandscape() {
     let m = stage.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -81,7 +91,7 @@ final class BoardScene: Scene {
   }
 
   /// Everything in one column.
-  private func layOutPortrait(_ footerTop: Double) {
+  private func layOutPortrait() {
     let m = stage.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -177,6 +187,7 @@ final class BoardScene: Scene {
     // Who only listens has nothing to take back, to ask or to play again.
     let hasHuman = [model.setup.x, model.setup.o].contains(.human)
     let before = buttons.map { $0.isHidden ? "" : $0.title }
+    let wereHidden = buttons.map { $0.isHidden }
     for button in buttons {
       switch button.intent {
       case .show(.newGame):
@@ -219,6 +230,11 @@ final class BoardScene: Scene {
         }
       }
     }
+    // Nothing moves under the pointer: words come and go once it has left them, or has pressed the one that goes.
+    if let held = buttons.first(where: { $0 === stage.hovered }), !(held === pressed && held.isHidden) {
+      for (button, wasHidden) in zip(buttons, wereHidden) { button.isHidden = wasHidden }
+      return false
+    }
     return before != buttons.map { $0.isHidden ? "" : $0.title }
   }
 
@@ -259,12 +275,17 @@ final class BoardScene: Scene {
     if refreshButtons() { relay() }
   }
 
+  override func hoverMoved() {
+    pressed = nil
+    contentChanged()
+  }
+
   override func nextChange(after now: Double) -> Double { staff.isHidden ? .infinity : staff.nextChange(after: now) }
 
   // MARK: Hint and analysis
 
   /// Nobody is helped against a person elsewhere.
-  private var mayHelp: Bool { !stage.model.setup.isRemote }
+  private var mayHelp: Bool { !stage.model.setup.x.isRemote && !stage.model.setup.o.isRemote }
 
   /// Shows the best cell for a few seconds.
   private func showHint() {
@@ -293,6 +314,7 @@ final class BoardScene: Scene {
   // MARK: Responding
 
   override func receive(_ intent: Intent) -> Bool {
+    pressed = buttons.first { $0 === stage.hovered }
     switch intent {
     case .preview(let square):
       staff.preview(square)
@@ -334,13 +356,6 @@ final class BoardScene: Scene {
       return true
     }
     return false
-  }
-}
-
-extension GameSetup {
-  /// Whether one side sits elsewhere.
-  var isRemote: Bool {
-    [x, o].contains { if case .remote = $0 { true } else { false } }
   }
 }
 

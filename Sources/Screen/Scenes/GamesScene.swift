@@ -74,11 +74,7 @@ final class GameRow: PressableRow {
 
   override var spoken: String? { "\(entry.players), \(entry.date), \(entry.result)" }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 3.4
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 3.4 }
 
   override func draw(_ canvas: Canvas) {
     let em = stage.metrics.em

@@ -56,11 +56,7 @@ final class SignRow: PressableRow {
     return stage.typeface.block(words, TextStyle(stage.metrics.em), width: max(10, width - indent))
   }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 1.55 + body(width).height
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 1.55 + body(width).height }
 
   override func press() {
     stage.animator.set(struck, to: 1)

@@ -14,13 +14,17 @@ final class ReviewScene: Scene {
   private let facts: [MoveFacts]
   private var ply: Int
   private var headBaseline = 0.0
+  private var footTop = 0.0
   private var isPlaying = false
 
   override var title: String { stage.text(.replay) }
   override var initialFocus: View? { scrubber }
 
   override init(stage: Stage) {
-    let replay = stage.replay ?? ReplayModel(game: stage.model.game, title: "", bars: stage.model.bars)
+    let replay =
+      stage.replay
+      ?? ReplayModel(
+        game: stage.model.game, title: "", bars: stage.model.bars, scale: stage.model.tonality.scale)
     self.replay = replay
     facts = replay.game.facts
     ply = replay.game.moves.count
@@ -32,6 +36,7 @@ final class ReviewScene: Scene {
     summary = TextRow(stage: stage, "")
     super.init(stage: stage)
     staff.source = { [unowned(unsafe) self] in (self.replay.bars, stage.replay?.soundNow ?? restingMoment) }
+    staff.key = { [unowned(unsafe) self] in self.replay.scale }
     comment.isFaint = false
     comment.isLining = true
     summary.isLining = true
@@ -131,12 +136,14 @@ final class ReviewScene: Scene {
     return "\(stage.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? stage.text(.noMistake))"
   }
 
+  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * stage.metrics.margin, footTop) }
+
   override func layout() {
     let m = stage.metrics
     frame = m.bounds
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    let footTop = TextButton.arrangeInRows(
+    footTop = TextButton.arrangeInRows(
       foot, width: m.bounds.width - m.margin, midX: m.bounds.midX, bottom: m.bounds.height - m.margin * 0.45)
     headBaseline = m.margin * 0.8 + em * 1.9
     var strip = min(m.bounds.height * 0.24, innerWidth * 0.32 + 40)

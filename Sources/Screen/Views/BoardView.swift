@@ -1,3 +1,4 @@
+import ScoreModel
 import TicTacToe
 
 /// The board: nine cells, four pen lines, and the line that wins.
@@ -31,7 +32,8 @@ final class BoardView: View {
     let game = stage.model.game
     let last = game.moves.last?.square
     var lines: [SquareSet] = []
-    if case .win(let winner) = game.position.outcome { lines = game.position.completedLines(of: winner) }
+    var winner = game.turn
+    if case .win(let side) = game.position.outcome { (winner, lines) = (side, game.position.completedLines(of: side)) }
     let winning = lines.reduce(into: SquareSet()) { $0.formUnion($1) }
     for cell in cells {
       cell.show(
@@ -46,6 +48,7 @@ final class BoardView: View {
         if animated {
           stage.animator.move(winStroke, to: 1, seconds: 0.7, after: 0.55, .cubicInOut)
           if !stage.animator.isReduced {
+            sing(winning, winner)
             stage.animator.play(
               .sequence([
                 .pause(seconds: 1.15), .tween(stage.settle, to: 2, seconds: 0.12, .quadOut),
@@ -57,6 +60,18 @@ final class BoardView: View {
         }
       }
       setNeedsDisplay()
+    }
+  }
+
+  /// The cells of the line swell as the last bar sounds their notes.
+  private func sing(_ winning: SquareSet, _ winner: Player) {
+    let model = stage.model
+    guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
+    var left = Array(winning)
+    for note in bar.pairs.compactMap({ $0.m }) {
+      let at = left.firstIndex { (model.tonality.pitch(of: $0, for: winner).midi - note.pitch.midi) % 12 == 0 }
+      guard let at else { continue }
+      cells[left.remove(at: at).index].sing(after: max(0, (bar.start + note.onset - model.soundNow).seconds))
     }
   }
 

@@ -9,13 +9,15 @@ final class CellView: View {
   private let ghost = Motion(0)
   /// How far the ink has paled beside a winning line.
   private let pale = Motion(0)
+  /// How loud the mark sings, in a line that has won.
+  let voice = Motion(0)
   private var isLast = false
   private var isHovered = false
 
   init(stage: Stage, square: Square) {
     self.square = square
     super.init(stage: stage)
-    follow([drawn, presence, ghost, pale])
+    follow([drawn, presence, ghost, pale, voice])
   }
 
   override var inkBounds: Rect { frame }
@@ -64,6 +66,15 @@ final class CellView: View {
     refreshGhost()
   }
 
+  /// Swells as its note sounds, and dies away with it.
+  func sing(after seconds: Double) {
+    stage.animator.play(
+      .sequence([
+        .pause(seconds: seconds), .tween(voice, to: 1, seconds: 0.16, .sineOut),
+        .tween(voice, to: 0, seconds: 1.4, .sineInOut),
+      ]))
+  }
+
   /// Whether the mark that would be made here is seen.
   var showsGhost: Bool { isOpen && (isHovered || (isFocused && stage.showsFocus)) }
 
@@ -107,7 +118,11 @@ final class CellView: View {
     let size = frame.width
     if let mark {
       let color = theme.ink.faded(presence.value * (1 - 0.68 * pale.value))
-      canvas.ink(strokes(mark), progress: drawn.value, size: size, center: frame.center, color)
+      let swollen = size * (1 + 0.1 * voice.value)
+      canvas.ink(strokes(mark), progress: drawn.value, size: swollen, center: frame.center, color)
+      if voice.value > 0 {
+        canvas.ink(strokes(mark), size: swollen, center: frame.center, theme.accent.faded(voice.value * 0.55))
+      }
       if isLast {
         // A staccato dot under the mark, as over a note.
         let dot = Path.ellipse(Point(frame.midX, frame.maxY - size * 0.085), size * 0.018, size * 0.018)

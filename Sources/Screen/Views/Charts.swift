@@ -16,11 +16,7 @@ final class TallyRow: PageRow {
 
   override var spoken: String? { "\(name): \(tally.wins), \(tally.draws), \(tally.losses)" }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 1.75
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 1.75 }
 
   override func draw(_ canvas: Canvas) {
     let em = stage.metrics.em
@@ -118,11 +114,7 @@ final class MelodyRow: PageRow {
     super.init(stage: stage)
   }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 3.4
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 3.4 }
 
   override func draw(_ canvas: Canvas) {
     let theme = stage.theme
@@ -144,10 +136,7 @@ final class MelodyRow: PageRow {
 
 /// What solid, hatched and open bars mean.
 final class LegendRow: PageRow {
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    frame = Rect(x, y, width, stage.metrics.em * 1.4)
-    return frame.height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 1.4 }
 
   override func draw(_ canvas: Canvas) {
     let em = stage.metrics.em

@@ -27,11 +27,7 @@ final class FieldRow: PageRow {
   override var textPlace: Rect? { frame }
   override var role: Role { .field(caption: caption, text: text) }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 3.3
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 3.3 }
 
   override func typed(_ addition: String) -> Bool {
     // Control characters and line ends have no place in one line.
@@ -109,6 +105,13 @@ final class FieldRow: PageRow {
     case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
     case .home: left(before.count)
     case .end: right(after.count)
+    // A controller's way to write: one button turns the letter before the caret, the other begins the next one.
+    case .function(2):
+      removeSelection()
+      let at = before.last.flatMap { FieldRow.wheel.firstIndex(of: Character($0.uppercased())) }
+      if at != nil { before.removeLast() }
+      return typed(String(FieldRow.wheel[at.map { ($0 + 1) % FieldRow.wheel.count } ?? 0]))
+    case .function(3): return typed(String(FieldRow.wheel[0]))
     case .character("a") where isControl: isSelected = !text.isEmpty
     case .character("v") where isControl: return typed(stage.services.clipboard() ?? "")
     case .character("c") where isControl: stage.services.setClipboard(text)
@@ -124,6 +127,9 @@ final class FieldRow: PageRow {
     setNeedsDisplay()
     return true
   }
+
+  /// What a controller writes with: the letters of codes and addresses.
+  private static let wheel = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-")
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     if case .down = phase {

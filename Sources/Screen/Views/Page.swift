@@ -5,8 +5,14 @@ class PageRow: View {
   /// Whether the next row stands in the same column.
   var keepsWithNext = false
 
+  /// How high the row is in a width.
+  func height(_ width: Double) -> Double { 0 }
+
   /// Places the row with its top left at a place and within a width; returns the height it took.
-  func arrange(x: Double, y: Double, width: Double) -> Double { 0 }
+  func arrange(x: Double, y: Double, width: Double) -> Double {
+    frame = Rect(x, y, width, height(width))
+    return frame.height
+  }
 }
 
 /// A column of rows that scrolls when it is longer than its frame.
@@ -15,7 +21,6 @@ final class ScrollView: View {
   private let offset = Motion(0)
   private var target = 0.0
   private var contentHeight = 0.0
-  private var arrangedOffset = -1.0
   /// Whether a page shorter than the frame stands a little above its middle.
   var isCentered = true
 
@@ -141,6 +146,7 @@ class PageScene: Scene {
   private(set) var foot: [TextButton] = []
   private var headBaseline = 0.0
   private var headSize = 0.0
+  private var footTop = 0.0
 
   override init(stage: Stage) {
     column = ScrollView(stage: stage)
@@ -164,7 +170,7 @@ class PageScene: Scene {
     let em = m.em
     headSize = min(em * 2.2, (m.bounds.width - 2 * m.margin) / 6.5)
     headBaseline = m.margin * 0.8 + headSize * 0.9
-    let footTop = arrangeFoot()
+    footTop = arrangeFoot()
     let pair = em * (2 * columnWidth + ScrollView.gutter)
     column.columns = mayHaveTwoColumns && m.bounds.width - 2 * m.margin >= pair ? 2 : 1
     let width = column.columns == 2 ? pair : min(m.bounds.width - 2 * m.margin, em * columnWidth)
@@ -172,6 +178,8 @@ class PageScene: Scene {
     column.frame = Rect((m.bounds.width - width) / 2, top, width, max(em, footTop - top - em * 0.4))
     column.layout()
   }
+
+  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * stage.metrics.margin, footTop) }
 
   private func arrangeFoot() -> Double {
     let m = stage.metrics
@@ -194,12 +202,6 @@ class PageScene: Scene {
   override func focusMoved(to view: View) {
     // A page opens at its head, wherever its first control is.
     if !stage.isTurning, let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
-  }
-
-  /// A changed row may have another height.
-  func rearrange() {
-    column.layout()
-    column.setNeedsDisplay()
   }
 }
 
@@ -227,10 +229,8 @@ final class TextRow: PageRow {
       text, TextStyle(stage.metrics.em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment)
   }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = (others + [text]).map { $0.isEmpty ? 0 : block($0, width).height }.max() ?? 0
-    frame = Rect(x, y, width, height)
-    return height
+  override func height(_ width: Double) -> Double {
+    (others + [text]).map { $0.isEmpty ? 0 : block($0, width).height }.max() ?? 0
   }
 
   override func draw(_ canvas: Canvas) {
@@ -272,11 +272,7 @@ final class SliderRow: PageRow {
     return (frame.x + em * 0.5, frame.maxX - em * 4.2, frame.y + em * 2.35)
   }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * 3.2
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * 3.2 }
 
   func set(_ next: Double) {
     let snapped = ((next / step).rounded() * step).clamped(to: range)

@@ -57,11 +57,7 @@ final class ContentsRow: PressableRow {
   override var spoken: String? { title }
   override func press() { send(intent) }
 
-  override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let height = stage.metrics.em * (poem == nil ? 2.2 : 2.8)
-    frame = Rect(x, y, width, height)
-    return height
-  }
+  override func height(_ width: Double) -> Double { stage.metrics.em * (poem == nil ? 2.2 : 2.8) }
 
   override func draw(_ canvas: Canvas) {
     let em = stage.metrics.em

@@ -4,15 +4,17 @@ import TicTacToe
 /// The score strip: two treble staves on which M (above) and T (below) write themselves as they sound.
 final class StaffView: View {
   /// One pair with its place along the staff, in staff spaces from the first bar.
-  private struct Column {
+  struct Column {
     var pair: Pair
     var x: Double
     var start: Tick
     var isCut: Bool
+    /// T's notes.
+    var lower: [Note] { [pair.t, pair.answer].compactMap { $0 } }
   }
 
   /// One bar with its place along the staff.
-  private struct Measure {
+  struct Measure {
     var bar: Bar
     var x: Double
     var width: Double
@@ -24,7 +26,7 @@ final class StaffView: View {
     var isFinal = false
   }
 
-  private var measures: [Measure] = []
+  private(set) var measures: [Measure] = []
   private let scroll = Motion(0)
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
@@ -34,9 +36,12 @@ final class StaffView: View {
 
   /// Where the bars and the moment of the sound come from; the game's, unless a replay says otherwise.
   var source: () -> (bars: [Bar], now: Tick)
+  /// Where their scale comes from.
+  var key: () -> Scale
 
   override init(stage: Stage) {
     source = { [unowned(unsafe) stage] in (stage.model.bars, stage.model.soundNow) }
+    key = { [unowned(unsafe) stage] in stage.model.tonality.scale }
     super.init(stage: stage)
     follow([scroll])
   }
@@ -44,7 +49,7 @@ final class StaffView: View {
   // MARK: Measures of the engraving
 
   /// One staff space in pixels.
-  private var space: Double { (frame.height / 20.6).rounded(.down).clamped(to: 3...24) }
+  var space: Double { (frame.height / 20.6).rounded(.down).clamped(to: 3...24) }
   private var upperBottom: Double { (frame.y + space * 8.6).rounded() }
   private var lowerBottom: Double { upperBottom + space * 8 }
   /// Where bars begin: behind brace, clef and key.
@@ -53,7 +58,7 @@ final class StaffView: View {
   private var lineWidth: Double { max(1, (space * 0.11).rounded()) }
 
   /// The scale the music is spelled in; it gives the key signature too.
-  private var scale: Scale { stage.model.tonality.scale }
+  private var scale: Scale { key() }
 
   /// Diatonic steps above C0 and the sign the pitch carries where the key does not give it: −1 flat, 0 natural, 1 sharp.
   private func spell(_ pitch: Pitch) -> (step: Int, accidental: Int?) {
@@ -168,7 +173,7 @@ final class StaffView: View {
       }
       var measure = Measure(bar: bar, x: left, width: x - left, columns: columns)
       measure.shiftM = shift(columns.compactMap { $0.pair.m?.pitch })
-      measure.shiftT = shift(columns.compactMap { $0.pair.t?.pitch })
+      measure.shiftT = shift(columns.flatMap { $0.lower.map { $0.pitch } })
       if let before = measures.last?.bar, before.kind == .closing, bar.kind == .closing {
         measure.isFinal = bar.pairs.count > before.pairs.count
       }
@@ -293,14 +298,10 @@ final class StaffView: View {
         canvas.ink(mark, size: space * 2.8, center: Point(first, signY), color)
       }
     }
-    let hasSign = measure.bar.isX != nil && measure.bar.kind == .move
-    let from = first + space * (hasSign ? 1.9 : -0.6)
     let end = origin + ((measure.columns.last { isVisible($0, in: measure, at: now) }?.x ?? 0) + 1) * space
-    octaveSign(
-      measure.shiftM, from: from, to: end, above: signY + 0.6 * space, below: upperBottom + space * 3.2, color, canvas)
-    octaveSign(
-      measure.shiftT, from: first - space * 0.6, to: end, above: lowerBottom - space * 5.4,
-      below: lowerBottom + space * 4.6, color, canvas)
+    let signs = octaveSigns(of: measure)
+    octaveSign(measure.shiftM, at: signs.m + Point(origin, 0), to: end, color, canvas)
+    octaveSign(measure.shiftT, at: signs.t + Point(origin, 0), to: end, color, canvas)
     // The barline is drawn once the bar has been played out or cut.
     let last = measure.columns.last?.start ?? measure.bar.start
     let isOver = measure.bar.cut.map { measure.bar.start + $0 <= now } ?? (last <= now)
@@ -339,16 +340,45 @@ final class StaffView: View {
     return (octaves, y(step: step + octaves * 7, bottom: lowerBottom))
   }
 
+  /// Where the octave signs of a measure begin, from the music's left: M's beside the mover's sign, T's above all its heads,
+  /// or below them and beside what stands under the first.
+  func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
+    let first = (measure.x + 1.7) * space
+    let hasSign = measure.bar.isX != nil && measure.bar.kind == .move
+    let heads = measure.columns.flatMap { $0.lower }.map { headY($0, measure.shiftT, lowerBottom) }
+    let isBeside = measure.shiftT > 0 && measure.columns.first?.pair.bass.isEmpty == false
+    return (
+      m: Point(
+        first + space * (hasSign ? 1.9 : -0.6), upperBottom + space * (measure.shiftM < 0 ? -7.1 : 3.2)),
+      t: Point(
+        first + space * (isBeside ? 3.6 : -0.6),
+        measure.shiftT < 0
+          ? min(lowerBottom - space * 5.4, (heads.min() ?? lowerBottom) - space) : lowerBottom + space * 4.6)
+    )
+  }
+
+  private func headY(_ note: Note, _ shift: Int, _ bottom: Double) -> Double {
+    y(step: spell(note.pitch).step + shift, bottom: bottom)
+  }
+
+  /// The middles of T's heads in a measure, and those of the low voice, from the music's left.
+  func lowerHeads(of measure: Measure) -> (t: [Point], bass: [Point]) {
+    (
+      t: measure.columns.flatMap { column in
+        column.lower.map { Point(column.x * space, headY($0, measure.shiftT, lowerBottom)) }
+      },
+      bass: measure.columns.flatMap { column in column.pair.bass.map { Point(column.x * space, bassPlace($0).y) } }
+    )
+  }
+
   /// "8va" above the staff or "8vb" below it, with a broken line to the end of the bar.
-  private func octaveSign(
-    _ shift: Int, from x: Double, to end: Double, above: Double, below: Double, _ color: Color, _ canvas: Canvas
-  ) {
+  private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0
     let number = stage.typeface.block(abs(shift) == 14 ? "15" : "8", TextStyle(size, italic: true, lining: true))
     let suffix = shift > 0 ? "vb" : shift == -14 ? "ma" : "va"
     let ending = stage.typeface.block(suffix, TextStyle(size * 0.66, italic: true))
-    let y = shift < 0 ? above : below
+    let (x, y) = (place.x, place.y)
     canvas.draw(number, at: Point(x, y - number.baseline), color)
     canvas.draw(ending, at: Point(x + number.width, y - ending.baseline - size * 0.22), color)
     var dash = x + number.width + ending.width + space * 0.6

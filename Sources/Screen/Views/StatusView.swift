@@ -119,27 +119,29 @@ final class NoticeView: View {
     canvas.draw(block, at: Point(slip.x + em, slip.y + em * 0.6), theme.ink.faded(presence.value))
   }
 
-  /// Where it may lie: at the head of the page.
-  private var room: Rect {
-    let m = stage.metrics
-    return Rect(m.margin, m.margin * 0.4, m.bounds.width - 2 * m.margin, m.em * 2.6)
-  }
-
   /// The shadow falls no further than the apron.
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
     let em = stage.metrics.em
     let style = TextStyle(em, italic: true)
-    let width = min(stage.typeface.block(text, style).width + 4, room.width - 2 * em)
+    let width = min(stage.typeface.block(text, style).width + 4, room - 2 * em)
     return stage.typeface.block(text, style, width: max(em, width), alignment: .center)
   }
 
-  private var slipFrame: Rect {
-    let em = stage.metrics.em
-    let single = stage.typeface.block(text, TextStyle(em, italic: true)).width + 4
-    let width = (min(single, room.width - 2 * em) + 2 * em).rounded()
-    return Rect((room.midX - width / 2).rounded(), room.y.rounded(), width, (block.height + em * 1.2).rounded())
+  private var place: (width: Double, foot: Double?)? { (parent as? Scene)?.noticePlace }
+
+  /// How broad it may be.
+  private var room: Double { place?.width ?? stage.metrics.bounds.width - 2 * stage.metrics.margin }
+
+  /// Where it lies: over nothing that can be pressed and no title.
+  var slipFrame: Rect {
+    let m = stage.metrics
+    let single = stage.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
+    let width = (min(single, room - 2 * m.em) + 2 * m.em).rounded()
+    let height = (block.height + m.em * 1.2).rounded()
+    let top = place?.foot.map { max(0, $0 - height) } ?? m.margin * 0.4
+    return Rect((m.bounds.midX - width / 2).rounded(), top.rounded(.down), width, height)
   }
 }
 

@@ -38,6 +38,7 @@ class View {
     for child in children { child.parent = nil }
     for motion in motions { motion.view = nil }
     if stage.focus === self { stage.focus = nil }
+    if stage.hovered === self { stage.hovered = nil }
   }
 
   /// Draws itself anew whenever one of these changes.
@@ -177,10 +178,14 @@ class Scene: View {
   func nextChange(after now: Double) -> Double { .infinity }
   /// The focus came to a view of the page.
   func focusMoved(to view: View) {}
+  /// The pointer has come to another view of the page, or to none.
+  func hoverMoved() {}
   /// Something the page shows, other than the board, has changed.
   func contentChanged() {}
   /// The page is about to be left.
   func willClose() {}
+  /// How broad a notice may be and where its lower edge lies; it hangs from the window's edge where that is `nil`.
+  var noticePlace: (width: Double, foot: Double?)? { nil }
   /// What to say when the page opens.
   var title: String { "" }
 }

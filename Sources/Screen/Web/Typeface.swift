@@ -11,8 +11,6 @@ final class Typeface {
 
   /// EB Garamond's ascent and line, in em, as its file states them and Pango takes them; the distance of two lines.
   private static let (ascent, leading) = (0.71, 1.26)
-  /// The room of an accidental in a line of text, in em.
-  private static let accidentalAdvance = 0.34
 
   /// A piece of one line in one style, which the page's script keeps by its number.
   fileprivate final class Run {
@@ -38,20 +36,15 @@ final class Typeface {
     let height: Double
     /// The first baseline, from the top.
     let baseline: Double
-    /// The pieces and where they begin, from the block's left and its first baseline.
-    fileprivate let pieces: [(run: Run, at: Point)]
-    /// Accidentals to be drawn as paths: kind and the place of their left edge from the block's left.
-    fileprivate let accidentals: [(isSharp: Bool, x: Double)]
+    /// The lines and where they begin, from the block's left.
+    fileprivate let lines: [(line: SignedLine<Run>, x: Double)]
     fileprivate let style: TextStyle
     private let text: String
 
-    fileprivate init(
-      _ text: String, _ style: TextStyle, _ pieces: [(run: Run, at: Point)],
-      accidentals: [(isSharp: Bool, x: Double)] = [], width: Double, lines: Int = 1
-    ) {
-      (self.text, self.style, self.pieces, self.accidentals) = (text, style, pieces, accidentals)
-      self.width = width
-      height = style.size * (1 + Typeface.leading * Double(lines - 1))
+    fileprivate init(_ text: String, _ style: TextStyle, _ lines: [(line: SignedLine<Run>, x: Double)]) {
+      (self.text, self.style, self.lines) = (text, style, lines)
+      width = lines.map { $0.line.width }.max() ?? 0
+      height = style.size * (1 + Typeface.leading * Double(lines.count - 1))
       baseline = style.size * Typeface.ascent
     }
 
@@ -66,78 +59,52 @@ final class Typeface {
     let key = Key(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
     if cache.count > 600 { cache.removeAll(keepingCapacity: true) }  // clocks and sliders make new texts all the time
-    let block = width > 0 ? paragraph(text, style, width, alignment) : line(text, style)
+    let block = width > 0 ? paragraph(text, style, width, alignment) : Block(text, style, [(line(text, style), 0)])
     cache[key] = block
     return block
   }
 
-  /// One line; ♯ and ♭, which the typeface lacks, are drawn, with room for them between the pieces.
-  private func line(_ text: String, _ style: TextStyle) -> Block {
-    var pieces: [(run: Run, at: Point)] = []
-    var accidentals: [(isSharp: Bool, x: Double)] = []
-    var x = 0.0
-    var rest = ""
-    func flush() {
-      guard !rest.isEmpty else { return }
-      let run = Run(rest, style)
-      pieces.append((run, Point(x, 0)))
-      x += run.width
-      rest = ""
-    }
-    for scalar in text.unicodeScalars {
-      if scalar == "♯" || scalar == "♭" {
-        flush()
-        accidentals.append((scalar == "♯", x))
-        x += style.size * Typeface.accidentalAdvance
-      } else {
-        rest.unicodeScalars.append(scalar)
-      }
-    }
-    flush()
-    return Block(text, style, pieces, accidentals: accidentals, width: x)
+  private func line(_ text: String, _ style: TextStyle) -> SignedLine<Run> {
+    SignedLine(text, size: style.size, make: { Run($0, style) }, width: { $0.width })
   }
 
   private func paragraph(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
-    var lines: [Run] = []
+    var lines: [SignedLine<Run>] = []
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       var line = ""
       for word in part.split(separator: " ", omittingEmptySubsequences: false) {
         let longer = line.isEmpty ? String(word) : line + " " + word
-        if Run(longer, style).width <= width {
+        if self.line(longer, style).width <= width {
           line = longer
           continue
         }
-        if !line.isEmpty { lines.append(Run(line, style)) }
+        if !line.isEmpty { lines.append(self.line(line, style)) }
         line = ""
         // A word broader than the column is broken where the column ends.
         for letter in word {
-          if !line.isEmpty, Run(line + String(letter), style).width > width {
-            lines.append(Run(line, style))
+          if !line.isEmpty, self.line(line + String(letter), style).width > width {
+            lines.append(self.line(line, style))
             line = ""
           }
           line.append(letter)
         }
       }
-      lines.append(Run(line, style))
+      lines.append(self.line(line, style))
     }
-    var pieces: [(run: Run, at: Point)] = []
-    for (index, run) in lines.enumerated() {
-      let room = max(0, width - run.width)
-      let x = alignment == .left ? 0 : alignment == .center ? room / 2 : room
-      pieces.append((run, Point(x, Double(index) * style.size * Typeface.leading)))
+    let placed = lines.map { line -> (line: SignedLine<Run>, x: Double) in
+      let room = max(0, width - line.width)
+      return (line, alignment == .left ? 0 : alignment == .center ? room / 2 : room)
     }
-    return Block(text, style, pieces, width: lines.map { $0.width }.max() ?? 0, lines: lines.count)
+    return Block(text, style, placed)
   }
 
   /// Draws a laid-out text with its top left at `origin`.
   fileprivate static func draw(_ block: Block, at origin: Point, _ color: Color, on canvas: Canvas) {
-    canvas.setColor(color)
-    let baseline = origin.y + block.baseline
-    for piece in block.pieces { Commands.add(.text, id: piece.run.id, origin.x + piece.at.x, baseline + piece.at.y) }
-    for sign in block.accidentals {
-      let (size, space) = (block.style.size, block.style.size * 0.17)
-      let at = Point(origin.x + sign.x + size * accidentalAdvance * 0.47, baseline - size * 0.3)
-      canvas.fill((sign.isSharp ? Glyphs.sharp : Glyphs.flat).scaled(space, space).moved(at.x, at.y), color)
+    for (index, (line, x)) in block.lines.enumerated() {
+      let (left, baseline) = (origin.x + x, origin.y + block.baseline + Double(index) * block.style.size * leading)
+      canvas.setColor(color)
+      for (run, x) in line.pieces { Commands.add(.text, id: run.id, left + x, baseline) }
+      line.drawSigns(on: canvas, x: left, baseline: baseline, color)
     }
   }
 }

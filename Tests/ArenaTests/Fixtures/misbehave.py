@@ -64,7 +64,8 @@ while True:
         break
     words = line.split()
     if words[:1] == ["uci"]:
-        say("id name misbehave " + mode + "\nuciok")
+        names = {"nameless": "", "accents": "e" + "\u0301" * 1500}
+        say("id name " + names.get(mode, "misbehave " + mode) + "\nuciok")
     elif words[:1] == ["isready"]:
         if mode == "exits-at-isready" and games > 0:
             sys.exit(5)
@@ -115,7 +116,10 @@ while True:
                 sys.stdout.flush()
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
-        say("bestmove " + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
+        say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
+        if mode == "deaf" and turns == 1:
+            os.close(0)
+            time.sleep(1000)
         if mode == "between" and turns == 1:
             sys.exit(9)
     elif words[:1] == ["quit"]:

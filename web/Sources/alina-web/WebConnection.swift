@@ -15,13 +15,12 @@ final class WebConnection {
   /// When to try again, and when the server was last heard, in the clock of matches.
   private var retryAt: Int64?
   private var heard: Int64 = 0
-  private let pause: (Int) -> Int
+  private let chance: (Int) -> Int
 
   private static let credentials = "data/credentials"
-  private static let longestPause = 8_000
 
-  /// Goes to the server that the page came from; `pause` gives a random number under its argument.
-  init(guest: String?, seed: UInt64, pause: @escaping (Int) -> Int) {
+  /// Goes to the server that the page came from; `chance` gives a random number under its argument.
+  init(guest: String?, seed: UInt64, chance: @escaping (Int) -> Int) {
     var identity = ClientModel.Identity(client: "alina web", guest: guest)
     let lines = String(decoding: Page.ask(.file, WebConnection.credentials) ?? [], as: UTF8.self).split(separator: "\n")
     for line in lines {
@@ -31,7 +30,7 @@ final class WebConnection {
       if words[0] == "resume" { identity.resume = String(words[1]) }
     }
     model = ClientModel(identity, seed: seed)
-    self.pause = pause
+    self.chance = chance
     Page.tell(.open)
   }
 
@@ -40,7 +39,8 @@ final class WebConnection {
   /// The connection as the game knows it.
   var connection: Connection {
     Connection(
-      poll: { self.poll() }, match: { self.model.matches[$0] }, perform: { self.perform($0) },
+      poll: { self.poll() }, match: { self.model.matches[$0] },
+      perform: { self.carryOut(self.model.perform($0, now: WebConnection.milliseconds)) },
       disconnect: { self.close() })
   }
 
@@ -100,8 +100,7 @@ final class WebConnection {
       isWanted = false
       return inbox.append(.status(.failed(failure)))
     }
-    let half = min(WebConnection.longestPause, 250 << min(tries, 5)) / 2
-    let wait = max(model.retry ?? 0, half) + pause(half + 1)
+    let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0, chance: chance)
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
     let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.address)))
@@ -132,43 +131,6 @@ final class WebConnection {
     for line in lines {
       // A message has no line end: the frame is the line.
       Page.tell(.send, String(decoding: line.last == 10 ? line.dropLast() : line[...], as: UTF8.self))
-    }
-  }
-
-  private func perform(_ command: Command) {
-    let now = WebConnection.milliseconds
-    func ask(_ message: ClientMessage) { carryOut(model.ask(message)) }
-    func act(_ m: MatchID, _ action: MatchAction) { carryOut(model.act(m, action, now: now)) }
-    switch command {
-    case .seek(let terms): ask(.seek(.init(terms, range: nil, bots: false, key: nil)))
-    case .acceptBots:
-      guard var seek = model.currentSeek else { return }
-      seek.bots = true
-      ask(.seek(seek))
-    case .unseek: ask(.unseek)
-    case .create(let terms): ask(.create(terms, key: nil))
-    case .join(let code): ask(.join(code: code))
-    case .watch(let m, let code): ask(.watch(m, code: code))
-    case .unwatch(let m): ask(.unwatch(m))
-    case .list: ask(.list)
-    case .register(let name): ask(.register(name: name))
-    case .forget(let m): model.forget(m)
-    case .move(let m, let square):
-      guard let view = model.matches[m] else { return }
-      act(m, .move(ply: view.state.position.ply, cell: square))
-    case .resign(let m): act(m, .resign)
-    case .offerDraw(let m): act(m, .draw(.offer, offer: nil))
-    case .answerDraw(let m, let accept):
-      guard let offer = model.matches[m]?.state.offer else { return }
-      act(m, .draw(accept ? .accept : .decline, offer: offer.seq))
-    case .rematch(let m): act(m, .rematch)
-    case .abort(let m): act(m, .abort)
-    case .claim(let m): act(m, .claim)
-    case .say(let m, let text): ask(.say(m, String(String.UnicodeScalarView(text.unicodeScalars.prefix(Limits.say)))))
-    case .emote(let m, let emote): ask(.emote(m, emote))
-    case .mute(let isMuted): ask(.mute(on: isMuted))
-    case .block(let name, let isBlocked): ask(.block(name: name, on: isBlocked))
-    case .report(let m, let text): ask(.report(m, text: text))
     }
   }
 }

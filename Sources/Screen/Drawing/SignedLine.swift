@@ -1,0 +1,44 @@
+/// A line of text with ♯ and ♭, which the typeface lacks: pieces of text, and room between them for signs that are drawn.
+struct SignedLine<Piece> {
+  /// The pieces and where they begin; at least one, though it be empty.
+  private(set) var pieces: [(piece: Piece, x: Double)] = []
+  private(set) var width = 0.0
+  /// The signs: kind and the place of their left edge.
+  private var signs: [(isSharp: Bool, x: Double)] = []
+  private let size: Double
+
+  /// The room of a sign, in em.
+  private static var advance: Double { 0.34 }
+
+  /// Cuts a text at its signs; `make` lays out a piece, `width` is how far it goes.
+  init(_ text: String, size: Double, make: (String) -> Piece, width measure: (Piece) -> Double) {
+    self.size = size
+    var run = ""
+    func flush() {
+      guard !run.isEmpty || pieces.isEmpty else { return }
+      let piece = make(run)
+      pieces.append((piece, width))
+      width += measure(piece)
+      run = ""
+    }
+    for scalar in text.unicodeScalars {
+      if scalar == "♯" || scalar == "♭" {
+        flush()
+        signs.append((scalar == "♯", width))
+        width += size * SignedLine.advance
+      } else {
+        run.unicodeScalars.append(scalar)
+      }
+    }
+    flush()
+  }
+
+  /// Draws the signs of a line that begins at `x`.
+  func drawSigns(on canvas: Canvas, x: Double, baseline: Double, _ color: Color) {
+    for sign in signs {
+      let space = size * 0.17
+      let at = Point(x + sign.x + size * SignedLine.advance * 0.47, baseline - size * 0.3)
+      canvas.fill((sign.isSharp ? Glyphs.sharp : Glyphs.flat).scaled(space, space).moved(at.x, at.y), color)
+    }
+  }
+}

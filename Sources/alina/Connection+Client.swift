@@ -1,0 +1,25 @@
+import ClientModel
+import Desk
+import MatchClient
+import MatchProtocol
+import Play
+import Screen
+
+extension Connection {
+  /// A connection over sockets that heals itself.
+  init(
+    to address: ServerAddress, guest: String?, _ security: MatchClient.Configuration.Security,
+    _ services: PlatformServices
+  ) {
+    var configuration = MatchClient.Configuration(
+      host: address.host, port: address.port, security: security, identity: .init(client: "alina", guest: guest),
+      folder: services.dataFolder())
+    configuration.others = address.others.map { .init(host: $0.host, port: $0.port) }
+    let client = MatchClient(configuration)
+    client.onWake(services.wake)
+    client.connect()
+    self.init(
+      poll: { client.poll() }, match: { client.match($0) }, perform: { client.perform($0) },
+      disconnect: { client.disconnect() })
+  }
+}

@@ -1,0 +1,73 @@
+import ScoreModel
+import Testing
+import TicTacToe
+
+@testable import Screen
+
+@Suite("The staff")
+struct StaffTests {
+  /// A bar of three pairs with T's notes, and with a low note under the first.
+  private func bar(_ lower: [Int], bass: Int?) -> Bar {
+    func note(_ midi: Int) -> Note {
+      Note(pitch: Pitch(midi), velocity: 44, onset: .zero, duration: Tick(rawValue: 48_000), pan: 0)
+    }
+    var pairs = lower.map { Pair(m: note($0 + 7), t: note($0), isLong: false, isAwakening: false) }
+    if let bass { pairs[0].bass = [note(bass)] }
+    return Bar(index: 0, kind: .move, ply: 1, isX: true, start: .zero, pairs: pairs, cut: nil)
+  }
+
+  @Test("signs of octaves touch neither the heads that they are for nor the low notes, whatever T plays")
+  func octaves() {
+    let staff = StaffView(stage: Samples.screen().stage)
+    staff.frame = Rect(0, 0, 1_200, 210)
+    for high in 57...98 {
+      for low in max(45, high - 19)...high {
+        for bass in [nil, 26, 30, 35, 38, 47] as [Int?] {
+          let bars = [bar([low, high, low], bass: bass)]
+          staff.source = { (bars, .seconds(9)) }
+          staff.showModel(animated: false)
+          guard let measure = staff.measures.first, measure.shiftT != 0 else { continue }
+          let (sign, heads) = (staff.octaveSigns(of: measure).t, staff.lowerHeads(of: measure))
+          // The number is one and a half spaces high and as broad, its line goes on over the bar; a head is one high.
+          let number = Rect(sign.x, sign.y - 1.5 * staff.space, 2.2 * staff.space, 1.5 * staff.space)
+          let place: Comment = "T \(low)–\(high), bass \(bass ?? 0), shift \(measure.shiftT)"
+          if measure.shiftT < 0 {
+            for head in heads.t { #expect(head.y - staff.space * 0.5 >= number.maxY, place) }
+            #expect(number.y >= staff.frame.y, place)
+          } else {
+            for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
+            for head in heads.bass {
+              // Under or beside the head stands how many octaves lower it sounds.
+              let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)
+              #expect(!room.intersects(number), place)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("the marks of the line that won swell as the last bar sounds their notes, and only those")
+  func singing() throws {
+    let screen = Samples.screen()
+    screen.model = Samples.model([4, 1, 0, 8, 6, 2])
+    _ = screen.png(width: 800, height: 600, at: 0)
+    var model = Samples.model([4, 1, 0, 8, 6, 2, 3])
+    // The left column as X has it: A in the middle, D above and below.
+    let pairs = [81, 74, 79, 86].enumerated().map { index, midi in
+      let onset = Tick.seconds(Double(index))
+      return Pair(m: Note(pitch: Pitch(midi), velocity: 44, onset: onset, duration: .seconds(1), pan: 0), t: nil)
+    }
+    model.soundNow = .seconds(5)
+    model.bars = [Bar(index: 0, kind: .move, ply: 7, isX: true, start: .seconds(5), pairs: pairs, cut: nil)]
+    screen.model = model
+    var board: BoardView?
+    screen.boardScene.visit { if let view = $0 as? BoardView { board = view } }
+    let cells = try #require(board).cells
+    for (now, cell) in [(10.0, nil), (10.2, 3), (11.2, 0), (13.2, 6), (20, nil)] as [(Double, Int?)] {
+      screen.handle([], at: now)
+      let loudest = cells.max { $0.voice.value < $1.voice.value }
+      #expect(cell == nil ? loudest?.voice.value == 0 : loudest?.square.index == cell, "at \(now)")
+    }
+  }
+}
