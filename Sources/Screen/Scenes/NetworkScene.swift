@@ -6,6 +6,7 @@ final class NetworkScene: PageScene {
   private let clock: ChoiceRow
   private let counts: ChoiceRow
   private var saidMessage: String?
+  private var saidPhase = NetworkModel.Phase.offline
   /// The clocks offered; the server knows any from ten seconds to an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
 
@@ -144,6 +145,15 @@ final class NetworkScene: PageScene {
     if stage.network.message != saidMessage {
       saidMessage = stage.network.message
       stage.say(saidMessage)
+    }
+    if stage.network.phase != saidPhase {
+      saidPhase = stage.network.phase
+      switch saidPhase {
+      case .queued: stage.say(stage.text(.queued))
+      // Letter by letter: a code is no word.
+      case .room(let code): stage.say("\(stage.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))")
+      default: break
+      }
     }
     if !focusOrder.contains(where: { $0 === stage.focus }) {
       stage.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
