@@ -60,10 +60,12 @@ struct UseTests {
   @Test("before the first touch a watcher is told of it, and everybody of a server that is away")
   func firstTouch() {
     let screen = Samples.screen()
+    screen.model = Samples.model([])
     var online = OnlineModel(you: nil)
     func detail(waits: Bool) -> String {
       screen.model.soundWaits = waits
       screen.model.online = online
+      screen.handle([], at: 1)
       return screen.stage.statusText().detail
     }
     #expect(detail(waits: true).contains("first touch") && detail(waits: false).contains("watching"))

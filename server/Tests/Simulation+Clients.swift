@@ -170,7 +170,9 @@ extension Simulation {
     var gate = gates[id] ?? ServerSession(.init(), now: now)
     var text = gates[id] == nil ? "{\"t\":\"hello\",\"v\":[1],\"client\":\"sim\"}\n" : ""
     let lines = [1, 5, 30, 300][random.below(4)]
-    for _ in 0..<lines { text += insult() + "\n" }
+    let known = clients.flatMap { $0.model.matches.keys.map(\.rawValue) }.sorted() + ["0123456789ab", "x"]
+    let used = clients[0].mids.values.map(\.1).sorted() + ["srv-3", "same"]
+    for _ in 0..<lines { text += insult(known, used) + "\n" }
     count(lines == 300 ? "flood" : "attack")
     var (delivered, isOver) = ([ClientLine](), false)
     Array(text.utf8).withUnsafeBytes { raw in
@@ -191,11 +193,9 @@ extension Simulation {
     }
   }
 
-  private mutating func insult() -> String {
-    let known = clients.flatMap { $0.model.matches.keys.map(\.rawValue) }.sorted() + ["0123456789ab", "x"]
+  private mutating func insult(_ known: [String], _ used: [String]) -> String {
     let m = known[random.below(known.count)]
-    let used = clients[0].mids.values.map(\.1).sorted() + ["srv-3", "same", "h\(random.below(9))"]
-    let mid = used[random.below(used.count)]
+    let mid = (used + ["h\(random.below(9))"])[random.below(used.count + 1)]
     let cell = "\("abc".dropFirst(random.below(3)).first ?? "a")\(1 + random.below(3))"
     let act = "\"m\":\"\(m)\",\"mid\":\"\(mid)\""
     switch random.below(18) {

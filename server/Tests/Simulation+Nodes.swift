@@ -19,6 +19,10 @@ struct SimulatedLinks {
   var far: [ConnectionID: (link: Simulation.Link, id: ConnectionID)] = [:]
   var near: [Simulation.Link: [ConnectionID: ConnectionID]] = [:]
   var open: Set<Simulation.Link> = []
+  /// How many there have been between two incarnations.
+  var count: [Simulation.Link: Int] = [:]
+  /// Those that are no more without the one that opened them having noticed.
+  var unnoticed: Set<Simulation.Link> = []
   /// The incarnation each leads to.
   var epochs: [Simulation.Link: Int64] = [:]
 }
@@ -80,7 +84,7 @@ extension Simulation {
 
   private mutating func cutLinks(of i: Int) {
     for link in links.open.sorted(by: {
-      ($0.from, $0.fromLife, $0.to, $0.toLife) < ($1.from, $1.fromLife, $1.to, $1.toLife)
+      ($0.from, $0.fromLife, $0.to, $0.toLife, $0.number) < ($1.from, $1.fromLife, $1.to, $1.toLife, $1.number)
     })
     where link.from == i || link.to == i { cut(link) }
   }
@@ -93,7 +97,7 @@ extension Simulation {
     if arrived > 0 { try? (nodes[i].view ?? store).commit(Array(nodes[i].waiting[..<arrived])) }
     down(i)
     nodes[i].view = nil
-    nodes[i].stoppedUntil = 0
+    (nodes[i].stoppedUntil, nodes[i].backlog) = (0, [])
     // The wall clock may be set while the server is down.
     if options.nodes == 0, random.below(4) == 0 { wallOffset += Int64(random.below(7_200_000)) - 3_600_000 }
     queue.set(.restart(i, life: nodes[i].life), at: now + 50 + Int64(random.below(4000)))
@@ -105,6 +109,7 @@ extension Simulation {
     nodes[i].stopsAtCommit = false
     nodes[i].stoppedUntil = now + 500 + Int64(random.below(9000))
     nodes[i].wellSince = .max
+    queue.set(.goOn(i), at: nodes[i].stoppedUntil)
   }
 
   /// What the host does when the lobby must not be believed any more.
@@ -145,7 +150,10 @@ extension Simulation {
       nodes[i].isCutFromStore = false
       nodes[i].isCutFromNodes = false
       if isCalm { nodes[i].stopsAtCommit = false }
-      if isCalm { nodes[i].stoppedUntil = min(nodes[i].stoppedUntil, now + 1) }
+      if isCalm, isStopped(i) {
+        nodes[i].stoppedUntil = now
+        queue.set(.goOn(i), at: now)
+      }
     }
   }
 
@@ -297,9 +305,15 @@ extension Simulation {
     guard let j = nodes.firstIndex(where: { $0.epoch == epoch && $0.lobby != nil }), j != i else {
       return unreachable(epoch, from: i)
     }
-    let link = Link(from: i, fromLife: nodes[i].life, to: j, toLife: nodes[j].life)
+    let all = Link(from: i, fromLife: nodes[i].life, to: j, toLife: nodes[j].life)
+    var link = all
+    link.number = links.count[all] ?? 0
+    // What is said into a link that is no more is lost.
+    if links.unnoticed.contains(link) { return }
     if !links.open.contains(link) {
       guard !nodes[i].isCutFromNodes, !nodes[j].isCutFromNodes else { return unreachable(epoch, from: i) }
+      link.number += 1
+      links.count[all] = link.number
       links.open.insert(link)
       links.epochs[link] = epoch
       count("link")
@@ -323,11 +337,13 @@ extension Simulation {
   /// Both ends notice that a link is no more, each in its time.
   private mutating func cut(_ link: Link) {
     guard links.open.remove(link) != nil else { return }
+    links.unnoticed.insert(link)
     queue.set(.linkBreaks(link, forth: true), at: now + 1 + Int64(random.below(2000)))
     queue.set(.linkBreaks(link, forth: false), at: now + 1 + Int64(random.below(2000)))
   }
 
   mutating func linkBreaks(_ link: Link, forth: Bool) {
+    if !forth { links.unnoticed.remove(link) }
     if forth {
       for id in (links.near.removeValue(forKey: link) ?? [:]).values.sorted() {
         links.far[id] = nil
@@ -359,7 +375,10 @@ extension Simulation {
       count("attach")
       reduce(i, .cluster(.attached(id, attachment)))
     case .work(let c, let work, let m, let roundTrip):
-      guard let id = links.near[link]?[c] else { return }
+      guard let id = links.near[link]?[c] else {
+        checker.faults.append("a link brought work of a connection that is not attached")
+        return
+      }
       count("relayed")
       reduce(i, .cluster(.relayed(id, work.aged(at: now), m, roundTrip: roundTrip)))
     case .detach(let c, let clean):

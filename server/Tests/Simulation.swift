@@ -53,6 +53,8 @@ struct Simulation {
     case frame(Link, [UInt8], forth: Bool)
     case linkBreaks(Link, forth: Bool)
     case restart(Int, life: Int)
+    /// A stopped process goes on.
+    case goOn(Int)
     case fault
   }
 
@@ -62,6 +64,8 @@ struct Simulation {
     var fromLife: Int
     var to: Int
     var toLife: Int
+    /// Which one between the two it is; 0 stands for all of them.
+    var number = 0
   }
 
   struct Client {
@@ -86,6 +90,8 @@ struct Simulation {
     var view: MemoryClusterView?
     var epoch: Int64 = 0
     var stoppedUntil: Int64 = 0
+    /// What has come while it was stopped, in order.
+    var backlog: [Action] = []
     var stopsAtCommit = false
     var isCutFromStore = false
     var isCutFromNodes = false
@@ -194,9 +200,17 @@ struct Simulation {
     guard let due = queue.next, let action = queue.take(dueAt: due) else { return }
     now = max(now, due)
     clock.wall = wallOffset + now
-    // A stopped process finds everything that came meanwhile when it goes on.
-    if let i = place(of: action), isStopped(i) { return queue.set(action, at: nodes[i].stoppedUntil) }
+    // A stopped process finds everything that came meanwhile when it goes on, and nothing overtakes it.
+    if let i = place(of: action), isStopped(i) || !nodes[i].backlog.isEmpty {
+      return nodes[i].backlog.append(action)
+    }
+    perform(action)
+  }
+
+  private mutating func perform(_ action: Action) {
     switch action {
+    case .goOn(let i):
+      while !isStopped(i), !nodes[i].backlog.isEmpty { perform(nodes[i].backlog.removeFirst()) }
     case .tick:
       for i in nodes.indices where nodes[i].lobby != nil && !isStopped(i) { reduce(i, .tick) }
       if options.nodes > 0, now % 100 < 20 {
@@ -243,7 +257,7 @@ struct Simulation {
       .answer(let i, _, _, _), .restart(let i, _), .read(let i, _, _, _), .insert(let i, _, _, _):
       i
     case .frame(let link, _, let forth), .linkBreaks(let link, let forth): forth ? link.to : link.from
-    case .think, .dial, .toClient, .hangUp, .tick, .fault: nil
+    case .think, .dial, .toClient, .hangUp, .tick, .goOn, .fault: nil
     }
   }
 

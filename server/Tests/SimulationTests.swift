@@ -86,6 +86,14 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     }
   }
 
+  /// A node that went on early found a line that came later before what it was told while it stood still.
+  @Test func `what a stopped node finds when it goes on has kept its order`() throws {
+    var options = SimulationTests.cluster(268)
+    options.hasHostile = true
+    var world = Simulation(seed: 268, options)
+    #expect(try world.run() == [])
+  }
+
   @Test func `the same seed gives the same world`() throws {
     var one = Simulation(seed: 11)
     var other = Simulation(seed: 11)
