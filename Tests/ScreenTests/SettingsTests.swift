@@ -168,11 +168,15 @@ struct SettingsTests {
     var services = disk.services
     services.systemLanguage = { "de_AT.UTF-8" }
     services.prefersDark = { true }
+    services.textPercent = { 200 }
     let settings = Settings(services: services)
-    #expect(settings.language == .german && settings.theme == "dark")
+    #expect(settings.language == .german && settings.theme == "dark" && settings.textScale == 2)
+    services.prefersContrast = { true }
+    #expect(Settings(services: services).theme == "contrast")
     settings.volume = 0.5
     settings.store.save()
-    #expect(disk.text.contains("volume = 0.5") && !disk.text.contains("theme") && !disk.text.contains("language"))
+    #expect(
+      disk.text.contains("volume = 0.5") && ["theme", "language", "text-scale"].allSatisfy { !disk.text.contains($0) })
     settings.theme = "light"
     settings.store.save()
     #expect(Settings(services: services).theme == "light")
