@@ -79,11 +79,28 @@ final class ClusterChild {
     throw StoreError.unusable("scripts/cluster ended at \(order)")
   }
 
+  /// Runs one statement in the database.
+  @discardableResult func sql(_ text: String) throws -> [[PGValue]] {
+    let connection = try PGConnection(try PGAddress(url))
+    return try connection.run([PGStatement(once: text)()], within: 5000).first?.rows ?? []
+  }
+
   /// How many nodes have a good lease.
   func countGood() throws -> Int {
-    let connection = try PGConnection(try PGAddress(url))
-    let good = PGStatement(once: "SELECT count(DISTINCT name) FROM node WHERE lease_until > \(PostgresCluster.now)")
-    return Int(try connection.run([good()], within: 5000).first?.rows.first?.first?.int ?? 0)
+    let good = "SELECT count(DISTINCT name) FROM node WHERE lease_until > \(PostgresCluster.now)"
+    return Int(try sql(good).first?.first?.int ?? 0)
+  }
+
+  /// Gives sessions from now on a clock that can be set, by the table `clock`: nobody sets that of the machine.
+  func makeClock() throws {
+    for text in [
+      "CREATE TABLE clock AS SELECT INTERVAL '0' AS ahead",
+      """
+      CREATE FUNCTION clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql
+      AS 'SELECT pg_catalog.clock_timestamp() + ahead FROM public.clock'
+      """,
+      "ALTER DATABASE postgres SET search_path = public, pg_catalog",
+    ] { try sql(text) }
   }
 
   /// Where a node serves administrators now, from its log.

@@ -61,11 +61,11 @@ final class TestCluster {
   }
 
   /// Whether a node answers over a link that is opened with some certificates: to who opens it a handshake alone looks well.
-  func answers(_ tls: TLSContext, by i: Int) async -> Bool {
+  func answers(_ tls: TLSContext, by i: Int, after frames: [NodeFrame] = []) async -> Bool {
     guard let node = try? await nodes[1 - i].host.inspect({ $0.otherNodes.first { $0.node.name == "n\(i)" } }),
       let port = node.node.peer.split(separator: ":").last.flatMap({ Int($0) })
     else { return false }
-    let ping = NodeFrame.hello(epoch: 1, to: node.epoch).bytes + NodeFrame.ping.bytes
+    let ping = ([.hello(epoch: 1, to: node.epoch)] + frames + [.ping]).flatMap(\.bytes)
     let answered = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
     let channel = try? await ClientBootstrap(group: answered.futureResult.eventLoop)
       .channelInitializer { channel in
@@ -245,6 +245,17 @@ private final class Caller: ChannelInboundHandler, Sendable {
     for i in cluster.nodes.indices { try await cluster.stop(i) }
   }
 
+  @Test func `the page of every node has the strongest players of all nodes`() async throws {
+    let cluster = try await TestCluster(2)
+    var ann = someAccount(9, "Ann")
+    ann.ratedAt = 1
+    try cluster.cluster.transact { [ann] in MemoryStore.apply(.account(ann), &$0.content) }
+    for (i, node) in cluster.nodes.enumerated() {
+      #expect(try RawPeer(node.page.port).http("top.json").body.contains(#""name":"Ann""#))
+      try await cluster.stop(i)
+    }
+  }
+
   @Test func `a stranger without a certificate of the cluster is not listened to`() async throws {
     let cluster = try await TestCluster(2)
     let foreign = TemporaryFolder()
@@ -256,6 +267,8 @@ private final class Caller: ChannelInboundHandler, Sendable {
       among: TLSCertificate.chain(file: ca), showing: TLSCertificate.chain(file: foreign.path + "/n0.crt"),
       key: TLSKey(file: foreign.path + "/n0.key"))
     #expect(await cluster.answers(own, by: 1), "with its certificate a node is answered")
+    let lost = NodeFrame.work(7, .caughtUp(someID(1)), someID(1), roundTrip: 0)
+    #expect(await !cluster.answers(own, by: 1, after: [lost]), "but not when it speaks for nobody it has named")
     #expect(await !cluster.answers(none, by: 1), "without one")
     #expect(await !cluster.answers(other, by: 1), "with one of another authority")
     for i in cluster.nodes.indices { try await cluster.stop(i) }

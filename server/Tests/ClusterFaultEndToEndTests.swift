@@ -31,6 +31,21 @@ import Testing
     try await run.finish()
   }
 
+  @Test(.long)
+  func
+    `nodes pause, sessions of the database end and its clock is set under load; nothing told is lost, and every match goes on`()
+    async throws
+  {
+    let cluster = try ClusterChild { child in
+      if child.nodes.isEmpty { #expect(throws: Never.self) { try child.makeClock() } }
+    }
+    let run = try await ClusterFaultRun(cluster)
+    for fault in ClusterFault.database {
+      try await run.strike(fault, rounds: amount("CLUSTER_ROUNDS", quick: 1, all: 1))
+    }
+    try await run.finish()
+  }
+
   @Test(.long) func `links are slow, stand still and break under load; nothing told is lost, and every match goes on`()
     async throws
   {

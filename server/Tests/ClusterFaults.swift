@@ -23,10 +23,18 @@ enum ClusterFault: Hashable {
   case slowLinks, stalledLinks, brokenLinks
   /// What a proxy does to a node's link to the database.
   case slowDatabase, stalledDatabase
+  /// A node stands still for less than its lease.
+  case pause
+  /// The database ends whatever sessions are in the middle of something, for two seconds.
+  case endSessions
+  /// The database's clock is set by so many milliseconds while a node is killed.
+  case setClock(Int)
 
   static let processes: [ClusterFault] = [.kill, .stop, .killDatabase, .drain]
   static let partitions = Side.allCases.flatMap { [ClusterFault.cut($0, refused: false), .cut($0, refused: true)] }
   static let weather: [ClusterFault] = [.slowLinks, .stalledLinks, .brokenLinks, .slowDatabase, .stalledDatabase]
+
+  static let database: [ClusterFault] = [.pause, .endSessions, .setClock(-3_600_000), .setClock(3_600_000)]
 
   var name: String {
     switch self {
@@ -43,6 +51,9 @@ enum ClusterFault: Hashable {
     case .brokenLinks: "links between nodes break in mid-line"
     case .slowDatabase: "a node's database link 20–100 ms slow"
     case .stalledDatabase: "a node's database link stands still 4–6 s"
+    case .pause: "SIGSTOP of a node for 0.5–2.5 s"
+    case .endSessions: "sessions of the database ended in mid-transaction"
+    case .setClock(let by): "kill -9 of a node, the database's clock set \(by < 0 ? "back" : "forth") an hour"
     }
   }
 }
@@ -122,16 +133,34 @@ final class ClusterFaultRun {
     case .brokenLinks: for link in links { link.change(.init(delay: 20, lossOneIn: 300)) }
     case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))
     case .stalledDatabase: databases[i].stall(milliseconds: 4000 + random.below(2000))
+    case .pause:
+      try cluster.order("stop \(node)")
+      try await crowd.play(milliseconds: 500 + random.below(2000))
+      try cluster.order("cont \(node)")
+      began = MatchClient.now
+    case .endSessions:
+      for _ in 0..<40 {
+        try cluster.sql(
+          """
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'alina-server' AND state <> 'idle' AND pid <> pg_backend_pid()
+          """)
+        try await crowd.play(milliseconds: 50)
+      }
+      began = MatchClient.now
+    case .setClock(let by):
+      try cluster.sql("UPDATE clock SET ahead = ahead + \(by) * INTERVAL '1 millisecond'")
+      try cluster.order("kill \(node)")
     }
   }
 
   private func end(_ fault: ClusterFault, _ i: Int) throws {
     let node = "n\(i + 1)"
     switch fault {
-    case .kill, .drain: try cluster.order("start \(node)")
+    case .kill, .drain, .setClock: try cluster.order("start \(node)")
     case .stop: try cluster.order("cont \(node)")
     case .cut: try cluster.order("heal \(node)")
-    case .killDatabase: break
+    case .killDatabase, .pause, .endSessions: break
     case .slowLinks, .stalledLinks, .brokenLinks, .slowDatabase, .stalledDatabase:
       for proxy in links + databases { proxy.change(.clear) }
     }

@@ -364,4 +364,27 @@ final class Crowd {
     }
     print("\(fault): at \(runs) instants, \(moves) moves seen, none lost or doubled")
   }
+
+  @Test(.long, .needs("cc")) func `a disk that is full for long is tried again and again, and nothing told is lost`()
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(environment: ["LD_PRELOAD": try shim(folder), "POWERCUT_DIR": folder.path, "POWERCUT_SEED": "1"])
+    let crowd = Crowd()
+    crowd.join(6, port: server.port)
+    try await crowd.play { crowd.games >= 6 }
+    try Data().write(to: URL(filePath: folder.path + "/full"))
+    func attempts() -> Int { server.logText.components(separatedBy: "disk is full").count - 1 }
+    try await crowd.play { attempts() >= 4 }
+    #expect(attempts() >= 4 && server.process.isRunning, "it tries again")
+    try FileManager.default.removeItem(atPath: folder.path + "/full")
+    let before = crowd.games
+    try await crowd.play { crowd.games >= before + 6 }
+    #expect(crowd.games >= before + 6, "the games go on")
+    crowd.leave()
+    server.process.terminate()
+    server.process.waitUntilExit()
+    #expect(try check(crowd, folder.path + "/matches.sqlite") == [])
+  }
 }

@@ -208,8 +208,11 @@ import TicTacToe
     let checked = try ServerChild.run(["check-config", "--config", file])
     #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
     try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let twice = folder.path + "/twice"
+    try "rate = 7\nrate = 9\n".write(toFile: twice, atomically: true, encoding: .utf8)
     let wrong: [([String], [String: String], String)] = [
       (["check-config", "--config", file], [:], "line 2: there is no setting rats"),
+      (["check-config", "--config", twice], [:], "line 2: rate is set twice"),
       (["check-config", "--config", "/nowhere"], [:], "cannot read /nowhere"),
       (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY: memory is true or false"),
       (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),

@@ -57,6 +57,28 @@ import TicTacToe
         + "\(crowd.games) ends seen; at most \(slowest) ms from accepting connections to eight moves more")
   }
 
+  @Test(.long) func `a standby that is promoted has everything that was told, and the games go on there`() async throws
+  {
+    let bed = PostgresTestBed()
+    let both = try bed.makeStandby()
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(["--store", both])
+    let crowd = Crowd()
+    crowd.join(8, port: server.port)
+    try await crowd.play { crowd.games >= 8 }
+    try bed.order("kill")
+    try await crowd.play(milliseconds: 200)
+    try bed.order("promote")
+    let before = crowd.games
+    try await crowd.play { crowd.games >= before + 8 }
+    #expect(crowd.games >= before + 8, "the games go on")
+    crowd.leave()
+    server.process.terminate()
+    server.process.waitUntilExit()
+    #expect(try faults(crowd, both) == [])
+  }
+
   @Test func `the program says in one line what is wrong with a store, and never takes a password as an argument`()
     throws
   {

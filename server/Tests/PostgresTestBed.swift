@@ -42,6 +42,16 @@ final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under 
     guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
   }
 
+  /// Starts a second one that follows; returns the URL of whichever can be written.
+  func makeStandby() throws -> String {
+    lock.lock()
+    defer { lock.unlock() }
+    try orders.fileHandleForWriting.write(contentsOf: Data("standby\n".utf8))
+    let answer = line()
+    guard answer.hasPrefix("url ") else { throw StoreError.unusable("scripts/postgres standby: \(answer)") }
+    return String(answer.dropFirst(4))
+  }
+
   private func line() -> String {
     var text: [UInt8] = []
     while let byte = try? answers.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 { text.append(byte) }

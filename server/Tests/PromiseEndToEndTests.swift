@@ -41,6 +41,7 @@ import TicTacToe
     back.move(m, 0, "b2")
     #expect(try back.wait(#""re":"r0""#).contains("broken"))
     #expect(try store.match(id)?.record.ended != nil)
+    #expect(try await server.host.inspect { $0.gauges.contains { $0 == ("broken_matches", 1) } })
     try await server.stop()
   }
 
@@ -313,12 +314,75 @@ import TicTacToe
     let sorted = strengths.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
     #expect(ranking.places.map(\.id) == sorted.map(\.key))
     #expect(queue.oldestFirst.map(\.id) == tickets.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.map(\.id))
+    func ticket(_ n: Int) -> Ticket {
+      let seek = ClientMessage.Seek(MatchTerms(), bots: true, key: nil)
+      return Ticket(
+        id: "q\(n)", session: "q\(n)", account: 1, seek: seek, isBot: n % 2 == 0, since: 0, rating: Double(n))
+    }
+    for n in 0..<2000 { queue.insert(ticket(n)) }
+    let near = queue.around(ticket(1000))
+    #expect(near.count <= 256 && near.contains { $0.id == "q999" }, "however long it is, few are compared with one")
+  }
+
+  @Test func `pages hear only of the boards they show`() throws {
+    var world = try SteppedLobby()
+    let matches = (0..<Lobby.boards + 6).map { _ in world.pair() }
+    world.published = []
+    for (x, _, m) in matches { world.move(x, m, 0, "b2") }
+    #expect(Set(world.published) == Set(world.lobby.listed.places.prefix(Lobby.boards).map(\.id)))
+    #expect(world.published.count == Lobby.boards)
+  }
+
+  @Test func `who is gone is forgotten when his time is over, and who is here is not`() throws {
+    var world = try SteppedLobby()
+    _ = world.login("here")
+    let gone = world.login("gone")
+    world.drop(gone)
+    world.wallAhead += 25 * 3_600_000
+    world.wait(125_000)
+    let stored = try world.store.recover()
+    #expect(stored.accounts.map(\.name) == ["guest-here"] && stored.sessions.count == 1)
+    #expect(world.lobby.accounts.count == 1 && world.lobby.sessions.count == 1)
+  }
+
+  @Test func `a bot is told that it may say two hundred things at once, and may`() throws {
+    var world = try SteppedLobby()
+    let bot = world.login("bot", caps: #"["bot"]"#)
+    #expect(world.heardAny(bot, #""limits":[200,200]"#))
+    world.said = []
+    for _ in 0..<150 { world.type(bot, "top") }
+    #expect(world.heard(bot).count == 150 && !world.heardAny(bot, "rate"))
+  }
+
+  @Test func `while pages of what is over are slow, whoever else asks is answered`() async throws {
+    let store = HeldStore()
+    let server = try await TestServer(store: store)
+    let reader = try RawPeer(server.port)
+    try reader.hello()
+    store.isHistoryHeld.withLock { $0 = true }
+    reader.type(#"{"t":"history","id":"h"}"#)
+    store.waitUntilHeld()
+    let other = try RawPeer(server.port)
+    try other.hello()
+    other.type(#"{"t":"sync","id":"s","m":"nosuchmatch","seq":0}"#)
+    #expect(try other.wait(#""re":"s""#).contains("not_found"))
+    store.isHistoryHeld.withLock { $0 = false }
+    try reader.wait(#""re":"h""#)
+    try await server.stop()
+  }
+
+  @Test func `connections from the machine itself are not counted by address`() async throws {
+    let server = try await TestServer { $0.maxPerAddress = 2 }
+    let peers = try (0..<5).map { _ in try RawPeer(server.port) }
+    for peer in peers { try peer.hello() }
+    try await server.stop()
   }
 }
 
 /// A store in memory whose disk can be made to stand still.
 private final class HeldStore: MatchStore {
   let isHeld = Mutex(false)
+  let isHistoryHeld = Mutex(false)
   private let waits = DispatchSemaphore(value: 0)
   private let inner = MemoryStore()
 
@@ -332,7 +396,9 @@ private final class HeldStore: MatchStore {
   func recover() throws(StoreError) -> Recovery { try inner.recover() }
   func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try inner.match(id) }
   func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    try inner.history(of: account, before: before, limit: limit)
+    if isHistoryHeld.withLock({ $0 }) { waits.signal() }
+    while isHistoryHeld.withLock({ $0 }) { usleep(1000) }
+    return try inner.history(of: account, before: before, limit: limit)
   }
   func matchIDs() throws(StoreError) -> [MatchID] { try inner.matchIDs() }
   func prune(before: Int64) throws(StoreError) -> Int { try inner.prune(before: before) }

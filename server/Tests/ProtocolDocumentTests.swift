@@ -15,6 +15,8 @@ struct SteppedLobby {
   var now: Int64 = 1_000_000
   /// What the wall clock is ahead of the steady one.
   var wallAhead: Int64 = 1_699_999_000_000
+  /// What pages were told of.
+  var published: [MatchID] = []
   /// How often it was woken.
   var ticks = 0
   let store: MemoryStore
@@ -45,7 +47,8 @@ struct SteppedLobby {
         case .history(let id, let re, let account, let before):
           let found = (try? store.history(of: account, before: before, limit: 20)) ?? []
           inputs.append(.history(id, re: re, found, more: nil))
-        case .publish, .note, .cluster: break
+        case .publish(let m): published.append(m)
+        case .note, .cluster: break
         }
       }
     }

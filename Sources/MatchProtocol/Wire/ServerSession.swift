@@ -109,6 +109,7 @@ public struct ServerSession: Sendable {
       state = .open
       isPerson = ClientLine.isBare(line)
       isBot = hello.caps.contains("bot")
+      if isBot { tokens += Double(max(0, configuration.botRate - configuration.burst)) }
       act(.deliver(parsed, at: now))
     case (.greeting, _): act(.send(ServerMessage.err(.auth, "say hello first").bytes(re: parsed.id)))
     case (.open, .hello):

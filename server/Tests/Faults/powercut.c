@@ -3,7 +3,8 @@
 // Every write to a database file below POWERCUT_DIR is remembered until fdatasync makes it durable. When the
 // POWERCUT_AFTERth write comes, the power is cut: what is written to POWERCUT_DIR/cut is what was durable and a random
 // subset of the rest (the last write torn at a sector), and the process is gone. POWERCUT_EIO=n fails the nth sync of a
-// log with EIO, POWERCUT_ENOSPC=n the nth write to one and the four after it with ENOSPC.
+// log with EIO, POWERCUT_ENOSPC=n the nth write to one and the four after it with ENOSPC; so does each while there is a file
+// POWERCUT_DIR/full.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -91,6 +92,12 @@ static struct file *find(int fd) {
   return &files[i];
 }
 
+static int isFull(void) {
+  char path[1200];
+  snprintf(path, sizeof path, "%s/full", folder);
+  return access(path, F_OK) == 0;
+}
+
 static int isLog(struct file *f) { return strstr(f->name, "-wal") != NULL; }
 
 static void apply(struct file *f, off_t at, const unsigned char *bytes, size_t length) {
@@ -145,7 +152,7 @@ ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t at) {
   if (f) {
     if (isLog(f)) {
       logWrites++;
-      if (enospcAt > 0 && logWrites >= enospcAt && logWrites < enospcAt + 5) {
+      if ((enospcAt > 0 && logWrites >= enospcAt && logWrites < enospcAt + 5) || isFull()) {
         pthread_mutex_unlock(&lock);
         errno = ENOSPC;
         return -1;

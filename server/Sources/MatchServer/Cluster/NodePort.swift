@@ -135,9 +135,9 @@ package final class NodePort: @unchecked Sendable {  // see above
       link.peers[c] = peer
       host.attached(peer.id, peer, attachment)
     case .work(let c, let work, let m, let roundTrip):
-      if let peer = link.peers[c] {
-        host.hear(.relayed(peer.id, work.aged(at: Moment.current.steady), m, roundTrip: roundTrip))
-      }
+      // Passed over, its player would wait for ever; when the link ends he comes back and asks again.
+      guard let peer = link.peers[c] else { return false }
+      host.hear(.relayed(peer.id, work.aged(at: Moment.current.steady), m, roundTrip: roundTrip))
     case .detach(let c, let clean):
       if let peer = link.peers.removeValue(forKey: c) { host.disconnected(peer.id, clean: clean) }
     case .hint: host.hear(.hinted)
