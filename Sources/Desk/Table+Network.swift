@@ -354,7 +354,7 @@ extension Table {
     var later = self
     later.now = seconds
     model.mayRematch = later.mayRematch
-    if state.next == nil {
+    if model.mayRematch {
       model.rematch = state.wantsRematch[you] ? .mine : state.wantsRematch[you.opponent] ? .theirs : .nobody
     }
     model.isCalledOff = isCalledOff

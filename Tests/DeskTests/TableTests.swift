@@ -392,8 +392,12 @@ struct TableTests {
     #expect(model?.firstMoveIn == nil && model?.isCalledOff == false && model?.mayRematch == true)
     #expect(desk.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
     #expect(desk.want(.rematch) == [.command(.rematch(TestDesk.m))])
+    desk.log(.rematch(next: nil), .o)
+    #expect(desk.table.online(at: desk.now, client: 0)?.rematch == .theirs)
     desk.now += 31
-    #expect(desk.table.online(at: desk.now, client: 0)?.mayRematch == false)
+    let late = desk.table.online(at: desk.now, client: 0)
+    // Nothing is told to be wanted that cannot be had.
+    #expect(late?.mayRematch == false && late?.rematch == .nobody)
     #expect(desk.want(.rematch).contains(.refuse))
   }
 
