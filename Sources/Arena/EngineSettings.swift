@@ -151,8 +151,8 @@ public struct TimeLimit: Sendable, Hashable {
   /// The longest time in milliseconds.
   private static let limit = 3_600_000.0
 
-  /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds, with an
-  /// increment behind a +).
+  /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or M:SS, with
+  /// an increment behind a +).
   public mutating func apply(_ name: String, _ text: String) throws(ArenaError) {
     func number(_ text: Substring, _ range: ClosedRange<Double>, _ allowed: String) throws(ArenaError) -> Int {
       guard let value = Double(text), range.contains(value) else { throw ArenaError("\(name) '\(text)': \(allowed)") }
@@ -168,9 +168,11 @@ public struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      let parts = text.split(separator: "+", omittingEmptySubsequences: false).map { Double($0) ?? -1 }
+      let parts = text.split(separator: "+", omittingEmptySubsequences: false).map { part in
+        part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
+      }
       guard (1...2).contains(parts.count), parts[0] >= 0.001, parts.allSatisfy({ (0...3600).contains($0) }) else {
-        throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, 0.001–3600 and 0–3600")
+        throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, 0.001–3600 and 0–3600; minutes as 1:30")
       }
       (moveTime, clock, increment) = (0, Int(parts[0] * 1000), parts.count > 1 ? Int(parts[1] * 1000) : 0)
     }
@@ -185,10 +187,10 @@ public struct TimeLimit: Sendable, Hashable {
     .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
   }
 
-  /// Reads what a header has; `nil` where a member is missing or no number.
+  /// Reads what a header has; `nil` where a member is missing or no such number.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
-      guard let number = json[name]?.int, number >= 0 else { return nil }
+      guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }
       self[keyPath: path] = number
     }
   }

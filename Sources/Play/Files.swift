@@ -168,8 +168,9 @@ public final class Files {
     let piece = Piece(
       record: record, rules: session.rules,
       human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),
-      title: library.players(of: record), isGrand: screen.pianos.playing == .grand, a4: screen.settings.a4)
-    say(screen.text(.keeping))
+      title: library.players(of: record), keeping: screen.text(.keeping),
+      isGrand: screen.pianos.playing == .grand, a4: screen.settings.a4)
+    say(piece.keeping)
     let mailbox = mailbox
     machine.keep(piece, name, screen.text(.keptIn)) { mailbox.add($0) }
   }

@@ -110,6 +110,8 @@ public struct Piece: Sendable {
   public var human: Player?
   /// What stands over the page.
   public var title: String
+  /// The words while it is written.
+  public var keeping: String
   /// Whether it is played on the sampled grand.
   public var isGrand: Bool
   /// The tuning in Hz.

@@ -115,4 +115,7 @@ public struct BoardModel: Sendable, Hashable {
 
   /// Makes the model of an empty board.
   public init() {}
+
+  /// Whether a mark may be made in a cell now.
+  func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
 }

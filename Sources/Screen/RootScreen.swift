@@ -104,6 +104,7 @@ public final class RootScreen {
 
   let stage: Stage
   private var pendingModel = BoardModel()
+  private var saidStatus = ""
   private let book: Book
   private var captured: View?
   /// Where a finger went down and is now, and the list it moves once it has gone up or down.
@@ -255,7 +256,9 @@ public final class RootScreen {
       || stage.model.online?.withoutCountdown != old.online?.withoutCountdown
     if isNews {
       let status = stage.statusText()
-      stage.say(status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)")
+      let words = status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)"
+      if game.facts.count != old.game.facts.count || words != saidStatus { stage.say(words) }
+      saidStatus = words
     }
     if let notice = stage.model.notice, notice != old.notice { stage.say(notice) }
   }

@@ -10,8 +10,6 @@ public struct Analysis: Sendable, Hashable {
     public let after: Evaluation
     /// The moves that keep the value.
     public let best: SquareSet
-    /// The quickest or longest of them.
-    public let exact: SquareSet
     /// How good the choice was: 1 where the value was kept, ½ where half a point of it went, 0 where a win became a loss.
     public let accuracy: Double
   }
@@ -36,7 +34,7 @@ public struct Analysis: Sendable, Hashable {
       return Entry(
         facts: facts, before: solver.evaluation(of: facts.before),
         after: Evaluation(value: after.value.negated, distance: after.distance),
-        best: solver.valuePreservingMoves(in: facts.before), exact: solver.distanceOptimalMoves(in: facts.before),
+        best: solver.valuePreservingMoves(in: facts.before),
         // Win to draw and draw to loss cost half, win to loss all.
         accuracy: 1 - Double(facts.valueBefore.rawValue - facts.valueAfter.rawValue) / 2)
     }

@@ -58,10 +58,7 @@ public struct Square: RawRepresentable, Sendable, Hashable, Comparable {
 
 /// A set of cells as a nine-bit mask; bit `i` is cell `i` in reading order.
 @frozen
-public struct SquareSet: RawRepresentable, SetAlgebra, Sequence, Sendable, Hashable {
-  /// The elements are cells.
-  public typealias Element = Square
-
+public struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence, Sendable, Hashable {
   /// The mask; only bits 0–8 are used.
   public var rawValue: UInt16
 
@@ -77,12 +74,14 @@ public struct SquareSet: RawRepresentable, SetAlgebra, Sequence, Sendable, Hasha
   @inlinable
   public init(_ square: Square) { rawValue = 1 << UInt16(square.rawValue) }
 
+  /// The set of these cells.
+  @inlinable
+  public init(arrayLiteral squares: Square...) { self = squares.reduce(into: SquareSet()) { $0.insert($1) } }
+
   /// All nine cells.
   public static let full = SquareSet(rawValue: 0x1FF)
   /// The four corners.
   public static let corners = SquareSet(rawValue: 0b101_000_101)
-  /// The four edges.
-  public static let edges = SquareSet(rawValue: 0b010_101_010)
   /// The centre alone.
   public static let center = SquareSet(rawValue: 0b000_010_000)
 
@@ -98,44 +97,25 @@ public struct SquareSet: RawRepresentable, SetAlgebra, Sequence, Sendable, Hasha
   @inlinable
   public func intersection(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & other.rawValue) }
 
-  /// The cells of exactly one of the sets.
+  /// The cells that are not in the other set.
   @inlinable
-  public func symmetricDifference(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue ^ other.rawValue) }
+  public func subtracting(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & ~other.rawValue) }
+
+  /// Whether all cells are in the other set.
+  @inlinable
+  public func isSubset(of other: SquareSet) -> Bool { subtracting(other).isEmpty }
 
   /// Adds the cells of the other set.
   @inlinable
   public mutating func formUnion(_ other: SquareSet) { rawValue |= other.rawValue }
 
-  /// Keeps the cells that are in the other set too.
+  /// Adds a cell.
   @inlinable
-  public mutating func formIntersection(_ other: SquareSet) { rawValue &= other.rawValue }
+  public mutating func insert(_ square: Square) { rawValue |= SquareSet(square).rawValue }
 
-  /// Keeps the cells of exactly one of the sets.
+  /// Whether there is no cell in it.
   @inlinable
-  public mutating func formSymmetricDifference(_ other: SquareSet) { rawValue ^= other.rawValue }
-
-  /// Adds a cell; tells whether it was new.
-  @inlinable
-  @discardableResult
-  public mutating func insert(_ square: Square) -> (inserted: Bool, memberAfterInsert: Square) {
-    defer { rawValue |= SquareSet(square).rawValue }
-    return (!contains(square), square)
-  }
-
-  /// Takes a cell out; returns it if it was there.
-  @inlinable
-  @discardableResult
-  public mutating func remove(_ square: Square) -> Square? {
-    defer { rawValue &= ~SquareSet(square).rawValue }
-    return contains(square) ? square : nil
-  }
-
-  /// Adds a cell; returns it if it was there already.
-  @inlinable
-  @discardableResult
-  public mutating func update(with square: Square) -> Square? {
-    insert(square).inserted ? nil : square
-  }
+  public var isEmpty: Bool { rawValue == 0 }
 
   /// The number of cells, 0–9.
   @inlinable

@@ -43,19 +43,18 @@ struct AlinaArena: ParsableCommand {
     }
   }
 
-  /// The words of each `-engine` and `-each`, as cutechess-cli has them, in one argument.
+  /// The words of each `-engine`, `-each` and `-sprt`, as cutechess-cli has them, in one argument.
   private static func joined(_ arguments: [String]) -> [String] {
+    let separators = ["-engine": EngineSettings.separator, "-each": EngineSettings.separator, "-sprt": ","]
     var result: [String] = []
-    var isOpen = false
+    var open: (flag: String, separator: Character)?
     for word in arguments {
-      if isOpen, word.contains("="), !word.hasPrefix("-") {
-        if let last = result.popLast() {
-          let isFirst = last == "--engine=" || last == "--each="
-          result.append(last + (isFirst ? "" : String(EngineSettings.separator)) + word)
-        }
+      if let (flag, separator) = open, word.contains("="), !word.hasPrefix("-"), let last = result.popLast() {
+        result.append(last + (last == flag ? "" : String(separator)) + word)
       } else {
-        isOpen = word == "-engine" || word == "-each"
-        result.append(isOpen ? "-\(word)=" : word)
+        let flag = separators[word] == nil ? word : "-\(word)="
+        open = separators[word].map { (flag, $0) }
+        result.append(flag)
       }
     }
     return result

@@ -326,7 +326,7 @@ struct Launch {
         let folder = "\(services.dataFolder())/pieces/\(name)"
         services.inBackground {
           let trouble = keeper.write(to: folder) { percent in
-            done("\(piece.title) … \(percent) %")
+            done("\(piece.keeping) \(percent) %")
             services.wake()
           }
           done(trouble ?? "\(kept) \(folder)")

@@ -190,7 +190,8 @@ import TicTacToe
 
   @Test(arguments: [
     ["name=x"], ["cmd=x", "proto=xboard"], ["cmd=x", "tc=40/60"], ["cmd=x", "hash=3"], ["cmd"], ["conf=nobody"],
-    ["cmd=x", "option.A=b\nquit"], ["cmd=x", "tc=0.0001"], ["cmd=x", "option.=5"], ["cmd=x", "env.=5"],
+    ["cmd=x", "option.A=b\nquit"], ["cmd=x", "tc=0.0001"], ["cmd=x", "tc=1:x"], ["cmd=x", "option.=5"],
+    ["cmd=x", "env.=5"],
   ])
   func `wrong words of an engine are refused`(words: [String]) {
     #expect(throws: ArenaError.self) { try EngineSettings.entrant(words, each: [], default: TimeLimit()) }
@@ -215,6 +216,22 @@ import TicTacToe
     for position in ["startpos moves b2 a3 c3 c2", "fen 3/3/3 x moves b2 a3 c3 c2", "fen O1X/1XO/3 x"] {
       let output = try Support.run([], input: "position \(position)\ngo\nquit\n", program: Support.bot)
       #expect(output.out == "bestmove a1\n", "\(position): \(output)")
+    }
+  }
+
+  @Test func `a player that is hired for games elsewhere keeps to the clock of those games`() throws {
+    try Support.withFolder { folder in
+      var time = TimeLimit()
+      (time.moveTime, time.clock, time.increment) = (0, 60_000, 2000)
+      let engine = try HiredPlayer(
+        try PlayerSpec("cmd:\(Support.misbehave) told \(folder)/said"), seed: 1, guardExecutable: Support.arena,
+        time: time)
+      engine.beginGame()
+      #expect(engine.move(start: .start, moves: [], clocks: (own: 7000, other: 5000)) == Square(name: "a3"))
+      #expect(engine.move(start: .start, moves: [Square(4)], clocks: (own: 4000, other: 6000)) == Square(name: "a3"))
+      #expect(
+        try String(contentsOfFile: folder + "/said", encoding: .utf8)
+          == "go wtime 7000 btime 5000 winc 2000 binc 2000\ngo wtime 6000 btime 4000 winc 2000 binc 2000\n")
     }
   }
 

@@ -232,6 +232,8 @@ import TicTacToe
     full.entrants[0].spec = full.entrants[0].spec.portable
     #expect(read == full)
     #expect(full.headerLine.contains("\"deterministic\":false"))
+    full.time.moveTime = .max
+    #expect(throws: ArenaError.self) { try RunConfiguration(headerLine: full.headerLine) }
   }
 
   @Test func `PGN is made of every game and reads back`() throws {

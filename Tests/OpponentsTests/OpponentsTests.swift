@@ -17,8 +17,8 @@ import TicTacToe
     var result: [(Position, Square?)] = [(.start, nil)]
     for position in Solver.positions where position.outcome == nil {
       for square in position[position.turn.opponent] {
-        var before = position
-        if position.turn == .x { before.o.remove(square) } else { before.x.remove(square) }
+        let taken = SquareSet(square)
+        let before = Position(x: position.x.subtracting(taken), o: position.o.subtracting(taken))
         if Solver.shared.isReachable(before), before.outcome == nil { result.append((position, square)) }
       }
     }

@@ -201,6 +201,23 @@ struct FieldTests {
     #expect(screen.ghosts(at: 6) == [0])
   }
 
+  @Test("the staff shows the note of a cell for as long as a mark can be made in it")
+  func note() {
+    let screen = Samples.screen()
+    _ = screen.png(width: 800, height: 600, at: 0)
+    let cell = screen.boardCell(Square(4))
+    screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
+    var staff: StaffView?
+    screen.boardScene.visit { staff = staff ?? $0 as? StaffView }
+    #expect(staff?.ghost == Square(4))
+    screen.model = Samples.model([4])
+    screen.handle([], at: 2)
+    #expect(staff?.ghost == nil)
+    screen.model = Samples.model([])
+    screen.handle([], at: 3)
+    #expect(staff?.ghost == Square(4))
+  }
+
   @Test("a clock that shows the same, and a page at rest, ask for no frame")
   func clocks() {
     let screen = Samples.screen()

@@ -143,9 +143,35 @@ struct KeyboardTests {
     #expect(spoken.contains("X plays b2"))
     #expect(spoken.contains("X plays a2"))
     #expect(spoken.last == "You win")
+    // What else changes about a match that is over is not told again.
+    for mayRematch in [true, false] {
+      var online = OnlineModel(you: .x)
+      online.mayRematch = mayRematch
+      screen.model.online = online
+      screen.handle([], at: 3)
+    }
+    #expect(spoken.filter { $0 == "You win" }.count == 1)
+    screen.model.online = nil
+    screen.handle([], at: 4)
     press(screen, .tab)
     press(screen, .tab)
     #expect(spoken.last == "New game")
+  }
+
+  @Test("the code of a room and what is waited for are told in words, once")
+  func spokenRoom() {
+    var spoken: [String] = []
+    let screen = Samples.screen()
+    screen.onSpeak = { spoken.append($0) }
+    screen.show(.network)
+    screen.network = NetworkModel(phase: .room(code: "SPYQXY"))
+    screen.handle([], at: 1)
+    screen.network.hostAddress = "192.0.2.2:4664"
+    screen.handle([], at: 2)
+    screen.network = NetworkModel(phase: .queued(bots: 0))
+    screen.handle([], at: 3)
+    #expect(spoken.filter { $0.contains("SPYQXY") }.count == 1)
+    #expect(spoken.last == screen.text(.queued))
   }
 
   @Test("an intent goes from cell to board to scene to app, and stops at whoever answers")

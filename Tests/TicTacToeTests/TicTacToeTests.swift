@@ -282,7 +282,7 @@ import Testing
     // Orbits of whole move sequences by Burnside: a sequence is fixed by a symmetry that fixes each of its cells.
     var fixed = 0
     for symmetry in Symmetry.all {
-      let allowed = SquareSet(Square.all.filter { symmetry($0) == $0 })
+      let allowed = Square.all.reduce(into: SquareSet()) { if symmetry($1) == $1 { $0.insert($1) } }
       func count(_ position: Position) -> Int {
         if position.outcome != nil { return 1 }
         return position.legalMoves.intersection(allowed).reduce(0) { $0 + count(position.playing($1)) }

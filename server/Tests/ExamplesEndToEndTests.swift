@@ -71,6 +71,27 @@ import TicTacToe
     server.kill9()
   }
 
+  @Test func `games that a bot plays at once do not wait for each other's thinking`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let arena = URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(
+      path: "alina-arena"
+    ).path
+    // Its first answer comes when another of it thinks too: of two games of four sessions, both have begun.
+    let engine = Self.root.appending(path: "Tests/ArenaTests/Fixtures/misbehave.py").path
+    let bot = try start(
+      arena,
+      [
+        "bot", "--connect", "127.0.0.1:\(server.port)", "--player", "cmd:\(engine) together \(folder.path)/thinking",
+        "--games", "4", "--concurrency", "4", "--clock", "60+0",
+      ])
+    let result = finish(bot)
+    #expect(result.code == 0 && result.lines.count == 4, "\(result)")
+    #expect(result.lines.allSatisfy { $0.hasSuffix(" normal") }, "\(result.lines)")
+    server.kill9()
+  }
+
   @Test func `two people with nothing but a line of text each play a game`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)

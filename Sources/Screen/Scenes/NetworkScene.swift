@@ -5,7 +5,7 @@ final class NetworkScene: PageScene {
   private let code: FieldRow
   private let clock: ChoiceRow
   private let counts: ChoiceRow
-  private var saidMessage: String?
+  private var said: String?
   /// The clocks offered; the server knows any from ten seconds to an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
 
@@ -104,7 +104,6 @@ final class NetworkScene: PageScene {
     case .queued: rows.append(line(.queued))
     case .room(let code):
       rows.append(line(.roomIs))
-      if let host = network.hostAddress { rows.append(TextRow(stage: stage, stage.text(.hostIs) + " " + host)) }
       let big = TextRow(stage: stage, code)
       big.size = 3
       big.isFaint = false
@@ -113,6 +112,7 @@ final class NetworkScene: PageScene {
       var words: [(title: String, intent: Intent, poem: String?)] = [(stage.text(.copy), .copyText(code), nil)]
       if stage.services.share != nil { words.append((stage.text(.share), .shareRoom(code: code), nil)) }
       rows.append(WordsRow(stage: stage, words))
+      if let host = network.hostAddress { rows.append(TextRow(stage: stage, stage.text(.hostIs) + " " + host)) }
     case .playing: rows.append(line(.inMatch))
     }
     column.set(rows)
@@ -135,15 +135,25 @@ final class NetworkScene: PageScene {
     }
   }
 
+  /// What whoever does not see the page must know: what went wrong, else what is waited for, and the code to tell.
+  private var news: String? {
+    if let message = stage.network.message { return message }
+    switch stage.network.phase {
+    case .room(let code): return "\(stage.text(.roomIs)) \(code)"
+    case .queued: return stage.text(.queued)
+    default: return nil
+    }
+  }
+
   override func contentChanged() {
     // Rows that are made anew take the focus of those they replace.
     let focused = stage.focus?.spoken
     fill()
     layout()
     stage.staticIsStale = true
-    if stage.network.message != saidMessage {
-      saidMessage = stage.network.message
-      stage.say(saidMessage)
+    if news != said {
+      said = news
+      stage.say(said)
     }
     if !focusOrder.contains(where: { $0 === stage.focus }) {
       stage.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)

@@ -23,7 +23,7 @@ final class CellView: View {
   override var inkBounds: Rect { frame }
   override var role: Role { .cell(row: square.row) }
 
-  private var isOpen: Bool { stage.model.acceptsMove && stage.model.game.position.legalMoves.contains(square) }
+  private var isOpen: Bool { stage.model.isOpen(square) }
 
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }

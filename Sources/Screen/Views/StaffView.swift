@@ -31,8 +31,9 @@ final class StaffView: View {
   private var shownBars: [Bar] = []
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
-  /// The ghost note of the cell under pointer or focus.
+  /// The cell under pointer or focus, and whose note is seen of it: none where no mark can be made.
   private var previewed: Square?
+  private(set) var ghost: Square?
 
   /// Where the bars and the moment of the sound come from; the game's, unless a replay says otherwise.
   var source: () -> (bars: [Bar], now: Tick)
@@ -89,13 +90,20 @@ final class StaffView: View {
   // MARK: Content
 
   func preview(_ square: Square?) {
-    guard previewed != square else { return }
     previewed = square
+    refreshGhost()
+  }
+
+  private func refreshGhost() {
+    let open = previewed.flatMap { stage.model.isOpen($0) ? $0 : nil }
+    guard ghost != open else { return }
+    ghost = open
     setNeedsDisplay()
   }
 
   /// Brings the strip to the stage's model.
   func showModel(animated: Bool) {
+    refreshGhost()
     let (bars, soundNow) = source()
     let isNew = bars != shownBars
     if isNew {
@@ -423,10 +431,10 @@ final class StaffView: View {
 
   /// The note of the cell under the pointer, where the next bar will begin.
   private func drawPreview(_ canvas: Canvas, origin: Double) {
-    guard let previewed else { return }
+    guard let ghost else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1
     let x = min(origin + (end + 1.7) * space, frame.maxX - space * 2)
-    let pitch = stage.model.tonality.pitch(of: previewed, for: stage.model.game.turn)
+    let pitch = stage.model.tonality.pitch(of: ghost, for: stage.model.game.turn)
     let shift = shift([pitch])
     head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, stage.theme.ghost, canvas)
   }

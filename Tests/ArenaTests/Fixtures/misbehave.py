@@ -79,6 +79,14 @@ while True:
         moves = words[3:]
     elif words[:1] == ["go"]:
         turns += 1
+        if mode == "told":
+            note(line)
+        if mode == "together":
+            # Once in its life it waits until another of it does.
+            if turns == 1:
+                note("+")
+            while os.path.getsize(sys.argv[2]) < 2:
+                time.sleep(0.01)
         if mode == "busy":
             note("+")
             time.sleep(0.002)
