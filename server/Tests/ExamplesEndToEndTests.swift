@@ -41,8 +41,7 @@ import TicTacToe
       #expect(
         result.lines.count == 3 && result.lines.allSatisfy { $0.hasSuffix("result draw normal") }, "\(result.lines)")
     }
-    server.process.terminate()
-    server.process.waitUntilExit()
+    server.stop()
     var checker = HistoryChecker()
     let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
     #expect(try store.matchIDs().count == 3)

@@ -126,6 +126,13 @@ final class ServerChild {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
+
+  /// Ends it in order, and returns its status.
+  @discardableResult func stop() -> Int32 {
+    process.terminate()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
 }
 
 /// Clients that play at random as fast as they are let, and remember all they were shown.
@@ -197,6 +204,15 @@ final class Crowd {
     }
   }
 
+  /// Plays until so many more games have ended, which they must.
+  func playOn(
+    _ more: Int, _ what: Comment = "the games go on", location: SourceLocation = #_sourceLocation
+  ) async throws {
+    let enough = games + more
+    try await play { games >= enough }
+    #expect(games >= enough, what, sourceLocation: location)
+  }
+
   private func step(_ i: Int) {
     let client = clients[i]
     for event in client.poll() {
@@ -257,13 +273,9 @@ final class Crowd {
       server.kill9()
       try server.start()
     }
-    let before = crowd.games
-    try await crowd.play { crowd.games >= before + 8 }
-    #expect(crowd.games >= before + 8, "the games go on")
+    try await crowd.playOn(8)
     crowd.leave()
-    server.process.terminate()
-    server.process.waitUntilExit()
-    #expect(server.process.terminationStatus == 0, "SIGTERM ends it in order")
+    #expect(server.stop() == 0, "SIGTERM ends it in order")
     #expect(try check(crowd, folder.path + "/matches.sqlite") == [])
     print("kill -9: \(kills) times, \(crowd.moves) moves seen, \(crowd.games) ends seen")
   }
@@ -340,8 +352,7 @@ final class Crowd {
     try await crowd.play { crowd.games >= before + 6 }
     if crowd.games < before + 6 { faults.append("the games do not go on") }
     crowd.leave()
-    server.process.terminate()
-    server.process.waitUntilExit()
+    server.stop()
     return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
   }
 
@@ -379,12 +390,9 @@ final class Crowd {
     try await crowd.play { attempts() >= 4 }
     #expect(attempts() >= 4 && server.process.isRunning, "it tries again")
     try FileManager.default.removeItem(atPath: folder.path + "/full")
-    let before = crowd.games
-    try await crowd.play { crowd.games >= before + 6 }
-    #expect(crowd.games >= before + 6, "the games go on")
+    try await crowd.playOn(6)
     crowd.leave()
-    server.process.terminate()
-    server.process.waitUntilExit()
+    server.stop()
     #expect(try check(crowd, folder.path + "/matches.sqlite") == [])
   }
 }

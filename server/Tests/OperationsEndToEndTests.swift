@@ -34,9 +34,7 @@ import TicTacToe
     try x2.wait(#""ply":1"#)
     x2.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
     try o2.wait(#""result":"o","reason":"resign""#)
-    server.process.terminate()
-    server.process.waitUntilExit()
-    #expect(server.process.terminationStatus == 0)
+    #expect(server.stop() == 0)
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(Set(left) == ["matches.sqlite", "matches.sqlite.lock", "log"], "all is in one file")
   }
@@ -51,9 +49,7 @@ import TicTacToe
     try x.wait(#""re":"r""#)
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
-    server.process.terminate()
-    server.process.waitUntilExit()
-    #expect(server.process.terminationReason == .exit && server.process.terminationStatus == 0)
+    #expect(server.stop() == 0 && server.process.terminationReason == .exit)
   }
 
   @Test func `where openssl is missing one line names the package, and nothing is left behind`() throws {
@@ -290,8 +286,7 @@ import TicTacToe
     }
     // Only `restore` looks at the file before the lock; nothing of a refused export may be left to be taken for one.
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/x"))
-    server.process.terminate()
-    server.process.waitUntilExit()
+    server.stop()
     let exported = try ServerChild.run(["export"] + data + [folder.path + "/x"])
     #expect(try mode(folder.path + "/x") == 0o600)
     #expect(exported.code == 0 && exported.errors.hasPrefix("exported 1 accounts, 1 matches, "))

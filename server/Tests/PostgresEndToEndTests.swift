@@ -44,12 +44,9 @@ import TicTacToe
       slowest = max(slowest, Moment.current.steady - up)
       #expect(crowd.moves >= before + 8, "the games go on after round \(round)")
     }
-    let before = crowd.games
-    try await crowd.play { crowd.games >= before + 8 }
-    #expect(crowd.games >= before + 8)
+    try await crowd.playOn(8)
     crowd.leave()
-    server.process.terminate()
-    server.process.waitUntilExit()
+    server.stop()
     #expect(server.process.terminationStatus == 0, "SIGTERM ends it in order")
     #expect(try faults(crowd, bed.url) == [])
     print(
@@ -70,12 +67,9 @@ import TicTacToe
     try bed.order("kill")
     try await crowd.play(milliseconds: 200)
     try bed.order("promote")
-    let before = crowd.games
-    try await crowd.play { crowd.games >= before + 8 }
-    #expect(crowd.games >= before + 8, "the games go on")
+    try await crowd.playOn(8)
     crowd.leave()
-    server.process.terminate()
-    server.process.waitUntilExit()
+    server.stop()
     #expect(try faults(crowd, both) == [])
   }
 

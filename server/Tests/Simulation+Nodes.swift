@@ -103,11 +103,15 @@ extension Simulation {
     queue.set(.restart(i, life: nodes[i].life), at: now + 50 + Int64(random.below(4000)))
   }
 
-  /// Stops a process for a while, that is shorter or longer than a lease.
-  mutating func stop(_ i: Int) {
+  /// Stops a process for a while that is shorter or longer than a lease.
+  mutating func stopForLong(_ i: Int) {
     count("stop")
     nodes[i].stopsAtCommit = false
-    nodes[i].stoppedUntil = now + 500 + Int64(random.below(9000))
+    stop(i, for: 500 + Int64(random.below(9000)))
+  }
+
+  mutating func stop(_ i: Int, for milliseconds: Int64) {
+    nodes[i].stoppedUntil = now + milliseconds
     nodes[i].wellSince = .max
     queue.set(.goOn(i), at: nodes[i].stoppedUntil)
   }
@@ -252,7 +256,7 @@ extension Simulation {
     } catch {
       return startOver(i)
     }
-    if random.below(40) == 0, !isCalm { stop(i) }
+    if random.below(40) == 0, !isCalm { stopForLong(i) }
     queue.set(.insert(i, batch, since: now, life: nodes[i].life), at: now + 1)
   }
 

@@ -201,8 +201,13 @@ struct Simulation {
     now = max(now, due)
     clock.wall = wallOffset + now
     // A stopped process finds everything that came meanwhile when it goes on, and nothing overtakes it.
-    if let i = place(of: action), isStopped(i) || !nodes[i].backlog.isEmpty {
-      return nodes[i].backlog.append(action)
+    if let i = place(of: action) {
+      // It may stand still for a moment before anything that it does.
+      if options.nodes > 0, options.crashes, !isCalm, !isStopped(i), random.below(2000) == 0 {
+        count("pause")
+        stop(i, for: 20 + Int64(random.below(2500)))
+      }
+      if isStopped(i) || !nodes[i].backlog.isEmpty { return nodes[i].backlog.append(action) }
     }
     perform(action)
   }
@@ -281,7 +286,7 @@ struct Simulation {
       if !nodes[i].isCommitting {
         nodes[i].isCommitting = true
         queue.set(.commit(i, life: life), at: now + Int64(random.below(random.below(50) == 0 ? 500 : 9)))
-        if nodes[i].stopsAtCommit { stop(i) }
+        if nodes[i].stopsAtCommit { stopForLong(i) }
       }
     case .load(let m): queue.set(.load(i, m, life: life), at: now + 1 + Int64(random.below(5)))
     case .history(let id, let re, let account, let before):

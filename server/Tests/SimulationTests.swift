@@ -140,7 +140,8 @@ private func simulate(_ seeds: [UInt64]) throws -> Results {
     print("simulated \(seeds.count) seeds of three nodes: \(counts.joined(separator: ", "))")
     if seeds.count >= 50 {
       for kind in [
-        "crash", "stop", "cut from the store", "cut from the nodes", "drain", "fenced", "moved", "relayed", "raised",
+        "crash", "stop", "pause", "cut from the store", "cut from the nodes", "drain", "fenced", "moved", "relayed",
+        "raised",
         "too old", "taken and not read",
         "ok", "saw move", "saw gone", "saw back", "saw end", "saw rematch",
       ] {

@@ -63,6 +63,7 @@ struct Measure {
       }
     }
     if options.wants("latency") { try latency() }
+    if options.wants("flood") { try flood() }
     if options.wants("idle") { try idle("idle connections, plain", tls: false, goal: "≤ 10 KiB") }
     if options.wants("idle-tls") { try idle("idle connections, TLS", tls: true, goal: "≤ 50 KiB") }
   }
@@ -182,6 +183,65 @@ struct Measure {
         ratio: "the load itself was late by \(fixed(late)) ms (p99)",
         goal: "p99 ≤ 10 ms"))
     try verify(players, "latency")
+  }
+
+  /// A hundred matches, five moves a second each, alone and beside fifty connections, of a thread of their own, that say ten
+  /// times what they may and come again when they are shut out.
+  private mutating func flood() throws {
+    let child = Child(
+      options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
+    let (loop, other) = (group.next(), MultiThreadedEventLoopGroup.singleton.next())
+    let players = Players(loop, pace: 200_000_000)
+    try players.join(100, ports: child.ports)
+    let seconds = Double(options.seconds)
+    func slowest(_ meanwhile: () throws -> Void) throws -> (all: Double, own: Double) {
+      try loop.submit { players.clearLatency() }.wait()
+      try meanwhile()
+      return try loop.submit {
+        let of99 = [players.latency, players.lateness].map { Double($0.valueAtPercentile(99)) / 1e6 }
+        return (of99[0], of99[1])
+      }.wait()
+    }
+    Thread.sleep(forTimeInterval: 2)
+    let alone = try slowest { Thread.sleep(forTimeInterval: seconds) }
+    let missing = NIOLoopBoundBox<Int>.makeBoxSendingValue(50, eventLoop: other)
+    let links = NIOLoopBoundBox<[Link]>.makeBoxSendingValue([], eventLoop: other)
+    let line = Array("{\"t\":\"me\"}\n".utf8)
+    let saying = other.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(5)) { _ in
+      for link in links.value { link.send(line) }
+    }
+    var shutOut = -50
+    let flooded = try slowest {
+      let end = steadyNanoseconds() + UInt64(seconds * 1e9)
+      while steadyNanoseconds() < end {
+        let count = try other.submit { () -> Int in
+          defer { missing.value = 0 }
+          return missing.value
+        }.wait()
+        shutOut += count
+        let opened = try Link.open(count, ports: child.ports, on: other) { _, link in
+          link.onEnd = {
+            missing.value += 1
+            links.value.removeAll { $0 === link }
+          }
+          link.onLine = { line in
+            if line.has(#"{"t":"hello""#) { link.send("{\"t\":\"hello\",\"v\":[1],\"client\":\"flood\"}\n") }
+          }
+        }
+        try other.submit { links.value += opened }.wait()
+        Thread.sleep(forTimeInterval: 0.05)
+      }
+    }
+    saying.cancel()
+    try loop.submit { players.stop() }.wait()
+    faults += try loop.submit { players.refusals }.wait().map { "flood: refused \($0)" }
+    add(
+      Row(
+        name: "move to opponent, 200 players beside 50 who flood",
+        value: "p99 \(fixed(flooded.all)) ms, alone \(fixed(alone.all)) ms (\(shutOut) times shut out)",
+        ratio:
+          "\(ratio(flooded.all / alone.all)) of alone; the load itself was late by \(fixed(flooded.own)) and \(fixed(alone.own)) ms (p99)",
+        goal: "≤ 1.5"))
   }
 
   /// Memory of connections that said hello and answered two heartbeats.
