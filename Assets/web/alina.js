@@ -7,8 +7,7 @@ import { Sound } from './sound.js';
 
 const canvas = document.getElementById('screen');
 const field = document.getElementById('text');
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 let alina;
 const memory = () => alina.memory;
 const bytesAt = (pointer, count) => new Uint8Array(memory().buffer, pointer, count);
@@ -24,9 +23,7 @@ function withText(text, call) {
 
 // ---- Turns: the program runs when something happens or a time has come, and never else.
 
-let timer = 0;
-let frame = 0;
-let isAsked = false;
+let [timer, frame, isAsked] = [0, 0, false];
 
 function turn(draws) {
   isAsked = false;
@@ -61,23 +58,19 @@ const controls = new Controls({
 const sound = new Sound({
   late: (generation, at, lateness) => { alina.late(generation, at, lateness); wake(); },
   running() {
-    if (sound.isMissing || sound.isRunning) alina.state(2, Number(!sound.isMissing));
+    if (sound.isMissing || sound.isRunning) alina.state(2, sound.isMissing ? 2 : 1);
     wake();
   },
   absent: () => { alina.state(2, 0); wake(); },
 });
 const say = kind => words => withText(words, () => { alina.text(kind); wake(); });
 const socket = new Socket({ opened: () => say(6)(''), line: say(5), closed: say(7) });
-const wished = { dark: false, still: false };
 let clipboard = null;
 let awake = null;
 let taken = new Uint8Array();
 
-const stamp = () => {
-  const two = n => String(n).padStart(2, '0');
-  const d = new Date();
-  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}-${two(d.getHours())}${two(d.getMinutes())}${two(d.getSeconds())}`;
-};
+/** The local time as names of files have it. */
+const stamp = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
 
 /** What the program can ask for, in the order of `Asked`; null where there is nothing. */
 const asked = [
@@ -85,9 +78,9 @@ const asked = [
   folder => files.list(folder).join('\n'),
   () => clipboard,
   () => navigator.language,
-  () => (wished.dark ? '1' : ''),
+  wishes,
   stamp,
-  () => (wished.still ? '1' : ''),
+  () => String(Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) / 0.16)),
   () => location.host,
 ];
 
@@ -111,7 +104,7 @@ const told = [
   () => socket.open(),
   line => socket.send(line),
   () => socket.close(),
-  path => files.give(files.address(...path.split('/'))),
+  path => files.give(files.address(path)),
 ];
 
 const scale = () => window.devicePixelRatio || 1;
@@ -128,8 +121,14 @@ const imports = {
   tell: (what, pointer, count) => Number(told[what](textAt(pointer, count)) !== false),
   write(path, pathCount, pointer, count) {
     const name = textAt(path, pathCount);
-    if (!name.startsWith('download/')) return Number(files.write(name, textAt(pointer, count)));
-    files.download(name.slice(9), 'application/octet-stream', bytesAt(pointer, count).slice());
+    if (name.startsWith('sound/')) {
+      const [file, ...order] = name.slice(6).split('\t');
+      sound.piece(bytesAt(pointer, count).slice(), ...order).then(wav => files.download(file, wav), error => console.error(error));
+    } else if (name.startsWith('download/')) {
+      files.download(name.slice(9), bytesAt(pointer, count).slice());
+    } else {
+      return Number(files.write(name, textAt(pointer, count)));
+    }
     return 1;
   },
   takeText(x, y, width, height) {
@@ -163,11 +162,7 @@ function listen() {
     if (kind === 2 && event.pointerType === 'touch') alina.pointer(3, 0, 0, 1);
     wake();
   };
-  canvas.addEventListener('pointermove', point(0));
-  canvas.addEventListener('pointerdown', point(1));
-  canvas.addEventListener('pointerup', point(2));
-  canvas.addEventListener('pointercancel', point(3));
-  canvas.addEventListener('pointerleave', point(3));
+  ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(Math.min(kind, 3))));
   canvas.addEventListener('contextmenu', event => event.preventDefault());
   canvas.addEventListener('wheel', event => {
     event.preventDefault();
@@ -238,7 +233,6 @@ function follow(kind, word) {
 
 // ---- The start.
 
-wishes(found => Object.assign(wished, { dark: found.dark, still: found.still }));
 const drawing = makeDrawing(canvas, memory);
 const unused = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0, proc_exit: () => {}, random_get(pointer, count) { crypto.getRandomValues(bytesAt(pointer, count)); return 0; } };
 const [program] = await Promise.all([
@@ -248,7 +242,7 @@ const [program] = await Promise.all([
 ]);
 alina = program.instance.exports;
 alina.start(Math.floor(Math.random() * 2 ** 32));
-if (sound.isMissing) alina.state(2, 0);
+if (sound.isMissing) alina.state(2, 2);
 resize();
 listen();
 const wanted = files.asked();

@@ -6,9 +6,16 @@
 
 const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
 
+function make(name, role) {
+  const element = document.createElement(name);
+  element.setAttribute('role', role);
+  return element;
+}
+
 export class Controls {
   #root = document.getElementById('controls');
   #say = document.getElementById('say');
+  #lines = [];
   #grid = null;
   #shown = new Map();
   #told;
@@ -20,6 +27,8 @@ export class Controls {
     this.#told = told;
     this.#root.addEventListener('click', event => this.#call('activate', event.target));
     this.#root.addEventListener('focusin', event => { if (!this.#isQuiet) this.#call('focus', event.target); });
+    // What is out of sight comes into it by the picture, which moves its elements with it.
+    this.#root.addEventListener('scroll', () => this.#root.scrollTo(0, 0));
     // The browser makes a click of these; the program would take them a second time.
     this.#root.addEventListener('keydown', event => {
       if (event.key === 'Enter' || event.key === ' ') event.stopPropagation();
@@ -31,8 +40,14 @@ export class Controls {
     if (id !== undefined) this.#told[what](Number(id));
   }
 
-  /** Says a line to screen readers, also one that was said before. */
-  say(line) { this.#say.textContent = this.#say.textContent === line ? line + '\u00a0' : line; }
+  /** Says lines to screen readers: those of one moment together, also what was said before, but not what the focus says itself. */
+  say(line) {
+    if (this.#lines.push(line) > 1) return;
+    setTimeout(() => {
+      const text = this.#lines.splice(0).filter(line => line !== document.activeElement?.ariaLabel).join('. ');
+      if (text) this.#say.textContent = this.#say.textContent === text ? text + '\u00a0' : text;
+    }, 50);
+  }
 
   /** Puts the focus on a control without telling the program. */
   focus(id) {
@@ -73,27 +88,16 @@ export class Controls {
   }
 
   #makeGrid() {
-    const grid = document.createElement('div');
-    grid.setAttribute('role', 'grid');
-    for (let i = 0; i < 3; i++) {
-      const row = document.createElement('div');
-      row.setAttribute('role', 'row');
-      grid.append(row);
-    }
+    const grid = make('div', 'grid');
+    grid.append(make('div', 'row'), make('div', 'row'), make('div', 'row'));
     return grid;
   }
 
   #make({ id, role }) {
-    const element = document.createElement('button');
+    const element = make('button', role === 'gridcell' ? 'button' : role);
     element.type = 'button';
     element.dataset.id = id;
-    if (role === 'gridcell') {
-      const cell = document.createElement('span');
-      cell.setAttribute('role', 'gridcell');
-      cell.append(element);
-    } else if (role !== 'button') {
-      element.setAttribute('role', role);
-    }
+    if (role === 'gridcell') make('span', role).append(element);
     this.#shown.set(id, element);
     return element;
   }
@@ -111,14 +115,8 @@ export class Controls {
   }
 }
 
-/** What the system asks for, and again whenever that changes: { dark, contrast, still, text }; `text` is 2 for text of twice the size. */
-export function wishes(told) {
-  const queries = ['(prefers-color-scheme: dark)', '(forced-colors: active), (prefers-contrast: more)', '(prefers-reduced-motion: reduce)']
-    .map(query => matchMedia(query));
-  const tell = () => {
-    const [dark, contrast, still] = queries.map(query => query.matches);
-    told({ dark, contrast, still, text: parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 });
-  };
-  for (const query of queries) query.addEventListener('change', tell);
-  tell();
-}
+/** What the system asks for, in words. */
+export const wishes = () => [
+  ['dark', '(prefers-color-scheme: dark)'], ['contrast', '(forced-colors: active), (prefers-contrast: more)'],
+  ['still', '(prefers-reduced-motion: reduce)'], ['finger', '(pointer: coarse)'],
+].filter(([, query]) => matchMedia(query).matches).map(([word]) => word).join(' ');

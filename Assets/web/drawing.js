@@ -1,23 +1,17 @@
 // The canvases of the page, and what the module wants drawn on them: the twin of Sources/Screen/Web/Commands.swift.
 
-const family = (italic) => (italic ? "italic " : "");
-
 /** Makes the drawing half of the module's imports; `memory()` is the module's memory. */
 export function makeDrawing(canvas, memory) {
   const decoder = new TextDecoder();
   const surfaces = new Map([[0, canvas]]);
-  const contexts = new Map();
-  const texts = new Map();
-  let nextSurface = 1;
-  let nextText = 1;
+  const [contexts, texts] = [new Map(), new Map()];
+  let [nextSurface, nextText] = [1, 1];
   const measure = new OffscreenCanvas(1, 1).getContext("2d");
 
   function context(id) {
     let found = contexts.get(id);
     if (!found) {
       found = surfaces.get(id).getContext("2d", { alpha: false });
-      found.textBaseline = "alphabetic";
-
       contexts.set(id, found);
     }
     return found;
@@ -25,9 +19,23 @@ export function makeDrawing(canvas, memory) {
 
   function dress(g, text) {
     if (g.font !== text.font) g.font = text.font;
-    g.fontVariantCaps = text.caps;
-    g.letterSpacing = text.spacing;
-    g.fontKerning = "normal";
+    Object.assign(g, { fontVariantCaps: text.caps, letterSpacing: text.spacing, fontKerning: "normal" });
+  }
+
+  function write(g, text, x, y) {
+    dress(g, text);
+    g.fillText(text.words, x, y);
+  }
+
+  function stroke(g, width, isRound) {
+    Object.assign(g, { lineWidth: width, lineJoin: "round", lineCap: isRound ? "round" : "butt" });
+    g.stroke();
+  }
+
+  /** Copies a place, and again what it holds so far sunk. */
+  function copy(g, source, x, y, width, height, sunk) {
+    g.drawImage(source, x, y, width, height, x, y, width, height);
+    if (sunk) g.drawImage(source, x, y, width, height - sunk, x, y + sunk, width, height - sunk);
   }
 
   function shadow(g, x, y, width, height, radius, strength) {
@@ -36,8 +44,7 @@ export function makeDrawing(canvas, memory) {
     const away = 20000;
     g.shadowColor = `rgba(0,0,0,${strength})`;
     g.shadowBlur = radius * 0.9;
-    const t = g.getTransform();
-    g.shadowOffsetX = away * t.a;
+    g.shadowOffsetX = away * g.getTransform().a;
     g.fillStyle = "#000";
     g.fillRect(x - away, y, width, height);
     g.restore();
@@ -47,70 +54,30 @@ export function makeDrawing(canvas, memory) {
     const words = new Uint32Array(memory().buffer, pointer, count);
     const numbers = new Float32Array(memory().buffer, pointer, count);
     const ids = new Int32Array(memory().buffer, pointer, count);
+    const colour = k => Math.round(numbers[k] * 255);
     let g = context(0);
     let i = 0;
     while (i < count) {
       switch (words[i++]) {
-        case 0:
-          g = context(ids[i++]);
-          g.setTransform(1, 0, 0, 1, 0, 0);
-          break;
+        case 0: g = context(ids[i++]); g.setTransform(1, 0, 0, 1, 0, 0); break;
         case 1: g.save(); break;
         case 2: g.restore(); break;
-        case 3:
-          g.beginPath();
-          g.rect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]);
-          g.clip();
-          i += 4;
-          break;
+        case 3: g.beginPath(); g.rect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]); g.clip(); i += 4; break;
         case 4: g.translate(numbers[i], numbers[i + 1]); i += 2; break;
         case 5: g.scale(numbers[i], numbers[i + 1]); i += 2; break;
         case 6: g.rotate(numbers[i++]); break;
-        case 7: {
-          const part = (k) => Math.round(numbers[i + k] * 255);
-          g.fillStyle = g.strokeStyle = `rgba(${part(0)},${part(1)},${part(2)},${numbers[i + 3]})`;
-          i += 4;
-          break;
-        }
+        case 7: g.fillStyle = g.strokeStyle = `rgba(${colour(i)},${colour(i + 1)},${colour(i + 2)},${numbers[i + 3]})`; i += 4; break;
         case 8: g.fillRect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]); i += 4; break;
         case 9: g.beginPath(); break;
         case 10: g.moveTo(numbers[i], numbers[i + 1]); i += 2; break;
         case 11: g.lineTo(numbers[i], numbers[i + 1]); i += 2; break;
-        case 12:
-          g.bezierCurveTo(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3], numbers[i + 4], numbers[i + 5]);
-          i += 6;
-          break;
+        case 12: g.bezierCurveTo(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3], numbers[i + 4], numbers[i + 5]); i += 6; break;
         case 13: g.closePath(); break;
         case 14: g.fill(); break;
-        case 15:
-          g.lineJoin = 'round';
-          g.lineWidth = numbers[i];
-          g.lineCap = numbers[i + 1] ? "round" : "butt";
-          g.stroke();
-          i += 2;
-          break;
-        case 16: {
-          const text = texts.get(ids[i]);
-          dress(g, text);
-          g.fillText(text.words, numbers[i + 1], numbers[i + 2]);
-          i += 3;
-          break;
-        }
-        case 17: {
-          const source = surfaces.get(ids[i]);
-          const [x, y, width, height, sunk] = numbers.subarray(i + 1, i + 6);
-          g.drawImage(source, x, y, width, height, x, y, width, height);
-          if (sunk) g.drawImage(source, x, y, width, height - sunk, x, y + sunk, width, height - sunk);
-          i += 6;
-          break;
-        }
-        case 18:
-          g.save();
-          g.globalAlpha = numbers[i + 1];
-          g.drawImage(surfaces.get(ids[i]), 0, 0);
-          g.restore();
-          i += 2;
-          break;
+        case 15: stroke(g, numbers[i], numbers[i + 1]); i += 2; break;
+        case 16: write(g, texts.get(ids[i]), numbers[i + 1], numbers[i + 2]); i += 3; break;
+        case 17: copy(g, surfaces.get(ids[i]), ...numbers.subarray(i + 1, i + 6)); i += 6; break;
+        case 18: g.globalAlpha = numbers[i + 1]; g.drawImage(surfaces.get(ids[i]), 0, 0); g.globalAlpha = 1; i += 2; break;
         case 19: shadow(g, ...numbers.subarray(i, i + 6)); i += 6; break;
         case 20: texts.delete(ids[i++]); break;
         case 21: contexts.delete(ids[i]); surfaces.delete(ids[i++]); break;
@@ -136,7 +103,7 @@ export function makeDrawing(canvas, memory) {
       // A canvas cannot ask for lining figures: our fonts have them at places of their own.
       const words = flags & 4 ? plain.replace(/[0-9]/g, (c) => String.fromCharCode(0xe040 + Number(c))) : plain;
       const text = {
-        words, font: `${family(flags & 1)}${size}px "EB Garamond", serif`,
+        words, font: `${flags & 1 ? "italic " : ""}${size}px "EB Garamond", serif`,
         caps: flags & 2 ? "all-small-caps" : "normal", spacing: `${spacing}px`,
       };
       dress(measure, text);

@@ -34,19 +34,14 @@ export const remove = path => storage.removeItem(prefix + path);
 /** The names in a folder, sorted; what is not ours is not there. */
 export function list(folder) {
   const start = prefix + (folder && !folder.endsWith('/') ? folder + '/' : folder);
-  const names = new Set();
-  for (let i = 0; i < storage.length; i++) {
-    const key = storage.key(i);
-    if (key?.startsWith(start)) names.add(key.slice(start.length).split('/')[0]);
-  }
-  return [...names].sort();
+  const keys = Array.from({ length: storage.length }, (_, i) => storage.key(i)).filter(key => key?.startsWith(start));
+  return [...new Set(keys.map(key => key.slice(start.length).split('/')[0]))].sort();
 }
 
 /** Gives the person a file to keep. */
-export function download(name, type, bytes) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([bytes], { type }));
-  link.download = name;
+export function download(name, bytes) {
+  const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+  const link = Object.assign(document.createElement('a'), { href, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
@@ -79,11 +74,8 @@ export function give(url) {
   return false;
 }
 
-/** The link of a room ('r'), of a match to watch ('w') or of a finished game ('g'), which no server needs to know of. */
-export function address(kind, word) {
-  const base = new URL('./', document.baseURI);
-  return new URL(kind === 'g' ? `#/g/${word}` : `${kind}/${word}`, base).href;
-}
+/** The link of a room (r/…), of a match to watch (w/…) or of a finished game (g/…), which no server needs to know of. */
+export const address = path => new URL((path.startsWith('g/') ? '#/' : '') + path, new URL('./', document.baseURI)).href;
 
 /** What the address asks for as [kind, word], or null. */
 export const asked = () => location.hash.match(/^#\/([rwg])\/(.*)$/)?.slice(1) ?? null;

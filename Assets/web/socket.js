@@ -8,11 +8,7 @@ export class Socket {
   constructor(told) { this.#told = told; }
 
   /** Where the server that gave this page is listened to. */
-  static get address() {
-    const url = new URL('play', new URL('./', document.baseURI));
-    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    return url.href;
-  }
+  static get address() { return new URL('play', new URL('./', document.baseURI)).href.replace(/^http/, 'ws'); }
 
   open(address = Socket.address) {
     this.close();

@@ -1,10 +1,9 @@
 // The synthesizer in the audio thread: a module of its own, one block of 128 frames after the other.
 
+import { open } from './sound-module.js';
+
 /** Frames of the page between two reports of where the sound is, unless something was late. */
 const REPORT = 1920;
-
-/** What its C library could ask of a system; it never does. */
-const libc = Object.fromEntries(['fd_close', 'fd_read', 'fd_seek', 'fd_write', 'random_get', 'proc_exit'].map(name => [name, () => 52]));
 
 class AlinaSound extends AudioWorkletProcessor {
   constructor({ processorOptions: { bytes, pack } }) {
@@ -12,20 +11,12 @@ class AlinaSound extends AudioWorkletProcessor {
     this.reported = 0;
     // Compiled here: a module that is no longer good leaves silence, and the page hears of it.
     try {
-      this.sound = new WebAssembly.Instance(new WebAssembly.Module(bytes), { wasi_snapshot_preview1: libc }).exports;
-      if (!this.sound.sound_start(this.write(pack), sampleRate)) throw new Error('the rules of the score are damaged');
+      Object.assign(this, open(bytes, pack, sampleRate));
     } catch (error) {
       this.sound = null;
       this.port.postMessage({ failed: String(error) });
     }
     this.port.onmessage = ({ data }) => this.sound && this.take(data);
-  }
-
-  /** Puts bytes where the module reads them. */
-  write(bytes) {
-    const place = this.sound.sound_buffer(bytes.byteLength);
-    new Uint8Array(this.sound.memory.buffer, place, bytes.byteLength).set(new Uint8Array(bytes));
-    return bytes.byteLength;
   }
 
   take({ events, isEarly, resume, knob, value, rules }) {

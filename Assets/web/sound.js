@@ -26,9 +26,25 @@ export class Sound {
     this.last = 0;
     this.early = [];
     this.knobs = new Map();
-    if (!this.isMissing) this.files = Promise.all([file('sound.wasm'), file('rules.json')]);
-    // Told where it is waited for.
-    this.files?.catch(() => {});
+    if (!this.isMissing) this.fetched.catch(() => {});
+  }
+
+  /** What the module is made of; what goes wrong is told where it is waited for. */
+  get fetched() { return this.files ??= Promise.all([file('sound.wasm'), file('rules.json')]); }
+
+  /** Renders the events of a whole piece to a sound file, tuned in thousandths of a hertz, to some seconds after the frame where its last bar ends. */
+  async piece(events, rules, a4, end) {
+    const [bytes, pack] = await this.fetched;
+    const worker = new Worker(new URL('piece.js', import.meta.url), { type: 'module' });
+    try {
+      return await new Promise((done, failed) => {
+        worker.onmessage = ({ data }) => done(data);
+        worker.onerror = event => failed(new Error(event.message));
+        worker.postMessage({ bytes, pack, events, rules, a4, end });
+      });
+    } finally {
+      worker.terminate();
+    }
   }
 
   /** The first frame whose rendering has not begun, as far as this thread can know; it never goes back. */
@@ -80,18 +96,15 @@ export class Sound {
   }
 
   async build() {
-    try {
-      this.context = new AudioContext({ sampleRate: RATE, latencyHint: 'interactive' });
-    } catch {
-      this.context = new AudioContext({ latencyHint: 'interactive' });
-    }
+    const context = options => new AudioContext({ latencyHint: 'interactive', ...options });
+    try { this.context = context({ sampleRate: RATE }); } catch { this.context = context(); }
     this.context.onstatechange = () => this.changed();
     const wake = () => { if (!this.isRunning && !document.hidden) this.context?.resume().then(() => this.changed(), () => {}); };
     // A context that lost its output finds another one; one that the system put to sleep comes back with the page.
     navigator.mediaDevices?.addEventListener?.('devicechange', wake);
     document.addEventListener('visibilitychange', wake);
     const [[bytes, pack]] = await Promise.all([
-      this.files, this.context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url)),
+      this.fetched, this.context.audioWorklet.addModule(new URL('sound-worklet.js', import.meta.url)),
     ]);
     this.node = new AudioWorkletNode(this.context, 'alina-sound', {
       numberOfInputs: 0, outputChannelCount: [2], processorOptions: { bytes, pack },

@@ -2,10 +2,7 @@
 const message = document.getElementById('message');
 
 /** Shows a line that stays until the next; an empty one hides it. */
-export function tell(text) {
-  message.textContent = text;
-  message.hidden = text === '';
-}
+const tell = text => Object.assign(message, { textContent: text, hidden: text === '' });
 
 const what = !('WebAssembly' in globalThis)
   ? 'WebAssembly'

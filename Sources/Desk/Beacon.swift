@@ -25,7 +25,8 @@ public struct Beacon: Sendable, Hashable {
   /// Reads a datagram; nil for anything else, of which a network is full.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count <= 200, let text = String(validating: Array(bytes), as: UTF8.self) else { return nil }
-    let parts = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+    let parts = text.unicodeScalars.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+      .map { Substring($0) }
     guard parts.count == 5, parts[0] == "alina", parts[1] == "1", let port = Int(parts[2]), (1...65_535).contains(port),
       (1...16).contains(parts[3].count), parts[3].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }),
       (1...40).contains(parts[4].count), parts[4].unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 })

@@ -28,6 +28,8 @@ public enum Effect: Sendable, Hashable {
   case hangUp
   /// Serve on this machine for whoever is near, and connect to it.
   case host
+  /// Give away the page's address with so much behind it.
+  case share(String)
   /// Tell the server.
   case command(ClientModel.Command)
   /// Turn to a page, or do on the page what the screen does by itself.

@@ -12,7 +12,9 @@ extension Table {
     self.wish = wish
     link = .connecting
     views = [:]
-    (awaited, pending) = (nil, nil)
+    (awaited, pending, code) = (nil, nil, nil)
+    if case .room(let code) = wish { self.code = code }
+    if case .watch(_, let code) = wish { self.code = code }
     network = NetworkModel(phase: .connecting)
     // The port of what is served here is another one next time.
     isHosting = wish == .open
@@ -42,6 +44,7 @@ extension Table {
       guard network.phase == .lobby || network.phase == .playing else { return refuse(.errOccupied) }
       let effects = leaveMatch()
       let isQuick = intent == .quickMatch
+      code = nil
       if isQuick { network.phase = .queued(bots: 0) }
       return effects + [.show(.network), .command(isQuick ? .seek(terms) : .create(terms))]
     case .acceptBot:
@@ -49,9 +52,11 @@ extension Table {
       return [.command(.acceptBots)]
     case .joinRoom(let code):
       guard let code = canonicalCode(code) else { return refuse(.writeCode) }
+      self.code = code
       return leaveMatch() + [.command(.join(code))]
     case .watch(let id):
       guard let m = MatchID(rawValue: id) else { return refuse(.errNotFound) }
+      code = nil
       return leaveMatch() + [.command(.watch(m, code: nil))]
     case .registerName(let name): return name.isEmpty ? refuse(.errName) : [.command(.register(name))]
     default: return []
@@ -134,12 +139,18 @@ extension Table {
     case .queued(_, let bots): network.phase = .queued(bots: bots)
     case .room(let m, let code, _):
       awaited = m
+      self.code = code
       network.message = nil
       network.phase = .room(code: code)
     case .paired(let m, _): return adopt(m)
     case .event(let m, _, let event):
       if m == match, case .abort = event.kind { isCalledOff = true }
-      return news(of: m, board)
+      var effects = news(of: m, board)
+      // Who watches goes on with the two who play.
+      if mode == .watching(m), case .rematch(let next?) = event.kind {
+        effects.append(.command(.watch(next, code: code)))
+      }
+      return effects
     case .state(let m): return news(of: m, board)
     case .movePutRight(let m, let cell, let code, let said):
       pending = nil
@@ -343,7 +354,7 @@ extension Table {
     var later = self
     later.now = seconds
     model.mayRematch = later.mayRematch
-    if state.next == nil {
+    if model.mayRematch {
       model.rematch = state.wantsRematch[you] ? .mine : state.wantsRematch[you.opponent] ? .theirs : .nobody
     }
     model.isCalledOff = isCalledOff

@@ -108,6 +108,8 @@ public struct Table: Sendable {
   var views: [MatchID: MatchView] = [:]
   /// The match, or room, that is waited for.
   var awaited: MatchID?
+  /// The code of the room that the match was made in, which those who watch it need.
+  var code: String?
   /// What to do once the server has said who we are.
   var wish: Connect.Wish?
   /// A mark shown here that the server has not answered.
@@ -262,9 +264,12 @@ public struct Table: Sendable {
     case .deleteGame:
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
-    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareRoom, .shareGame,
-      .statistics:
+    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareGame, .statistics:
       return [.file(intent)]
+    case .shareRoom(let code): return [.share("r/\(code)")]
+    case .shareMatch:
+      return match.map { [.share((["w", $0.rawValue] + (code.map { [$0] } ?? [])).joined(separator: "/"))] }
+        ?? refuse(.notConnected)
     case .playSign, .replay, .reloadRules: return [.music(intent)]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek: return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]

@@ -95,6 +95,7 @@ public final class App: PlatformGame {
     switch state {
     case .playing: show(notice: screen.text(.soundBack))
     case .none: show(notice: screen.text(.soundNone))
+    case .impossible: show(notice: screen.text(.soundImpossible))
     case .lost: show(notice: screen.text(.soundLost))
     }
   }
@@ -207,6 +208,7 @@ public final class App: PlatformGame {
       } else {
         show(notice: screen.text(.hostFailed))
       }
+    case .share(let path): files.share(path)
     case .command(let command): connection?.perform(command)
     case .show(let page): screen.show(page)
     case .screen(let intent): screen.perform(intent)

@@ -60,7 +60,6 @@ public final class Files {
     case .copyText(let text):
       services.setClipboard(text)
       say(screen.text(.copied))
-    case .shareRoom(let code): share("r/\(code)")
     case .shareGame: if let link = (reviewed ?? session.record).link { share("g/\(link)") }
     case .pasteGame:
       let text = services.clipboard() ?? ""
@@ -74,7 +73,8 @@ public final class Files {
     }
   }
 
-  private func share(_ path: String) {
+  /// Gives the page's address away with so much behind it.
+  func share(_ path: String) {
     if services.share?(path) == true { say(screen.text(.copied)) }
   }
 

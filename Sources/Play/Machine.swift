@@ -43,6 +43,8 @@ public enum SoundState: Sendable, Hashable {
   case playing
   /// There is no device.
   case none
+  /// What plays it is not there, as in an old browser.
+  case impossible
   /// The device has gone.
   case lost
 }

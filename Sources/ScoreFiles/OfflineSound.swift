@@ -5,9 +5,6 @@ import Synth
 
 /// The window's engine without its clock: events in, samples to a file.
 public struct OfflineSound {
-  /// Seconds the last notes ring.
-  public static let tail = 8.0
-
   private let events: [ScoreEvent]
   private let end: Tick
   /// Seconds to write, from the first sound.
@@ -41,7 +38,7 @@ public struct OfflineSound {
     throws
   {
     var renderer = OfflineRenderer(events, engine: engine)
-    let end = min((self.end + .seconds(Self.tail)).seconds, range.upperBound)
+    let end = min((self.end + OfflineRenderer.tail).seconds, range.upperBound)
     guard end > range.lowerBound else {
       throw ScoreFileError("--from \(range.lowerBound): the music ends at \(Int(end)) s")
     }

@@ -30,10 +30,12 @@ extension RootScreen {
   /// Places of one view have numbers that follow each other.
   private static let placesOfView = 64
 
-  /// Everything that can be pressed on the open page, in reading order; from the views that draw it.
-  public var accessible: [Control] {
+  /// Everything that can be pressed on the open page, in reading order; from the views that draw it. Without `hidden` what a list has
+  /// moved out of sight is left out.
+  public func accessible(hidden: Bool = false) -> [Control] {
     var result: [Control] = []
     eachPlace { view, index, place, words in
+      guard hidden || view.parent?.childClip?.contains(place.center) ?? true else { return }
       var control = Control(
         id: view.number * RootScreen.placesOfView + index, role: "button", name: words, state: "",
         place: place.pixels(width: .max, height: .max), row: 0, words: words)
@@ -75,8 +77,7 @@ extension RootScreen {
     guard isMeasured else { return }
     topScene.visit { view in
       guard view.isClickable else { return }
-      for (index, (place, words)) in view.places.enumerated()
-      where view.parent?.childClip?.contains(place.center) ?? true { body(view, index, place, words) }
+      for (index, (place, words)) in view.places.enumerated() { body(view, index, place, words) }
     }
   }
 }

@@ -52,8 +52,8 @@ public enum Intent: Sendable, Hashable {
   case copyGame, pasteGame
   /// Put some words on the clipboard.
   case copyText(String)
-  /// Give away the link of a room, or of the game under review or on the board.
-  case shareRoom(code: String), shareGame
+  /// Give away the link of a room, of the game under review or on the board, or of the match for those who want to watch.
+  case shareRoom(code: String), shareGame, shareMatch
   /// Statistics are wanted (`RootScreen.statistics`).
   case statistics
 

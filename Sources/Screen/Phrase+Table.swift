@@ -270,6 +270,7 @@ extension Phrase {
     .copy: ("Copy", "Kopieren"),
     .paste: ("Paste", "Einfügen"),
     .share: ("Give the link", "Link weitergeben"),
+    .shareMatch: ("Have others watch", "Andere zusehen lassen"),
     .youWon: ("you won", "du hast gewonnen"),
     .hasWon: ("won", "hat gewonnen"),
     .drawn: ("a draw", "unentschieden"),
@@ -286,6 +287,10 @@ extension Phrase {
     .soundWaits: ("The first touch begins the music.", "Die erste Berührung beginnt die Musik."),
     .soundNone: (
       "No sound device was found: the music plays in silence.", "Kein Tongerät gefunden: Die Musik spielt in Stille."
+    ),
+    .soundImpossible: (
+      "This browser plays no sound of ours, which needs AudioWorklet and a safe address: the music plays in silence.",
+      "Dieser Browser spielt unseren Ton nicht; er braucht AudioWorklet und eine sichere Adresse: Die Musik spielt in Stille."
     ),
     .soundLost: (
       "The sound device is gone: the music plays on in silence.",

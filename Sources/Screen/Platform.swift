@@ -98,6 +98,12 @@ public struct PlatformServices: Sendable {
   public var systemLanguage: @Sendable () -> String = { "" }
   /// Whether the system's pages are dark.
   public var prefersDark: @Sendable () -> Bool = { false }
+  /// Whether the system's pages have the strongest contrast.
+  public var prefersContrast: @Sendable () -> Bool = { false }
+  /// The size of the system's text, in hundredths of the usual one.
+  public var textPercent: @Sendable () -> Int = { 100 }
+  /// The least width and height, in points, of what can be pressed: what a finger needs, where one presses.
+  public var leastTarget = 0.0
   /// Has `update` called soon, from any thread.
   public var wake: @Sendable () -> Void = {}
   /// Runs work on a worker pool; the work must not touch the screen.

@@ -459,7 +459,8 @@ public final class RootScreen {
     if let measuredFor, measuredFor == (width, height) { return }
     measuredFor = (width, height)
     stage.metrics = Metrics(
-      width: Double(width), height: Double(height), scale: scale, textScale: stage.settings.textScale)
+      width: Double(width), height: Double(height), scale: scale, textScale: stage.settings.textScale,
+      target: stage.services.leastTarget)
     for page in book.scenes { page.layout() }
     stage.staticIsStale = true
   }

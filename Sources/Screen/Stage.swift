@@ -12,9 +12,12 @@ struct Metrics: Sendable, Hashable {
   var isLandscape: Bool { bounds.width > bounds.height * 1.25 }
   /// The thinnest line.
   let hairline: Double
+  /// The least width and height of what can be pressed.
+  let target: Double
 
-  /// Measures for a window of device pixels; `scale` is device pixels per point, `textScale` the reader's wish.
-  init(width: Double, height: Double, scale: Double, textScale: Double) {
+  /// Measures for a window of device pixels; `scale` is device pixels per point, `textScale` the reader's wish, `target` in points.
+  init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
+    self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)
     // A page grows with its window, its type a little less: 17 px at 1280×720, 30 px at 2560×1440, 14 px at 320×480.
     let page = (width * height).squareRoot()

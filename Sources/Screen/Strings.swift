@@ -39,10 +39,10 @@ public enum Phrase: String, Sendable, Hashable, CaseIterable {
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
   // Games
-  case pathField, noGames, open, save, copy, paste, share, youWon, hasWon, drawn, unfinished
+  case pathField, noGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
   // Notices
   case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
-  case soundWaits, soundBack, soundNone, soundLost, rulesRead
+  case soundWaits, soundBack, soundNone, soundImpossible, soundLost, rulesRead
   // Statistics
   case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
   // Network

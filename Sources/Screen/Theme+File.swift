@@ -20,8 +20,8 @@ extension Theme {
   public init(name: String, file text: String) throws(ThemeError) {
     var colors: [String: Color] = [:]
     var numbers: [String: Double] = [:]
-    for (index, raw) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = raw.filter { !$0.isWhitespace }
+    for (index, raw) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let line = Substring(raw).filter { !$0.isWhitespace }
       if line.isEmpty || line.first == "#" { continue }
       let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2 else { throw ThemeError(line: index + 1, message: "expected \"key = value\"") }

@@ -2,6 +2,9 @@ import ScoreModel
 
 /// Renders a score to samples as fast as the machine can, with the same engine as the window's.
 public struct OfflineRenderer {
+  /// How long the last notes ring after the last bar.
+  public static let tail = Tick.seconds(8)
+
   /// The engine that renders: turn its knobs before `render`.
   public let engine: Engine
   private let events: [ScoreEvent]

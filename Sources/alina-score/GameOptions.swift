@@ -75,7 +75,7 @@ enum GameFile {
     let text = String(decoding: data, as: UTF8.self)
     do {
       guard text.first(where: { !$0.isWhitespace }) == "{" else { return try Record.all(in: text) }
-      return try text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+      return try text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().compactMap { index, line in
         line.allSatisfy(\.isWhitespace) || !line.contains("\"moves\"")
           ? nil : try Record(jsonLine: String(line), line: index + 1)
       }

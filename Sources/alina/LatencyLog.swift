@@ -68,7 +68,7 @@ struct ControlLog {
   init(path: String) { self.path = path }
 
   mutating func write(_ screen: RootScreen, with services: PlatformServices) {
-    let lines = screen.accessible.map {
+    let lines = screen.accessible().map {
       "\($0.place.x) \($0.place.y) \($0.place.width) \($0.place.height) \($0.words)"
     }
     let text = ([screen.currentScene.rawValue] + lines).joined(separator: "\n")

@@ -31,10 +31,11 @@ struct Script {
 
   init(text: String) throws(Fault) {
     var number = 0
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    // By scalars: a text may begin with a mark that joins the space before it.
+    for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
       number += 1
       let code = line.prefix { $0 != "#" }
-      let words = code.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).map(String.init)
+      let words = code.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).map { String($0) }
       guard let time = words.first else { continue }
       guard let frame = Script.frame(time) else {
         throw Fault(line: number, message: "'\(time)' is no time; write frames (96000) or seconds (2.5s)")

@@ -6,7 +6,7 @@ import Testing
 struct BeaconTests {
   @Test("a room's datagram is read back, whatever the name; anything else is none")
   func datagram() {
-    for name in ["Vera", "Ida von B.", "ぎん", "e\u{301}"] {
+    for name in ["Vera", "Ida von B.", "ぎん", "e\u{301}", "\u{308}a"] {
       let beacon = Beacon(port: 4_664, code: "ABC234", name: name)
       #expect(Beacon(beacon.bytes) == beacon)
     }

@@ -29,6 +29,10 @@ struct TestDesk {
   @discardableResult
   mutating func want(_ intent: Intent) -> [Effect] { step(.intent(intent)) }
 
+  mutating func connect(wish: Connect.Wish) throws {
+    effects += table.connect(to: try #require(ServerAddress("127.0.0.1:4664")), wish: wish)
+  }
+
   private mutating func apply(_ effect: Effect) {
     switch effect {
     case .play(let square): try? board.game.playForTest(square)
@@ -111,7 +115,8 @@ struct TableTests {
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
     .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .offerDraw, .declineDraw, .claimWin, .abortMatch,
     .review, .seek(3), .playOn(.start), .keepPiece, .openPieces, .saveGame, .listGames, .openGame(path: "x"),
-    .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .statistics,
+    .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .shareMatch,
+    .statistics,
     .playSign(.win), .replay(fromPly: 0),
     .replay(fromPly: nil), .playAll, .reloadRules, .setMuted(true), .connect(address: "a:1"), .connect(address: ""),
     .connect(address: "a:b:c d"), .host, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""), .openRoom,
@@ -387,8 +392,12 @@ struct TableTests {
     #expect(model?.firstMoveIn == nil && model?.isCalledOff == false && model?.mayRematch == true)
     #expect(desk.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
     #expect(desk.want(.rematch) == [.command(.rematch(TestDesk.m))])
+    desk.log(.rematch(next: nil), .o)
+    #expect(desk.table.online(at: desk.now, client: 0)?.rematch == .theirs)
     desk.now += 31
-    #expect(desk.table.online(at: desk.now, client: 0)?.mayRematch == false)
+    let late = desk.table.online(at: desk.now, client: 0)
+    // Nothing is told to be wanted that cannot be had.
+    #expect(late?.mayRematch == false && late?.rematch == .nobody)
     #expect(desk.want(.rematch).contains(.refuse))
   }
 

@@ -42,6 +42,12 @@ import Testing
     try run("play.py", "firefox")
   }
 
+  @Test(
+    .long, .needs("chromium", "Xvfb", "xdotool"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `a page plays a window, a page and a bot through a killed server, and all have kept the same games`() throws {
+    try run("duels.py", "chromium", "2")
+  }
+
   /// Whether scripts/web has been run.
   private static let isBuilt = FileManager.default.fileExists(
     atPath: URL(filePath: #filePath).appending(path: "../../../.build-web/page/index.html").standardized.path)

@@ -237,6 +237,25 @@ struct FieldTests {
     #expect(screen.nextFrame(after: 21) == 21)
   }
 
+  @Test("a clock that runs does not keep alive what began to move before")
+  func runningClock() {
+    let screen = Samples.screen()
+    _ = screen.png(width: 800, height: 600, at: 0)
+    let cell = screen.boardCell(Square(4))
+    screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
+    screen.handle([], at: 2)
+    screen.handle([.pointerMoved(x: 0, y: 0)], at: 2)
+    let buffer = PixelBuffer(width: 800, height: 600)
+    for frame in 0...60 {
+      // A frame, and another millisecond of the same second, sixty times a second.
+      let now = 2 + Double(frame) / 60
+      screen.model.clocks = .init(x: 61_999 - frame, o: 58_000)
+      screen.handle([], at: now)
+      _ = screen.draw(into: buffer.bitmap, isNew: frame == 0, at: now)
+    }
+    #expect(screen.nextFrame(after: 3) == .infinity)
+  }
+
   @Test("a finger drags a list, and what it rested on is not pressed; aside it still moves a slider")
   func drag() throws {
     let screen = Samples.screen()

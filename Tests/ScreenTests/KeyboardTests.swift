@@ -158,7 +158,7 @@ struct KeyboardTests {
     #expect(spoken.last == "New game")
   }
 
-  @Test("the code of a room and what is waited for are told in words, once")
+  @Test("the code of a room, letter by letter, and what is waited for are told in words, once")
   func spokenRoom() {
     var spoken: [String] = []
     let screen = Samples.screen()
@@ -170,7 +170,7 @@ struct KeyboardTests {
     screen.handle([], at: 2)
     screen.network = NetworkModel(phase: .queued(bots: 0))
     screen.handle([], at: 3)
-    #expect(spoken.filter { $0.contains("SPYQXY") }.count == 1)
+    #expect(spoken.filter { $0.contains("S P Y Q X Y") }.count == 1)
     #expect(spoken.last == screen.text(.queued))
   }
 

@@ -49,6 +49,30 @@ struct LayoutTests {
     }
   }
 
+  @Test("where a finger presses, everything is 44 points wide and high on a phone, and still nothing overlaps")
+  func finger() {
+    let screen = Samples.screen(leastTarget: 44)
+    for (width, height) in [(360, 740), (740, 360)] {
+      for model in models().dropFirst() {
+        screen.model = model
+        for name in SceneName.allCases {
+          screen.show(.board)
+          screen.handle([], at: 0)
+          screen.show(name)
+          screen.measureForTest(width, height)
+          let place = "\(name) \(width)×\(height)"
+          check(screen.topScene, width, height, place)
+          screen.topScene.visit { view in
+            guard view.isClickable else { return }
+            for (box, words) in view.places {
+              #expect(min(box.width, box.height) >= 43.9, "\(words) is \(box.width)×\(box.height): \(place)")
+            }
+          }
+        }
+      }
+    }
+  }
+
   private func check(_ scene: Scene, _ width: Int, _ height: Int, _ place: String) {
     let window = Rect(-0.5, -0.5, Double(width) + 1, Double(height) + 1)
     // A notice lies over the page on purpose.
@@ -100,7 +124,8 @@ extension RootScreen {
   /// Lays everything out for a window of a size, without drawing.
   func measureForTest(_ width: Int, _ height: Int) {
     stage.metrics = Metrics(
-      width: Double(width), height: Double(height), scale: scale, textScale: settings.textScale)
+      width: Double(width), height: Double(height), scale: scale, textScale: settings.textScale,
+      target: stage.services.leastTarget)
     boardScene.layout()
     topScene.layout()
   }

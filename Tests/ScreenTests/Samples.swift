@@ -12,8 +12,10 @@ enum Samples {
   }
 
   /// A screen with levels, saved games, results and a lobby, as a player of some weeks has them.
-  static func screen(themes: [Theme] = Samples.themes) -> RootScreen {
-    let screen = RootScreen(services: services(), themes: themes)
+  static func screen(themes: [Theme] = Samples.themes, leastTarget: Double = 0) -> RootScreen {
+    var services = services()
+    services.leastTarget = leastTarget
+    let screen = RootScreen(services: services, themes: themes)
     screen.opponents += [.adaptive, .menace]
     let names = ["Pip", "Wren", "Bram", "Odile", "Sorrel", "Alina"]
     screen.levels = names.enumerated().map {

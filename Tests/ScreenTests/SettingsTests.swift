@@ -70,6 +70,18 @@ struct SettingsTests {
     #expect(b.store.messages.isEmpty)
   }
 
+  @Test("lines may end as another system ends them, and a value begin with a mark that joins what is before it")
+  func lineEnds() {
+    let disk = MemoryFiles()
+    disk.text = "# mine\r\nvolume = 0.5\r\ntheme = dark\r\nname = \u{308}Ida\r\n"
+    let settings = Settings(services: disk.services)
+    #expect(settings.volume == 0.5 && settings.theme == "dark" && settings.name == "\u{308}Ida")
+    #expect(settings.store.messages.isEmpty)
+    settings.volume = 0.25
+    settings.store.save()
+    #expect(disk.text == "# mine\r\nvolume = 0.25\ntheme = dark\nname = \u{308}Ida\n")
+  }
+
   @Test("the file is for people: comments, unknown keys and order stay")
   func readable() {
     let disk = MemoryFiles()
@@ -156,11 +168,15 @@ struct SettingsTests {
     var services = disk.services
     services.systemLanguage = { "de_AT.UTF-8" }
     services.prefersDark = { true }
+    services.textPercent = { 200 }
     let settings = Settings(services: services)
-    #expect(settings.language == .german && settings.theme == "dark")
+    #expect(settings.language == .german && settings.theme == "dark" && settings.textScale == 2)
+    services.prefersContrast = { true }
+    #expect(Settings(services: services).theme == "contrast")
     settings.volume = 0.5
     settings.store.save()
-    #expect(disk.text.contains("volume = 0.5") && !disk.text.contains("theme") && !disk.text.contains("language"))
+    #expect(
+      disk.text.contains("volume = 0.5") && ["theme", "language", "text-scale"].allSatisfy { !disk.text.contains($0) })
     settings.theme = "light"
     settings.store.save()
     #expect(Settings(services: services).theme == "light")

@@ -34,6 +34,7 @@ struct ThemeTests {
     arguments: [
       ("paper #FFFFFF", "line 1: expected \"key = value\""),
       ("\npaper = white", "line 2: paper is \"white\", but must be #RRGGBB"),
+      ("# fine\r\n\r\nfalloff = 33\r\n", "line 3: falloff is \"33\", but must be 0 to 32"),
       ("# fine\ngrain = 2", "line 2: grain is \"2\", but must be 0 to 1"),
       ("shine = 1", "line 1: unknown key \"shine\"; known are paper, ink, faint, line, ghost, accent, grain, falloff"),
       ("paper = #FFFFFF", "ink is missing"),

@@ -46,7 +46,7 @@ struct UseTests {
     for page in SceneName.allCases {
       let texts: [TextRow] = rows(screen, page)
       words += texts.flatMap { [$0.text] + $0.others }
-      words += screen.accessible.flatMap { [$0.name, $0.state] }
+      words += screen.accessible().flatMap { [$0.name, $0.state] }
     }
     #expect(words.contains { $0.contains("86,1\u{A0}%") } && words.contains { $0.contains("Strg") })
     for text in words {
@@ -55,6 +55,22 @@ struct UseTests {
       let digits = text.split(separator: "%").dropLast().flatMap { $0.split(separator: " ").suffix(1) }
       #expect(!digits.contains { $0.contains(".") }, "\(text)")
     }
+  }
+
+  @Test("before the first touch a watcher is told of it, and everybody of a server that is away")
+  func firstTouch() {
+    let screen = Samples.screen()
+    screen.model = Samples.model([])
+    var online = OnlineModel(you: nil)
+    func detail(waits: Bool) -> String {
+      screen.model.soundWaits = waits
+      screen.model.online = online
+      screen.handle([], at: 1)
+      return screen.stage.statusText().detail
+    }
+    #expect(detail(waits: true).contains("first touch") && detail(waits: false).contains("watching"))
+    online.isOffline = true
+    #expect(detail(waits: true) == detail(waits: false))
   }
 
   @Test("the field for another file is empty: there is no folder to open")

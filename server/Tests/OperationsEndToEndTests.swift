@@ -205,7 +205,7 @@ import TicTacToe
     #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
     try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
     let twice = folder.path + "/twice"
-    try "rate = 7\nrate = 9\n".write(toFile: twice, atomically: true, encoding: .utf8)
+    try "rate = 7\r\nrate = 9\r\n".write(toFile: twice, atomically: true, encoding: .utf8)
     let wrong: [([String], [String: String], String)] = [
       (["check-config", "--config", file], [:], "line 2: there is no setting rats"),
       (["check-config", "--config", twice], [:], "line 2: rate is set twice"),

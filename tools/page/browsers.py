@@ -31,10 +31,18 @@ def wait(what, check, seconds=PATIENCE):
 class Browser:
     """One window with one page."""
 
-    def __init__(self, name, before=None):
-        """`before` is a script that runs before those of each page."""
+    def __init__(self, name, before=None, text=100):
+        """`before` is a script that runs before those of each page, `text` the size of all text in hundredths."""
         self.name, self.asked, self.complaints, self.last = name, [], [], 0
         self.profile = tempfile.mkdtemp(prefix="alina-")
+        self.downloads = f"{self.profile}/downloads"
+        os.makedirs(f"{self.profile}/Default")
+        with open(f"{self.profile}/Default/Preferences", "w", encoding="utf-8") as settings:
+            json.dump({"webkit": {"webprefs": {"default_font_size": 16 * text // 100}}}, settings)
+        with open(f"{self.profile}/user.js", "w", encoding="utf-8") as settings:
+            for key, value in (("browser.download.folderList", 2), ("browser.download.dir", self.downloads),
+                               ("browser.download.useDownloadDir", True), ("font.size.variable.x-western", 16 * text // 100)):
+                settings.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
         common = ["--remote-debugging-port=0", "--headless"]
         special = {
             "chromium": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={self.profile}", "--no-first-run",
@@ -55,6 +63,9 @@ class Browser:
             self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network"):
                 self.call(domain + ".enable")
+            # Several windows, and each is in front.
+            self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+            self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
         else:
             self.call("session.new", capabilities={})
             self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
@@ -134,10 +145,11 @@ class Browser:
             self.call("input.performActions", context=self.context, actions=[
                 {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}])
 
-    def size(self, width, height):
-        """Makes the page as large as a phone's."""
+    def size(self, width, height, isPhone=True):
+        """Makes the page so large: a phone's, which has fingers, or a window's."""
         if self.name == "chromium":
-            self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=True)
+            self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1 + isPhone, mobile=isPhone)
+            self.call("Emulation.setTouchEmulationEnabled", enabled=isPhone)
         else:
             self.call("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 

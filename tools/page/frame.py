@@ -77,8 +77,8 @@ def files(page):
     expect(run("page.files.read('games/a.pgn')") == "1", "what was there before a full quota is lost")
     run("page.files.remove('games/a.pgn')")
     expect(run("page.files.list('games')") == ["2026"], "remove")
-    expect(run("[page.files.address('r', 'K7Q2XD'), page.files.address('g', 'AQ-_')].map(url => url.replace(location.origin, ''))")
-           == ["/r/K7Q2XD", "/#/g/AQ-_"], "links")
+    expect(run("['r/K7Q2XD', 'w/m1/K7Q2XD', 'g/AQ-_'].map(page.files.address).map(url => url.replace(location.origin, ''))")
+           == ["/r/K7Q2XD", "/w/m1/K7Q2XD", "/#/g/AQ-_"], "links")
 
 
 def controls(page):
@@ -105,7 +105,8 @@ def controls(page):
     expect(seen == wanted, f"of what is done to elements {seen} is told")
     expect(page.run(f"[{at % 21}.getAttribute('aria-checked'), {at % 22}.getAttribute('aria-valuetext')]") == ["true", "7 of 10"],
            "states")
-    expect(page.run(f"(page.controls.say('X plays b2'), document.getElementById('say').textContent)") == "X plays b2", "said")
+    page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
+    page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
     update(MORE)
     expect(page.run("document.querySelectorAll('#controls button').length") == 3, "what is gone is still there")
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """play.py BROWSER alina-server: the page in a real browser, as players use it.
 
-A game against Bram with sound, and that game by its link; a room by its link, three games, through a server that is killed and
-started again in the second; a match that somebody watches; and what is damaged, foreign or refused. Prints what went wrong in one
-line and exits 1.
+A game against Bram with sound, that game by its link and its piece as files; a room by its link, three games, through a server that is
+killed and started again in the second, where a third comes to watch by a link; a match that somebody watches; and what is damaged,
+foreign or refused. Prints what went wrong in one line and exits 1.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from browsers import Browser, Fault
+from browsers import Browser, Fault, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.environ.get("ALINA_PAGE", f"{ROOT}/.build-web/page")
@@ -23,12 +23,18 @@ CONTROL = "[...document.querySelectorAll('#controls [data-id]')]"
 WATCH = """(() => {
   globalThis.copied = [];
   globalThis.drawn = 0;
+  globalThis.spent = [];
   Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => void copied.push(text), readText: async () => copied.at(-1) } });
   globalThis.heard = [];
   addEventListener('DOMContentLoaded', () => new MutationObserver(() => heard.push(document.getElementById('say').textContent))
     .observe(document.getElementById('say'), { childList: true, characterData: true, subtree: true }));
   const request = requestAnimationFrame;
-  globalThis.requestAnimationFrame = call => request(time => { drawn++; call(time); });
+  globalThis.requestAnimationFrame = call => request(time => {
+    const begun = performance.now();
+    call(time);
+    drawn++;
+    spent.push(performance.now() - begun);
+  });
   const connect = AudioNode.prototype.connect;
   AudioNode.prototype.connect = function (to, ...more) {
     if (this instanceof AudioWorkletNode) {
@@ -49,14 +55,14 @@ def expect(holds, what):
 class Server:
     """An alina-server that keeps its matches in a folder, so that it can be killed."""
 
-    def __init__(self, program):
-        self.program, self.folder = program, tempfile.mkdtemp(prefix="alina-")
+    def __init__(self, program, site=PAGE):
+        self.program, self.site, self.folder = program, site, tempfile.mkdtemp(prefix="alina-")
         self.listen = self.page = "127.0.0.1:0"
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.program, "--listen", self.listen, "--page", self.page, "--no-admin", "--data", self.folder, "--web", PAGE],
+            [self.program, "--listen", self.listen, "--page", self.page, "--no-admin", "--data", self.folder, "--web", self.site],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.listen = self.process.stdout.readline().split()[-1]
         self.url = self.process.stdout.readline().split()[-1]
@@ -70,8 +76,10 @@ class Server:
 class Player:
     """Somebody in front of a browser: what is on the page is found by its name, as a screen reader has it."""
 
-    def __init__(self, name, url):
-        self.page = Browser(name, before=WATCH)
+    def __init__(self, name, url, before="", text=100, size=None):
+        self.page = Browser(name, before=f"{WATCH};{before}", text=text)
+        if size:
+            self.page.size(*size)
         self.open(url)
 
     def open(self, url):
@@ -80,8 +88,11 @@ class Player:
 
     def press(self, name):
         """Clicks in the middle of a control, where it is drawn."""
-        place = (f"(box => box && [box.x + box.width / 2, box.y + box.height / 2])({CONTROL}.find(control => "
-                 f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true')?.getBoundingClientRect())")
+        # What a list has moved out of sight comes into it with the focus.
+        place = (f"(control => {{ if (!control) return null; const box = control.getBoundingClientRect();"
+                 f"if (box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85) control.focus();"
+                 f"return [box.x + box.width / 2, box.y + box.height / 2]; }})({CONTROL}.find(control => "
+                 f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
         # Pages slide in: only what stays is pressed.
         before, at = None, self.page.until(place)
         while before != at:
@@ -101,12 +112,18 @@ class Player:
     def until_cell(self, name, mark):
         self.page.until(f"{CELL}.some(cell => cell.ariaLabel === '{name}, {mark}')")
 
+    def games(self):
+        """The games that are kept, the oldest first."""
+        return self.page.run("Object.keys(localStorage).filter(key => key.startsWith('alina/data/games/')).sort().map(key => localStorage.getItem(key))")
+
+    def close(self):
+        self.page.close()
+
 
 def alone(player):
     """A game against Bram to its end, with sound."""
     page = player.page
     page.until(f"{CELL}.length === 9")
-    expect(page.run("globalThis.level === undefined"), "there is sound before the first touch")
     for count in range(1, 6):
         free = [name for name, mark in player.cells().items() if mark == "empty"]
         choice = "b2" if "b2" in free else free[0]
@@ -120,6 +137,27 @@ def alone(player):
     # Firefox plays nothing at all where there is no output, and says so.
     page.until("globalThis.level?.() > 0.001 || heard.some(line => line.startsWith('No sound device'))")
     expect(page.name == "firefox" or page.run("level() > 0.001"), "a game without a sound")
+
+
+def keep(player, program):
+    """The piece as files, beside what alina-score makes of the game."""
+    page = player.page
+    for name in ("Menu", "Keep this piece"):
+        player.press(name)
+    kinds = {"pgn", "mid", "musicxml", "svg", "wav"}
+    wait(lambda: f"the piece in {os.listdir(page.downloads) if os.path.exists(page.downloads) else 'no folder'}", lambda: os.path.exists(
+        page.downloads) and {name.split(".")[-1] for name in os.listdir(page.downloads) if os.path.getsize(f"{page.downloads}/{name}")} == kinds)
+    stem = f"{page.downloads}/{next(iter(os.listdir(page.downloads))).rsplit('.', 1)[0]}"
+    with open(f"{stem}.pgn", encoding="utf-8") as file:
+        game = file.read()
+    # Over the page its opponent is called by name.
+    with open(f"{stem}.titled", "w", encoding="utf-8") as file:
+        file.write(game.replace('"levels:3"', '"Bram"'))
+    subprocess.run([program, "render", f"{stem}.titled", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
+                    "--svg", f"{stem}.2.svg"], check=True, stdout=subprocess.DEVNULL)
+    for kind in kinds - {"pgn"}:
+        ours, theirs = (open(f"{stem}{number}.{kind}", "rb").read() for number in ("", ".2"))
+        expect(ours == theirs, f"the piece's {kind} has {len(ours)} bytes, alina-score's {len(theirs)}")
 
 
 def whole(player):
@@ -140,25 +178,45 @@ def review(player):
     return link
 
 
-def match(ann, ben, server=None, enter=None):
-    """One game of a match to a win of X: both see each move; `server` is killed within it, `enter` brings somebody who watches."""
-    watcher = None
+def enter_lobby(player):
+    for name in ("Menu", "Play over the network", "Connect", "Time: as long"):
+        player.press(name)
+
+
+def open_room(player):
+    """A room's link, from the lobby."""
+    for name in ("Open a room", "Give the link"):
+        player.press(name)
+    return player.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
+
+
+def watch(player):
+    """The link by which a match is watched, from one who plays it."""
+    for name in ("Menu", "Have others watch"):
+        player.press(name)
+    return player.page.until("copied.at(-1)?.includes('/w/') && copied.at(-1)").split("/", 3)[3]
+
+
+def match(ann, ben, server=None, enter=None, watchers=()):
+    """One game of a match to a win of X: all see each move; `server` is killed within it, `enter` brings somebody who watches."""
+    watchers = list(watchers)
     for cell, mark in (("b2", "X"), ("a3", "O"), ("a1", "X"), ("c1", "O"), ("c3", "X")):
         # Whoever's turn it is not is refused.
         ann.press(cell)
         ben.press(cell)
-        for player in (ann, ben) + ((watcher,) if watcher else ()):
+        for player in (ann, ben, *watchers):
             player.until_cell(cell, mark)
         if server and cell == "a3":
             server.kill()
             server.start()
         if enter and cell == "a3":
-            watcher = enter()
-            for name in ("Menu", "Play over the network", "Connect", "guest"):
-                watcher.press(name)
-            watcher.until_cell("a3", "O")
+            watchers.append(enter())
+            watchers[-1].until_cell("a3", "O")
+            watchers[-1].press("c3")
+            watchers[-1].hears("You are only watching")
     for player in (ann, ben):
         player.sees("Rematch")
+    return watchers
 
 
 def refusals(player, server):
@@ -200,7 +258,9 @@ def main(name, program):
 
     try:
         ann = enter()
+        expect(ann.page.run("globalThis.level === undefined"), "there is sound before the first touch")
         alone(ann)
+        keep(ann, f"{os.path.dirname(program)}/alina-score")
         whole(ann)
         link = review(ann)
         ben = enter(link.split("/", 3)[3])
@@ -209,22 +269,20 @@ def main(name, program):
         ben.hears("this link is damaged")
         # A room by its link, three games, and the server away in the second.
         ann.press("Back")
-        ann.press("Menu")
-        ann.press("Play over the network")
-        ann.press("Connect")
-        ann.press("Time: as long")
-        ann.press("Open a room")
-        ann.press("Give the link")
-        room = ann.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
+        enter_lobby(ann)
+        room = open_room(ann)
+        ann.hears("Tell your friend this code: " + " ".join(room.split("/")[-1]))
         ben.open(room)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")
+        watchers = []
         for game in range(3):
-            match(ann, ben, server if game == 1 else None)
+            # A third comes in the middle of the second, by the match's link, and goes on to the next with them.
+            watchers = match(ann, ben, server if game == 1 else None, (lambda: enter(watch(ann))) if game == 1 else None, watchers)
             if game < 2:
                 ann.press("Rematch")
                 ben.press("Play again")
-                for player in (ann, ben):
+                for player in (ann, ben, *watchers):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # One that is in no room, and is watched.
         for player in (ann, ben):
@@ -232,7 +290,14 @@ def main(name, program):
                 player.press(what)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")
-        match(ann, ben, enter=enter)
+
+        def look():
+            looker = enter()
+            for name in ("Menu", "Play over the network", "Connect", "guest"):
+                looker.press(name)
+            return looker
+
+        match(ann, ben, enter=look)
         refusals(ben, server)
         other_version(ben)
         for player in players:
@@ -243,7 +308,7 @@ def main(name, program):
             expect(foreign == [], f"it asked {foreign}")
     finally:
         for player in players:
-            player.page.close()
+            player.close()
         server.kill()
         shutil.rmtree(server.folder, ignore_errors=True)
 

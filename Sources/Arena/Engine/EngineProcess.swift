@@ -50,6 +50,8 @@ final class EngineProcess {
     // No other thread may start an engine between the making of a descriptor and its close-on-exec flag.
     EngineProcess.spawning.lock()
     defer { EngineProcess.spawning.unlock() }
+    // An engine that no longer reads is told of by write(2), whoever runs us.
+    signal(SIGPIPE, SIG_IGN)
     guard EngineProcess.pair(&toEngine, { pipe($0) }), EngineProcess.pair(&fromEngine, { pipe($0) }),
       EngineProcess.pair(&sockets, { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0) })
     else {

@@ -71,11 +71,10 @@ public final class Animator {
     _ motion: Motion, to target: Double, seconds: Double, after delay: Double = 0, _ easing: Easing = .cubicOut,
     completion: ((_ finished: Bool) -> Void)? = nil
   ) {
-    // What rests where it is wanted asks for no frame.
-    if completion == nil, motion.value == target,
-      !runs.contains(where: { $0.tracks.contains { $0.motion === motion } })
-    {
-      return
+    // What rests where it is wanted asks for no frame, and what is on its way there does not begin anew.
+    if completion == nil {
+      let last = runs.lazy.flatMap(\.tracks).last { $0.motion === motion }
+      if last?.target ?? motion.value == target { return }
     }
     let tween = Animation.tween(motion, to: target, seconds: seconds, easing)
     play(delay > 0 ? .sequence([.pause(seconds: delay), tween]) : tween, completion: completion)

@@ -381,7 +381,7 @@ extension Stage {
       return seconds > 0 ? "\(text(.claimIn)) \(seconds) s" : text(.mayClaim)
     }
     if online.isAlone { return text(.connectionLost) }
-    if online.you == nil { return text(.watching) }
+    if online.you == nil { return model.soundWaits ? nil : text(.watching) }
     switch online.draw {
     case .mine: return text(.drawOffered)
     case .theirs: return text(.drawOfferedYou)
@@ -401,8 +401,8 @@ extension Stage {
       }
       let seat = turn == .x ? model.setup.x : model.setup.o
       let other = turn == .x ? model.setup.o : model.setup.x
-      if model.soundWaits { return (text(turn == .x ? .xToMove : .oToMove), text(.soundWaits)) }
       if let online = onlineText() { return (text(turn == .x ? .xToMove : .oToMove), online) }
+      if model.soundWaits { return (text(turn == .x ? .xToMove : .oToMove), text(.soundWaits)) }
       return (text(turn == .x ? .xToMove : .oToMove), seat == .human && other != .human ? text(.yourMove) : "")
     }
     var why: String

@@ -35,6 +35,9 @@ final class ContentsScene: PageScene {
     if model.online?.you != nil, let at = lines.firstIndex(where: { $0.0 == .network }) {
       lines.insert((.talk, "", .show(.talk)), at: at + 1)
     }
+    if model.online != nil, stage.services.share != nil, let at = lines.firstIndex(where: { $0.0 == .network }) {
+      lines.insert((.shareMatch, "", .shareMatch), at: at + 1)
+    }
     // A match is not left for another game before it is over.
     if model.online?.you != nil, !model.game.isOver {
       let taken: [Phrase] = model.online?.mayLeave == true ? [] : [.newGame, .listen]

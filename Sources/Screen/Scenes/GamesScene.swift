@@ -70,7 +70,7 @@ final class GameRow: PressableRow {
   }
 
   /// The room of the sign at the right that deletes the game.
-  private var cross: Double { stage.metrics.em * 2.4 }
+  private var cross: Double { max(stage.metrics.target, stage.metrics.em * 2.4) }
 
   override var spoken: String? { "\(entry.players), \(entry.date), \(entry.result)" }
 

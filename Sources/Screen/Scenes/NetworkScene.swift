@@ -139,7 +139,8 @@ final class NetworkScene: PageScene {
   private var news: String? {
     if let message = stage.network.message { return message }
     switch stage.network.phase {
-    case .room(let code): return "\(stage.text(.roomIs)) \(code)"
+    // Letter by letter: a code is no word.
+    case .room(let code): return "\(stage.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
     case .queued: return stage.text(.queued)
     default: return nil
     }

@@ -103,11 +103,13 @@ public final class Settings {
     _opponent = Setting(store, "opponent", "3")
     _side = Setting(store, "side", "x")
     _window = Setting(store, "window", "")
-    let (isGerman, isDark) = (services.systemLanguage().hasPrefix("de"), services.prefersDark())
-    let (speaks, looks) = (isGerman && !$language.isSet, isDark && !$theme.isSet)
+    let speaks = services.systemLanguage().hasPrefix("de") && !$language.isSet
+    let look = services.prefersContrast() ? "contrast" : services.prefersDark() ? "dark" : theme
+    let (looks, reads) = (!$theme.isSet, !$textScale.isSet)
     store.forThisRun {
       if speaks { language = .german }
-      if looks { theme = "dark" }
+      if looks { theme = look }
+      if reads { textScale = Double(services.textPercent()) / 100 }
     }
   }
 }

@@ -51,11 +51,12 @@ public final class SettingsStore {
   private static let header: [Line] = [.verbatim("# Settings of Alina. One \"key = value\" a line; edit freely.")]
 
   private func parse(_ text: String) {
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // By scalars: a line may end in two, and a value begin with a mark that joins what stands before it.
+    for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let trimmed = SettingsStore.trim(line)
       if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {
         let key = SettingsStore.trim(trimmed[..<equals])
-        if !key.isEmpty, key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }) {
+        if !key.isEmpty, Substring(key).allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }) {
           let value = SettingsStore.trim(trimmed[trimmed.index(after: equals)...])
           lines.append(.value(key: String(key), text: String(value)))
           continue
@@ -64,13 +65,13 @@ public final class SettingsStore {
       lines.append(.verbatim(String(line)))
       if !trimmed.isEmpty, trimmed.first != "#" {
         messages.append(
-          "settings, line \(number + 1): \"\(trimmed.prefix(40))\" is no \"key = value\"; it is left alone")
+          "settings, line \(number + 1): \"\(Substring(trimmed).prefix(40))\" is no \"key = value\"; it is left alone")
       }
     }
     if lines.last == .verbatim("") { lines.removeLast() }
   }
 
-  private static func trim(_ text: Substring) -> Substring {
+  private static func trim(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
     var text = text
     while let c = text.first, c == " " || c == "\t" || c == "\r" { text.removeFirst() }
     while let c = text.last, c == " " || c == "\t" || c == "\r" { text.removeLast() }

@@ -28,13 +28,13 @@ final class ChoiceRow: PageRow {
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     let em = stage.metrics.em
-    let rowHeight = em * 2.1
+    let rowHeight = max(stage.metrics.target, em * 2.1)
     let captionHeight = em * 1.5
     boxes = []
     var cx = x
     var cy = y + captionHeight
     for option in options {
-      let w = stage.typeface.block(option, style).width + em * 1.1
+      let w = max(stage.metrics.target, stage.typeface.block(option, style).width + em * 1.1)
       if cx + w > x + width, cx > x {
         cx = x
         cy += rowHeight

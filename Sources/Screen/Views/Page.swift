@@ -10,7 +10,7 @@ class PageRow: View {
 
   /// Places the row with its top left at a place and within a width; returns the height it took.
   func arrange(x: Double, y: Double, width: Double) -> Double {
-    frame = Rect(x, y, width, height(width))
+    frame = Rect(x, y, width, max(isClickable ? stage.metrics.target : 0, height(width)))
     return frame.height
   }
 }

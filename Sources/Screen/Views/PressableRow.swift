@@ -64,7 +64,7 @@ final class ContentsRow: PressableRow {
     let theme = stage.theme
     let block = stage.typeface.block(title, TextStyle(em * 1.15))
     let tail = stage.typeface.block(key, TextStyle(em * 0.95, italic: true))
-    let baseline = frame.y + em * 1.46
+    let baseline = frame.y + (frame.height - height(frame.width)) / 2 + em * 1.46
     if let poem {
       canvas.text(
         poem, TextStyle(em * 0.8, italic: true), stage.typeface, x: frame.x, baseline: baseline + em * 1.0,

@@ -24,9 +24,9 @@ final class TextButton: View {
 
   /// The room the word needs, with a finger's margin around it.
   var idealSize: (width: Double, height: Double) {
-    let em = stage.metrics.em
+    let (em, target) = (stage.metrics.em, stage.metrics.target)
     let width = max(stage.typeface.block(title, style).width, poemBlock?.width ?? 0)
-    return (width + 1.1 * em, 2.3 * em)
+    return (max(target, width + 1.1 * em), max(target, 2.3 * em))
   }
 
   private var poemBlock: Typeface.Block? {

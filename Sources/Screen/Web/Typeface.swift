@@ -23,7 +23,8 @@ final class Typeface {
       id = text.withUTF8 {
         textMake($0.baseAddress, Int32($0.count), style.size, flags, style.tracking * style.size)
       }
-      width = textWidth(id)
+      // Space between letters stands between them only.
+      width = textWidth(id) - (text.isEmpty ? 0 : style.tracking * style.size)
     }
 
     deinit { Commands.add(.freeText, id: id) }

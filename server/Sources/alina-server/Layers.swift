@@ -56,7 +56,7 @@ enum Layers {
     }
     var result: [String] = []
     var seen: Set<String> = []
-    for (i, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (i, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let content = line.trimmingCharacters(in: .whitespaces)
       guard !content.isEmpty, !content.hasPrefix("#") else { continue }
       let parts = content.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }

@@ -10,6 +10,7 @@ import Synth
 /// the engine's from when the device began: `base` is what lies between them.
 struct Sound {
   var engine: Engine
+  var rules: ScoreRules
   var resampler: Resampler
   var base: Int64 = 0
   /// Left, then right, of the last block.
@@ -32,7 +33,7 @@ public func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
 public func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   pack = try? RulePack(Array(buffer.prefix(Int(count))))
   guard let rules = pack?.entries.first?.rules, rate >= 8_000, rate <= 192_000 else { return 0 }
-  sound = Sound(engine: Engine(patch: Patch(rules)), resampler: Resampler(to: rate))
+  sound = Sound(engine: Engine(patch: Patch(rules)), rules: rules, resampler: Resampler(to: rate))
   return 1
 }
 
@@ -41,6 +42,7 @@ public func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
 public func soundRules(_ count: Int32) {
   let name = String(decoding: buffer.prefix(Int(count)), as: UTF8.self)
   guard let entry = pack?.entries.first(where: { $0.rules.name == name }) else { return }
+  sound?.rules = entry.rules
   sound?.engine.load(Patch(entry.rules))
 }
 
@@ -65,6 +67,20 @@ public func soundPost(_ bytes: Int32, _ isEarly: Bool) {
       event.frame = now
       return event
     })
+}
+
+/// Renders a whole piece, whose events the buffer holds and whose last bar ends at a frame, into the buffer as a sound file, by an
+/// engine of its own; how many bytes that is.
+@_expose(wasm, "sound_piece") @_cdecl("sound_piece")
+public func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
+  guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }
+  if a4 != 440 { engine.setTuning(a4: a4) }
+  let events = buffer.withUnsafeBytes { Array($0.prefix(Int(bytes)).bindMemory(to: ScoreEvent.self)) }
+  var renderer = OfflineRenderer(events, engine: engine)
+  var file = WaveFile(frames: Int(end) + Int(OfflineRenderer.tail.rawValue))
+  while file.framesLeft > 0 { file.add(renderer.render(frames: min(4_800, file.framesLeft))) }
+  buffer = file.bytes
+  return Int32(buffer.count)
 }
 
 /// The next block at the device's rate: left, and after it right.

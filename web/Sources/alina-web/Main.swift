@@ -57,12 +57,17 @@ final class Game {
         Page.download("\(name).mid", MIDIFile.bytes(music, title: piece.title))
         Page.download(
           "\(name).musicxml", Array(MusicXML.text(music.bars, rules: music.rules, title: piece.title).utf8))
+        let page = ScorePage(
+          music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
+        Page.download("\(name).svg", Array(page.svg.utf8))
+        let words = ["\(name).wav", music.rules.name, "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
+        music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
         done("\(kept) \(name)")
       })
     machine.themesFolder = "page"
     app = App(
       machine, session, setup: setup, store: store, rulesName: shelf.names[0], resuming: unfinished,
-      overrides: { settings in if !Page.text(.prefersReducedMotion).isEmpty { settings.reducedMotion = true } })
+      overrides: { settings in if Page.wishes("still") { settings.reducedMotion = true } })
     session.seat(app.library.participants(of: setup))
     self.box = box
     app.soundWaits = true
@@ -102,7 +107,7 @@ final class Game {
 
   /// Keeps the elements behind the picture as the views that drew it.
   private func tellControls() {
-    let controls = app.screen.accessible
+    let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
       toldControls = controls
       let scale = app.scale
@@ -169,7 +174,7 @@ public func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
 }
 
 /// Something that comes with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of
-/// the server, 6 the server's line is open, 7 it is closed.
+/// the server, 6 the server's line is open, 7 it is closed. A room's match has its code after a stroke.
 @_expose(wasm, "text") @_cdecl("alinaText")
 public func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -179,14 +184,16 @@ public func alinaText(_ kind: Int32) {
   case 1: game.add(.composing(words))
   case 2: game.app.files.open(words: words)
   case 3: game.app.connect(to: .page, wish: .room(code: words))
-  case 4: game.app.connect(to: .page, wish: .watch(id: words, code: nil))
+  case 4:
+    let parts = words.split(separator: "/").map { String($0) }
+    game.app.connect(to: .page, wish: .watch(id: parts.first ?? "", code: parts.count > 1 ? parts[1] : nil))
   case 5: game.box.connection?.received(incoming)
   case 6: game.box.connection?.cameUp()
   default: game.box.connection?.cameDown(words)
   }
 }
 
-/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or can be none.
+/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or (0) no output for it, or (2) no way to make it.
 @_expose(wasm, "state") @_cdecl("alinaState")
 public func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
@@ -194,7 +201,7 @@ public func alinaState(_ kind: Int32, _ isOn: Int32) {
   case 1: game?.add(.focus(isOn != 0))
   default:
     game?.app.soundWaits = false
-    if isOn == 0 { game?.app.soundChanged(to: .none) }
+    if isOn != 1 { game?.app.soundChanged(to: isOn == 0 ? .none : .impossible) }
   }
 }
 

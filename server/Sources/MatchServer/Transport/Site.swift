@@ -85,12 +85,16 @@ public final class Site: Sendable {
   func answer(_ request: HTTPRequest) -> HTTPReply? {
     let path = request.path.joined(separator: "/")
     // Links lead to the one page, by what follows in its address: that way it is the same on any host.
-    if request.path.count == 2, ["r", "w", "g"].contains(request.path[0]),
-      let word = request.path[1].addingPercentEncoding(
-        withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
+    // A room's match has its code behind it.
+    let words = request.path.dropFirst().compactMap {
+      $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
+    }
+    if let kind = request.path.first, ["r", "w", "g"].contains(kind),
+      words.count == 1 || words.count == 2 && kind == "w"
     {
       var reply = HTTPReply(status: .found)
-      reply.headers = ["location": "../#/\(request.path[0])/\(word)", "cache-control": "no-cache"]
+      let home = words.map { _ in "../" }.joined()
+      reply.headers = ["location": "\(home)#/\(kind)/\(words.joined(separator: "/"))", "cache-control": "no-cache"]
       return reply
     }
     let name = path.isEmpty ? "index.html" : path
