@@ -192,23 +192,25 @@ extension Simulation {
     let live = try? shared.transact { state in
       state.epochs.filter { state.isLive($0.key) }.map { (m: $0.key, owner: state.isGood($0.value) ? $0.value : nil) }
     }
-    var still: [MatchID: Int64] = [:]
+    var still: [MatchID: (since: Int64, holder: Int?)] = [:]
     for (m, owner) in (live ?? []).sorted(by: { $0.m < $1.m }) {
       let holder = owner.flatMap { epoch in nodes.firstIndex { $0.epoch == epoch } }
       // Whose lease is good has it in memory, unless he is down or about to hear that it is his.
       if let holder, nodes[holder].lobby == nil || nodes[holder].lobby?.matches[m] != nil { continue }
       if owner != nil, holder == nil { continue }
-      let since = orphans[m] ?? now
-      still[m] = since
+      // Whoever has taken it and stands still is waited for until his lease is over; only then can others look.
+      let known = orphans[m].flatMap { $0.holder != nil && holder == nil ? nil : $0.since }
+      let since = known ?? now
+      still[m] = (since, holder)
       // The lease was over before this was noticed; a look is due every 625 ms at the latest, and takes its time.
       let well = holder.map { [nodes[$0]] } ?? nodes
       if now - since > 1500, well.contains(where: { $0.wellSince < since - 1500 }) {
         checker.faults.append("match \(m) has been in nobody's memory for \(now - since) ms")
       }
     }
-    for (m, since) in orphans where still[m] == nil {
+    for (m, orphan) in orphans where still[m] == nil {
       count("moved")
-      tally["longest move"] = max(tally["longest move"] ?? 0, Int(now - since))
+      tally["longest move"] = max(tally["longest move"] ?? 0, Int(now - orphan.since))
     }
     orphans = still
   }

@@ -120,8 +120,8 @@ struct Simulation {
   var codes: [String] = []
   var isCalm = false
   var links = SimulatedLinks()
-  /// Since when a live match has had no owner.
-  var orphans: [MatchID: Int64] = [:]
+  /// Since when a live match has been in nobody's memory, and who should have it there.
+  var orphans: [MatchID: (since: Int64, holder: Int?)] = [:]
   var checker = HistoryChecker()
   /// What happened how often, to see that a run is worth its time.
   var tally: [String: Int] = [:]
