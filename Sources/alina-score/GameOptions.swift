@@ -75,10 +75,11 @@ enum GameFile {
     let text = String(decoding: data, as: UTF8.self)
     do {
       guard text.first(where: { !$0.isWhitespace }) == "{" else { return try Record.all(in: text) }
-      return try text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated().compactMap {
-        index, line in
-        line.allSatisfy(\.isWhitespace) || !line.contains("\"moves\"")
-          ? nil : try Record(jsonLine: String(line), line: index + 1)
+      // By scalars: CRLF is one character.
+      return try text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
+        let (index, line) = ($0, String($1))
+        return line.allSatisfy(\.isWhitespace) || !line.contains("\"moves\"")
+          ? nil : try Record(jsonLine: line, line: index + 1)
       }
     } catch let error as NotationError {
       throw ScoreFileError("\(name(path)):\(error.description)")

@@ -110,7 +110,7 @@ struct Import: ParsableCommand {
     }
     let store = try options.opened()
     defer { store.close() }
-    let summary = try StoreArchive.load(text.split(whereSeparator: \.isNewline), into: store)
+    let summary = try StoreArchive.load(text.split(separator: "\n"), into: store)
     print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
   }
 }

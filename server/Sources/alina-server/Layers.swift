@@ -56,8 +56,8 @@ enum Layers {
     }
     var result: [String] = []
     var seen: Set<String> = []
-    for (i, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-      let content = line.trimmingCharacters(in: .whitespaces)
+    for (i, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let content = String(line).trimmingCharacters(in: .whitespacesAndNewlines)
       guard !content.isEmpty, !content.hasPrefix("#") else { continue }
       let parts = content.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
       guard parts.count == 2 else { throw ConfigurationError(text: "\(path), line \(i + 1): not \"name = value\"") }
