@@ -73,7 +73,7 @@ public final class Animator {
   ) {
     // What rests where it is wanted asks for no frame, and what is on its way there does not begin anew.
     if completion == nil {
-      let last = runs.lazy.flatMap(\.tracks).last { $0.motion === motion }
+      let last = runs.lazy.flatMap { $0.tracks }.last { $0.motion === motion }
       if last?.target ?? motion.value == target { return }
     }
     let tween = Animation.tween(motion, to: target, seconds: seconds, easing)
