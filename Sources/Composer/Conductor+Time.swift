@@ -217,16 +217,17 @@ extension Conductor {
   }
 
   /// The low tonic while everyone waits, until it is quiet; never in an arch, whose bars strike it themselves. After long
-  /// waiting it calls up the game's moves one by one, all of it softer and softer.
+  /// waiting it calls up the game's moves one by one, all of it ever softer and rarer, at last half as often.
   mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
     let waited = (moment - waitingSince).seconds
     let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
-    droneAt = waited < until ? moment + .seconds(rules.drone.every) : nil
+    let far = min(max(waited - sparse, 0) / max(until - sparse, 1), 1)
+    let rest = rules.drone.every * (1 + far)
+    droneAt = waited + rest <= until ? moment + .seconds(rest) : nil
     guard waited >= sparse else { return tonic(at: moment, generation: newGeneration()) }
-    let loud = 100 - Int(75 * min((waited - sparse) / max(until - sparse, 1), 1))
-    let events = tonic(at: moment, generation: newGeneration(), share: loud)
-    return waited < until
-      ? events + tell(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100) : events
+    let loud = 100 - Int(75 * far)
+    return tonic(at: moment, generation: newGeneration(), share: loud)
+      + tell(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
   }
 
   func tonic(at moment: Tick, generation: UInt32, share: Int = 100) -> [ScoreEvent] {
