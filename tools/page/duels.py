@@ -11,6 +11,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -164,6 +165,8 @@ def duel(name, program, other, games):
 
 
 if __name__ == "__main__":
+    # A test run starts us with signals blocked, and what we start would have them so.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
         for other in ("window", "page", "bot"):
             duel(sys.argv[1], sys.argv[3], other, int(sys.argv[2]))
