@@ -224,27 +224,31 @@ extension Conductor {
   /// heard, of that bar or of an echo: the next downbeat resolves it; and how long ago the last one was heard. `elapsed`
   /// is the bar's time where a log knows it.
   private mutating func owe(after elapsed: Tick?, at moment: Tick) -> (unsaid: Note?, since: Tick) {
-    // A note needs a moment to be heard: what begins just before the cut counts as cut.
-    let heard = Tick.seconds(rules.gestures.heard)
+    // A note needs a moment to be heard, what begins just before the cut counts as cut; and two quick ones' time to be long.
+    let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var unsaid: Note?
     var since = Tick.zero
+    func hear(_ note: Note, for sounded: Tick) {
+      if sounded < heard { unsaid = note } else if sounded >= long { since = sounded }
+    }
     if let said = game.said {
       let elapsed = elapsed ?? moment - said.start
+      since = game.since + elapsed
       for (debt, pair) in said.signs where pair < said.onsets.count && said.onsets[pair] + heard > elapsed {
         game.owed.append(debt)
       }
-      if let goal = said.goal {
-        if goal.onset + heard > elapsed { unsaid = goal } else { since = elapsed - goal.onset }
-        // Echoes are each listener's own: a match goes by when the first must have come.
-        if game.isMatch { since = min(since, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
-      }
+      if let goal = said.goal { hear(goal, for: elapsed - goal.onset) }
+      // Echoes are each listener's own: a match goes by when the first must have come.
+      if game.isMatch { since = min(since, .seconds(short * Double(rules.bars.long) + rules.echoes.after)) }
       game.said = nil
     }
     let begun = [current, previous].compactMap { $0 }.first { $0.written.bar.start <= moment }
-    if let bar = begun?.written.bar, bar.kind == .echo, begun?.cut == nil, let long = bar.pairs.last?.m {
-      let sounded = moment - bar.start - long.onset
-      if sounded < heard { unsaid = long } else if !game.isMatch { since = sounded }
+    if let bar = begun?.written.bar, bar.kind == .echo, begun?.cut == nil, let note = bar.pairs.last?.m {
+      let before = since
+      hear(note, for: moment - bar.start - note.onset)
+      if game.isMatch { since = before }
     }
+    game.since = since
     return (rules.gestures.resolve > 0 ? unsaid : nil, since)
   }
 

@@ -140,6 +140,8 @@ public struct Conductor: Sendable {
     var facts: [MoveFacts] = []
     var owed: [Debt] = []
     var said: Said?
+    /// How long ago, at the last move, a long note had been heard.
+    var since = Tick.zero
     var tempo = Tempo()
     /// The last move's moment, and what the match's log says it was.
     var lastMove: (moment: Tick, logged: Tick)?
