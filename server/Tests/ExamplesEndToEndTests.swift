@@ -70,7 +70,7 @@ import TicTacToe
     server.kill9()
   }
 
-  @Test func `games that a bot plays at once do not wait for each other's thinking`() throws {
+  @Test func `games that the arena's bot plays at once do not wait for each other's thinking`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
