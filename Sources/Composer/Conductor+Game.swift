@@ -228,8 +228,8 @@ extension Conductor {
     let (heard, long) = (Tick.seconds(rules.gestures.heard), Tick.seconds(2 * rules.bars.quickest))
     var unsaid: Note?
     var since = Tick.zero
-    func hear(_ note: Note, for sounded: Tick) {
-      if sounded < heard { unsaid = note } else if sounded >= long { since = sounded }
+    func hear(_ note: Note, for sounded: Tick, byAll: Bool = true) {
+      if sounded < heard { unsaid = note } else if byAll, sounded >= long { since = sounded }
     }
     if let said = game.said {
       let elapsed = elapsed ?? moment - said.start
@@ -244,9 +244,7 @@ extension Conductor {
     }
     let begun = [current, previous].compactMap { $0 }.first { $0.written.bar.start <= moment }
     if let bar = begun?.written.bar, bar.kind == .echo, begun?.cut == nil, let note = bar.pairs.last?.m {
-      let before = since
-      hear(note, for: moment - bar.start - note.onset)
-      if game.isMatch { since = before }
+      hear(note, for: moment - bar.start - note.onset, byAll: !game.isMatch)
     }
     game.since = since
     return (rules.gestures.resolve > 0 ? unsaid : nil, since)

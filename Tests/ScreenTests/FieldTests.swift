@@ -189,12 +189,17 @@ struct FieldTests {
     #expect(column?.rows.first?.frame.y == column?.frame.y)
   }
 
-  @Test("mouse and keyboard never show two ghosts at once")
-  func ghosts() {
+  private func pointing(at square: Square) -> (screen: RootScreen, cell: Point) {
     let screen = Samples.screen()
     _ = screen.png(width: 800, height: 600, at: 0)
-    let cell = screen.boardCell(Square(0))
+    let cell = screen.boardCell(square)
     screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
+    return (screen, cell)
+  }
+
+  @Test("mouse and keyboard never show two ghosts at once")
+  func ghosts() {
+    let (screen, cell) = pointing(at: Square(0))
     press(screen, .left)
     #expect(screen.ghosts(at: 3) == [3])
     screen.handle([.pointerMoved(x: cell.x + 1, y: cell.y)], at: 4)
@@ -203,10 +208,7 @@ struct FieldTests {
 
   @Test("the staff shows the note of a cell for as long as a mark can be made in it")
   func note() {
-    let screen = Samples.screen()
-    _ = screen.png(width: 800, height: 600, at: 0)
-    let cell = screen.boardCell(Square(4))
-    screen.handle([.pointerMoved(x: cell.x, y: cell.y)], at: 1)
+    let (screen, _) = pointing(at: Square(4))
     var staff: StaffView?
     screen.boardScene.visit { staff = staff ?? $0 as? StaffView }
     #expect(staff?.ghost == Square(4))

@@ -34,16 +34,7 @@ struct LayoutTests {
         for language in Language.allCases {
           screen.settings.textScale = textScale
           screen.settings.language = language
-          for model in models() {
-            screen.model = model
-            for name in SceneName.allCases {
-              screen.show(.board)
-              screen.handle([], at: 0)
-              screen.show(name)
-              screen.measureForTest(width, height)
-              check(screen.topScene, width, height, "\(name) \(width)×\(height) at \(textScale) in \(language)")
-            }
-          }
+          checkPages(screen, models(), width, height, "at \(textScale) in \(language)")
         }
       }
     }
@@ -53,22 +44,32 @@ struct LayoutTests {
   func finger() {
     let screen = Samples.screen(leastTarget: 44)
     for (width, height) in [(360, 740), (740, 360)] {
-      for model in models().dropFirst() {
-        screen.model = model
-        for name in SceneName.allCases {
-          screen.show(.board)
-          screen.handle([], at: 0)
-          screen.show(name)
-          screen.measureForTest(width, height)
-          let place = "\(name) \(width)×\(height)"
-          check(screen.topScene, width, height, place)
-          screen.topScene.visit { view in
-            guard view.isClickable else { return }
-            for (box, words) in view.places {
-              #expect(min(box.width, box.height) >= 43.9, "\(words) is \(box.width)×\(box.height): \(place)")
-            }
+      checkPages(screen, models().dropFirst(), width, height) { place in
+        screen.topScene.visit { view in
+          guard view.isClickable else { return }
+          for (box, words) in view.places {
+            #expect(min(box.width, box.height) >= 43.9, "\(words) is \(box.width)×\(box.height): \(place)")
           }
         }
+      }
+    }
+  }
+
+  /// Every page with every model; `body` looks at each too.
+  private func checkPages(
+    _ screen: RootScreen, _ models: some Sequence<BoardModel>, _ width: Int, _ height: Int, _ setting: String = "",
+    _ body: (_ place: String) -> Void = { _ in }
+  ) {
+    for model in models {
+      screen.model = model
+      for name in SceneName.allCases {
+        screen.show(.board)
+        screen.handle([], at: 0)
+        screen.show(name)
+        screen.measureForTest(width, height)
+        let place = "\(name) \(width)×\(height) \(setting)"
+        check(screen.topScene, width, height, place)
+        body(place)
       }
     }
   }

@@ -27,6 +27,10 @@ import TicTacToe
     return (child.0.terminationStatus, text.split(separator: "\n").map(String.init))
   }
 
+  private func arena() throws -> String {
+    URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(path: "alina-arena").path
+  }
+
   @Test func `the bot in Python, written from the page on the protocol alone, plays whole games`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
@@ -53,12 +57,9 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    let arena = URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(
-      path: "alina-arena"
-    ).path
     let bots = try [("perfect", "1"), ("random", "2")].map { player, seed in
       try start(
-        arena,
+        arena(),
         [
           "bot", "--connect", "127.0.0.1:\(server.port)", "--player", player, "--seed", seed, "--games", "8",
           "--concurrency", "4", "--name", player,
@@ -74,13 +75,10 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    let arena = URL(filePath: try #require(ServerChild.binary)).deletingLastPathComponent().appending(
-      path: "alina-arena"
-    ).path
     // Its first answer comes when another of it thinks too: of two games of four sessions, both have begun.
     let engine = Self.root.appending(path: "Tests/ArenaTests/Fixtures/misbehave.py").path
     let bot = try start(
-      arena,
+      arena(),
       [
         "bot", "--connect", "127.0.0.1:\(server.port)", "--player", "cmd:\(engine) together \(folder.path)/thinking",
         "--games", "4", "--concurrency", "4", "--clock", "60+0",
