@@ -421,7 +421,7 @@ extension Conductor {
   }
 
   /// The bars of the running game's moves, those taken back among them.
-  var gameBars: [Bar] { bars.dropFirst(game.firstBar).filter { $0.kind == .move } }
+  var gameBars: [Bar] { score.filter { $0.kind == .move } }
 }
 
 extension SplitMix64 {

@@ -123,7 +123,7 @@ extension Conductor {
     let isThin = waited >= .seconds(rules.thin)
     let left = isThin ? min(rules.most, 3) : rules.most
     // Only the running game's bars (and the opening): its record alone must give the same echoes.
-    let heard = bars.dropFirst(game.firstBar).filter { [.opening, .move, .closing].contains($0.kind) }
+    let heard = score.filter { [.opening, .move, .closing].contains($0.kind) }
     let long = heard.filter { $0.sounding.count >= 2 }
     // None is heard more than twice in the same way; where all have been in one octave, others are left.
     func way(_ source: Bar, _ octaves: Int) -> Int {
@@ -157,7 +157,7 @@ extension Conductor {
 
   /// The next move of the game, told once more: its first note and its long one, every second one higher.
   private mutating func tell(at moment: Tick, share: Int) -> [ScoreEvent] {
-    let told = gameBars.isEmpty ? bars.dropFirst(game.firstBar).filter { $0.kind == .opening } : gameBars
+    let told = gameBars.isEmpty ? score.filter { $0.kind == .opening } : gameBars
     guard let number = told.firstIndex(where: { game.echoed[$0.index * 256] == nil }) else { return [] }
     game.echoed[told[number].index * 256] = 1
     let octaves = number % 2 * rules.echoes.octaves

@@ -179,6 +179,9 @@ public struct Conductor: Sendable {
     if case .closing = course { true } else { false }
   }
 
+  /// The bars of the running game: opening, moves, echoes, arch, and what was taken back.
+  public var score: ArraySlice<Bar> { bars.dropFirst(game.firstBar) }
+
   /// The candidates taken for the bars of the running game, in the shape of `Record.bars`.
   public var choices: [[Int]] { game.choices }
 

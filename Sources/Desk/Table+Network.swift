@@ -27,8 +27,7 @@ extension Table {
     switch intent {
     case .connect(let text):
       guard let address = ServerAddress(text) else {
-        network.message = text.isEmpty ? self.text(.writeSomeAddress) : self.text(.writeAddress, text)
-        return [.refuse, .notice(network.message ?? "")]
+        return [.refuse] + tell(text.isEmpty ? self.text(.writeSomeAddress) : self.text(.writeAddress, text))
       }
       return leaveMatch() + connect(to: address)
     case .joinNearby(let address, let code):
@@ -158,8 +157,7 @@ extension Table {
     case .refused(let code, let said, _):
       let words = words(for: code, said)
       if case .queued = network.phase, !isPlaying { network.phase = .lobby }
-      guard page == .network else { return [.notice(words)] }
-      network.message = words
+      return tell(words)
     case .unsaid(let code, let said):
       if !talk.unsent.isEmpty { talk.unsent.removeFirst() }
       return [.notice(words(for: code, said))]
@@ -173,6 +171,13 @@ extension Table {
     case .draining: return [.notice(text(.restarting))]
     case .page, .gone: break
     }
+    return []
+  }
+
+  /// Says it where the player looks: on the page of the network in its own line, elsewhere as a notice.
+  private mutating func tell(_ words: String) -> [Effect] {
+    guard page == .network else { return [.notice(words)] }
+    network.message = words
     return []
   }
 
@@ -212,7 +217,7 @@ extension Table {
       network.phase = .offline
       network.message = words(for: failure)
       pending = nil
-      effects += [.hangUp, .notice(network.message ?? "")] + (isPlaying ? [] : [.show(.network)])
+      effects += [.hangUp, isPlaying ? .notice(network.message ?? "") : .show(.network)]
     case .closed:
       link = .none
       network.phase = .offline

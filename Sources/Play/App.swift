@@ -275,7 +275,8 @@ public final class App: PlatformGame {
     model.online = table.online(at: now, client: machine.milliseconds())
     model.canUndo = session.canUndo
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
-    if model.bars != session.bars { model.bars = session.bars }
+    let bars = session.bars
+    if model.bars != bars { model.bars = bars }
     if let knobs { model.tonality = knobs.tonality }
     model.soundNow = machine.sound.framesBegun()
     model.soundWaits = soundWaits

@@ -73,7 +73,7 @@ public struct BoardModel: Sendable, Hashable {
   public var acceptsMove = true
   /// Whether an opponent is thinking.
   public var isThinking = false
-  /// The bars of the score so far, for the strip.
+  /// The bars of the game so far, for the strip.
   public var bars: [Bar] = []
   /// Where the sound is now, in score time.
   public var soundNow: Tick = .zero

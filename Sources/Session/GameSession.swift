@@ -84,8 +84,8 @@ public final class GameSession {
   /// What records name the score rules by; set it with `rules`.
   public var rulesReference: Record.ScoreRules?
 
-  /// The bars of the session's score.
-  public var bars: [Bar] { conductor.bars }
+  /// The bars of the running game.
+  public var bars: [Bar] { Array(conductor.score) }
 
   /// Whether an opponent is to move and has not moved yet.
   public var isThinking: Bool {

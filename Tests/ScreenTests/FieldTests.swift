@@ -115,6 +115,21 @@ struct FieldTests {
     #expect(screen.stage.focus?.spoken == "Ada – Bo")
   }
 
+  @Test("whatever the page of the network turns into, the focus is on something that is there")
+  func phases() {
+    let phases: [NetworkModel.Phase] = [
+      .offline, .connecting, .lobby, .queued(bots: 0), .queued(bots: 1), .room(code: "37WEPN"), .playing,
+    ]
+    for before in phases {
+      for after in phases {
+        let screen = screen(NetworkModel(phase: before))
+        screen.handle([], at: 1)
+        screen.network.phase = after
+        #expect(screen.topScene.focusOrder.contains { $0 === screen.stage.focus }, "\(before) to \(after)")
+      }
+    }
+  }
+
   @Test("a word that goes takes no focus with it: a second Enter after a rematch asks for nothing")
   func hiddenButton() {
     let screen = Samples.screen()

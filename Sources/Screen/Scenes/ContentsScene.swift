@@ -3,7 +3,6 @@ import TicTacToe
 /// The table of contents: every page of the book, with its key.
 final class ContentsScene: PageScene {
   override var title: String { stage.text(.contents) }
-  override var initialFocus: View? { column.rows.first }
   override var columnWidth: Double { 26 }
 
   override init(stage: Stage) {

@@ -3,7 +3,6 @@ final class EasingsScene: PageScene {
   private let gallery: EasingsRow
   override var title: String { stage.text(.easings) }
   override var columnWidth: Double { 48 }
-  override var initialFocus: View? { foot.first }
 
   override init(stage: Stage) {
     gallery = EasingsRow(stage: stage)

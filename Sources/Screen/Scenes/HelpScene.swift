@@ -3,7 +3,6 @@ import ScoreModel
 /// The page that says what one hears; each sign can be played.
 final class HelpScene: PageScene {
   override var title: String { stage.text(.help) }
-  override var initialFocus: View? { column.rows.first { $0.isFocusable } }
   override var columnWidth: Double { 36 }
 
   override init(stage: Stage) {

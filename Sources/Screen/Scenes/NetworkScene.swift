@@ -11,8 +11,7 @@ final class NetworkScene: PageScene {
 
   override var title: String { stage.text(.network) }
   override var initialFocus: View? {
-    if stage.network.phase == .offline, !stage.services.isPage { return address }
-    return column.rows.first { $0.isFocusable && !$0.isHidden } ?? foot.first
+    stage.network.phase == .offline && !stage.services.isPage ? address : focusOrder.first
   }
 
   override init(stage: Stage) {
@@ -58,14 +57,13 @@ final class NetworkScene: PageScene {
   private func fill() {
     var rows: [PageRow] = []
     let network = stage.network
-    if let message = network.message {
-      let row = TextRow(stage: stage, message)
-      row.isFaint = false
-      rows.append(row)
-    }
+    let message = network.message.map { TextRow(stage: stage, $0) }
+    message?.isFaint = false
+    if let message { rows.append(message) }
     switch network.phase {
     case .offline:
-      rows.append(line(.networkIntro))
+      // In its place, so that the page does not move under the pointer.
+      if message == nil { rows.append(line(.networkIntro)) }
       if !stage.services.isPage {
         rows.append(ContentsRow(stage: stage, title: stage.text(.host), key: "", intent: .host))
       }
@@ -152,12 +150,13 @@ final class NetworkScene: PageScene {
     fill()
     layout()
     stage.staticIsStale = true
+    if !focusOrder.contains(where: { $0 === stage.focus }) {
+      stage.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
+    }
+    // After the control that has the focus now, so that it is not spoken over.
     if news != said {
       said = news
       stage.say(said)
-    }
-    if !focusOrder.contains(where: { $0 === stage.focus }) {
-      stage.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
     }
   }
 

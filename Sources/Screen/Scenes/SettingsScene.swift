@@ -1,7 +1,6 @@
 /// The page of settings; every change holds at once and is kept.
 final class SettingsScene: PageScene {
   override var title: String { stage.text(.settings) }
-  override var initialFocus: View? { column.rows.first }
   override var columnWidth: Double { 30 }
   override var mayHaveTwoColumns: Bool { true }
 

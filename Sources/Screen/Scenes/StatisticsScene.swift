@@ -10,8 +10,6 @@ final class StatisticsScene: PageScene {
     fill()
   }
 
-  override var initialFocus: View? { foot.first }
-
   private func fill() {
     let s = stage.statistics
     var all = s.asX

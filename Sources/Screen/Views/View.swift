@@ -168,8 +168,8 @@ class View {
 
 /// One page of the game.
 class Scene: View {
-  /// The view that has the focus when the page opens.
-  var initialFocus: View? { nil }
+  /// The view that has the focus when the page opens, and when the one that had it is gone.
+  var initialFocus: View? { focusOrder.first }
   /// The model of the board changed; `old` is what was shown before.
   func modelChanged(from old: BoardModel) {}
   /// Only the moment of the sound has moved on.
