@@ -315,12 +315,16 @@ public final class RootScreen {
     return scene.children.lazy.compactMap { $0 as? ScrollView }.first
   }
 
-  /// Moves a list with the finger that has gone further up or down than aside; what it rested on is not pressed.
+  /// Moves a list with the finger that goes up or down; what it rested on is not pressed. Gone aside, it is the control's.
   private func drag(to point: Point) -> Bool {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
     if !held.isDragging {
-      guard abs(way.y) > stage.metrics.em * 0.7, abs(way.y) > abs(way.x) * 1.5 else { return false }
+      guard max(abs(way.x), abs(way.y)) > stage.metrics.em * 0.7 else { return true }
+      guard abs(way.y) > abs(way.x) * 1.5 else {
+        finger = nil
+        return false
+      }
       captured?.hover(false)
       captured = nil
     }

@@ -295,6 +295,15 @@ struct FieldTests {
     screen.handle([.pointerMoved(x: place.maxX - 1, y: place.midY + 2)], at: 3)
     screen.handle([.pointerUp(x: place.maxX - 1, y: place.midY, isTouch: true)], at: 3)
     #expect(screen.settings.volume == 1)
+    // A list is dragged wherever the finger came down; a tap slides.
+    let (left, height) = (place.x + 20, place.midY)
+    screen.handle([.pointerDown(x: left, y: height, isTouch: true)], at: 4)
+    for step in 1...10 { screen.handle([.pointerMoved(x: left, y: height + Double(step) * 3)], at: 4) }
+    screen.handle([.pointerUp(x: left, y: height + 30, isTouch: true)], at: 4)
+    #expect(screen.settings.volume == 1)
+    screen.handle(
+      [.pointerDown(x: left, y: height, isTouch: true), .pointerUp(x: left, y: height, isTouch: true)], at: 5)
+    #expect(screen.settings.volume < 0.2)
   }
 
   @Test("letters that the typeface lacks come from the machine's fonts")

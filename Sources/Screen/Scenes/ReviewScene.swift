@@ -281,7 +281,7 @@ final class ScrubberView: View {
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    if case .up = phase { return true }
+    guard phase.slides else { return true }
     let em = stage.metrics.em
     let share = ((point.x - frame.x - em) / max(1, frame.width - 2 * em)).clamped(to: 0...1)
     send(.seek(Int((share * Double(marks.count)).rounded())))

@@ -52,8 +52,9 @@ final class ChoiceRow: PageRow {
     selected = index
     stage.animator.set(mark, to: 0)
     stage.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
-    onSelect(index)
+    // Before it is done: another language makes the page anew.
     stage.say(spoken)
+    onSelect(index)
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {

@@ -289,8 +289,8 @@ final class SliderRow: PageRow {
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
+    guard phase.slides else { return true }
     let t = track
-    if case .up = phase { return true }
     set(mix(range.lowerBound, range.upperBound, ((point.x - t.left) / (t.right - t.left)).clamped(to: 0...1)))
     return true
   }

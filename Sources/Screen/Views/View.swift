@@ -3,6 +3,9 @@ enum PointerPhase: Hashable {
   case down(isTouch: Bool)
   case dragged
   case up(isTouch: Bool)
+
+  /// Whether what is slid goes there: a finger that came down may have meant the list it came down on.
+  var slides: Bool { ![.down(isTouch: true), .up(isTouch: false)].contains(self) }
 }
 
 /// A rectangle of the page that draws itself and answers input; the parent is the next responder.
