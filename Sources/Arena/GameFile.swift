@@ -206,6 +206,13 @@ struct GameHash {
     return copy.list.digest.hex
   }
 
+  /// A footer with the hash of all before it.
+  func sealed(_ footer: JSONObject) -> String {
+    var footer = footer
+    footer.add("sha256", .string(hex))
+    return JSON.object(footer).text
+  }
+
   /// The hash of bytes, by the processor's own instructions where it has them.
   static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256.Digest {
     var hash = SHA256()
@@ -319,9 +326,7 @@ final class GameFileWriter {
 
   /// Appends the footer: what is given, and the hash of all before it.
   func finish(_ footer: JSONObject) throws(ArenaError) {
-    var footer = footer
-    footer.add("sha256", .string(hash.hex))
-    waiting.append(JSON.object(footer).text + "\n")
+    waiting.append(hash.sealed(footer) + "\n")
     try flush()
   }
 }

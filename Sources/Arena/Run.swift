@@ -127,7 +127,13 @@ public struct Run {
     }
     if isWhole || state.isDecided {
       state.close(schedule)
-      if recorded?.reader.footer == nil { try writer?.finish(state.footer) }
+      if let reader = recorded?.reader, let footer = reader.footer {
+        guard footer.text == reader.hash.sealed(state.footer) else {
+          throw reader.lines.refusal("the footer is not that of these games")
+        }
+      } else {
+        try writer?.finish(state.footer)
+      }
     } else {
       state.interrupt()
       try writer?.flush()
