@@ -19,9 +19,8 @@ final class Block: @unchecked Sendable {
     /// The hash of a full block.
     var digest: SHA256.Digest?
 
-    /// Adds the lines.
-    mutating func format(_ block: Block, _ stage: Stage, _ configuration: RunConfiguration) {
-      let lines = LineBuffer(capacity: 96 * block.indices.count + 256)
+    /// Adds the lines, in an empty buffer.
+    mutating func format(_ block: Block, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
       for index in block.indices.dropFirst(block.known) {
         let game = stage.game(index)
         GameLine.write(
@@ -98,7 +97,7 @@ final class Block: @unchecked Sendable {
 }
 
 /// Bytes that grow at the end.
-final class LineBuffer {
+final class LineBuffer: @unchecked Sendable {
   private(set) var bytes: UnsafeMutableRawBufferPointer
   private(set) var count = 0
 

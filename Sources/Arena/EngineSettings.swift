@@ -168,7 +168,9 @@ public struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      let parts = text.split(separator: "+", omittingEmptySubsequences: false).map { part in
+      // The moves of cutechess-cli's MOVES/TIME: a side has five at most, so that nobody comes to the next time.
+      let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
+      let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
       }
       guard (1...2).contains(parts.count), parts[0] >= 0.001, parts.allSatisfy({ (0...3600).contains($0) }) else {

@@ -1,13 +1,13 @@
 import Base
 import CProcess
 import Foundation
+import Synchronization
 import TicTacToe
 
 /// Lines of the file of games, written and read back byte for byte.
 enum GameLine {
   /// Bytes of the longest line without `start` and notes, and some.
   private static let room = 112
-  private static let results = ["1-0", "0-1", "1/2-1/2"]
   /// By cell, the two letters of its name as they lie in memory.
   private static let names: InlineArray<9, UInt16> = .init { cell in
     UInt16(littleEndian: UInt16(0x61 + cell % 3) | UInt16(0x33 - cell / 3) << 8)
@@ -206,6 +206,13 @@ struct GameHash {
     return copy.list.digest.hex
   }
 
+  /// A footer with the hash of all before it.
+  func sealed(_ footer: JSONObject) -> String {
+    var footer = footer
+    footer.add("sha256", .string(hex))
+    return JSON.object(footer).text
+  }
+
   /// The hash of bytes, by the processor's own instructions where it has them.
   static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256.Digest {
     var hash = SHA256()
@@ -226,6 +233,8 @@ final class GameFileWriter {
   /// What was not written yet, and when something was written last.
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
+  /// Buffers that were written and are filled again: the system takes its time for fresh pages.
+  private let spare = Mutex<[LineBuffer]>([])
 
   /// Milliseconds for which lines may wait for others.
   private static let patience = 20.0
@@ -282,9 +291,16 @@ final class GameFileWriter {
     descriptor = -1
   }
 
+  /// A buffer for the lines of a block; any thread may ask.
+  func emptyBuffer() -> LineBuffer { spare.withLock { $0.popLast() } ?? LineBuffer(capacity: 1 << 10) }
+
   /// Appends the lines of a block.
   func write(_ block: Block, _ outcome: Block.Outcome) throws(ArenaError) {
     guard let lines = outcome.lines else { return }
+    defer {
+      lines.removeAll()
+      spare.withLock { $0.append(lines) }
+    }
     hash.update(lines.written, upTo: block.indices.upperBound, digest: outcome.digest)
     if lines.count >= 1 << 16 {
       try flush()
@@ -310,9 +326,7 @@ final class GameFileWriter {
 
   /// Appends the footer: what is given, and the hash of all before it.
   func finish(_ footer: JSONObject) throws(ArenaError) {
-    var footer = footer
-    footer.add("sha256", .string(hash.hex))
-    waiting.append(JSON.object(footer).text + "\n")
+    waiting.append(hash.sealed(footer) + "\n")
     try flush()
   }
 }

@@ -127,7 +127,13 @@ public struct Run {
     }
     if isWhole || state.isDecided {
       state.close(schedule)
-      if recorded?.reader.footer == nil { try writer?.finish(state.footer) }
+      if let reader = recorded?.reader, let footer = reader.footer {
+        guard footer.text == reader.hash.sealed(state.footer) else {
+          throw reader.lines.refusal("the footer is not that of these games")
+        }
+      } else {
+        try writer?.finish(state.footer)
+      }
     } else {
       state.interrupt()
       try writer?.flush()
@@ -172,7 +178,7 @@ public struct Run {
       var outcome = block.counted(pairings: stage.pairings.count)
       guard writer != nil || picks else { return outcome }
       if picks { outcome.highlights = Highlights(block, stage, configuration) }
-      if writer != nil { outcome.format(block, stage, configuration) }
+      if let writer { outcome.format(block, stage, configuration, in: writer.emptyBuffer()) }
       return outcome
     }
     let consumer = GamePool.Consumer(prepare: prepare) { (block, prepared) throws(ArenaError) in
@@ -233,7 +239,7 @@ struct Replay {
       if state.highlights != nil { outcome.highlights = Highlights(block, stage, players.configuration) }
       state.take(block, outcome, isRecorded: true)
       if let copy {
-        outcome.format(block, stage, players.configuration)
+        outcome.format(block, stage, players.configuration, in: copy.emptyBuffer())
         try copy.write(block, outcome)
       }
       if state.isDecided, block.indices.upperBound < index || open != nil {

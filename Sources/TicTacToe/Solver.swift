@@ -80,14 +80,8 @@ public struct Solver: Sendable {
 
   /// Every reachable position, by number of marks and then by base-3 key; 5,478 of them.
   public static let positions: [Position] = {
-    var result: [Position] = []
-    for ply in 0...9 {
-      for key in 0..<Position.keyCount {
-        let position = Position(ternaryKey: key)
-        if position.ply == ply, Solver.shared.isReachable(position) { result.append(position) }
-      }
-    }
-    return result
+    let reachable = (0..<Position.keyCount).map { Position(ternaryKey: $0) }.filter { Solver.shared.isReachable($0) }
+    return (0...9).flatMap { ply in reachable.filter { $0.ply == ply } }
   }()
 
   /// The legal moves that keep the value of the position.

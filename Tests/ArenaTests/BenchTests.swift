@@ -6,8 +6,8 @@ import TicTacToe
 
 @Suite("Bench") struct BenchTests {
   @Test func `what is computed is golden`() {
-    #expect(Solver().signature == Bench.goldens["solve"])
-    #expect("\(Perft().totalNodes)" == Bench.goldens["perft 9"])
+    #expect(Solver().signature == "317358605706845116")
+    #expect("\(Perft().totalNodes)" == "549946")
   }
 
   @Test(.needs("cc")) func `C computes the same, and the table has every row with its goal`() {

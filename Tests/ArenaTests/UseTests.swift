@@ -13,7 +13,7 @@ import Testing
       try book.write(toFile: folder + "/engines.json", atomically: true, encoding: .utf8)
       let output = try Support.shell(
         """
-        cd \(folder) && exec \(Support.arena) run -engine conf=B tc=1:00+1 -engine cmd=\(Support.bot) name=A option.Hash=16 \
+        cd \(folder) && exec \(Support.arena) run -engine conf=B tc=40/1:00+1 -engine cmd=\(Support.bot) name=A option.Hash=16 \
         -each st=5 stderr=errors.log --games 20 -sprt elo0=-900 elo1=900 --out games --progress always
         """)
       #expect(output.code == 0, "\(output)")

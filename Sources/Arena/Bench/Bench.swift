@@ -30,9 +30,6 @@ public struct Bench: Sendable {
   /// What could not be measured, and why.
   public private(set) var notes: [String] = []
 
-  /// Signatures of the standard amounts of work; a changed one means that other games were played.
-  static let goldens = ["perft 9": "549946", "solve": "317358605706845116"]
-
   /// Measures; `scale` shortens the work (and changes the signature of random games).
   public init(guardExecutable: String, scale: Double = 1) {
     let program = Bench.compile()
@@ -144,6 +141,8 @@ public struct Bench: Sendable {
     (configuration.games, configuration.seed) = (games, 1)
     var run = try Run(configuration, threads: threads, guardExecutable: "")
     run.output = file
+    // The end of the file before is no part of this one.
+    if let file { unlink(file) }
     let (wall, processor) = (monotonicMilliseconds(), processorTime(CLOCK_PROCESS_CPUTIME_ID))
     let report = try run.play()
     return (
@@ -220,10 +219,8 @@ public struct Bench: Sendable {
     let search = MonteCarloSearch()
     var signature: UInt64 = 0
     func mix(_ value: UInt64) -> UInt64 {
-      var z = value
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
+      var mixer = SplitMix64(seed: value &- 0x9E37_79B9_7F4A_7C15)
+      return mixer.next()
     }
     for number in 0..<simulations / 10_000 {
       var generator = SplitMix64(seed: UInt64(number) + 1)
