@@ -208,7 +208,8 @@ extension Lobby {
     let agreed = match.state.wantsRematch[command.side.opponent]
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .rematch(next: next))
-    if let next, cluster != nil {
+    // A rated one must have both players' slots, which other nodes may want as well.
+    if let next, cluster != nil, match.state.terms.rated {
       var (old, both) = (match, Draft())
       log([event], &old, &both)
       let line = ClientLine(id: command.re, .act(match.id, .rematch, mid: command.mid))
