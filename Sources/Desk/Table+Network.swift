@@ -292,7 +292,9 @@ extension Table {
   private mutating func follow(_ board: Board) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
-    let turn = view.state.phase == .over ? -2 : target.count
+    // A rematch that is asked for is a new turn: whoever is asked has as long as whoever asks.
+    let wishes = Player.allCases.count { view.state.wantsRematch[$0] }
+    let turn = view.state.phase == .over ? -2 - wishes : target.count
     if turnSince.ply != turn { turnSince = (turn, now) }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
     if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
@@ -330,7 +332,7 @@ extension Table {
     }
   }
 
-  /// Seconds of the protocol: for a side's first mark, and for a rematch after the end.
+  /// Seconds of the protocol: for a side's first mark, and for a rematch after the end or the asking.
   private static let firstMoveWithin = 30.0
   private static let rematchWithin = 30.0
 

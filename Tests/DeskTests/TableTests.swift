@@ -392,9 +392,12 @@ struct TableTests {
     #expect(model?.firstMoveIn == nil && model?.isCalledOff == false && model?.mayRematch == true)
     #expect(desk.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
     #expect(desk.want(.rematch) == [.command(.rematch(TestDesk.m))])
+    desk.now += 29
     desk.log(.rematch(next: nil), .o)
+    // Who is asked has as long as who asks.
+    desk.now += 29
     #expect(desk.table.online(at: desk.now, client: 0)?.rematch == .theirs)
-    desk.now += 31
+    desk.now += 2
     let late = desk.table.online(at: desk.now, client: 0)
     // Nothing is told to be wanted that cannot be had.
     #expect(late?.mayRematch == false && late?.rematch == .nobody)

@@ -10,7 +10,7 @@ import Testing
   private func server(
     most: Int = 100, patience: Int64 = 20_000, stream: @escaping @Sendable (EventStream) -> Void = { _ in }
   ) async throws -> HTTPServer {
-    try await HTTPServer.start(
+    try HTTPServer.start(
       ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), mostConnections: most,
       patience: .milliseconds(patience)
     ) { request in

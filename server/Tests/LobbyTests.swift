@@ -66,6 +66,23 @@ extension SteppedLobby {
     #expect(try world.state(m).board == "....x.o..")
   }
 
+  @Test func `a rematch asked at the last moment: whoever is asked has as long to answer`() throws {
+    for (wait, agrees) in [(29_900, true), (30_100, false)] as [(Int64, Bool)] {
+      var world = try SteppedLobby()
+      let (x, o, m) = world.pair()
+      world.move(x, m, 0, "b2")
+      world.move(o, m, 1, "a1")
+      world.type(x, #"{"t":"resign","m":"\#(m)","mid":"r"}"#)
+      world.wait(29_900)
+      world.type(x, #"{"t":"rematch","m":"\#(m)","mid":"w"}"#)
+      #expect(world.heardAny(o, #""k":"rematch""#))
+      world.wait(wait)
+      world.type(o, #"{"t":"rematch","m":"\#(m)","mid":"w"}"#)
+      #expect(world.heardAny(o, #""next":"#) == agrees)
+      #expect(world.heardAny(o, #""code":"over","msg":"a rematch can be asked within 30 s""#) != agrees)
+    }
+  }
+
   @Test func `optimistic moves kept after a drop: a move sent again counts once`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()

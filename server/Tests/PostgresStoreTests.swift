@@ -71,11 +71,11 @@ import TicTacToe
     DispatchQueue.concurrentPerform(iterations: 200) { n in
       // Every fourth breaks in its second call, so that its first must be undone.
       let calls = [put(.int(Int64(n)))] + (n % 4 == 3 ? [put(.int(Int64(n)))] : [])
-      do throws(PGFailure) {
+      do throws(StoreError) {
         _ = try pool.run(calls, within: 120_000)
         if n % 4 == 3 { wrong.withLock { $0 += 1 } }
       } catch {
-        guard n % 4 == 3, case .refused("23505", _) = error else { return wrong.withLock { $0 += 1 } }
+        guard n % 4 == 3, case .contended = error else { return wrong.withLock { $0 += 1 } }
       }
     }
     let rows = try pool.run([PGStatement(once: "SELECT count(*), sum(n)::bigint FROM one")()])

@@ -67,8 +67,8 @@ import TicTacToe
     let pool = PostgresPool(try PGAddress(url), setup: [], count: 1)
     defer { pool.close() }
     let put = PGStatement(once: "INSERT INTO word VALUES ($1)")
-    #expect(throws: PGFailure.self) {
-      try pool.transact { (transaction) throws(PGFailure) in
+    #expect(throws: StoreError.self) {
+      try pool.transact { (transaction) throws(StoreError) in
         let pid = try transaction.run([put(.text("a")), PGStatement(once: "SELECT pg_backend_pid()")()])
           .last?.rows.first?.first?.int
         _ = try? PostgresTestBed.shared.sql("SELECT pg_terminate_backend(\(pid ?? 0), 5000)")

@@ -134,7 +134,7 @@ public enum ServerProcess {
       let page = PeoplePage(
         host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
       pages.append(
-        try await HTTPServer.start(
+        try HTTPServer.start(
           address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page, tls: configuration.pageTLS,
           atOnce: page.answerAtOnce, answer: page.answer))
       let name = address.host.contains(":") ? "[\(address.host)]" : address.host
@@ -148,7 +148,7 @@ public enum ServerProcess {
     if let address = configuration.admin {
       let page = AdminPage(host: host, listener: listener)
       pages.append(
-        try await HTTPServer.start(
+        try HTTPServer.start(
           address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin, answer: page.answer))
       logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }

@@ -72,8 +72,8 @@ extension Lobby {
     ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: nil))
   }
 
-  /// Milliseconds after its end for which a match is still looked for at its owner: as long as a rematch can be asked.
-  private var keptByOwner: Int64 { Int64(configuration.rematchWithin) + 10_000 }
+  /// Milliseconds after its end for which a match is still looked for at its owner: as long as a rematch can be asked and agreed to.
+  private var keptByOwner: Int64 { 2 * Int64(configuration.rematchWithin) + 10_000 }
 
   mutating func placed(
     _ id: ConnectionID, _ work: Work, _ m: MatchID, since: Int64, failed: Int64?, _ place: MatchPlace?

@@ -33,7 +33,7 @@ package final class NodePort: @unchecked Sendable {  // see above
 
   /// Listens, and returns the port.
   func listen(for host: LobbyHost) async throws -> Int {
-    let channel = try await ServerBootstrap(group: loop)
+    let channel = try ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 64)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)

@@ -119,8 +119,7 @@ extension Lobby {
     let last = aside.map { .aside(why: $0) } ?? MatchEvent.Kind.end(outcome, reason, ratings: changes)
     log(events + [MatchEvent(at: now.wall, last)], &match, &draft)
     match.record.ended = now.wall
-    match.overSince = now.steady
-    match.forgetAt = now.steady + Int64(configuration.rematchWithin) + 30_000
+    match.allowRematch(configuration.rematchWithin, now.steady)
     match.turnStarted = nil
     match.waitsUntil = nil
     if let code = match.record.code, codes[code] == match.id { codes[code] = nil }

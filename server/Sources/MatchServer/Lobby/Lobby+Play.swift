@@ -56,7 +56,7 @@ extension Lobby {
   /// The one match a bare command can mean: the only live one; for `rematch`, the one that ended last.
   private func onlyMatch(of account: AccountRecord, for action: MatchAction) -> MatchID? {
     let mine = matchesOf[account.id, default: []].compactMap { matches[$0] }
-    if action == .rematch { return mine.filter(\.isOver).max { ($0.overSince ?? 0) < ($1.overSince ?? 0) }?.id }
+    if action == .rematch { return mine.filter(\.isOver).max { ($0.record.ended ?? 0) < ($1.record.ended ?? 0) }?.id }
     let live = mine.filter { $0.state.phase == .live || $0.state.phase == .confirming }
     return live.count == 1 ? live[0].id : nil
   }
@@ -199,8 +199,7 @@ extension Lobby {
       refuse(command.id, command.re, .draining, "the server is stopping")
       return nil
     }
-    guard let over = match.overSince, now.steady - over <= Int64(configuration.rematchWithin), match.record.x != nil
-    else {
+    guard let until = match.rematchUntil, now.steady <= until, match.record.x != nil else {
       refuse(
         command.id, command.re, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)
       return nil
@@ -209,7 +208,8 @@ extension Lobby {
     let agreed = match.state.wantsRematch[command.side.opponent]
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .rematch(next: next))
-    if let next, cluster != nil {
+    // A rated one must have both players' slots, which other nodes may want as well.
+    if let next, cluster != nil, match.state.terms.rated {
       var (old, both) = (match, Draft())
       log([event], &old, &both)
       let line = ClientLine(id: command.re, .act(match.id, .rematch, mid: command.mid))
@@ -217,6 +217,8 @@ extension Lobby {
       return nil
     }
     log([event], &match, &draft)
+    // Whoever is asked has as long as whoever asks.
+    match.allowRematch(configuration.rematchWithin, now.steady)
     if let next, let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) {
       var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
       record.opener = match.record.opener

@@ -33,8 +33,8 @@ struct Match: Sendable {
   var tickets: [Ticket] = []
   /// When the room's code dies, by the steady clock.
   var codeDies: Int64?
-  /// When it ended, by the steady clock; `nil` if that was before the server started.
-  var overSince: Int64?
+  /// Until when a rematch may be asked, or agreed to; `nil` if it ended before the server started.
+  var rematchUntil: Int64?
   /// When memory lets go of it.
   var forgetAt: Int64?
   /// The due time of the timer that is set.
@@ -55,6 +55,12 @@ struct Match: Sendable {
       let event = try MatchEvent(body: entry.body)
       try add(event, body: entry.body)
     }
+  }
+
+  /// Lets a rematch be asked, or answered, for so many milliseconds from now on.
+  mutating func allowRematch(_ milliseconds: Int, _ now: Int64) {
+    rematchUntil = now + Int64(milliseconds)
+    forgetAt = now + Int64(milliseconds) + 30_000
   }
 
   var id: MatchID { state.id }

@@ -1,5 +1,6 @@
 import CLibPQ
 import Foundation
+import MatchProtocol
 
 /// One connection to PostgreSQL by libpq's pipeline mode, used by one thread at a time.
 ///
@@ -8,39 +9,29 @@ final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
   private var connection: OpaquePointer?
   private var prepared: Set<String> = []
 
-  /// Milliseconds of the clock that counts on while the machine sleeps.
-  private static var now: Int64 { Moment.current.steady }
+  /// The state of what our own functions refuse: integrity_constraint_violation.
+  static let fence = "23000"
+  /// What `append_events` raises for logs that are not as expected; the text is their ids.
+  static let broken = "AL001"
 
   /// Connects and makes the calls of `setup`; blocks up to `connect_timeout` for each address.
-  init(_ address: PGAddress, setup: [PGCall] = []) throws(PGFailure) {
-    do throws(PGFailure) {
-      try open(address)
+  init(_ address: PGAddress, setup: [PGCall] = []) throws(StoreError) {
+    connection = PQconnectdb(address.parameters)
+    do throws(StoreError) {
+      try must(PQstatus(connection) == CONNECTION_OK)
+      // Notices (a table exists already…) are nobody's business.
+      PQsetNoticeProcessor(connection, { _, _ in }, nil)
+      let version = PQserverVersion(connection) / 10_000
+      guard version >= 15 else { throw .unusable("PostgreSQL 15 or newer is needed, this is \(version)") }
+      try must(PQsetnonblocking(connection, 1) == 0 && PQenterPipelineMode(connection) == 1)
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      throw .unreachable(error.text)
+      throw .unusable("cannot reach PostgreSQL: \(error)")
     }
   }
 
   deinit { close() }
-
-  private func open(_ address: PGAddress) throws(PGFailure) {
-    let pairs = address.connectionParameters
-    let keys = pairs.map { strdup($0.key) } + [nil]
-    let values = pairs.map { strdup($0.value) } + [nil]
-    defer { for text in keys + values { free(text) } }
-    connection = keys.map { UnsafePointer($0) }.withUnsafeBufferPointer { keys in
-      values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
-        PQconnectdbParams(keys.baseAddress, values.baseAddress, 0)
-      }
-    }
-    guard PQstatus(connection) == CONNECTION_OK else { throw lost() }
-    _ = PQsetNoticeProcessor(connection, ignoreNotice, nil)
-    guard PQserverVersion(connection) >= 150_000 else {
-      throw .unreachable("PostgreSQL 15 or newer is needed, this is \(PQserverVersion(connection) / 10_000)")
-    }
-    guard PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 else { throw lost() }
-  }
 
   /// Ends the connection, whatever was on its way.
   func close() {
@@ -61,129 +52,134 @@ final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
 
   /// Makes the calls in one flight and waits for their rows. They are one transaction, which nothing can interrupt but
   /// the end of the connection, unless they begin or end one themselves.
-  func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGFailure) -> [PGRows] {
-    guard isOpen else { throw .unreachable("the connection ended") }
-    do throws(PGFailure) { return try exchange(calls, PGConnection.now + milliseconds) } catch {
+  func run(_ calls: [PGCall], within milliseconds: Int64) throws(StoreError) -> [PGRows] {
+    guard isOpen else { throw .unusable("cannot reach PostgreSQL: the connection ended") }
+    do throws(StoreError) {
+      var steps: [String?] = []
+      for call in calls { steps += try send(call) }
+      return try receive(steps, Moment.current.steady + milliseconds)
+    } catch {
       // What a server refuses leaves the connection whole.
-      if case .lost = error { close() }
+      if case .unknownOutcome = error { close() }
       throw error
     }
   }
 
-  private func exchange(_ calls: [PGCall], _ deadline: Int64) throws(PGFailure) -> [PGRows] {
-    // What the answers belong to: the name of a statement that is prepared, or the rows of one.
-    var steps: [String?] = []
-    for call in calls {
-      if let name = call.statement.name, prepared.insert(name).inserted {
-        guard PQsendPrepare(connection, name, call.statement.sql, 0, nil) == 1 else { throw lost() }
-        steps.append(name)
-      }
-      guard send(call) == 1 else { throw lost() }
-      steps.append(nil)
+  /// Sends a call, behind what prepares its statement; returns whose answers come: a statement's that is prepared, or the rows of one.
+  private func send(_ call: PGCall) throws(StoreError) -> [String?] {
+    let (statement, n) = (call.statement, Int32(call.values.count))
+    var isNew = false
+    if let name = statement.name, prepared.insert(name).inserted {
+      try must(PQsendPrepare(connection, name, statement.sql, 0, nil) == 1)
+      isNew = true
     }
-    guard PQpipelineSync(connection) == 1 else { throw lost() }
-    var (at, rows, failure) = (0, [PGRows](), PGFailure?.none)
+    var buffer: [UInt8] = []
+    let places = call.values.map { value in
+      let start = buffer.count
+      return value.encode(into: &buffer) ? start..<buffer.count : nil
+    }
+    // An empty value needs an address too: libpq takes a null pointer for NULL.
+    buffer.append(0)
+    let isSent = buffer.withUnsafeBytes { raw in
+      let base = raw.assumingMemoryBound(to: CChar.self).baseAddress
+      let values = places.map { place in place.flatMap { base?.advanced(by: $0.lowerBound) } }
+      let (lengths, formats) = (places.map { Int32($0?.count ?? 0) }, places.map { _ in Int32(1) })
+      guard let name = statement.name else {
+        return PQsendQueryParams(connection, statement.sql, n, nil, values, lengths, formats, 1)
+      }
+      return PQsendQueryPrepared(connection, name, n, values, lengths, formats, 1)
+    }
+    try must(isSent == 1)
+    return isNew ? [statement.name, nil] : [nil]
+  }
+
+  private func receive(_ steps: [String?], _ deadline: Int64) throws(StoreError) -> [PGRows] {
+    try must(PQpipelineSync(connection) == 1)
+    var (at, rows, failure) = (0, [PGRows](), StoreError?.none)
     while true {
       try wait(until: deadline)
       while PQisBusy(connection) == 0 {
-        guard PQstatus(connection) == CONNECTION_OK else { throw lost() }
+        try must(PQstatus(connection) == CONNECTION_OK)
         // A null pointer ends the results of one statement.
         guard let result = PQgetResult(connection) else {
           at += 1
           continue
         }
         defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        if status == PGRES_PIPELINE_SYNC {
+        switch PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
           if let failure { throw failure }
           return rows
+        case _ where at >= steps.count: throw .unknownOutcome("PostgreSQL: an answer to nothing")
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
+        case let status:
+          // What could not be prepared is prepared again the next time.
+          if let name = steps[at] { prepared.remove(name) }
+          guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
+          let refusal = StoreError(result)
+          if case .unknownOutcome = refusal { throw refusal }
+          failure = refusal
         }
-        guard at < steps.count else { throw .lost("an answer to nothing") }
-        let name = steps[at]
-        if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK {
-          if name == nil { rows.append(PGConnection.rows(result)) }
-          continue
-        }
-        // What could not be prepared is prepared again the next time.
-        if let name { prepared.remove(name) }
-        if status != PGRES_PIPELINE_ABORTED, failure == nil { failure = try PGConnection.refusal(result) }
       }
-    }
-  }
-
-  private func send(_ call: PGCall) -> Int32 {
-    var buffer: [UInt8] = []
-    var places: [(start: Int, count: Int)?] = []
-    for value in call.values {
-      let start = buffer.count
-      places.append(value.encode(into: &buffer) ? (start, buffer.count - start) : nil)
-    }
-    // An empty value needs an address too: libpq takes a null pointer for NULL.
-    buffer.append(0)
-    return buffer.withUnsafeBytes { raw in
-      let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
-      let values = places.map { place in place.flatMap { base?.advanced(by: $0.start) } }
-      let lengths = places.map { Int32($0?.count ?? 0) }
-      let formats = [Int32](repeating: 1, count: places.count)
-      let n = Int32(places.count)
-      if let name = call.statement.name {
-        return PQsendQueryPrepared(connection, name, n, values, lengths, formats, 1)
-      }
-      return PQsendQueryParams(connection, call.statement.sql, n, nil, values, lengths, formats, 1)
     }
   }
 
   /// Writes what the socket takes, then waits for something to read.
-  private func wait(until deadline: Int64) throws(PGFailure) {
+  private func wait(until deadline: Int64) throws(StoreError) {
     while true {
       let unsent = PQflush(connection)
-      guard unsent >= 0 else { throw lost() }
-      let left = deadline - PGConnection.now
-      guard left > 0 else { throw .lost("no answer in time") }
+      try must(unsent >= 0)
+      let left = deadline - Moment.current.steady
+      guard left > 0 else { throw .unknownOutcome("PostgreSQL: no answer in time") }
       let events = Int16(unsent == 0 ? POLLIN : POLLIN | POLLOUT)
       var ready = pollfd(fd: PQsocket(connection), events: events, revents: 0)
-      guard poll(&ready, 1, Int32(clamping: left)) >= 0 || errno == EINTR else {
-        throw .lost(String(cString: strerror(errno)))
-      }
+      _ = poll(&ready, 1, Int32(clamping: left))
       guard ready.revents & ~Int16(POLLOUT) != 0 else { continue }
-      guard PQconsumeInput(connection) == 1 else { throw lost() }
-      return
+      return try must(PQconsumeInput(connection) == 1)
     }
   }
 
-  private static func refusal(_ result: OpaquePointer) throws(PGFailure) -> PGFailure {
-    func field(_ code: Character) -> String {
-      PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) } ?? ""
-    }
-    let text = [field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; ")
-    // V is the severity in English. After FATAL and PANIC the connection is gone, and what it was doing in doubt.
-    guard field("V") == "ERROR" else {
-      throw .lost(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)
-    }
-    return .refused(state: field("C"), PGAddress.line(text))
-  }
-
-  private static func rows(_ result: OpaquePointer) -> PGRows {
-    var rows = PGRows()
-    rows.count = Int(String(cString: PQcmdTuples(result))) ?? 0
-    let columns = PQnfields(result)
-    let types = (0..<columns).map { PQftype(result, $0) }
-    rows.rows = (0..<PQntuples(result)).map { row in
-      (0..<columns).map { column in
-        guard PQgetisnull(result, row, column) == 0 else { return .null }
-        let bytes = UnsafeRawBufferPointer(
-          start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
-        return PGValue(bytes, type: types[Int(column)])
-      }
-    }
-    return rows
-  }
-
-  private func lost() -> PGFailure {
+  /// Throws what libpq says of the connection, unless all is well.
+  private func must(_ isWell: Bool) throws(StoreError) {
+    if isWell { return }
     let text = PGAddress.line(String(cString: PQerrorMessage(connection)))
-    return .lost(text.isEmpty ? "the connection ended" : text)
+    throw .unknownOutcome("PostgreSQL: \(text.isEmpty ? "the connection ended" : text)")
   }
 }
 
-/// Notices (a table exists already…) are nobody's business; a file-scope function, because C calls it on our threads.
-private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}
+extension PGRows {
+  fileprivate init(_ result: OpaquePointer) {
+    count = Int(String(cString: PQcmdTuples(result))) ?? 0
+    let columns = (0..<PQnfields(result)).map { ($0, PQftype(result, $0)) }
+    rows = (0..<PQntuples(result)).map { row in
+      columns.map { column, type in
+        guard PQgetisnull(result, row, column) == 0, let bytes = PQgetvalue(result, row, column) else { return .null }
+        return PGValue(
+          UnsafeRawBufferPointer(start: bytes, count: Int(PQgetlength(result, row, column)))[...], type: type)
+      }
+    }
+  }
+}
+
+extension StoreError {
+  /// What a server refused; or, where it ended the connection as well, that what it was doing is in doubt.
+  fileprivate init(_ result: OpaquePointer) {
+    func field(_ code: UnicodeScalar) -> String {
+      PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
+    }
+    let text = PGAddress.line([field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; "))
+    // V is the severity in English. After FATAL and PANIC the connection is gone.
+    switch (field("V"), field("C")) {
+    case ("ERROR", PGConnection.broken):
+      self = .broken(Set(text.split(separator: " ").compactMap { MatchID(rawValue: String($0)) }))
+    // serialization_failure, deadlock_detected, lock_not_available, unique_violation: all of it is done again, and sees more.
+    case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
+    // Check and foreign-key violations, and what our own functions raise.
+    case ("ERROR", let state) where state.hasPrefix("23"): self = .conflict(text)
+    case ("ERROR", _): self = .unusable("PostgreSQL: \(text)")
+    default:
+      self = .unknownOutcome(
+        "PostgreSQL: \(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)")
+    }
+  }
+}

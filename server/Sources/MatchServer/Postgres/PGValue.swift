@@ -8,130 +8,74 @@ enum PGValue: Sendable, Hashable {
   case double(Double)
   case text(String)
   case bytes([UInt8])
-  /// `bigint[]`.
-  case ints([Int64?])
-  /// `double precision[]`.
-  case doubles([Double?])
-  /// `text[]`.
-  case texts([String?])
-  /// `bytea[]`.
-  case blobs([[UInt8]])
+  case array([PGValue], of: Kind)
 
-  /// A value or NULL.
+  /// The types we use, by their numbers in `pg_type`.
+  enum Kind: UInt32, Sendable {
+    case bool = 16, bytea = 17, int8 = 20, int4 = 23, text = 25, float8 = 701, int8Array = 1016
+  }
+
   static func optional(_ value: Int64?) -> PGValue { value.map(PGValue.int) ?? .null }
-  /// A value or NULL.
   static func optional(_ value: String?) -> PGValue { value.map(PGValue.text) ?? .null }
-  /// A value or NULL.
   static func optional(_ value: [UInt8]?) -> PGValue { value.map(PGValue.bytes) ?? .null }
+  static func ints(_ values: [Int64?]) -> PGValue { .array(values.map { .optional($0) }, of: .int8) }
+  static func doubles(_ values: [Double?]) -> PGValue { .array(values.map { $0.map(double) ?? .null }, of: .float8) }
+  static func texts(_ values: [String?]) -> PGValue { .array(values.map { .optional($0) }, of: .text) }
+  static func blobs(_ values: [[UInt8]]) -> PGValue { .array(values.map(bytes), of: .bytea) }
 
-  /// The value, if it is a `bigint`.
+  /// The value, if it is of that type and not NULL.
   var int: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The value, if it is text.
   var text: String? { if case .text(let value) = self { value } else { nil } }
-  /// The value, if it is bytes.
   var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
-  /// The value, if it is a truth.
   var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  /// The value, if it is a number with a fraction.
   var double: Double? { if case .double(let value) = self { value } else { nil } }
-  /// The values without NULLs, if it is a `bigint[]`.
-  var ints: [Int64]? { if case .ints(let values) = self { values.compactMap { $0 } } else { nil } }
-}
+  var ints: [Int64]? { if case .array(let values, .int8) = self { values.compactMap(\.int) } else { nil } }
 
-/// The types we use, by their numbers in `pg_type`.
-private enum PGType: UInt32 {
-  case bool = 16
-  case bytea = 17
-  case int8 = 20
-  case int4 = 23
-  case text = 25
-  case float8 = 701
-  case int8Array = 1016
-}
-
-extension PGValue {
   /// Appends the binary format and returns true, or false for NULL; O(size).
   func encode(into out: inout [UInt8]) -> Bool {
     switch self {
     case .null: return false
     case .bool(let value): out.append(value ? 1 : 0)
-    case .int(let value): out.appendBig(UInt64(bitPattern: value))
+    case .int(let value): out.appendBig(value)
     case .double(let value): out.appendBig(value.bitPattern)
     case .text(let value): out += value.utf8
     case .bytes(let value): out += value
-    case .ints(let values):
-      PGValue.array(values, of: .int8, into: &out) { value, out in
-        out.appendBig(UInt32(8))
-        out.appendBig(UInt64(bitPattern: value))
-      }
-    case .doubles(let values):
-      PGValue.array(values, of: .float8, into: &out) { value, out in
-        out.appendBig(UInt32(8))
-        out.appendBig(value.bitPattern)
-      }
-    case .texts(let values):
-      PGValue.array(values, of: .text, into: &out) { value, out in
-        out.appendBig(UInt32(value.utf8.count))
-        out += value.utf8
-      }
-    case .blobs(let values):
-      PGValue.array(values, of: .bytea, into: &out) { value, out in
-        out.appendBig(UInt32(value.count))
-        out += value
+    case .array(let values, let kind):
+      // Dimensions, whether there are NULLs, the type; length and first index; each element behind its length.
+      for word in [values.isEmpty ? 0 : 1, values.contains(.null) ? 1 : 0, kind.rawValue] { out.appendBig(word) }
+      if values.isEmpty { break }
+      for word in [UInt32(values.count), 1] { out.appendBig(word) }
+      for value in values {
+        let start = out.count
+        out.appendBig(Int32(-1))
+        guard value.encode(into: &out) else { continue }
+        let length = UInt32(out.count - start - 4)
+        for i in 0..<4 { out[start + i] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * i)) }
       }
     }
     return true
   }
 
-  /// Dimensions, a flag for NULLs, the type, length and first index, then each element behind its length.
-  private static func array<T>(
-    _ values: [T?], of type: PGType, into out: inout [UInt8], _ element: (T, inout [UInt8]) -> Void
-  ) {
-    out.appendBig(UInt32(values.isEmpty ? 0 : 1))
-    out.appendBig(UInt32(values.contains { $0 == nil } ? 1 : 0))
-    out.appendBig(type.rawValue)
-    guard !values.isEmpty else { return }
-    out.appendBig(UInt32(values.count))
-    out.appendBig(UInt32(1))
-    for value in values { if let value { element(value, &out) } else { out.appendBig(UInt32.max) } }
-  }
-
   /// Reads the binary format of a column; types that no statement of ours asks for come as bytes.
-  init(_ bytes: UnsafeRawBufferPointer, type: UInt32) {
-    switch PGType(rawValue: type) {
-    case .bool where bytes.count == 1: self = .bool(bytes[0] != 0)
-    case .int8 where bytes.count == 8: self = .int(Int64(bitPattern: PGValue.big(bytes, 0, 8)))
-    case .int4 where bytes.count == 4:
-      self = .int(Int64(Int32(truncatingIfNeeded: Int64(bitPattern: PGValue.big(bytes, 0, 4)))))
-    case .float8 where bytes.count == 8: self = .double(Double(bitPattern: PGValue.big(bytes, 0, 8)))
+  init(_ bytes: Slice<UnsafeRawBufferPointer>, type: UInt32) {
+    let number = { (part: Slice<UnsafeRawBufferPointer>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    switch Kind(rawValue: type) {
+    case .bool: self = .bool(number(bytes) != 0)
+    case .int8: self = .int(Int64(bitPattern: number(bytes)))
+    case .int4: self = .int(Int64(Int32(truncatingIfNeeded: number(bytes))))
+    case .float8: self = .double(Double(bitPattern: number(bytes)))
     case .text: self = .text(String(decoding: bytes, as: UTF8.self))
-    case .int8Array: self = .ints(PGValue.elements(bytes).map { $0.map { Int64(bitPattern: PGValue.big($0, 0, 8)) } })
-    default: self = .bytes(Array(bytes))
-    }
-  }
-
-  private static func big(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> UInt64 {
-    bytes[start..<start + count].reduce(0) { $0 << 8 | UInt64($1) }
-  }
-
-  /// The elements of a one-dimensional array of eight-byte values; empty if it is anything else.
-  private static func elements(_ bytes: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer?] {
-    guard bytes.count >= 20, big(bytes, 0, 4) == 1 else { return [] }
-    var at = 20
-    var result: [UnsafeRawBufferPointer?] = []
-    for _ in 0..<big(bytes, 12, 4) {
-      guard at + 4 <= bytes.count else { return [] }
-      let length = Int(Int32(truncatingIfNeeded: Int64(big(bytes, at, 4))))
-      at += 4
-      guard length >= 0 else {
-        result.append(nil)
-        continue
+    case .int8Array:
+      var (rest, values) = (bytes.dropFirst(20), [PGValue]())
+      while rest.count >= 4 {
+        let length = Int(Int32(truncatingIfNeeded: number(rest.prefix(4))))
+        rest = rest.dropFirst(4)
+        values.append(length < 0 ? .null : PGValue(rest.prefix(length), type: Kind.int8.rawValue))
+        rest = rest.dropFirst(max(0, length))
       }
-      guard length == 8, at + length <= bytes.count else { return [] }
-      result.append(UnsafeRawBufferPointer(rebasing: bytes[at..<at + length]))
-      at += length
+      self = .array(values, of: .int8)
+    case .bytea, nil: self = .bytes(Array(bytes))
     }
-    return result
   }
 }
 

@@ -25,17 +25,15 @@ extension PostgresCluster {
     once: "UPDATE schema SET min_reader = 3 WHERE min_reader < 3 AND (SELECT version FROM log_language) > 1")
 
   package func raiseLanguage() throws(StoreError) {
-    try translating { () throws(PGFailure) in
-      try pool.transact { (transaction) throws(PGFailure) in
-        // Whoever joins meanwhile waits, and is counted or refused.
-        try transaction.finish([PostgresCluster.joining(), PostgresCluster.raise(), PostgresCluster.shutOut()])
-      }
+    try pool.transact { (transaction) throws(StoreError) in
+      // Whoever joins meanwhile waits, and is counted or refused.
+      try transaction.finish([PostgresCluster.joining(), PostgresCluster.raise(), PostgresCluster.shutOut()])
     }
   }
 
   /// Throws if this build cannot read what is in force.
   func checkLanguage() throws(StoreError) {
-    let rows = try translating { () throws(PGFailure) in try pool.run([PostgresCluster.language()]) }
+    let rows = try pool.run([PostgresCluster.language()])
     let inForce = Int(rows.first?.rows.first?.first?.int ?? 1)
     if inForce > reads { throw PostgresCluster.refusal(inForce: inForce, reads: reads, at: place) }
   }

@@ -22,15 +22,11 @@ extension PostgresCluster {
   }
 
   package func place(_ m: MatchID) throws(StoreError) -> MatchPlace? {
-    try translating { () throws(PGFailure) in
-      PostgresCluster.place(try pool.run([PostgresCluster.placeOf(.text(m.rawValue))])[0])
-    }
+    PostgresCluster.place(try pool.run([PostgresCluster.placeOf(.text(m.rawValue))])[0])
   }
 
   package func place(code: String) throws(StoreError) -> MatchPlace? {
-    try translating { () throws(PGFailure) in
-      PostgresCluster.place(try pool.run([PostgresCluster.placeOfCode(.text(code))])[0])
-    }
+    PostgresCluster.place(try pool.run([PostgresCluster.placeOfCode(.text(code))])[0])
   }
 
   package func live(limit: Int) throws(StoreError) -> [StoredMatch] { try reader.live(limit: limit) }
@@ -43,7 +39,7 @@ extension PostgresCluster {
     SELECT match_id FROM used_key WHERE account = $1::bigint AND key = $2 AND at > \(now) - 600000
     """)
   private static let lockTicket = PGStatement(
-    "lock_ticket", "SELECT id FROM ticket WHERE id = $1 FOR UPDATE SKIP LOCKED")
+    "lock_ticket", "SELECT id FROM ticket WHERE id = $1 FOR UPDATE NOWAIT")
   private static let lockRated = PGStatement(
     "lock_rated",
     """
@@ -67,57 +63,55 @@ extension PostgresCluster {
       WHERE NOT excluded.is_room OR used_key.at <= \(now) - 600000
     """)
 
+  /// Two flights: what is locked and looked at, and what is written and committed.
   package func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult {
-    let owner = try translating { () throws(PGFailure) -> Int64 in try mine() }
+    let owner = try mine()
     let work = try PostgresBatch([StoreTransaction(number: 0, writes: begin.writes)], epoch: owner)
-    return try translating { () throws(PGFailure) in
-      try pool.transact { (transaction) throws(PGFailure) -> BeginResult in
-        let rooms = begin.keys.filter(\.isRoom)
-        let known = try PostgresCluster.runWithLease(
-          owner, rooms.map { PostgresCluster.roomOf(.int($0.account), .text($0.key)) }, &transaction
-        ).rows
-        for rows in known {
-          if let m = rows.rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) { return .known(m) }
-        }
-        if let refusal = try PostgresCluster.check(begin, work.accounts, &transaction) { return refusal }
-        let used = begin.keys.map { key in
-          PostgresCluster.useKey(.int(key.account), .text(key.key), .text(begin.m.rawValue), .bool(key.isRoom))
-        }
-        let counts = try transaction.run(
-          [
-            PostgresCluster.dropTickets(.texts(begin.tickets)),
-            PostgresCluster.fillSlots(.ints(begin.rated), .text(begin.m.rawValue)),
-          ] + used
-        ).dropFirst(2).map(\.count)
-        // Another node used the key for a room just now: look again.
-        guard counts.allSatisfy({ $0 == 1 }) else { throw .refused(state: "40001", "a key was used meanwhile") }
-        try transaction.finish(work.calls)
-        return .begun
+    let rooms = begin.keys.filter(\.isRoom)
+    // Tickets, then accounts; the lock of a code is kept until its room is there for all to see. The second ticket is not even
+    // tried without the first: of two who want the same, neither then holds one that the other lacks.
+    let looks =
+      rooms.map { PostgresCluster.roomOf(.int($0.account), .text($0.key)) }
+      + begin.tickets.sorted().map { PostgresCluster.lockTicket(.text($0)) }
+      + [PostgresCluster.lockRated(.ints(work.accounts.union(begin.rated).sorted()))]
+      + [begin.code].compactMap(\.self).flatMap {
+        [PostgresCluster.lockCode(.text($0)), PostgresCluster.openRoom(.text($0))]
       }
+    let (m, slots) = (PGValue.text(begin.m.rawValue), PGValue.ints(begin.rated))
+    var changes = begin.keys.map { PostgresCluster.useKey(.int($0.account), .text($0.key), m, .bool($0.isRoom)) }
+    if !begin.tickets.isEmpty { changes.append(PostgresCluster.dropTickets(.texts(begin.tickets))) }
+    if !begin.rated.isEmpty { changes.append(PostgresCluster.fillSlots(slots, m)) }
+    return try pool.transact { (transaction) throws(StoreError) -> BeginResult in
+      var found: ArraySlice<PGRows>
+      do throws(StoreError) {
+        found = try PostgresCluster.runWithLease(owner, looks, &transaction).rows[...]
+      } catch {
+        // One that another node is about to take counts as gone: whoever asked looks again.
+        guard case .contended = error, !begin.tickets.isEmpty else { throw error }
+        return .ticketsGone
+      }
+      for room in found.prefix(rooms.count) {
+        if let m = room.rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) { return .known(m) }
+      }
+      found = found.dropFirst(rooms.count)
+      guard found.prefix(begin.tickets.count).allSatisfy({ $0.count == 1 }) else { return .ticketsGone }
+      found = found.dropFirst(begin.tickets.count)
+      let accounts = found.first?.rows ?? []
+      for (account, rating) in zip(begin.rated, begin.ratings) {
+        let row = accounts.first { $0[0].int == account }
+        if row?[4].bool == true { return .playing(account) }
+        guard let row, row[1].double == rating.value, row[2].double == rating.deviation,
+          row[3].double == rating.volatility
+        else { return .stale }
+      }
+      if begin.code != nil, found.last?.rows.isEmpty == false { return .codeTaken }
+      // Another node may have used the key for a room just now: look again.
+      if !rooms.isEmpty, try transaction.run(changes).prefix(begin.keys.count).contains(where: { $0.count != 1 }) {
+        throw .contended("a key was used meanwhile")
+      }
+      try transaction.finish((rooms.isEmpty ? changes : []) + work.calls)
+      return .begun
     }
-  }
-
-  /// Locks tickets, then accounts, and says why the match cannot begin, if so.
-  private static func check(
-    _ begin: MatchBegin, _ others: Set<Int64>, _ transaction: inout PostgresPool.Transaction
-  ) throws(PGFailure) -> BeginResult? {
-    // One that another node is about to take counts as gone: whoever asked looks again. The second is not even tried without
-    // the first: of two who want the same tickets, neither then holds one that the other lacks.
-    for ticket in begin.tickets.sorted() {
-      guard try transaction.run([lockTicket(.text(ticket))])[0].count == 1 else { return .ticketsGone }
-    }
-    let rows = try transaction.run([lockRated(.ints(Set(begin.rated).union(others).sorted()))])[0].rows
-    for (account, rating) in zip(begin.rated, begin.ratings) {
-      let row = rows.first { $0[0].int == account }
-      if row?[4].bool == true { return .playing(account) }
-      guard let row, row[1].double == rating.value, row[2].double == rating.deviation,
-        row[3].double == rating.volatility
-      else { return .stale }
-    }
-    guard let code = begin.code else { return nil }
-    // The lock is kept until the room is there for all to see.
-    _ = try transaction.run([lockCode(.text(code))])
-    return try transaction.run([openRoom(.text(code))])[0].rows.isEmpty ? nil : .codeTaken
   }
 
   // MARK: keeping house
@@ -148,12 +142,10 @@ extension PostgresCluster {
   ].map { PGStatement(once: $0)() }
 
   package func clean() throws(StoreError) {
-    try translating { () throws(PGFailure) in
-      try pool.transact { (transaction) throws(PGFailure) in
-        // One node at a time does; the others need not.
-        guard try transaction.run([PostgresCluster.cleaning()])[0].rows.first?.first?.bool == true else { return }
-        try transaction.finish(PostgresCluster.cleanSteps)
-      }
+    try pool.transact { (transaction) throws(StoreError) in
+      // One node at a time does; the others need not.
+      guard try transaction.run([PostgresCluster.cleaning()])[0].rows.first?.first?.bool == true else { return }
+      try transaction.finish(PostgresCluster.cleanSteps)
     }
   }
 }

@@ -9,10 +9,10 @@ extension PostgresCluster {
   /// Makes calls in a transaction if the incarnation's lease is good; returns their rows, and the database's time.
   static func runWithLease(
     _ mine: Int64, _ calls: [PGCall], _ transaction: inout PostgresPool.Transaction
-  ) throws(PGFailure) -> (rows: [PGRows], now: Int64) {
+  ) throws(StoreError) -> (rows: [PGRows], now: Int64) {
     let found = try transaction.run([leaseIsGood(.int(mine))] + calls)
     guard let now = found.first?.rows.first?.first?.int else {
-      throw .refused(state: PGFailure.fence, "the lease of incarnation \(mine) has run out")
+      throw .conflict("the lease of incarnation \(mine) has run out")
     }
     return (Array(found.dropFirst()), now)
   }
@@ -53,23 +53,21 @@ extension PostgresCluster {
     """)
 
   package func enter(_ entry: Entry) throws(StoreError) -> EntryResult {
-    try translating { () throws(PGFailure) in
-      let mine = try mine()
-      return try pool.transact(unique: true) { (transaction) throws(PGFailure) -> EntryResult in
-        guard let way = try PostgresCluster.recognise(entry, mine, &transaction) else { return .unknown }
-        var session = way.session
-        let found = try transaction.run(PostgresCluster.profileCalls(session.account))
-        guard let profile = PostgresCluster.profile(found) else { return .unknown }
-        guard !profile.account.banned else { return .banned }
-        session.expires = way.now + (profile.account.guest ? way.lives.guest : way.lives.account)
-        let put = PostgresCluster.putSession(
-          .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
-          .int(session.expires), .int(mine))
-        let drop = PostgresCluster.dropOldest(.int(session.account), .int(Int64(Lobby.sessionsPerAccount)))
-        let generation = try transaction.run([put])[0].rows.first?.first?.int ?? 0
-        try transaction.finish([drop])
-        return .entered(Entered(session: session, generation: generation, before: way.before, profile: profile))
-      }
+    let mine = try mine()
+    return try pool.transact { (transaction) throws(StoreError) -> EntryResult in
+      guard let way = try PostgresCluster.recognise(entry, mine, &transaction) else { return .unknown }
+      var session = way.session
+      let found = try transaction.run(PostgresCluster.profileCalls(session.account))
+      guard let profile = PostgresCluster.profile(found) else { return .unknown }
+      guard !profile.account.banned else { return .banned }
+      session.expires = way.now + (profile.account.guest ? way.lives.guest : way.lives.account)
+      let put = PostgresCluster.putSession(
+        .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
+        .int(session.expires), .int(mine))
+      let drop = PostgresCluster.dropOldest(.int(session.account), .int(Int64(Lobby.sessionsPerAccount)))
+      let generation = try transaction.run([put])[0].rows.first?.first?.int ?? 0
+      try transaction.finish([drop])
+      return .entered(Entered(session: session, generation: generation, before: way.before, profile: profile))
     }
   }
 
@@ -83,7 +81,7 @@ extension PostgresCluster {
   /// Finds who comes, and makes guests.
   private static func recognise(
     _ entry: Entry, _ mine: Int64, _ transaction: inout PostgresPool.Transaction
-  ) throws(PGFailure) -> Way? {
+  ) throws(StoreError) -> Way? {
     switch entry {
     case .resume(let presented, let fresh, let lives):
       let (found, now) = try runWithLease(mine, [sessionByToken(.bytes(presented.bytes))], &transaction)
@@ -120,15 +118,11 @@ extension PostgresCluster {
     """)
 
   package func settle(session: String, generation: Int64) throws(StoreError) {
-    try translating { () throws(PGFailure) in
-      _ = try pool.run([PostgresCluster.settle(.text(session), .int(generation))])
-    }
+    _ = try pool.run([PostgresCluster.settle(.text(session), .int(generation))])
   }
 
   package func detach(session: String, generation: Int64) throws(StoreError) {
-    try translating { () throws(PGFailure) in
-      _ = try pool.run([PostgresCluster.detach(.text(session), .int(generation))])
-    }
+    _ = try pool.run([PostgresCluster.detach(.text(session), .int(generation))])
   }
 
   // MARK: accounts
@@ -142,57 +136,56 @@ extension PostgresCluster {
     "drop_others", "DELETE FROM session WHERE account = $1::bigint AND id <> $2 RETURNING id")
 
   package func change(_ who: AccountReference, _ change: AccountChange) throws(StoreError) -> ChangeResult {
-    try translating { () throws(PGFailure) in
-      // A name that another takes at the same moment is seen as taken on the next try.
-      try pool.transact(unique: true) { (transaction) throws(PGFailure) -> ChangeResult in
-        let find =
-          switch who {
-          case .id(let id): PostgresCluster.lockByID(.int(id))
-          case .name(let name): PostgresCluster.lockByName(.text(name.lowercased()))
-          }
-        guard let row = try transaction.run([find])[0].rows.first, let now = row.last?.int,
-          var account = PostgresRows.account(row.dropLast())
-        else { return .unknown }
-        var forgotten: [String] = []
-        switch change {
-        case .register(let name, let token, let lives):
-          guard account.guest else { return .forbidden }
-          let holder = try PostgresCluster.holder(of: name, &transaction)
-          guard holder == nil || holder == account.id else { return .nameTaken }
-          (account.name, account.guest, account.token) = (name, false, token)
-          account.tokenExpires = now + lives
-        case .token(let token, let lives):
-          guard !account.guest else { return .forbidden }
-          (account.token, account.tokenExpires) = (token, now + lives)
-        case .revoke(let keep):
-          guard !account.guest else { return .forbidden }
-          account.token = nil
-          let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(keep))])
-          forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
-        case .quiet(let on): account.quiet = on
-        case .block(let name, let on):
-          guard let other = try PostgresCluster.holder(of: name, &transaction), other != account.id else {
-            return .notFound
-          }
-          account.blocked.removeAll { $0 == other }
-          if on { account.blocked.append(other) }
-          guard account.blocked.count <= 1000 else { return .full }
-        case .muted(let on): account.muted = on
-        case .banned(let on): account.banned = on
-        case .forget:
-          (account.name, account.guest, account.token) = ("deleted-\(account.id)", true, nil)
-          account.tokenExpires = now
-          let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(""))])
-          forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
+    // A name that another takes at the same moment is seen as taken on the next try.
+    try pool.transact { (transaction) throws(StoreError) -> ChangeResult in
+      let find =
+        switch who {
+        case .id(let id): PostgresCluster.lockByID(.int(id))
+        case .name(let name): PostgresCluster.lockByName(.text(name.lowercased()))
         }
-        // The row has been locked since it was read: nothing of others is overwritten.
-        try transaction.finish([PostgresRows.put(account)])
-        return .changed(account, forgotten: forgotten)
+      guard let row = try transaction.run([find])[0].rows.first, let now = row.last?.int,
+        var account = PostgresRows.account(row.dropLast())
+      else { return .unknown }
+      var forgotten: [String] = []
+      switch change {
+      case .register(let name, let token, let lives):
+        guard account.guest else { return .forbidden }
+        let holder = try PostgresCluster.holder(of: name, &transaction)
+        guard holder == nil || holder == account.id else { return .nameTaken }
+        (account.name, account.guest, account.token) = (name, false, token)
+        account.tokenExpires = now + lives
+      case .token(let token, let lives):
+        guard !account.guest else { return .forbidden }
+        (account.token, account.tokenExpires) = (token, now + lives)
+      case .revoke(let keep):
+        guard !account.guest else { return .forbidden }
+        account.token = nil
+        let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(keep))])
+        forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
+      case .quiet(let on): account.quiet = on
+      case .block(let name, let on):
+        guard let other = try PostgresCluster.holder(of: name, &transaction), other != account.id else {
+          return .notFound
+        }
+        account.blocked.removeAll { $0 == other }
+        if on { account.blocked.append(other) }
+        guard account.blocked.count <= 1000 else { return .full }
+      case .muted(let on): account.muted = on
+      case .banned(let on): account.banned = on
+      case .forget:
+        (account.name, account.guest, account.token) = ("deleted-\(account.id)", true, nil)
+        account.tokenExpires = now
+        let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(""))])
+        forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
       }
+      // The row has been locked since it was read: nothing of others is overwritten.
+      try transaction.finish([PostgresRows.put(account)])
+      return .changed(account, forgotten: forgotten)
     }
   }
 
-  private static func holder(of name: String, _ transaction: inout PostgresPool.Transaction) throws(PGFailure) -> Int64?
+  private static func holder(of name: String, _ transaction: inout PostgresPool.Transaction) throws(StoreError)
+    -> Int64?
   {
     try transaction.run([idByName(.text(name.lowercased()))])[0].rows.first?.first?.int
   }
@@ -231,9 +224,7 @@ extension PostgresCluster {
   }
 
   package func profile(_ account: Int64) throws(StoreError) -> Profile? {
-    try translating { () throws(PGFailure) in
-      PostgresCluster.profile(try pool.run(PostgresCluster.profileCalls(account)))
-    }
+    PostgresCluster.profile(try pool.run(PostgresCluster.profileCalls(account)))
   }
 
   private static let top = PGStatement(
@@ -244,8 +235,6 @@ extension PostgresCluster {
     """)
 
   package func top(limit: Int) throws(StoreError) -> [AccountRecord] {
-    try translating { () throws(PGFailure) in
-      try pool.run([PostgresCluster.top(.int(Int64(limit)))])[0].rows.compactMap(PostgresRows.account)
-    }
+    try pool.run([PostgresCluster.top(.int(Int64(limit)))])[0].rows.compactMap(PostgresRows.account)
   }
 }

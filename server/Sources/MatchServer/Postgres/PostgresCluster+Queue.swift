@@ -50,66 +50,59 @@ extension PostgresCluster {
   }
 
   package func queue(_ ticket: TicketRecord) throws(StoreError) -> QueueResult {
-    try translating { () throws(PGFailure) in
-      let mine = try mine()
-      return try pool.transact(unique: true) { (transaction) throws(PGFailure) -> QueueResult in
-        let (found, now) = try PostgresCluster.runWithLease(
-          mine,
-          [
-            PostgresCluster.keyOf(.int(ticket.account), .text(ticket.seek.key ?? "")),
-            PostgresCluster.openOf(.text(ticket.session)), PostgresCluster.slotOf(.int(ticket.account)),
-          ], &transaction)
-        if let used = found[0].rows.first {
-          if used[0].bool == true { return .usedForRoom }
-          if let m = PostgresCluster.live(used) { return .paired(m) }
-        }
-        var (ticket, since) = (ticket, now - ticket.waited)
-        if let row = found[1].rows.first, let open = PostgresCluster.ticket(row.prefix(10), waited: 0) {
-          let there = open.seek
-          guard there.key == ticket.seek.key, there.terms == ticket.seek.terms, there.range == ticket.seek.range else {
-            return .occupied
-          }
-          since = min(since, row[10].int ?? since)
-          ticket.id = open.id
-        }
-        if ticket.seek.terms.rated, let m = found[2].rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) {
-          return .playing(m)
-        }
-        guard found[2].rows.first != nil else {
-          throw .refused(state: PGFailure.fence, "a ticket of an account that is gone")
-        }
-        try transaction.finish([
-          PostgresCluster.drop(.text(ticket.session)), PostgresCluster.put(ticket, mine, since: since),
-        ])
-        return .waiting(id: ticket.id, now - since)
+    let mine = try mine()
+    return try pool.transact { (transaction) throws(StoreError) -> QueueResult in
+      let (found, now) = try PostgresCluster.runWithLease(
+        mine,
+        [
+          PostgresCluster.keyOf(.int(ticket.account), .text(ticket.seek.key ?? "")),
+          PostgresCluster.openOf(.text(ticket.session)), PostgresCluster.slotOf(.int(ticket.account)),
+        ], &transaction)
+      if let used = found[0].rows.first {
+        if used[0].bool == true { return .usedForRoom }
+        if let m = PostgresCluster.live(used) { return .paired(m) }
       }
+      var (ticket, since) = (ticket, now - ticket.waited)
+      if let row = found[1].rows.first, let open = PostgresCluster.ticket(row.prefix(10), waited: 0) {
+        let there = open.seek
+        guard there.key == ticket.seek.key, there.terms == ticket.seek.terms, there.range == ticket.seek.range else {
+          return .occupied
+        }
+        since = min(since, row[10].int ?? since)
+        ticket.id = open.id
+      }
+      if ticket.seek.terms.rated, let m = found[2].rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) {
+        return .playing(m)
+      }
+      guard found[2].rows.first != nil else {
+        throw .conflict("a ticket of an account that is gone")
+      }
+      try transaction.finish([
+        PostgresCluster.drop(.text(ticket.session)), PostgresCluster.put(ticket, mine, since: since),
+      ])
+      return .waiting(id: ticket.id, now - since)
     }
   }
 
   package func unqueue(session: String) throws(StoreError) {
-    try translating { () throws(PGFailure) in _ = try pool.run([PostgresCluster.drop(.text(session))]) }
+    _ = try pool.run([PostgresCluster.drop(.text(session))])
   }
 
   package func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView {
     guard !tickets.isEmpty else { return QueueView(states: [], waiting: []) }
-    return try translating { () throws(PGFailure) in
-      try pool.transact { (transaction) throws(PGFailure) in
-        let ids = PGValue.texts(tickets.map(\.id))
-        let found = try transaction.run([PostgresCluster.own(ids), PostgresCluster.others(ids)])
-        let own = Dictionary(
-          PostgresCluster.waiting(found[0]).map { ($0.ticket.id, $0) }, uniquingKeysWith: { $1 })
-        // What is not there any more is asked for later: whoever took it has used its key by then.
-        let gone = tickets.filter { own[$0.id] == nil }
-        let uses = try transaction.run(
-          gone.map { PostgresCluster.keyOf(.int($0.account), .text($0.seek.key ?? "")) })
-        var states = own.mapValues { TicketState.waiting($0) }
-        for (ticket, use) in zip(gone, uses) {
-          states[ticket.id] = use.rows.first.flatMap(PostgresCluster.live).map { .paired($0) } ?? .gone
-        }
-        return QueueView(
-          states: tickets.map { states[$0.id] ?? .gone }, waiting: PostgresCluster.waiting(found[1]))
-      }
+    let ids = PGValue.texts(tickets.map(\.id))
+    let found = try pool.run([PostgresCluster.own(ids), PostgresCluster.others(ids)])
+    let own = Dictionary(
+      PostgresCluster.waiting(found[0]).map { ($0.ticket.id, TicketState.waiting($0)) }, uniquingKeysWith: { $1 })
+    // What is not there any more is asked for later: whoever took it has used its key by then.
+    let gone = tickets.filter { own[$0.id] == nil }
+    let calls = gone.map { PostgresCluster.keyOf(.int($0.account), .text($0.seek.key ?? "")) }
+    let uses = calls.isEmpty ? [] : try pool.run(calls)
+    let led = zip(gone, uses).map {
+      ($0.id, $1.rows.first.flatMap(PostgresCluster.live).map { TicketState.paired($0) } ?? .gone)
     }
+    let states = own.merging(led) { $1 }
+    return QueueView(states: tickets.map { states[$0.id] ?? .gone }, waiting: PostgresCluster.waiting(found[1]))
   }
 
   // MARK: who waits

@@ -42,9 +42,9 @@ package final class PostgresCluster: ClusterStore {
       address, setup: PostgresStore.everywhere + PostgresStore.pointwise + [patience(), company()], count: 1)
     renewer = PostgresPool(address, setup: PostgresStore.everywhere, count: 1)
     pool = PostgresPool(address, setup: PostgresStore.everywhere + [patience()], count: 6)
-    do throws(PGFailure) { _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 10_000) } catch {
+    do throws(StoreError) { _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 10_000) } catch {
       close()
-      throw .unusable("\(place): \(error.text) (is a single server using it?)")
+      throw .unusable("\(place): \(error) (is a single server using it?)")
     }
     do throws(StoreError) { try checkLanguage() } catch {
       close()
@@ -55,15 +55,10 @@ package final class PostgresCluster: ClusterStore {
   deinit { close() }
 
   /// The incarnation's epoch; throws before `join`.
-  func mine() throws(PGFailure) -> Int64 {
+  func mine() throws(StoreError) -> Int64 {
     let mine = epoch.withLock { $0 }
-    guard mine > 0 else { throw .barred("\(place): no incarnation has begun") }
+    guard mine > 0 else { throw .unusable("\(place): no incarnation has begun") }
     return mine
-  }
-
-  /// Runs a body and turns what it throws into what stores throw.
-  func translating<T>(_ body: () throws(PGFailure) -> T) throws(StoreError) -> T {
-    do throws(PGFailure) { return try body() } catch { throw error.storeError }
   }
 
   // MARK: leases
@@ -91,26 +86,24 @@ package final class PostgresCluster: ClusterStore {
       """)
 
   package func join(_ node: NodeDescription, lease: Int64, replacing: Int64?) throws(StoreError) -> Int64 {
-    let (fresh, inForce) = try translating { () throws(PGFailure) in
-      try pool.transact { (transaction) throws(PGFailure) -> (epoch: Int64, inForce: Int) in
-        let others = try transaction.run([
-          PostgresCluster.joining(), PostgresCluster.language(),
-          PostgresCluster.namesakes(.text(node.name), .optional(replacing)),
-        ])
-        let inForce = Int(others.dropFirst().first?.rows.first?.first?.int ?? 1)
-        guard inForce <= reads else { return (0, inForce) }
-        if let peer = others.last?.rows.first?.first?.text {
-          throw .barred("a node named \(node.name) is running at \(peer); each needs its own name")
-        }
-        let made = try transaction.run([
-          PostgresCluster.endLease(.optional(replacing)), PostgresCluster.raiseAccounts(),
-          PostgresCluster.putNode(
-            .text(node.name), .text(node.address), .text(node.peer), .int(lease),
-            .int(Int64(reads))),
-        ])
-        try transaction.finish([])
-        return (made.last?.rows.first?.first?.int ?? 0, inForce)
+    let (fresh, inForce) = try pool.transact { (transaction) throws(StoreError) -> (epoch: Int64, inForce: Int) in
+      let others = try transaction.run([
+        PostgresCluster.joining(), PostgresCluster.language(),
+        PostgresCluster.namesakes(.text(node.name), .optional(replacing)),
+      ])
+      let inForce = Int(others.dropFirst().first?.rows.first?.first?.int ?? 1)
+      guard inForce <= reads else { return (0, inForce) }
+      if let peer = others.last?.rows.first?.first?.text {
+        throw .unusable("a node named \(node.name) is running at \(peer); each needs its own name")
       }
+      let made = try transaction.run([
+        PostgresCluster.endLease(.optional(replacing)), PostgresCluster.raiseAccounts(),
+        PostgresCluster.putNode(
+          .text(node.name), .text(node.address), .text(node.peer), .int(lease),
+          .int(Int64(reads))),
+      ])
+      try transaction.finish([])
+      return (made.last?.rows.first?.first?.int ?? 0, inForce)
     }
     guard inForce <= reads else { throw PostgresCluster.refusal(inForce: inForce, reads: reads, at: place) }
     epoch.withLock { $0 = fresh }
@@ -131,32 +124,28 @@ package final class PostgresCluster: ClusterStore {
     "SELECT epoch, name, address, peer, lease_until - \(now) FROM node WHERE lease_until > \(now) ORDER BY epoch")
 
   package func renew(lease: Int64) throws(StoreError) -> Renewal? {
-    try translating { () throws(PGFailure) -> Renewal? in
-      let calls = [
-        PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.shorten(.int(lease)),
-        PostgresCluster.good(), PostgresCluster.languages(),
-      ]
-      let found = try renewer.run(calls, within: max(lease, 1000))
-      guard found.first?.count == 1 else { return nil }
-      let nodes = found[2].rows.compactMap { row -> NodeRecord? in
-        guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text,
-          let left = row[4].int
-        else { return nil }
-        return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer), left: left)
-      }
-      let versions = found[3].rows.first ?? []
-      let inForce = Int(versions.first?.int ?? 1)
-      return Renewal(nodes: nodes, inForce: inForce, common: versions.last?.int.map { Int($0) } ?? inForce)
+    let calls = [
+      PostgresCluster.extend(.int(try mine()), .int(lease)), PostgresCluster.shorten(.int(lease)),
+      PostgresCluster.good(), PostgresCluster.languages(),
+    ]
+    let found = try renewer.run(calls, within: max(lease, 1000))
+    guard found.first?.count == 1 else { return nil }
+    let nodes = found[2].rows.compactMap { row -> NodeRecord? in
+      guard let epoch = row[0].int, let name = row[1].text, let address = row[2].text, let peer = row[3].text,
+        let left = row[4].int
+      else { return nil }
+      return NodeRecord(epoch: epoch, node: NodeDescription(name: name, address: address, peer: peer), left: left)
     }
+    let versions = found[3].rows.first ?? []
+    let inForce = Int(versions.first?.int ?? 1)
+    return Renewal(nodes: nodes, inForce: inForce, common: versions.last?.int.map { Int($0) } ?? inForce)
   }
 
   private static let dropNodeTickets = PGStatement(once: "DELETE FROM ticket WHERE epoch = $1::bigint")
 
   package func leave() throws(StoreError) {
-    try translating { () throws(PGFailure) in
-      let mine = PGValue.int(try mine())
-      _ = try pool.run([PostgresCluster.endLease(mine), PostgresCluster.dropNodeTickets(mine)])
-    }
+    let mine = PGValue.int(try mine())
+    _ = try pool.run([PostgresCluster.endLease(mine), PostgresCluster.dropNodeTickets(mine)])
   }
 
   /// The nodes' rows are locked as long as their matches are being taken: a renewal that is under way in the meantime finds the
@@ -188,41 +177,39 @@ package final class PostgresCluster: ClusterStore {
     """)
 
   package func takeOver(limit: Int) throws(StoreError) -> [Adoption] {
-    try translating { () throws(PGFailure) in
-      let taken = try pool.run([PostgresCluster.take(.int(try mine()), .int(Int64(limit)))])[0].rows
-        .compactMap { $0.first?.text }
-      guard !taken.isEmpty else { return [] }
-      // Only now, in a later snapshot: whatever the old owner appended before is in it.
-      let ids = PGValue.texts(taken)
-      let calls = [PostgresCluster.takenMatches, PostgresCluster.takenEvents, PostgresCluster.takenAccounts].map {
-        $0(ids)
-      }
-      let found = try PostgresCluster.insisting { () throws(PGFailure) in try pool.run(calls) }
-      let accounts = Dictionary(
-        found[2].rows.compactMap(PostgresRows.account).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-      return PostgresRows.matches(found[0], found[1]).map { match in
-        let seats = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 })
-        return Adoption(match: match, accounts: seats.sorted().compactMap { accounts[$0] })
-      }
+    let taken = try pool.run([PostgresCluster.take(.int(try mine()), .int(Int64(limit)))])[0].rows
+      .compactMap { $0.first?.text }
+    guard !taken.isEmpty else { return [] }
+    // Only now, in a later snapshot: whatever the old owner appended before is in it.
+    let ids = PGValue.texts(taken)
+    let calls = [PostgresCluster.takenMatches, PostgresCluster.takenEvents, PostgresCluster.takenAccounts].map {
+      $0(ids)
+    }
+    let found = try PostgresCluster.insisting { () throws(StoreError) in try pool.run(calls) }
+    let accounts = Dictionary(
+      found[2].rows.compactMap(PostgresRows.account).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    return PostgresRows.matches(found[0], found[1]).map { match in
+      let seats = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 })
+      return Adoption(match: match, accounts: seats.sorted().compactMap { accounts[$0] })
     }
   }
 
   /// Tries a few times: without an answer, the matches that are this node's now would be in nobody's memory. If all fails, the
   /// node does not know what it owns.
-  private static func insisting<T>(_ body: () throws(PGFailure) -> T) throws(PGFailure) -> T {
+  private static func insisting<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
     for _ in 0..<3 {
-      do throws(PGFailure) { return try body() } catch { usleep(100_000) }
+      do throws(StoreError) { return try body() } catch { usleep(100_000) }
     }
-    do throws(PGFailure) { return try body() } catch { throw .lost(error.text) }
+    do throws(StoreError) { return try body() } catch { throw .unknownOutcome(error.description) }
   }
 
   // MARK: MatchStore
 
   package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
-    let owner = try translating { () throws(PGFailure) -> Int64 in try mine() }
+    let owner = try mine()
     let calls = try PostgresBatch(batch, epoch: owner).calls
     guard !calls.isEmpty else { return }
-    try translating { () throws(PGFailure) in _ = try committer.run(calls, within: PostgresStore.commitDeadline) }
+    _ = try committer.run(calls, within: PostgresStore.commitDeadline)
   }
 
   package func recover() throws(StoreError) -> Recovery { try reader.recover() }
@@ -235,7 +222,7 @@ package final class PostgresCluster: ClusterStore {
 
   /// Throws while the database cannot be reached; its connections come back by themselves.
   package func reopen() throws(StoreError) {
-    try translating { () throws(PGFailure) in _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 5000) }
+    _ = try committer.run([PGStatement(once: "SELECT 1")()], within: 5000)
   }
 
   package func close() {

@@ -87,7 +87,7 @@ enum PostgresMigrations {
       """
       CREATE FUNCTION must(got BIGINT, wanted BIGINT, what TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
       BEGIN
-        IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '\(PGFailure.fence)', MESSAGE = what; END IF;
+        IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '\(PGConnection.fence)', MESSAGE = what; END IF;
       END $$
       """,
       """
@@ -113,7 +113,7 @@ enum PostgresMigrations {
               JOIN match_event e ON e.match_id = d.id AND e.seq = d.seq;
           END;
         END IF;
-        RAISE EXCEPTION USING ERRCODE = '\(PGFailure.broken)', MESSAGE = array_to_string(wrong, ' ');
+        RAISE EXCEPTION USING ERRCODE = '\(PGConnection.broken)', MESSAGE = array_to_string(wrong, ' ');
       END $$
       """,
     ],
@@ -130,12 +130,12 @@ enum PostgresMigrations {
   /// Brings a database up to this build's version in one transaction, while others who try the same wait.
   static func run(_ connection: PGConnection, place: String) throws(StoreError) {
     var minReader = 0
-    do throws(PGFailure) {
+    do throws(StoreError) {
       minReader = try migrate(connection)
     } catch {
       // Ends the transaction, and with it the lock; what went wrong is already known.
       _ = try? connection.run([PGStatement.rollback()], within: 5000)
-      throw .unusable("\(place): \(error.text)")
+      throw error.reading(place)
     }
     guard minReader <= version else {
       throw .tooNew("\(place) needs a build that reads version \(minReader); this one reads \(version)")
@@ -143,7 +143,7 @@ enum PostgresMigrations {
   }
 
   /// Returns what the database asks of its readers.
-  private static func migrate(_ connection: PGConnection) throws(PGFailure) -> Int {
+  private static func migrate(_ connection: PGConnection) throws(StoreError) -> Int {
     let exists = try connection.run(
       [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
     var calls: [PGCall] = []

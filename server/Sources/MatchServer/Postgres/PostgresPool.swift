@@ -30,36 +30,20 @@ final class PostgresPool: Sendable {
   }
 
   /// Ends the connections; those that are lent, when they are given back.
-  func close() {
-    state.withLock { state in
-      state.isClosed = true
-      state.idle = []
-    }
-  }
+  func close() { state.withLock { ($0.isClosed, $0.idle) = (true, []) } }
 
-  /// Lends a connection.
-  private func lend<T>(_ body: (PGConnection) throws(PGFailure) -> T) throws(PGFailure) -> T {
-    guard tokens.wait(timeout: .now() + .seconds(10)) == .success else {
-      throw .unreachable("all connections are in use")
-    }
-    defer { tokens.signal() }
-    let connection = try take()
-    defer { state.withLock { state in if !state.isClosed { state.idle.append(connection) } } }
-    return try body(connection)
-  }
-
-  private func take() throws(PGFailure) -> PGConnection {
+  private func take() throws(StoreError) -> PGConnection {
     while let idle = state.withLock({ $0.idle.popLast() }) { if idle.isOpen { return idle } }
     // 50 ms doubling to 400 ms, less up to half of it by chance, so that many nodes do not come back in step. Longer ones
     // would be what the players wait for when the database is back.
     let (isClosed, failed) = state.withLock { ($0.isClosed, $0.failed) }
-    guard !isClosed else { throw .unreachable("the store is closed") }
+    guard !isClosed else { throw .unusable("the store is closed") }
     if failed.times > 0 {
       let whole: Int64 = min(400, 50 << Int64(failed.times - 1))
       let due: Int64 = failed.at + whole - Int64.random(in: 0...whole / 2)
       usleep(UInt32(max(0, due - Moment.current.steady) * 1000))
     }
-    do throws(PGFailure) {
+    do throws(StoreError) {
       let fresh = try PGConnection(address, setup: setup)
       state.withLock { $0.failed = (0, 0) }
       return fresh
@@ -76,58 +60,52 @@ final class PostgresPool: Sendable {
     fileprivate var isDone = false
 
     /// Makes the calls and returns their rows.
-    mutating func run(_ calls: [PGCall]) throws(PGFailure) -> [PGRows] {
-      let found = try connection.run((isBegun ? [] : [PGStatement.begin()]) + calls, within: PostgresPool.deadline)
+    mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
       defer { isBegun = true }
-      return isBegun ? found : Array(found.dropFirst())
+      let begin = isBegun ? [] : [PGStatement.begin()]
+      return Array(try connection.run(begin + calls, within: PostgresPool.deadline).dropFirst(begin.count))
     }
 
     /// Makes the last calls and commits.
-    mutating func finish(_ calls: [PGCall]) throws(PGFailure) {
+    mutating func finish(_ calls: [PGCall]) throws(StoreError) {
       _ = try run(calls + [PGStatement.commit()])
-      isDone = true
-    }
-
-    fileprivate mutating func undo() throws(PGFailure) {
-      _ = try connection.run([PGStatement.rollback()], within: PostgresPool.deadline)
       isDone = true
     }
   }
 
-  /// Runs a transaction: whatever `body` has not finished is rolled back. It is tried again if it met another's, also
-  /// where the other took a unique value first (`unique`).
-  func transact<T>(unique: Bool = false, _ body: (inout Transaction) throws(PGFailure) -> T) throws(PGFailure) -> T {
-    try attempt(unique) { (connection) throws(PGFailure) in
+  /// Runs a transaction: whatever `body` has not finished is rolled back. It is tried again if it met another's.
+  func transact<T>(_ body: (inout Transaction) throws(StoreError) -> T) throws(StoreError) -> T {
+    try attempt { (connection) throws(StoreError) in
       var transaction = Transaction(connection: connection)
-      do throws(PGFailure) {
-        let result = try body(&transaction)
-        if transaction.isBegun, !transaction.isDone { try transaction.undo() }
-        return result
-      } catch {
-        // What the body itself refuses must not leave its locks behind.
-        if connection.isOpen { _ = try? transaction.undo() }
-        throw error
+      // What the body itself refuses must not leave its locks behind.
+      defer {
+        if transaction.isBegun, !transaction.isDone {
+          _ = try? connection.run([PGStatement.rollback()], within: PostgresPool.deadline)
+        }
       }
+      return try body(&transaction)
     }
   }
 
   /// Makes calls as one transaction, in one flight.
-  func run(_ calls: [PGCall], within milliseconds: Int64 = deadline) throws(PGFailure) -> [PGRows] {
-    try attempt(false) { (connection) throws(PGFailure) in try connection.run(calls, within: milliseconds) }
+  func run(_ calls: [PGCall], within milliseconds: Int64 = deadline) throws(StoreError) -> [PGRows] {
+    try attempt { (connection) throws(StoreError) in try connection.run(calls, within: milliseconds) }
   }
 
-  private func attempt<T>(
-    _ unique: Bool, _ body: (PGConnection) throws(PGFailure) -> T
-  ) throws(PGFailure) -> T {
-    try lend { (connection) throws(PGFailure) in
-      var attempt = 1
-      while true {
-        do throws(PGFailure) { return try body(connection) } catch {
-          attempt += 1
-          guard error.isTransient(unique: unique), attempt <= PostgresPool.attempts else { throw error }
-          usleep(UInt32.random(in: 1000...5000))
-        }
+  /// Does something with a connection, again where it met others.
+  private func attempt<T>(_ body: (PGConnection) throws(StoreError) -> T) throws(StoreError) -> T {
+    guard tokens.wait(timeout: .now() + .seconds(10)) == .success else {
+      throw .unusable("all connections to PostgreSQL are in use")
+    }
+    defer { tokens.signal() }
+    let connection = try take()
+    defer { state.withLock { if !$0.isClosed { $0.idle.append(connection) } } }
+    for _ in 1..<PostgresPool.attempts {
+      do throws(StoreError) { return try body(connection) } catch {
+        guard case .contended = error else { throw error }
+        usleep(UInt32.random(in: 1000...5000))
       }
     }
+    return try body(connection)
   }
 }

@@ -20,16 +20,16 @@ final class PostgresReader: Sendable {
     let settings = ["fsync", "full_page_writes", "server_encoding"]
     let query = PGStatement(once: "SELECT " + settings.map { "current_setting('\($0)')" }.joined(separator: ", "))
     let connection: PGConnection
-    do throws(PGFailure) {
+    do throws(StoreError) {
       connection = try PGConnection(address, setup: PostgresStore.everywhere)
       let row = try connection.run([query()], within: 10_000).first?.rows.first ?? []
       for (name, value) in zip(settings, row) {
         let needed = name == "server_encoding" ? "UTF8" : "on"
         guard value.text == needed else {
-          throw PGFailure.barred("\(name) is \(value.text ?? "unknown") there; acknowledged moves need \(needed)")
+          throw StoreError.unusable("\(name) is \(value.text ?? "unknown") there; acknowledged moves need \(needed)")
         }
       }
-    } catch { throw .unusable("\(place): \(error.text)") }
+    } catch { throw error.reading(place) }
     try PostgresMigrations.run(connection, place: place)
   }
 
@@ -38,12 +38,12 @@ final class PostgresReader: Sendable {
 
   /// Runs a query; a connection that is lost is tried once more.
   private func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
-    do throws(PGFailure) {
-      do throws(PGFailure) { return try pool.run(calls, within: milliseconds) } catch {
-        guard case .lost = error else { throw error }
+    do throws(StoreError) {
+      do throws(StoreError) { return try pool.run(calls, within: milliseconds) } catch {
+        guard case .unknownOutcome = error else { throw error }
         return try pool.run(calls, within: milliseconds)
       }
-    } catch { throw .unusable("\(place): \(error.text)") }
+    } catch { throw error.reading(place) }
   }
 
   /// Reads everything but finished matches.
@@ -107,12 +107,10 @@ final class PostgresReader: Sendable {
   /// Drops old logs, some at a time.
   func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
-    do throws(PGFailure) {
-      while true {
-        let some = try pool.run([PostgresRows.prune(.int(before))], within: 60_000).last?.count ?? 0
-        guard some > 0 else { return all }
-        all += some
-      }
-    } catch { throw error.storeError }
+    while true {
+      let some = try pool.run([PostgresRows.prune(.int(before))], within: 60_000).last?.count ?? 0
+      guard some > 0 else { return all }
+      all += some
+    }
   }
 }

@@ -89,8 +89,7 @@ public final class PostgresStore: MatchStore {
       writer.connection = nil
       return writer.process
     }
-    var tooNew: StoreError?
-    do throws(PGFailure) {
+    do throws(StoreError) {
       let fresh = try PGConnection(address, setup: PostgresStore.everywhere + PostgresStore.pointwise)
       let end = Moment.current.steady + 3000
       while true {
@@ -98,29 +97,25 @@ public final class PostgresStore: MatchStore {
         if row.first?.bool == true {
           let language = try fresh.run([PostgresCluster.language()], within: 5000).first?.rows.first?.first?.int ?? 1
           guard language <= reads else {
-            tooNew = PostgresCluster.refusal(inForce: Int(language), reads: reads, at: place)
-            break
+            throw PostgresCluster.refusal(inForce: Int(language), reads: reads, at: place)
           }
           _ = try fresh.run([PostgresStore.adopt()], within: PostgresStore.longDeadline)
           writer.withLock { $0 = Writer(connection: fresh, process: row.last?.int ?? 0) }
           return
         }
-        guard Moment.current.steady < end else { throw PGFailure.barred("another server uses this database") }
+        guard Moment.current.steady < end else { throw StoreError.unusable("another server uses this database") }
         _ = try fresh.run([PostgresStore.endOld(.int(old))], within: 5000)
         usleep(50_000)
       }
-    } catch { throw .unusable("\(place): \(error.text)") }
-    if let tooNew { throw tooNew }
+    } catch { throw error.reading(place) }
   }
 
   /// Puts all that this build writes in force, so that no older one takes the matches on; for a server that begins to
   /// serve, as it is the only one it needs to ask nobody.
   package func raiseLanguage() throws(StoreError) {
     guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
-    do throws(PGFailure) {
-      let calls = [PostgresCluster.raiseAlone(.int(Int64(reads))), PostgresCluster.shutOut()]
-      _ = try connection.run(calls, within: PostgresStore.commitDeadline)
-    } catch { throw error.storeError }
+    let calls = [PostgresCluster.raiseAlone(.int(Int64(reads))), PostgresCluster.shutOut()]
+    _ = try connection.run(calls, within: PostgresStore.commitDeadline)
   }
 
   /// Ends every connection; the lock goes with them.
@@ -134,9 +129,7 @@ public final class PostgresStore: MatchStore {
     guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
     let calls = try PostgresBatch(batch, epoch: 0).calls
     guard !calls.isEmpty else { return }
-    do throws(PGFailure) { _ = try connection.run(calls, within: PostgresStore.commitDeadline) } catch {
-      throw error.storeError
-    }
+    _ = try connection.run(calls, within: PostgresStore.commitDeadline)
   }
 
   // MARK: reading

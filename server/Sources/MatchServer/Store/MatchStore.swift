@@ -59,6 +59,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case conflict(String)
   /// The logs of these matches are not as expected. Nothing of the batch was stored; without them it can be.
   case broken(Set<MatchID>)
+  /// It met another transaction that came first. Nothing was stored, and the same may be stored now.
+  case contended(String)
   /// Whether the batch is stored is not known; open the store anew and read.
   case unknownOutcome(String)
   /// The store was written by a newer program that this build cannot read.
@@ -69,7 +71,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether it is certain that nothing was stored, and why has nothing to do with who owns what.
   var isRefusal: Bool {
     switch self {
-    case .unusable, .broken: true
+    case .unusable, .broken, .contended: true
     case .conflict, .unknownOutcome, .tooNew: false
     }
   }
@@ -80,10 +82,14 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .conflict(let what): "conflict in the store: \(what)"
     case .broken(let matches):
       "the logs of these matches are not as expected: \(matches.sorted().map(\.rawValue).joined(separator: ", "))"
-    case .unknownOutcome(let what): "a commit may or may not have reached the disk: \(what)"
-    case .tooNew(let what): what
-    case .unusable(let what): what
+    case .unknownOutcome(let what): "it may or may not have been stored: \(what)"
+    case .tooNew(let what), .unusable(let what), .contended(let what): what
     }
+  }
+
+  /// What it means to somebody who only opens or reads a store.
+  func reading(_ place: String) -> StoreError {
+    if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
   }
 }
 

@@ -109,7 +109,7 @@ public final class GameListener: Sendable {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
     }
     try await host.open()
-    let channel = try await bootstrap.listen(host: configuration.host, port: configuration.port)
+    let channel = try bootstrap.listen(host: configuration.host, port: configuration.port)
     let port = channel.localAddress?.port ?? configuration.port
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
     self.channel.withLock { $0 = channel }
@@ -228,8 +228,10 @@ public final class GameListener: Sendable {
 
 extension ServerBootstrap {
   /// Listens; throws one line that names the address and what is wrong.
-  func listen(host: String, port: Int) async throws -> any Channel {
-    do { return try await bind(host: host, port: port).get() } catch let error as IOError {
+  ///
+  /// It waits on its thread, which must be none of an event loop's: to ThreadSanitizer a continuation that a loop resumes is a race.
+  func listen(host: String, port: Int) throws -> any Channel {
+    do { return try bind(host: host, port: port).wait() } catch let error as IOError {
       throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
     }
   }

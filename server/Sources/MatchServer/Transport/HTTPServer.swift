@@ -80,9 +80,9 @@ final class HTTPServer: Sendable {
     _ address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS? = nil,
     patience: TimeAmount = .seconds(20), atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
     answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPReply
-  ) async throws -> HTTPServer {
+  ) throws -> HTTPServer {
     let open = Connections(most: mostConnections, patience: patience)
-    let channel = try await ServerBootstrap(group: loop)
+    let channel = try ServerBootstrap(group: loop)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
