@@ -61,13 +61,15 @@ private struct Shaker: RuleVisitor {
 }
 
 @Suite struct FuzzTests {
-  /// How many games are played, one in eleven by win-or-block players; `FUZZ=100000 FUZZ_SEED=2` plays at length, others.
-  private static let games = amount("FUZZ", quick: 300, all: 3_000)
-  private static let seed = amount("FUZZ_SEED", quick: 2_026, all: 2_026)
+  /// `FUZZ=1100000 FUZZ_SEED=2` plays at length, others, and says every 10,000 games how far it is.
+  private static let games = amount("FUZZ", quick: 2_000, all: 20_000)
+  private static let seed = UInt64(amount("FUZZ_SEED", quick: 2_026, all: 2_026))
 
-  private static func shaken(_ index: Int) -> ScoreRules? {
+  static func shaken(_ index: Int) -> ScoreRules? {
     var rules = ScoreFilesTests.rules
-    var shaker = Shaker(generator: SplitMix64(seed: 15, index: UInt64(index)))
+    var generator = SplitMix64(seed: seed, index: UInt64(index))
+    if index % 2 == 0 { rescale(&rules, &generator) }
+    var shaker = Shaker(generator: generator)
     rules.visit(&shaker)
     rules.performance.softest = min(rules.performance.softest, rules.performance.range.lowerBound)
     rules.melody.candidates = 1 + rules.melody.candidates % 3
@@ -76,79 +78,118 @@ private struct Shaker: RuleVisitor {
     return try? RuleReader.rules(RuleText.yaml(rules))
   }
 
-  /// One game at random moments, with all that may come between: every note must be one.
-  private static func play(_ record: Record, _ rules: ScoreRules, _ generator: inout SplitMix64) -> Int {
-    var conductor = Conductor(seed: generator.next(), rules: rules)
+  /// What the checks bind to each other, changed together: a scale, cells on it, a compass that holds them; and facts.
+  private static func rescale(_ rules: inout ScoreRules, _ generator: inout SplitMix64) {
+    let modes = Scale.modes.sorted { $0.key < $1.key }
+    rules.scale = Scale(
+      tonicLetter: generator.below(7), tonicAlteration: generator.below(3) - 1,
+      steps: modes[generator.below(modes.count)].value)
+    let scale = rules.scale
+    let (low, width) = (35 + generator.below(8), 12 + generator.below(7))
+    rules.cells = (0..<9).map { _ in Pitch(scale.midi(low + generator.below(width + 1))) }
+    rules.melody.compass = Pitch(scale.midi(low))...Pitch(scale.midi(low + width))
+    let ends = [low + generator.below(width + 1), low + generator.below(width + 1)].sorted()
+    rules.melody.register = Pitch(scale.midi(ends[0]))...Pitch(scale.midi(ends[1]))
+    for index in rules.signs.indices.dropLast() where generator.below(4) == 0 {
+      rules.signs[index].when = Array(Fact.allCases.shuffled(using: &generator).prefix(generator.below(4)))
+    }
+  }
+
+  /// What was played, by how its players play.
+  struct Played {
+    var (random, reference, events) = (0, 0, 0)
+    var games: Int { random + reference }
+  }
+
+  /// A session of one to three games at random moments, with all that may come between: every note must be one. One in
+  /// four has a shipped score (the first three), one game in eleven win-or-block players.
+  static func session(_ number: Int, _ all: [ScoreRules], _ played: inout Played) -> [ScoreEvent] {
+    var generator = SplitMix64(seed: seed, index: UInt64(number) << 20)
+    func anyRules(_ generator: inout SplitMix64) -> ScoreRules {
+      all[generator.below(generator.below(4) == 0 ? 3 : all.count)]
+    }
+    var conductor = Conductor(seed: generator.next(), rules: anyRules(&generator))
     conductor.inTime = [[], [.x], [.o], [.x, .o]][generator.below(4)]
     conductor.pace = 0.7 + Double(generator.below(7)) / 10
     var now = Tick.zero
     var events: [ScoreEvent] = []
     func go(_ happening: Happening) { events += conductor.handle(happening, at: now) }
     if generator.below(4) > 0 { go(.opened(resuming: generator.below(4) == 0)) }
-    if generator.below(8) > 0 { go(.gameStarted(.start, human: [nil, .x, .o][generator.below(3)])) }
-    if generator.below(4) == 0 { go(.matchStarted(seed: generator.next())) }
-    let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
-    var game = Game()
-    for move in record.game.moves {
-      now = max(
-        now + .milliseconds(generator.below(most)), generator.below(3) == 0 ? conductor.replySlot(ready: now) : now)
-      events += conductor.advance(to: now - Conductor.lookahead)
-      switch generator.below(24) {
-      case 0: go(.connection(lost: generator.below(2) == 0))
-      case 1: go(.previewed(Square(generator.below(9))))
-      case 2: go(.clockLow(generator.below(2) == 0))
-      case 3: go(.refused)
-      case 4: conductor.shifted(generation: conductor.generation, to: now)
-      case 6: events += conductor.handle(.logged, at: now, logged: now + .milliseconds(generator.below(900)))
-      case 5:
-        guard game.undo() != nil else { break }
-        go(.undone)
-        continue
-      default: break
+    for _ in 0...generator.below(3) {
+      let isReference = generator.below(11) == 0
+      played.random += isReference ? 0 : 1
+      played.reference += isReference ? 1 : 0
+      var moves =
+        isReference ? ReferenceGames.game(seed: generator.next(), index: 0).game.moves[...] : random(&generator)
+      var game = Game()
+      // Some are set up, some go on.
+      if generator.below(8) == 0 { for _ in 0...generator.below(4) { _ = try? game.play(moves.removeFirst().square) } }
+      if generator.below(8) > 0 { go(.gameStarted(game.position, human: [nil, .x, .o][generator.below(3)])) }
+      if generator.below(4) == 0 { go(.matchStarted(seed: generator.next())) }
+      let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
+      for move in moves {
+        now = max(
+          now + .milliseconds(generator.below(most)), generator.below(3) == 0 ? conductor.replySlot(ready: now) : now)
+        events += conductor.advance(to: now - Conductor.lookahead)
+        switch generator.below(24) {
+        case 0: go(.connection(lost: generator.below(2) == 0))
+        case 1: go(.previewed(Square(generator.below(9))))
+        case 2: go(.clockLow(generator.below(2) == 0))
+        case 3: go(.refused)
+        case 4: conductor.shifted(generation: conductor.generation, to: now)
+        case 5:
+          guard game.undo() != nil else { break }
+          go(.undone)
+          continue
+        case 6: events += conductor.handle(.logged, at: now, logged: now + .milliseconds(generator.below(900)))
+        case 7: conductor.home = anyRules(&generator)
+        default: break
+        }
+        guard let facts = try? game.play(move.square) else { continue }
+        events += conductor.handle(
+          .moved(facts), at: now, logged: generator.below(3) == 0 ? now + .milliseconds(generator.below(900)) : nil)
       }
-      guard let facts = try? game.play(move.square) else { continue }
-      events += conductor.handle(
-        .moved(facts), at: now, logged: generator.below(3) == 0 ? now + .milliseconds(generator.below(900)) : nil)
-    }
-    if generator.below(3) == 0 {
-      go(.ended(GameEnd(outcome: [nil, .draw, .win(.x)][generator.below(3)], termination: .resignation)))
-    }
-    for _ in 0..<generator.below(6) {
-      now = now + .milliseconds(generator.below(60_000))
-      events += conductor.advance(to: now)
+      if generator.below(3) == 0 {
+        go(.ended(GameEnd(outcome: [nil, .draw, .win(.x)][generator.below(3)], termination: .resignation)))
+      }
+      for _ in 0..<generator.below(6) {
+        now = now + .milliseconds(generator.below(60_000))
+        events += conductor.advance(to: now)
+      }
     }
     for event in events where event.kind == .note && (event.duration <= 0 || event.velocity == 0) {
-      Issue.record("\(event)")
+      Issue.record("\(event) of session \(number)")
     }
-    return events.count
+    played.events += events.count
+    return events
   }
 
-  private static func random(_ generator: inout SplitMix64) -> Record {
+  static func random(_ generator: inout SplitMix64) -> ArraySlice<Move> {
     var game = Game()
     while !game.isOver {
       let squares = Array(game.position.legalMoves)
       _ = try? game.play(squares[generator.below(squares.count)])
     }
-    return Record(game: game)
+    return game.moves[...]
   }
 
   @Test func `No rule file, no game and no timing ends the program`() throws {
     let shipped = try ["score", "morning", "night"].map { try RuleLibrary.load("\(assets)/\($0).yaml").rules }
-    let files = (0..<max(40, min(Self.games / 10, 1_000))).compactMap(Self.shaken)
-    #expect(files.count > 30)
-    let lightly = shipped.map { rules in
-      var rules = rules
-      rules.melody.candidates = 1
-      return rules
+    let tried = max(100, min(Self.games / 10, 2_500))
+    let files = (0..<tried).compactMap(Self.shaken)
+    #expect(files.count > tried * 2 / 5)
+    let all = shipped + files
+    var played = Played()
+    var sessions = 0
+    while played.games < Self.games {
+      let told = played.games / 10_000
+      _ = Self.session(sessions, all, &played)
+      sessions += 1
+      if played.games / 10_000 > told {
+        print("fuzz: \(played.random) random games, \(played.reference) win-or-block, \(files.count) random rule files")
+      }
     }
-    let all = lightly + files
-    var generator = SplitMix64(seed: UInt64(Self.seed))
-    var events = 0
-    for index in 0..<Self.games {
-      let game = index % 11 == 0 ? ReferenceGames.game(seed: UInt64(Self.seed), index: index) : Self.random(&generator)
-      events += Self.play(game, all[index % all.count], &generator)
-    }
-    #expect(events > Self.games)
+    #expect(played.events > Self.games)
   }
 
   @Test func `Rules written out are the same rules again`() throws {
