@@ -396,14 +396,14 @@ extension Stage {
     let game = model.game
     guard let end = game.end else {
       let turn = game.turn
-      if model.isThinking {
-        return (text(turn == .x ? .thinkingX : .thinkingO), model.waitsForMusic ? text(.waitsForMusic) : "")
-      }
+      let (toMove, thinking) = turn == .x ? (Phrase.xToMove, Phrase.thinkingX) : (.oToMove, .thinkingO)
+      if model.isThinking { return (text(thinking), model.waitsForMusic ? text(.waitsForMusic) : "") }
+      let main = text(model.online?.you == turn.opponent ? thinking : toMove)
       let seat = turn == .x ? model.setup.x : model.setup.o
       let other = turn == .x ? model.setup.o : model.setup.x
-      if let online = onlineText() { return (text(turn == .x ? .xToMove : .oToMove), online) }
-      if model.soundWaits { return (text(turn == .x ? .xToMove : .oToMove), text(.soundWaits)) }
-      return (text(turn == .x ? .xToMove : .oToMove), seat == .human && other != .human ? text(.yourMove) : "")
+      if let online = onlineText() { return (main, online) }
+      if model.soundWaits { return (main, text(.soundWaits)) }
+      return (main, seat == .human && other != .human ? text(.yourMove) : "")
     }
     var why: String
     switch end.termination {

@@ -104,13 +104,17 @@ final class NetworkScene: PageScene {
       rows.append(line(.roomIs))
       let big = TextRow(stage: stage, code)
       big.size = 3
-      big.isFaint = false
+      (big.isFaint, big.isLining) = (false, true)
       big.alignment = .center
       rows.append(big)
       var words: [(title: String, intent: Intent, poem: String?)] = [(stage.text(.copy), .copyText(code), nil)]
       if stage.services.share != nil { words.append((stage.text(.share), .shareRoom(code: code), nil)) }
       rows.append(WordsRow(stage: stage, words))
-      if let host = network.hostAddress { rows.append(TextRow(stage: stage, stage.text(.hostIs) + " " + host)) }
+      if let host = network.hostAddress {
+        let row = TextRow(stage: stage, stage.text(.hostIs) + " " + host)
+        row.isLining = true
+        rows.append(row)
+      }
     case .playing: rows.append(line(.inMatch))
     }
     column.set(rows)

@@ -143,7 +143,7 @@ final class FieldRow: PageRow {
   override func draw(_ canvas: Canvas) {
     let em = stage.metrics.em
     let theme = stage.theme
-    let style = TextStyle(em * 1.12)
+    let style = TextStyle(em * 1.12, lining: true)
     let baseline = frame.y + em * 2.4
     canvas.text(
       caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
