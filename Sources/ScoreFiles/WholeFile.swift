@@ -14,6 +14,11 @@ public enum WholeFile {
   /// Lets `body` write a file beside the wanted one and puts it in place when that went well.
   public static func write(_ path: String, _ body: (_ part: String) throws -> Void) throws {
     let part = path + ".part"
+    var status = stat()
+    // A device that was replaced is gone for everyone.
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw ScoreFileError("\(path): is no regular file")
+    }
     do {
       try body(part)
     } catch {

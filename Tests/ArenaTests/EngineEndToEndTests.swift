@@ -109,6 +109,19 @@ import TicTacToe
     #expect(Support.eventually { Support.processes(marked: mark) == 0 })
   }
 
+  @Test func `a move that nobody asked for is noticed while another engine is awaited`() throws {
+    try Support.withFolder { folder in
+      try Data().write(to: URL(filePath: folder + "/said"))
+      var configuration = try Support.match("random", "random", games: 2)
+      configuration.entrants = ["afterthought", "patient"].map { Support.misbehaving("\($0) \(folder)/said") }
+      configuration.time.moveTime = 10_000
+      var run = try Run(configuration, threads: 1, guardExecutable: Support.arena)
+      let forfeits = try run.play().forfeits
+      #expect(forfeits.reduce(0) { $0 + $1.count } == 2)
+      #expect(forfeits.allSatisfy { $0.player == 0 && $0.reason.contains("an unasked 'bestmove") }, "\(forfeits)")
+    }
+  }
+
   @Test(arguments: runsAll ? [1, 2] : [2]) func `no more games are played at a time than was said, over all pairings`(
     threads: Int
   )

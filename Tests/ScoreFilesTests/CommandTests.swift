@@ -97,3 +97,12 @@ func `Bad input is one clear line on standard error, status 2, and nothing is wr
   let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
   #expect(object?["games"] as? Int == 4)
 }
+
+@Test func `What is no regular file is refused, not replaced`() throws {
+  let pipe = NSTemporaryDirectory() + "pipe-\(UUID().uuidString)"
+  mkfifo(pipe, 0o600)
+  defer { unlink(pipe) }
+  #expect(throws: ScoreFileError.self) { try WholeFile.write([1], to: pipe) }
+  var status = stat()
+  #expect(stat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+}

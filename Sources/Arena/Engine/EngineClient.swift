@@ -107,7 +107,6 @@ final class EngineClient: @unchecked Sendable {
   /// Waits for `readyok`; answers what came instead.
   private func unready(_ process: EngineProcess, _ deadline: Double) -> String? {
     process.resetCount()
-    if process.readPlain("readyok", deadline: deadline) { return nil }
     while process.bytesRead <= EngineClient.floodLimit {
       switch process.readLine(deadline: deadline) {
       case .line("readyok"): return nil
@@ -153,7 +152,7 @@ final class EngineClient: @unchecked Sendable {
 
   /// Asks for a move; anything but a legal one in time loses the game and kills the engine.
   func move(
-    start: Position, moves: [Square], position: Position, otherClock: Double?
+    start: Position, moves: [Square], position: Position, otherClock: Double?, watching other: EngineClient? = nil
   ) -> Result<(Square, Thought), EngineLoss> {
     if let pendingLoss { return .failure(pendingLoss) }
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
@@ -174,16 +173,17 @@ final class EngineClient: @unchecked Sendable {
     }
     // The position of the next move begins with this one.
     request.removeLast(request.count - told)
+    // One that gets ready for the game is not quiet.
+    let watched = other?.readyDeadline == nil ? other?.process : nil
     var evaluation: String?
     var answer: (square: Square?, text: String)?
-    if let square = process.readPlainMove(deadline: deadline) { answer = (square, notation.text(of: square)) }
     while answer == nil {
       guard process.bytesRead <= EngineClient.floodLimit else {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
       }
-      switch process.readLine(deadline: deadline) {
+      switch process.readLine(deadline: deadline, watching: watched) {
       case .line(let line):
-        let words = line.split(whereSeparator: \.isWhitespace)
+        let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else { continue }
         let word = words.dropFirst().first ?? ""

@@ -34,11 +34,14 @@ final class EngineProcess {
   private let input: Int32
   private let output: Int32
   private let guardSocket: Int32
-  private var buffer: [UInt8] = []
-  private var head = 0
+  /// What was read and not yet taken lies from `head` to `tail`.
+  private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 2 * EngineProcess.lineLimit)
+  private var (head, tail) = (0, 0)
   /// Bytes read since `resetCount`.
   private(set) var bytesRead = 0
   private var isOpen = true
+  /// Whether nothing came while the other engine was awaited.
+  private var isKnownQuiet = false
 
   /// Starts `guardExecutable guard -- command…`.
   init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
@@ -113,7 +116,10 @@ final class EngineProcess {
     }
   }
 
-  deinit { stop() }
+  deinit {
+    stop()
+    buffer.deallocate()
+  }
 
   /// Milliseconds in which an engine may end by itself after `quit`.
   private static let courtesy = 300.0
@@ -164,82 +170,36 @@ final class EngineProcess {
     return true
   }
 
-  /// The next line without its end.
-  func readLine(deadline: Double) -> Reading {
+  /// The next line without its end; meanwhile it is noted whether another engine keeps quiet.
+  func readLine(deadline: Double, watching other: EngineProcess? = nil) -> Reading {
     while true {
       if let end = lineEnd {
-        let line = buffer[head..<end]
+        let isShorter = end > head && buffer[end - 1] == 0x0D
+        let line = UnsafeBufferPointer(start: buffer + head, count: end - head - (isShorter ? 1 : 0))
         head = end + 1
         if line.count > EngineProcess.lineLimit { return .overlong }
-        let trimmed = line.last == 0x0D ? line.dropLast() : line
-        guard !trimmed.contains(where: { $0 < 0x20 && $0 != 0x09 }),
-          let text = String(validating: trimmed, as: UTF8.self)
-        else { return .garbage }
-        return .line(text)
+        // Decoded and compared: quicker than the library's way of validating.
+        let text = String(decoding: line, as: UTF8.self)
+        let isText = !line.contains { $0 < 0x20 && $0 != 0x09 } && text.utf8.elementsEqual(line)
+        return isText ? .line(text) : .garbage
       }
-      if buffer.count - head > EngineProcess.lineLimit { return .overlong }
-      guard wait(output, Int16(POLLIN), deadline) else { return .late }
+      if tail - head > EngineProcess.lineLimit { return .overlong }
+      guard wait(output, Int16(POLLIN), deadline, watching: other) else { return .late }
       guard fill() else { return .closed }
     }
   }
 
-  /// Whether the next and all there is to read is this line; `false` leaves everything to `readLine`.
-  func readPlain(_ text: StaticString, deadline: Double) -> Bool {
-    if head == buffer.count {
-      guard wait(output, Int16(POLLIN), deadline), fill() else { return false }
-    }
-    let count = text.utf8CodeUnitCount
-    guard buffer.count - head == count + 1, buffer[buffer.count - 1] == 0x0A else { return false }
-    let isEqual = buffer.withUnsafeBytes { bytes in
-      bytes.baseAddress.map { memcmp($0 + head, text.utf8Start, count) == 0 } ?? false
-    }
-    if isEqual { head = buffer.count }
-    return isEqual
-  }
-
-  /// The cell of a line `bestmove CELL` or `bestmove P@CELL` that is the next and all there is to read, which is what
-  /// engines answer nearly always; `nil` leaves everything to `readLine`.
-  func readPlainMove(deadline: Double) -> Square? {
-    if head == buffer.count {
-      guard wait(output, Int16(POLLIN), deadline), fill() else { return nil }
-    }
-    guard let end = lineEnd, end == buffer.count - 1 else { return nil }
-    return buffer.withUnsafeBufferPointer { bytes in
-      let line = UnsafeBufferPointer(rebasing: bytes[head..<end])
-      guard line.count == 11 || line.count == 13, line.starts(with: "bestmove ".utf8),
-        line.count == 11 || (line[9] == UInt8(ascii: "P") && line[10] == UInt8(ascii: "@")),
-        let file = EngineProcess.place(line[line.count - 2], "a"),
-        let rank = EngineProcess.place(line[line.count - 1], "1")
-      else { return nil }
-      head = end + 1
-      return Square((2 - rank) * 3 + file)
-    }
-  }
-
-  private static func place(_ byte: UInt8, _ first: Unicode.Scalar) -> Int? {
-    let place = Int(byte) - Int(first.value)
-    return (0..<3).contains(place) ? place : nil
-  }
-
   /// Where the line that begins at `head` ends, if it is all there.
   private var lineEnd: Int? {
-    head < buffer.count ? buffer[head...].firstIndex(of: 0x0A) : nil
+    memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
   /// Reads what is there; `false` where the engine closed its output.
   private func fill() -> Bool {
-    if head == buffer.count {
-      buffer.removeAll(keepingCapacity: true)
-    } else if head > 0 {
-      buffer.removeSubrange(..<head)
-    }
-    head = 0
-    let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
-      let count = read(output, space.baseAddress, 4096)
-      if count > 0 { buffer.append(contentsOf: space[..<count]) }
-      return count
-    }
-    if count > 0 { bytesRead += count }
+    memmove(buffer, buffer + head, tail - head)
+    (head, tail) = (0, tail - head)
+    let count = read(output, buffer + tail, 2 * EngineProcess.lineLimit - tail)
+    if count > 0 { (tail, bytesRead) = (tail + count, bytesRead + count) }
     return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
   }
 
@@ -251,8 +211,8 @@ final class EngineProcess {
 
   /// What the engine wrote without being asked, if it is there already: the first line of it that is a move.
   func unaskedMove() -> String? {
-    var item = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    if head == buffer.count, poll(&item, 1, 0) == 1, item.revents & Int16(POLLIN) != 0 { _ = fill() }
+    if !isKnownQuiet, head == tail { _ = fill() }
+    isKnownQuiet = false
     while lineEnd != nil {
       if case .line(let line) = readLine(deadline: 0), line.hasPrefix("bestmove") { return line }
     }
@@ -276,20 +236,29 @@ final class EngineProcess {
   }
 
   /// Waits until a descriptor is ready; `false` at the deadline.
-  private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
+  private func wait(
+    _ descriptor: Int32, _ events: Int16, _ deadline: Double, watching other: EngineProcess? = nil
+  ) -> Bool {
+    other?.isKnownQuiet = true
+    // Who answers at once is not worth a look at the signal.
+    var (count, patience) = (nfds_t(2), 20.0)
     while true {
       let left = deadline - monotonicMilliseconds()
       guard left > 0 else { return false }
+      let watched = other.map { $0.isKnownQuiet ? $0.output : -1 } ?? -1
       var items = (
         pollfd(fd: descriptor, events: events, revents: 0),
+        pollfd(fd: watched, events: Int16(POLLIN), revents: 0),
         pollfd(fd: isOpen ? stopSignal.descriptor : -1, events: Int16(POLLIN), revents: 0)
       )
       let ready = withUnsafeMutablePointer(to: &items) {
-        $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, Int32(min(left.rounded(.up), 60_000))) }
+        $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, count, Int32(min(left.rounded(.up), patience))) }
       }
-      if items.1.revents != 0 { return false }
-      if ready > 0 { return true }
+      if items.1.revents != 0 { other?.isKnownQuiet = false }
+      if items.2.revents != 0 { return false }
+      if items.0.revents != 0 { return true }
       if ready < 0, errno != EINTR { return false }
+      (count, patience) = (3, 60_000)
     }
   }
 }

@@ -23,8 +23,8 @@ public enum UCINotation: Sendable, Hashable {
 
   /// Reads a move in either way; a drop may be written with either letter.
   public static func square(_ text: some StringProtocol) -> Square? {
-    if text.hasPrefix("P@") || text.hasPrefix("p@") { return Square(name: text.dropFirst(2)) }
-    return Square(name: text)
+    let isDrop = text.utf8.starts(with: "P@".utf8) || text.utf8.starts(with: "p@".utf8)
+    return isDrop ? Square(name: text.dropFirst(2)) : Square(name: text)
   }
 
   /// Reads the words of a position in either way; the hand and the counters of cutechess say nothing more.

@@ -87,6 +87,10 @@ while True:
                 note("+")
             while os.path.getsize(sys.argv[2]) < 2:
                 time.sleep(0.01)
+        if mode == "patient" and moves:
+            # It answers when its opponent has had its afterthought.
+            while os.path.getsize(sys.argv[2]) < games:
+                time.sleep(0.01)
         if mode == "busy":
             note("+")
             time.sleep(0.002)
@@ -125,6 +129,10 @@ while True:
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
+        if mode == "afterthought" and turns == 1:
+            time.sleep(0.02)
+            say("bestmove " + move)
+            note("+")
         if mode == "deaf" and turns == 1:
             os.close(0)
             time.sleep(1000)
