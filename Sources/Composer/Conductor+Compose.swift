@@ -10,15 +10,13 @@ extension Conductor {
       seed: gameSeed, index: UInt64(number + 1) << 16 | UInt64(plan.kind == .closing ? 1 : 0))
     let rules = rules
     let count = max(rules.melody.candidates, 1)
-    func search(_ candidate: Int) -> MelodySearch {
-      MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed, candidate: candidate % count)
-    }
+    var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
     /// A candidate past the usual number is a variation: one of them with another note in one slot.
     func line(_ candidate: Int) -> MelodyLine {
-      let search = search(candidate)
+      search.choose(candidate % count)
       let line = search.solve()
       let slot = candidate / count - 1
-      return slot < 0 || slot >= line.degrees.count ? line : search.varied(line, at: slot)
+      return slot < 0 || slot >= line.degrees.count ? line : search.varied(line, at: slot) ?? line
     }
     let octaves = rules.hand(plan.hand).octaves
     let (choice, found) = choose(octaves, problem.count, line)
@@ -31,7 +29,10 @@ extension Conductor {
     let written = BarWriter(rules: rules).write(
       plan, line: found.degrees, index: index, start: moment,
       generator: SplitMix64(seed: barSeed, index: 0xFFFF))
-    if explains { reasons[index] = search(choice).reasons(for: found, octaves: octaves) }
+    if explains {
+      search.choose(choice % count)
+      reasons[index] = search.reasons(for: found, octaves: octaves)
+    }
     take(written)
     return written
   }

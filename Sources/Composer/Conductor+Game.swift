@@ -10,7 +10,7 @@ extension Conductor {
     let generation = newGeneration()
     var events = [
       ScoreEvent(frame: moment, generation: generation, kind: .pedal, amount: 127),
-      bed(at: moment, level: rules.drone.level, seconds: rules.drone.fade, generation: generation),
+      bed(at: moment, seconds: rules.drone.fade, generation: generation),
     ]
     events += tonic(at: moment + .seconds(rules.opening.drone), generation: generation)
     waitingSince = moment
@@ -44,7 +44,7 @@ extension Conductor {
       ScoreEvent(frame: moment, generation: generation, kind: .cut),
       .pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: generation),
       .pedal(at: moment + up, to: 127, seconds: rules.pedal.fade, generation: generation),
-      bed(at: moment, level: rules.drone.level, seconds: rules.pedal.newGame, generation: generation),
+      bed(at: moment, seconds: rules.pedal.newGame, generation: generation),
     ]
     events += tonic(at: moment + up, generation: generation)
     pendingTonic = moment + up
@@ -95,7 +95,7 @@ extension Conductor {
       before = game
       (before.lastMove, before.hurried) = (nil, 0)
     }
-    past.append(Past(game: before, novelty: novelty, moment: moment))
+    past.append(Past(game: before, novelty: game.isMatch ? novelty : nil, moment: moment))
     let overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
     pendingTonic = nil
     if let gap, !inTime.contains(facts.mover) { game.tempo.hear(gap) }
@@ -137,24 +137,16 @@ extension Conductor {
     game.said = Said(
       start: moment, onsets: written.onsets, goal: written.bar.pairs.last?.m, signs: spoken(plan, by: facts.mover))
     slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
-    var marks: [ScoreEvent] = []
-    if isUnannounced {
-      // The old game's pedal is let go under the downbeat and caught again when the hands have moved on.
-      let up = Tick.seconds(rules.pedal.newGame)
-      marks = [
-        .pedal(at: moment, to: 0, seconds: rules.pedal.fade, generation: generation),
-        .pedal(at: moment + up, to: 127, seconds: rules.pedal.fade, generation: generation),
-      ]
-    } else if hurried > 0 && hurried % max(rules.gestures.hurryPedal, 1) == 0 {
-      marks = [
-        .pedal(at: moment, to: rules.pedal.half, seconds: rules.pedal.fade, generation: generation),
-        .pedal(
-          at: moment + .seconds(rules.pedal.halfSeconds), to: 127, seconds: rules.pedal.fade, generation: generation),
-      ]
-    }
+    // The old game's pedal is let go under the downbeat and caught again when the hands have moved on; a hurried one's half.
+    let isHalf = hurried > 0 && hurried % max(rules.gestures.hurryPedal, 1) == 0
+    let dip = isUnannounced ? (0, rules.pedal.newGame) : isHalf ? (rules.pedal.half, rules.pedal.halfSeconds) : nil
     var events = written.events(generation: generation, silencesT: connectionLost)
-    if !marks.isEmpty { events.removeAll { $0.kind == .pedal && $0.frame == moment } }
-    events += marks
+    if let (amount, seconds) = dip {
+      events.removeAll { $0.kind == .pedal && $0.frame == moment }
+      events += [(moment, amount), (moment + .seconds(seconds), 127)].map {
+        .pedal(at: $0, to: $1, seconds: rules.pedal.fade, generation: generation)
+      }
+    }
     events.append(ScoreEvent(frame: moment, generation: generation, kind: .cut))
     if let outcome = facts.outcome {
       game.isOver = true
@@ -369,7 +361,7 @@ extension Conductor {
     let echoed = game.echoed
     game = before.game
     game.echoed = echoed
-    if game.isMatch { novelty = before.novelty }
+    novelty = before.novelty ?? novelty
   }
 
   // MARK: Ends

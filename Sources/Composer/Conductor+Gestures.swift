@@ -77,7 +77,7 @@ extension Conductor {
     }
     guard pulseAt != nil else { return [] }
     pulseAt = nil
-    return [bed(at: moment, level: rules.drone.level, seconds: 1, generation: newGeneration())]
+    return [bed(at: moment, seconds: 1, generation: newGeneration())]
   }
 
   mutating func pulse(at moment: Tick) -> [ScoreEvent] {
@@ -85,15 +85,13 @@ extension Conductor {
     let shape = rules.gestures.pulseShape.map { $0 * rules.gestures.pulse }
     let generation = newGeneration()
     return [
-      bed(at: moment, level: rules.drone.level, seconds: shape[0], generation: generation),
+      bed(at: moment, seconds: shape[0], generation: generation),
       bed(
         at: moment + .seconds(shape[1]), level: rules.gestures.pulseLevel, seconds: shape[2], generation: generation),
     ]
   }
 
-  func bed(at moment: Tick, level: Int, seconds: Double, generation: UInt32) -> ScoreEvent {
-    ScoreEvent(
-      frame: moment, generation: generation, kind: .drone, pitch: rules.drone.bed, amount: UInt8(clamping: level),
-      duration: Int32(clamping: Tick.seconds(seconds).rawValue))
+  func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
+    rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
   }
 }

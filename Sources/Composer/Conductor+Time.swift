@@ -46,6 +46,13 @@ extension Conductor {
 
   // MARK: The arch
 
+  /// Plays the arch to its end, for those who do not wait for it.
+  public mutating func hearOut() -> [ScoreEvent] {
+    var events: [ScoreEvent] = []
+    while isClosing, let next = nextAt { events += advance(to: next - Self.lookahead) }
+    return events
+  }
+
   private mutating func closingBar(_ closing: Closing, at moment: Tick) -> [ScoreEvent] {
     var closing = closing
     let ending = closing.ending
@@ -135,11 +142,12 @@ extension Conductor {
     }
     let own = number % 2 * rules.octaves
     let ways = [long, heard].flatMap { bars in [own, rules.octaves - own, -1].map { (bars, $0) } }
-    guard let (from, octaves) = ways.first(where: { !unsaid($0, $1).isEmpty }) else {
+    var (sources, octaves): ([Bar], Int) = ([], own)
+    for (bars, way) in ways where sources.isEmpty { (sources, octaves) = (unsaid(bars, way), way) }
+    guard !sources.isEmpty else {
       nextAt = moment + .seconds(rules.rest)
       return []
     }
-    let sources = unsaid(from, octaves)
     var generator = SplitMix64(seed: gameSeed, index: 0xEC40 &+ UInt64(number) &+ UInt64(heard.count) << 16)
     let previous = bars.last?.kind == .echo ? bars.last?.pairs.first?.m?.pitch : nil
     let fresh = sources.filter { $0.pairs.first?.m?.pitch != previous }
@@ -241,6 +249,9 @@ extension Conductor {
 }
 
 extension Bar {
+  /// The end of its last pair, or where it was cut.
+  public var end: Tick { start + (cut ?? pairs.last.map { Conductor.end(of: $0) } ?? .zero) }
+
   /// The pairs that sounded: all of an uncut bar, a prefix of a cut one.
   public var sounding: [Pair] {
     guard let cut else { return pairs }

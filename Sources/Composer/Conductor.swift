@@ -110,7 +110,8 @@ public struct Conductor: Sendable {
   /// The score before a move of moment `moment`.
   struct Past: Sendable {
     var game: GameScore
-    var novelty: Novelty
+    /// Of a match alone: at one board what was said stays said.
+    var novelty: Novelty?
     var moment: Tick
   }
 
@@ -289,9 +290,7 @@ public struct Conductor: Sendable {
       reasons[last.index] = nil
     }
     guard let last = bars.indices.last, bars[last].cut == nil else { return }
-    let bar = bars[last]
-    let end = bar.pairs.last.map { Self.end(of: $0) } ?? .zero
-    if bar.start + end > moment { bars[last].cut = moment - bar.start }
+    if bars[last].end > moment { bars[last].cut = moment - bars[last].start }
   }
 
   static func end(of pair: Pair) -> Tick {

@@ -60,37 +60,51 @@ public struct NoteReason: Sendable, Hashable {
   public let runnerUp: RunnerUp?
 }
 
-/// Dynamic programming over (slot, degree, way it was reached).
+/// Dynamic programming over (slot, degree, way it was reached), for each candidate of a bar.
 ///
-/// O(count × degrees × widest × 8); a bar of eight takes about 0.1 ms in release.
+/// O(count × degrees × widest × 8) a candidate; what all of them pay alike is summed once.
 struct MelodySearch {
   /// How a note was reached; what the next move must answer.
   private enum Way: Int, CaseIterable {
     case none, stepUp, stepDown, leapUp, leapDown, same, thirdUp, thirdDown
   }
 
+  /// What lines pay with no move wider than `widest`, whatever a candidate's taste.
+  private struct Prices {
+    let widest: Int
+    /// By way and move.
+    var moves: [Int]
+    /// By slot, degree and the move that leads there: the degree's own price and the path's.
+    var paths: [Int]
+  }
+
   private let rules: ScoreRules.MelodyRules
   private let scale: Scale
   private let problem: MelodyProblem
+  private let seed: UInt64
   private let low: Int
   private let size: Int
-  private let registerLow: Int
-  private let registerHigh: Int
+  private let register: ClosedRange<Int>
+  private var prices = Prices(widest: 0, moves: [], paths: [])
   /// Chance and recall of this candidate, by slot and degree.
-  private var taste: [Int]
-  private var recalls: [Int: Int]
+  private var taste: [Int] = []
+  private var recalls: [Int: Int] = [:]
 
-  /// Prepares candidate number `candidate` of a problem.
-  init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64, candidate: Int) {
-    (self.rules, self.scale, self.problem) = (rules, scale, problem)
-    recalls = problem.recalls
-    low = scale.degree(atOrAbove: rules.compass.lowerBound.midi)
-    size = scale.degree(atOrAbove: rules.compass.upperBound.midi) - low + 1
-    registerLow = scale.degree(atOrAbove: rules.register.lowerBound.midi)
-    registerHigh = scale.degree(atOrAbove: rules.register.upperBound.midi)
-    taste = [Int](repeating: 0, count: problem.count * size)
+  /// Prepares a problem; its lines are those of the candidate that was chosen last.
+  init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64) {
+    (self.rules, self.scale, self.problem, self.seed) = (rules, scale, problem, seed)
+    func degree(_ pitch: Pitch) -> Int { scale.degree(atOrAbove: pitch.midi) }
+    low = degree(rules.compass.lowerBound)
+    size = degree(rules.compass.upperBound) - low + 1
+    register = degree(rules.register.lowerBound)...degree(rules.register.upperBound)
+    prices = prices(widest: rules.widest)
+  }
+
+  /// Takes up candidate number `candidate`.
+  mutating func choose(_ candidate: Int) {
     var generator = SplitMix64(seed: seed, index: UInt64(truncatingIfNeeded: candidate))
-    for index in taste.indices { taste[index] = generator.below(max(rules[.chance], 0) + 1) }
+    taste = (0..<problem.count * size).map { _ in generator.below(max(rules[.chance], 0) + 1) }
+    recalls = problem.recalls
     if recalls.isEmpty { planRecalls(&generator) }
   }
 
@@ -110,8 +124,7 @@ struct MelodySearch {
     }
   }
 
-  /// What a degree costs in a slot, wherever it is reached from.
-  @inline(__always)
+  /// What a degree costs in a slot, wherever it is reached from and whatever the candidate.
   private func noteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
     let midi = scale.midi(degree)
     let isTriad = scale.isTriad(midi)
@@ -121,20 +134,17 @@ struct MelodySearch {
     } else if !isTriad && !(isLast && problem.goal == .tension) {
       visit(.tension, rules[.tension])
     }
-    let outside = max(registerLow - degree, degree - registerHigh, 0)
+    let outside = max(register.lowerBound - degree, degree - register.upperBound, 0)
     if outside > 0 { visit(.edge, outside * rules[.edge]) }
     if degree != problem.center { visit(.register, abs(degree - problem.center) * rules[.register]) }
     if slot > 0 && problem.own.contains(degree) { visit(.own, rules[.own]) }
-    if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
     if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
-    let chance = taste[slot * size + degree - low]
-    if chance != 0 { visit(.chance, chance) }
   }
 
-  private func noteCost(_ slot: Int, _ degree: Int) -> Int {
-    var sum = 0
-    noteCosts(slot, degree) { sum += $1 }
-    return sum
+  /// What a degree costs in a slot by the candidate's taste.
+  private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
+    if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
+    visit(.chance, taste[slot * size + degree - low])
   }
 
   private func satisfiesGoal(_ degree: Int) -> Bool {
@@ -171,7 +181,6 @@ struct MelodySearch {
   }
 
   /// What a move into a slot costs by where it leads.
-  @inline(__always)
   private func pathCosts(
     _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
   ) {
@@ -192,47 +201,64 @@ struct MelodySearch {
     }
   }
 
+  private func prices(widest: Int) -> Prices {
+    let span = 2 * widest + 1
+    var prices = Prices(
+      widest: widest, moves: [Int](repeating: 0, count: Way.allCases.count * span),
+      paths: [Int](repeating: 0, count: problem.count * size * span))
+    for way in Way.allCases {
+      for move in -widest...widest {
+        moveCosts(way, move) { prices.moves[way.rawValue * span + move + widest] += $1 }
+      }
+    }
+    for slot in 0..<problem.count {
+      for degree in low..<low + size {
+        var note = 0
+        noteCosts(slot, degree) { note += $1 }
+        for move in -widest...widest {
+          var path = note
+          if slot > 0 { pathCosts(slot, from: degree - move, move: move) { path += $1 } }
+          prices.paths[(slot * size + degree - low) * span + move + widest] = path
+        }
+      }
+    }
+    return prices
+  }
+
   /// The cheapest line. What is settled before the search comes first: where it cannot be reached by moves as wide as
   /// the rules allow, they are as wide as need be.
   func solve() -> MelodyLine {
-    solve(banned: nil, widest: rules.widest) ?? solve(banned: nil, widest: size - 1)
+    solve(prices) ?? solve(prices(widest: size - 1))
       ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
   }
 
-  /// The cheapest line whose note in a slot is another; the line itself where that is settled.
-  func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine {
-    problem.fixed[slot] == nil ? solve(banned: (slot, line.degrees[slot]), widest: rules.widest) ?? line : line
+  /// The cheapest line whose note in a slot is another; `nil` where that is settled or there is none.
+  func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
+    problem.fixed[slot] == nil ? solve(prices, banned: (slot, line.degrees[slot])) : nil
   }
 
-  /// The cheapest line with no move wider than `widest`; `banned` is a degree that must not be taken in a slot.
-  private func solve(banned: (slot: Int, degree: Int)?, widest: Int) -> MelodyLine? {
+  /// The cheapest line at some prices; `banned` is a degree that must not be taken in a slot.
+  private func solve(_ prices: Prices, banned: (slot: Int, degree: Int)? = nil) -> MelodyLine? {
     let ways = Way.allCases.count
     let far = Int.max / 4
+    let widest = prices.widest
     let span = 2 * widest + 1
-    // The parts of the cost that do not depend on the path are summed once: the inner loop only adds.
-    var moveTable = [Int](repeating: 0, count: ways * span)
-    for way in Way.allCases {
-      for move in -widest...widest {
-        moveCosts(way, move) { moveTable[way.rawValue * span + move + widest] += $1 }
-      }
-    }
     var best = [Int](repeating: far, count: problem.count * size * ways)
     var from = [Int32](repeating: -1, count: best.count)
-    for degree in degrees(0, banned) {
-      best[(degree - low) * ways] = noteCost(0, degree)
-    }
-    for slot in 1..<max(problem.count, 1) where problem.count > 1 {
-      for degree in degrees(slot, banned) {
-        let note = noteCost(slot, degree)
-        for move in -widest...widest {
+    for slot in 0..<problem.count {
+      for degree in degrees(slot) where banned?.slot != slot || banned?.degree != degree {
+        let place = slot * size + degree - low
+        var note = 0
+        tasteCosts(slot, degree) { note += $1 }
+        if slot == 0 { best[place * ways] = note + prices.paths[place * span] }
+        for move in -widest...widest where slot > 0 {
           let previous = degree - move
           guard previous >= low, previous < low + size else { continue }
-          var path = note
-          pathCosts(slot, from: previous, move: move) { path += $1 }
+          let path = note + prices.paths[place * span + move + widest]
           let source = ((slot - 1) * size + previous - low) * ways
-          let target = (slot * size + degree - low) * ways + Self.way(move).rawValue
+          let target = place * ways + Self.way(move).rawValue
           for way in 0..<ways where best[source + way] < far {
-            let cost = best[source + way] + path + moveTable[way * span + move + widest]
+            let cost = best[source + way] + path + prices.moves[way * span + move + widest]
             if cost < best[target] {
               best[target] = cost
               from[target] = Int32(source + way)
@@ -252,9 +278,10 @@ struct MelodySearch {
     return MelodyLine(degrees: line, cost: best[end])
   }
 
-  private func degrees(_ slot: Int, _ banned: (slot: Int, degree: Int)?) -> [Int] {
-    let all = problem.fixed[slot].map { [min(max($0, low), low + size - 1)] } ?? Array(low..<(low + size))
-    return all.filter { !(banned?.slot == slot && banned?.degree == $0) }
+  private func degrees(_ slot: Int) -> Range<Int> {
+    guard let fixed = problem.fixed[slot] else { return low..<low + size }
+    let degree = min(max(fixed, low), low + size - 1)
+    return degree..<degree + 1
   }
 
   /// Why each note of a line is there.
@@ -263,18 +290,19 @@ struct MelodySearch {
     return line.degrees.indices.map { slot in
       let degree = line.degrees[slot]
       var costs: [RuleCost] = []
-      noteCosts(slot, degree) { costs.append(RuleCost(rule: $0, cost: $1)) }
+      func cost(_ rule: ScoreRules.MelodyRule, _ cost: Int) { costs.append(RuleCost(rule: rule, cost: cost)) }
+      noteCosts(slot, degree, cost)
+      tasteCosts(slot, degree, cost)
       if slot > 0 {
         let move = degree - line.degrees[slot - 1]
-        moveCosts(way, move) { costs.append(RuleCost(rule: $0, cost: $1)) }
-        pathCosts(slot, from: line.degrees[slot - 1], move: move) { costs.append(RuleCost(rule: $0, cost: $1)) }
+        moveCosts(way, move, cost)
+        pathCosts(slot, from: line.degrees[slot - 1], move: move, cost)
         way = Self.way(move)
       }
       costs.sort { $0.rule.rawValue < $1.rule.rawValue }
-      let other = problem.fixed[slot] == nil ? solve(banned: (slot, degree), widest: rules.widest) : nil
       return NoteReason(
         costs: costs,
-        runnerUp: other.map {
+        runnerUp: varied(line, at: slot).map {
           RunnerUp(pitch: Pitch(scale.midi($0.degrees[slot]) + 12 * octaves), dearer: $0.cost - line.cost)
         })
     }

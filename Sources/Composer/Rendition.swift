@@ -67,7 +67,7 @@ public struct Rendition: Sendable {
       now = .seconds(rules.opening.phrase)
       if !keepsFrames {
         carryOn(to: now)
-        now = conductor.bars.last.map(Self.end(of:)) ?? now
+        now = conductor.bars.last?.end ?? now
       }
     } else {
       now = .seconds(2 * rules.bars.short)
@@ -87,7 +87,7 @@ public struct Rendition: Sendable {
       }
       carryOn(to: now)
       say(.moved(facts), at: now, logged: slot)
-      now = conductor.bars.last.map(Self.end(of:)) ?? now
+      now = conductor.bars.last?.end ?? now
     }
     hear(&asides, until: .max, from: record.game.position, record, origin)
     if let end = record.game.end, end.termination != .normal {
@@ -97,7 +97,8 @@ public struct Rendition: Sendable {
       carryOn(to: now)
       say(.ended(end), at: now)
     }
-    finish(from: now)
+    events += conductor.hearOut()
+    end = conductor.bars.last?.end ?? now
     events = Conductor.sorted(ScoreEvent.heard(events))
   }
 
@@ -137,18 +138,4 @@ public struct Rendition: Sendable {
     events += conductor.advance(to: moment - Conductor.lookahead)
   }
 
-  private mutating func finish(from moment: Tick) {
-    var now = moment
-    end = conductor.bars.last.map(Self.end(of:)) ?? now
-    while conductor.isClosing {
-      carryOn(to: now)
-      end = conductor.bars.last.map(Self.end(of:)) ?? now
-      now = end
-    }
-  }
-
-  /// The end of the last pair of a bar.
-  public static func end(of bar: Bar) -> Tick {
-    bar.start + (bar.cut ?? bar.pairs.last.map { Conductor.end(of: $0) } ?? .zero)
-  }
 }

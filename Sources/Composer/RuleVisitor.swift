@@ -43,11 +43,71 @@ public enum RuleValue: Sendable, Hashable {
   /// A list.
   case list([RuleValue])
 
-  var int: Int? { if case .int(let value) = self { value } else { nil } }
-  var double: Double? { if case .double(let value) = self { value } else { nil } }
   var text: String? { if case .text(let value) = self { value } else { nil } }
   var list: [RuleValue] { if case .list(let values) = self { values } else { [] } }
-  var pitch: Pitch? { text.flatMap { Spelling($0) }.map { Pitch($0.midi) } }
+}
+
+/// A type whose values a rule file can hold.
+public protocol RuleCoded {
+  /// Takes a value; `nil` if it is none of this type.
+  init?(_ value: RuleValue)
+  /// The value as visitors exchange it.
+  var coded: RuleValue { get }
+}
+
+extension Int: RuleCoded {
+  /// Takes a whole number.
+  public init?(_ value: RuleValue) { if case .int(let number) = value { self = number } else { return nil } }
+  /// A whole number.
+  public var coded: RuleValue { .int(self) }
+}
+
+extension Double: RuleCoded {
+  /// Takes a number.
+  public init?(_ value: RuleValue) { if case .double(let number) = value { self = number } else { return nil } }
+  /// A number.
+  public var coded: RuleValue { .double(self) }
+}
+
+extension String: RuleCoded {
+  /// Takes a word or a name.
+  public init?(_ value: RuleValue) { if case .text(let text) = value { self = text } else { return nil } }
+  /// A word or a name.
+  public var coded: RuleValue { .text(self) }
+}
+
+extension Pitch: RuleCoded {
+  /// Takes a pitch by its name.
+  public init?(_ value: RuleValue) {
+    guard let spelling = value.text.flatMap({ Spelling($0) }) else { return nil }
+    self.init(spelling.midi)
+  }
+  /// Its name, read back by its sound alone; the file's own spelling is lost.
+  public var coded: RuleValue {
+    let scale = Scale(tonicLetter: 0, tonicAlteration: 0, steps: [0, 2, 4, 5, 7, 9, 11])
+    return .text(scale.spelling(of: midi).description)
+  }
+}
+
+extension ScoreRules.Unit: RuleCoded {
+  /// Takes an effect unit.
+  public init?(_ value: RuleValue) { if case .unit(let unit) = value { self = unit } else { return nil } }
+  /// An effect unit.
+  public var coded: RuleValue { .unit(self) }
+}
+
+/// A type whose cases are words of a rule file.
+public protocol RuleWord: RuleCoded, RawRepresentable<String>, CaseIterable {}
+
+extension RuleWord {
+  /// Takes one of the words.
+  public init?(_ value: RuleValue) {
+    guard let word = value.text.flatMap({ Self(rawValue: $0) }) else { return nil }
+    self = word
+  }
+  /// The word.
+  public var coded: RuleValue { .text(rawValue) }
+  static var kind: RuleKind { .word(allCases.map { $0.rawValue }) }
 }
 
 /// Something that goes through every value of a rule file in its order: the reader, which sets and checks them, and
@@ -65,150 +125,60 @@ public protocol RuleVisitor {
 }
 
 extension RuleVisitor {
-  /// A whole number.
-  public mutating func int(_ name: String, _ value: inout Int, _ range: ClosedRange<Int>) {
-    var slot = RuleValue.int(value)
-    leaf(name, .int(range), &slot)
-    value = slot.int ?? value
+  /// A value of any type.
+  mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value) {
+    var slot = value.coded
+    leaf(name, kind, &slot)
+    value = Value(slot) ?? value
   }
 
-  /// A whole number that may be missing.
-  public mutating func int(_ name: String, _ value: inout Int?, _ range: ClosedRange<Int>) {
-    var slot = value.map { RuleValue.int($0) } ?? .none
-    leaf(name, .int(range), &slot)
-    value = slot.int
+  /// A value that may be missing.
+  mutating func leaf<Value: RuleCoded>(_ name: String, _ kind: RuleKind, _ value: inout Value?) {
+    var slot = value.map { $0.coded } ?? .none
+    leaf(name, kind, &slot)
+    value = Value(slot)
   }
 
-  /// A number.
-  public mutating func double(_ name: String, _ value: inout Double, _ range: ClosedRange<Double>) {
-    var slot = RuleValue.double(value)
-    leaf(name, .double(range), &slot)
-    value = slot.double ?? value
+  /// Some values.
+  mutating func list<Value: RuleCoded>(
+    _ name: String, _ kind: RuleKind, _ value: inout [Value], _ counts: ClosedRange<Int>, of what: String
+  ) {
+    var slot = RuleValue.list(value.map { $0.coded })
+    leaf(name, .list(kind, counts, what), &slot)
+    value = slot.list.compactMap { Value($0) }
+  }
+
+  /// The least and the most.
+  mutating func range<Value: RuleCoded & Comparable>(
+    _ name: String, _ kind: RuleKind, _ value: inout ClosedRange<Value>, of what: String
+  ) {
+    var slot = RuleValue.list([value.lowerBound.coded, value.upperBound.coded])
+    leaf(name, .rising(kind, what), &slot)
+    let ends = slot.list.compactMap { Value($0) }
+    if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
+  }
+
+  mutating func int(_ name: String, _ value: inout Int, _ range: ClosedRange<Int>) { leaf(name, .int(range), &value) }
+  mutating func int(_ name: String, _ value: inout Int?, _ range: ClosedRange<Int>) { leaf(name, .int(range), &value) }
+  mutating func double(_ name: String, _ value: inout Double, _ range: ClosedRange<Double>) {
+    leaf(name, .double(range), &value)
+  }
+  mutating func pitch(_ name: String, _ value: inout Pitch) { leaf(name, .pitch, &value) }
+  mutating func pitch(_ name: String, _ value: inout Pitch?) { leaf(name, .pitch, &value) }
+  mutating func name(_ name: String, _ value: inout String) { leaf(name, .name, &value) }
+  mutating func chain(_ name: String, _ value: inout String?) { leaf(name, .chain, &value) }
+  mutating func word<Word: RuleWord>(_ name: String, _ value: inout Word) { leaf(name, Word.kind, &value) }
+  mutating func word<Word: RuleWord>(_ name: String, _ value: inout Word?) { leaf(name, Word.kind, &value) }
+  mutating func words<Word: RuleWord>(
+    _ name: String, _ value: inout [Word], _ counts: ClosedRange<Int>, of what: String
+  ) {
+    list(name, Word.kind, &value, counts, of: what)
   }
 
   /// Yes or no, in two words: the one for no, then the one for yes.
-  public mutating func bool(_ name: String, _ value: inout Bool, _ words: [String] = ["false", "true"]) {
+  mutating func bool(_ name: String, _ value: inout Bool, _ words: [String] = ["false", "true"]) {
     var slot = RuleValue.text(words[value ? 1 : 0])
     leaf(name, words[0] == "false" ? .bool : .word(words), &slot)
     value = slot.text.map { $0 == words[1] } ?? value
   }
-
-  /// A pitch.
-  public mutating func pitch(_ name: String, _ value: inout Pitch) {
-    var slot = Self.text(value)
-    leaf(name, .pitch, &slot)
-    value = slot.pitch ?? value
-  }
-
-  /// A pitch that may be missing.
-  public mutating func pitch(_ name: String, _ value: inout Pitch?) {
-    var slot = value.map(Self.text) ?? .none
-    leaf(name, .pitch, &slot)
-    value = slot.pitch
-  }
-
-  /// A made-up name.
-  public mutating func name(_ name: String, _ value: inout String) {
-    var slot = RuleValue.text(value)
-    leaf(name, .name, &slot)
-    value = slot.text ?? value
-  }
-
-  /// The name of a chain.
-  public mutating func chain(_ name: String, _ value: inout String?) {
-    var slot = value.map { RuleValue.text($0) } ?? .none
-    leaf(name, .chain, &slot)
-    value = slot.text
-  }
-
-  /// An effect unit.
-  public mutating func unit(_ name: String, _ value: inout ScoreRules.Unit, _ kinds: [String]) {
-    var slot = RuleValue.unit(value)
-    leaf(name, .unit(kinds), &slot)
-    if case .unit(let unit) = slot { value = unit }
-  }
-
-  /// One of the words of a type.
-  public mutating func word<Word: RuleWord>(_ name: String, _ value: inout Word) {
-    var slot = RuleValue.text(value.rawValue)
-    leaf(name, Self.kind(Word.self), &slot)
-    value = slot.text.flatMap { Word(rawValue: $0) } ?? value
-  }
-
-  /// One of the words of a type, or nothing.
-  public mutating func word<Word: RuleWord>(_ name: String, _ value: inout Word?) {
-    var slot = value.map { RuleValue.text($0.rawValue) } ?? .none
-    leaf(name, Self.kind(Word.self), &slot)
-    value = slot.text.flatMap { Word(rawValue: $0) }
-  }
-
-  /// Words of a type.
-  public mutating func words<Word: RuleWord>(
-    _ name: String, _ value: inout [Word], _ counts: ClosedRange<Int>, of what: String
-  ) {
-    var slot = RuleValue.list(value.map { .text($0.rawValue) })
-    leaf(name, .list(Self.kind(Word.self), counts, what), &slot)
-    value = slot.list.compactMap { $0.text.flatMap { Word(rawValue: $0) } }
-  }
-
-  /// Whole numbers.
-  public mutating func ints(
-    _ name: String, _ value: inout [Int], _ range: ClosedRange<Int>, _ counts: ClosedRange<Int>, of what: String
-  ) {
-    var slot = RuleValue.list(value.map { .int($0) })
-    leaf(name, .list(.int(range), counts, what), &slot)
-    value = slot.list.compactMap { $0.int }
-  }
-
-  /// Numbers.
-  public mutating func doubles(
-    _ name: String, _ value: inout [Double], _ range: ClosedRange<Double>, _ counts: ClosedRange<Int>, of what: String
-  ) {
-    var slot = RuleValue.list(value.map { .double($0) })
-    leaf(name, .list(.double(range), counts, what), &slot)
-    value = slot.list.compactMap { $0.double }
-  }
-
-  /// Pitches.
-  public mutating func pitches(_ name: String, _ value: inout [Pitch], _ counts: ClosedRange<Int>) {
-    var slot = RuleValue.list(value.map(Self.text))
-    leaf(name, .list(.pitch, counts, "pitches"), &slot)
-    value = slot.list.compactMap { $0.pitch }
-  }
-
-  /// Made-up names.
-  public mutating func names(_ name: String, _ value: inout [String], _ counts: ClosedRange<Int>, of what: String) {
-    var slot = RuleValue.list(value.map { .text($0) })
-    leaf(name, .list(.name, counts, what), &slot)
-    value = slot.list.compactMap { $0.text }
-  }
-
-  /// The lowest and the highest pitch.
-  public mutating func range(_ name: String, _ value: inout ClosedRange<Pitch>) {
-    var slot = RuleValue.list([Self.text(value.lowerBound), Self.text(value.upperBound)])
-    leaf(name, .rising(.pitch, "pitches"), &slot)
-    let ends = slot.list.compactMap { $0.pitch }
-    if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
-  }
-
-  /// The least and the most.
-  public mutating func range(
-    _ name: String, _ value: inout ClosedRange<Int>, _ range: ClosedRange<Int>, of what: String
-  ) {
-    var slot = RuleValue.list([.int(value.lowerBound), .int(value.upperBound)])
-    leaf(name, .rising(.int(range), what), &slot)
-    let ends = slot.list.compactMap { $0.int }
-    if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
-  }
-
-  private static func kind<Word: RuleWord>(_ type: Word.Type) -> RuleKind { .word(Word.allCases.map { $0.rawValue }) }
-
-  static func text(_ pitch: Pitch) -> RuleValue {
-    // Read back by its sound alone; the file's own spelling is lost.
-    let scale = Scale(tonicLetter: 0, tonicAlteration: 0, steps: [0, 2, 4, 5, 7, 9, 11])
-    return .text(scale.spelling(of: pitch.midi).description)
-  }
 }
-
-/// A type whose cases are words of a rule file.
-public protocol RuleWord: RawRepresentable<String>, CaseIterable {}

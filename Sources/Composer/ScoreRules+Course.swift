@@ -53,7 +53,7 @@ extension ScoreRules {
         v.double("expected", &expected, 0.5...60)
         v.int("reach", &reach, 5...100)
         v.double("quickest", &quickest, 0.1...6)
-        v.range("answered", &answered, 1...15, of: "numbers of pairs")
+        v.range("answered", .int(1...15), &answered, of: "numbers of pairs")
         v.double("apart", &apart, 5...600)
       }
     }
@@ -214,7 +214,7 @@ extension ScoreRules {
       v.int("hurry-pedal", &hurryPedal, 1...20)
       v.double("pulse", &pulse, 1...10)
       v.int("pulse-level", &pulseLevel, 0...127)
-      v.doubles("pulse-shape", &pulseShape, 0...1, 3...3, of: "shares of a pulse, 0–1")
+      v.list("pulse-shape", .double(0...1), &pulseShape, 3...3, of: "shares of a pulse, 0–1")
       v.int("knock", &knock, 0...127)
       v.double("heard", &heard, 0...2)
       v.int("reply", &reply, 1...16)

@@ -102,11 +102,11 @@ extension ScoreRules {
         v.int("familiar", &familiar, 0...10_000)
         v.int("again", &again, 0...10_000)
       }
-      v.range("compass", &compass)
-      v.range("register", &register)
+      v.range("compass", .pitch, &compass, of: "pitches")
+      v.range("register", .pitch, &register, of: "pitches")
       v.int("widest", &widest, 4...14)
       v.int("drift", &drift, 0...7)
-      v.ints("recalls", &recalls, 3...16, 0...8, of: "bar lengths")
+      v.list("recalls", .int(3...16), &recalls, 0...8, of: "bar lengths")
       v.int("quotes", &quotes, 0...100)
       v.int("bridge", &bridge, 1...14)
       v.group("contours") { v in

@@ -20,11 +20,18 @@ extension ScoreRules {
     /// Seconds the bed takes to come.
     public var fade = 4.0
 
+    /// Brings the bed to a level, its own if none is given, within `seconds`.
+    public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
+      ScoreEvent(
+        frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),
+        duration: Int32(clamping: Tick.seconds(seconds).rawValue))
+    }
+
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
-      v.pitches("notes", &notes, 0...4)
+      v.list("notes", .pitch, &notes, 0...4, of: "pitches")
       v.int("velocity", &velocity, 1...127)
       v.double("seconds", &seconds, 0.1...60)
-      v.ints("bars", &bars, 1...30, 0...30, of: "bar numbers")
+      v.list("bars", .int(1...30), &bars, 0...30, of: "bar numbers")
       v.double("every", &every, 5...3_600)
       v.pitch("bed", &bed)
       v.int("level", &level, 0...127)
@@ -100,7 +107,7 @@ extension ScoreRules {
       }
       v.group("final-ritard") { v in
         v.double("k", &finalRitard, k)
-        v.doubles("slower", &ritardSlower, 0...30, 0...8, of: "per cents")
+        v.list("slower", .double(0...30), &ritardSlower, 0...8, of: "per cents")
       }
       v.group("high-loud") { v in
         v.double("k", &highLoud, k)
@@ -116,7 +123,7 @@ extension ScoreRules {
       }
       v.int("m", &m, 1...127)
       v.int("t", &t, 1...127)
-      v.range("range", &range, 1...127, of: "velocities")
+      v.range("range", .int(1...127), &range, of: "velocities")
       v.int("softest", &softest, 1...127)
     }
   }
@@ -185,9 +192,7 @@ extension ScoreRules {
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.name("name", &name)
       v.double("level", &level, -60...24)
-      var slot = RuleValue.list(units.map { .unit($0) })
-      v.leaf("units", .list(.unit(Unit.kinds.map { $0.name }), 1...Self.most, "units"), &slot)
-      units = slot.list.compactMap { if case .unit(let unit) = $0 { unit } else { nil } }
+      v.list("units", .unit(Unit.kinds.map { $0.name }), &units, 1...Self.most, of: "units")
     }
   }
 
@@ -235,10 +240,10 @@ extension ScoreRules {
       v.double("bell", &bell, decibels)
       v.double("knock", &knock, decibels)
       v.double("bell-seconds", &bellSeconds, 0.2...20)
-      v.unit("room", &room, ["reverb"])
-      v.unit("breath", &breath, ["matcher"])
+      v.leaf("room", .unit(["reverb"]), &room)
+      v.leaf("breath", .unit(["matcher"]), &breath)
       v.group("strings") { v in
-        v.pitches("notes", &strings, 0...6)
+        v.list("notes", .pitch, &strings, 0...6, of: "pitches")
         v.double("seconds", &stringSeconds, 0.1...30)
         v.double("damping", &stringDamping, 0...0.95)
         v.double("send", &stringSend, decibels)

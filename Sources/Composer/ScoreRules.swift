@@ -59,7 +59,7 @@ public struct ScoreRules: Sendable, Hashable {
       let name = modes.first { Scale.modes[$0] == scale.steps }
       var mode = name.map { RuleValue.text($0) } ?? .list(scale.steps.map { .int($0) })
       v.leaf("mode", .either(.list(.int(0...11), 7...7, "semitones from 0"), .word(modes)), &mode)
-      let steps = mode.text.flatMap { Scale.modes[$0] } ?? mode.list.compactMap { $0.int }
+      let steps = mode.text.flatMap { Scale.modes[$0] } ?? mode.list.compactMap { Int($0) }
       if let tonic = tonic.text.flatMap({ Spelling($0 + "4") }), Scale.isScale(steps) {
         scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: steps)
       }
@@ -67,9 +67,9 @@ public struct ScoreRules: Sendable, Hashable {
       v.optional { $0.leaf("tonics", .list(.letter, 0...24, "notes"), &plan) }
       tonics = plan.list.compactMap { $0.text.flatMap { Spelling($0 + "4") } }
     }
-    var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map(V.text)) })
+    var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map { $0.coded }) })
     v.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows)
-    let read = rows.list.flatMap { $0.list.compactMap { $0.pitch } }
+    let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
     if read.count == 9 { cells = read }
     v.group("hands") { v in
       v.group("x") { x.visit(&$0) }

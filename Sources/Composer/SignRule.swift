@@ -152,7 +152,7 @@ public struct SignRule: Sendable, Hashable {
     v.words("when", &when, 0...12, of: "facts")
     v.optional { v in
       v.words("unless", &unless, 0...12, of: "facts")
-      v.names("covers", &covers, 0...40, of: "names of rules")
+      v.list("covers", .name, &covers, 0...40, of: "names of rules")
     }
     v.group("then") { v in v.optional { actions(&$0) } }
   }

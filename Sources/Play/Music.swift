@@ -61,11 +61,7 @@ final class Music {
   /// Takes the strings and the low tone under everything to the tonic of rules.
   private func tune(_ rules: ScoreRules) {
     sound.load(rules)
-    sound.post([
-      ScoreEvent(
-        frame: sound.framesBegun(), generation: 0, kind: .drone, pitch: rules.drone.bed,
-        amount: UInt8(clamping: rules.drone.level), duration: 48 * 300)
-    ])
+    sound.post([rules.drone.bed(at: sound.framesBegun(), seconds: 0.3, generation: 0)])
   }
 
   /// Posts what the interlude plays next.

@@ -25,7 +25,7 @@ struct SignExample {
       if case .win(let winner) = record.game.end?.outcome { human = sign == .loss ? winner.opponent : winner }
       let music = Rendition(of: record, rules: rules, human: human)
       let moves = music.bars.filter { $0.kind == .move }
-      let last = moves.last.map(Rendition.end(of:)) ?? music.end
+      let last = moves.last?.end ?? music.end
       let isEnding = [.win, .loss, .draw].contains(sign)
       events = music.events
       // A sign is best heard after the bar before it.
@@ -42,7 +42,7 @@ struct SignExample {
     var now = Tick.seconds(2)
     for facts in record.game.facts {
       events += conductor.handle(.moved(facts), at: now)
-      now = conductor.bars.last.map(Rendition.end(of:)) ?? now
+      now = conductor.bars.last?.end ?? now
     }
     let last = conductor.bars.last?.start ?? .zero
     switch gesture {

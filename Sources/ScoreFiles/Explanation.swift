@@ -88,11 +88,8 @@ public enum Explanation {
   }
 
   private static func notes(_ pair: Pair, _ scale: Scale) -> String {
-    func name(_ note: Note?) -> String { note.map { scale.spelling(of: $0.pitch.midi).description } ?? "·" }
-    let low =
-      pair.bass.isEmpty
-      ? "" : " over " + pair.bass.map { scale.spelling(of: $0.pitch.midi).description }.joined(separator: "+")
-    return "\(name(pair.m))\(pair.isLong ? "–" : "") \(name(pair.t))\(pair.isAwakening ? "*" : "")\(low)"
+    let low = pair.bass.isEmpty ? "" : " over " + pair.bass.map(scale.name).joined(separator: "+")
+    return "\(scale.name(pair.m))\(pair.isLong ? "–" : "") \(scale.name(pair.t))\(pair.isAwakening ? "*" : "")\(low)"
   }
 
   private static func why(_ reason: NoteReason, _ scale: Scale) -> String {

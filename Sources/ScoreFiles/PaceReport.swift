@@ -62,10 +62,7 @@ public struct PaceReport: Sendable {
       _ = conductor.advance(to: now - Conductor.lookahead)
       _ = conductor.handle(.moved(facts), at: now)
     }
-    while conductor.isClosing {
-      now = conductor.bars.last.map(Rendition.end(of:)) ?? now
-      _ = conductor.advance(to: now)
-    }
+    _ = conductor.hearOut()
     var last: Tick?
     func hear(_ moment: Tick) {
       if let last { between.append((moment - last).seconds) }

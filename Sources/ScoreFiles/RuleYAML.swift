@@ -17,7 +17,8 @@ extension RuleReader {
     }
     guard text.utf8.count <= limit else { throw refuse("larger than \(limit >> 10) KiB") }
     do {
-      guard let root = try Yams.compose(yaml: text) else { throw refuse("is empty") }
+      // Words are read by us: Yams would match each key and value against the patterns of YAML's own types.
+      guard let root = try Yams.compose(yaml: text, .basic) else { throw refuse("is empty") }
       return tree(root)
     } catch let error as RuleErrors {
       throw error

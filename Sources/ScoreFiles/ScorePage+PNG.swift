@@ -19,6 +19,11 @@
       cairo_paint(context)
       for shape in shapes { draw(shape, context) }
       cairo_surface_flush(surface)
+      try Self.write(surface, to: path)
+    }
+
+    /// Writes a picture.
+    static func write(_ surface: OpaquePointer?, to path: String) throws(ScoreFileError) {
       let status = cairo_surface_write_to_png(surface, path)
       guard status == CAIRO_STATUS_SUCCESS else {
         throw ScoreFileError("\(path): cannot be written (\(String(cString: cairo_status_to_string(status))))")

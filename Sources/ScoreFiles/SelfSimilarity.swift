@@ -68,10 +68,7 @@ public struct SelfSimilarity {
         }
       }
       cairo_surface_mark_dirty(surface)
-      let status = cairo_surface_write_to_png(surface, path)
-      guard status == CAIRO_STATUS_SUCCESS else {
-        throw ScoreFileError("\(path): cannot be written (\(String(cString: cairo_status_to_string(status))))")
-      }
+      try ScorePage.write(surface, to: path)
     #else
       throw ScoreFileError("\(path): this build has no Cairo (HEADLESS)")
     #endif

@@ -35,10 +35,8 @@ public struct SimulatedPlay: Sendable {
       }
       var rest = Tick.seconds(0.8)
       if generator.below(5) > 0 || index == games - 1 {
-        while conductor.isClosing {
-          events += conductor.advance(to: conductor.bars.last.map(Rendition.end(of:)) ?? now)
-        }
-        rest = (conductor.bars.last.map(Rendition.end(of:)) ?? now) - now + .seconds(3)
+        events += conductor.hearOut()
+        rest = (conductor.bars.last?.end ?? now) - now + .seconds(3)
       }
       now = now + rest
     }

@@ -1,5 +1,6 @@
 import CSndfile
 import Composer
+import Foundation
 import ScoreModel
 import Synth
 
@@ -46,10 +47,7 @@ public struct Sound: Sendable {
       samples[2 * index] = left[index]
       samples[2 * index + 1] = right[index]
     }
-    let result = samples.withUnsafeBufferPointer { buffer -> Result<Void, ScoreFileError> in
-      Result { () throws(ScoreFileError) in try file.write(buffer) }
-    }
-    try result.get()
+    try samples.withUnsafeBufferPointer { buffer throws(ScoreFileError) in try file.write(buffer) }
   }
 
   /// Sends the sound through a chain; `seconds` of silence are added for what rings on.
@@ -77,18 +75,17 @@ public struct Sound: Sendable {
       }
       render { comb.render($0) }
     case .ringModulator(let parameters):
-      var ring = StereoRingModulator(sampleRate: rate)
-      ring.set(parameters)
-      ring.reset()
-      render { ring.render($0) }
-    case .reverb(let parameters):
-      var reverb = Reverb(sampleRate: rate)
-      reverb.set(parameters)
-      reverb.reset()
-      render { reverb.render($0) }
+      pass(through: StereoRingModulator(sampleRate: rate), parameters)
+    case .reverb(let parameters): pass(through: Reverb(sampleRate: rate), parameters)
     case .matcher(let parameters): match(to: dry, parameters)
     case .gain(let decibels): scale(Self.amplitude(Double(decibels)))
     }
+  }
+
+  private mutating func pass<N: AudioNode & ~Copyable>(through node: consuming N, _ parameters: N.Parameters) {
+    node.set(parameters)
+    node.reset()
+    render { node.render($0) }
   }
 
   /// Gives the sound the envelope of another.
@@ -150,5 +147,5 @@ public struct Sound: Sendable {
     }
   }
 
-  private static func amplitude(_ decibels: Double) -> Float { decibels == 0 ? 1 : Float(Decibels.amplitude(decibels)) }
+  private static func amplitude(_ decibels: Double) -> Float { decibels == 0 ? 1 : Float(pow(10, decibels / 20)) }
 }

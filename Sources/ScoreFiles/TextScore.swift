@@ -15,12 +15,9 @@ public enum TextScore {
     var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]
     if bar.pairs.contains(where: { !$0.bass.isEmpty }) { rows.append(("low", [])) }
     for (index, pair) in bar.pairs.enumerated() {
-      func name(_ note: Note?) -> String { note.map { scale.spelling(of: $0.pitch.midi).description } ?? "·" }
-      let answer = pair.answer.map { "+" + name($0) } ?? ""
-      var cells = [name(pair.m), name(pair.t) + (pair.isAwakening ? "*" : "") + answer]
-      if rows.count > 2 {
-        cells.append(pair.bass.map { scale.spelling(of: $0.pitch.midi).description }.joined(separator: "+"))
-      }
+      let answer = pair.answer.map { "+" + scale.name($0) } ?? ""
+      var cells = [scale.name(pair.m), scale.name(pair.t) + (pair.isAwakening ? "*" : "") + answer]
+      if rows.count > 2 { cells.append(pair.bass.map(scale.name).joined(separator: "+")) }
       let width = (cells.map(\.count).max() ?? 0) + (pair.isLong ? 1 : 0)
       for row in rows.indices {
         var cell = cells[row]
@@ -49,6 +46,11 @@ public enum TextScore {
     let seconds = "\(rest / 1000)".paddedLeft(to: 2, with: "0")
     return "\(milliseconds / 60_000):\(seconds).\("\(rest % 1000)".paddedLeft(to: 3, with: "0"))"
   }
+}
+
+extension Scale {
+  /// What a note is called; a rest is a dot.
+  func name(_ note: Note?) -> String { note.map { spelling(of: $0.pitch.midi).description } ?? "·" }
 }
 
 extension String {

@@ -12,7 +12,7 @@ extension Patch {
     }
     self.init(
       sympathy: Sympathy(strings: strings, send: Float(mix.stringSend)),
-      chains: rules.chains.map { Chain(name: $0.name, nodes: $0.units.map(Node.init), level: Float($0.level)) })
+      chains: rules.chains.map { Chain(nodes: $0.units.map(Node.init), level: Float($0.level)) })
     levels.master = Float(mix.master)
     levels.piano = Float(mix.piano)
     levels.grand = Float(mix.grand)

@@ -41,20 +41,16 @@ public final class Engine: @unchecked Sendable {
   public init(sampleRate: Double = 48_000, patch: Patch) {
     self.sampleRate = sampleRate
     self.patch = patch
-    mixer = UnsafeMutablePointer<Mixer>.allocate(capacity: 1)
-    mixer.initialize(to: Mixer(sampleRate: sampleRate, patch: patch))
+    mixer = placed(Mixer(sampleRate: sampleRate, patch: patch))
   }
 
   deinit {
-    mixer.deinitialize(count: 1)
-    mixer.deallocate()
+    free(mixer)
     instrument.deallocate()
-    for atomic in [
-      controls.incomingRack.load(ordering: .acquiring), controls.outgoingRack.load(ordering: .acquiring),
-    ] { Self.free(UnsafeMutablePointer<Rack>(bitPattern: atomic)) }
-    for atomic in [
-      controls.incomingPiano.load(ordering: .acquiring), controls.outgoingPiano.load(ordering: .acquiring),
-    ] { Self.free(UnsafeMutablePointer<ModalPiano>(bitPattern: atomic)) }
+    Self.fetch(Rack.self, controls.incomingRack)
+    Self.fetch(Rack.self, controls.outgoingRack)
+    Self.fetch(ModalPiano.self, controls.incomingPiano)
+    Self.fetch(ModalPiano.self, controls.outgoingPiano)
   }
 
   // MARK: - Score
@@ -140,25 +136,18 @@ public final class Engine: @unchecked Sendable {
     self.a4 = a4
     controls.a4.store(Float(a4).bitPattern, ordering: .relaxed)
     controls.tuning.store(Int32(120_000 * log2(a4 / 440)), ordering: .relaxed)
-    let piano = UnsafeMutablePointer<ModalPiano>.allocate(capacity: 1)
-    piano.initialize(to: ModalPiano(sampleRate: sampleRate, model: PianoModel(a4: a4)))
-    let unused = controls.incomingPiano.exchange(UInt(bitPattern: piano), ordering: .acquiringAndReleasing)
-    Self.free(UnsafeMutablePointer<ModalPiano>(bitPattern: unused))
-    Self.free(
-      UnsafeMutablePointer<ModalPiano>(
-        bitPattern: controls.outgoingPiano.exchange(0, ordering: .acquiringAndReleasing)))
+    let piano = placed(ModalPiano(sampleRate: sampleRate, model: PianoModel(a4: a4)))
+    Self.fetch(ModalPiano.self, controls.incomingPiano, leaving: UInt(bitPattern: piano))
+    Self.fetch(ModalPiano.self, controls.outgoingPiano)
     load(patch)
   }
 
   /// Changes the mix and the effects while the sound goes on: what rings rings out, new notes are heard the new way.
   public func load(_ patch: Patch) {
     self.patch = patch
-    let rack = UnsafeMutablePointer<Rack>.allocate(capacity: 1)
-    rack.initialize(to: Rack(patch, sampleRate: sampleRate, a4: a4))
-    let unused = controls.incomingRack.exchange(UInt(bitPattern: rack), ordering: .acquiringAndReleasing)
-    Self.free(UnsafeMutablePointer<Rack>(bitPattern: unused))
-    Self.free(
-      UnsafeMutablePointer<Rack>(bitPattern: controls.outgoingRack.exchange(0, ordering: .acquiringAndReleasing)))
+    let rack = placed(Rack(patch, sampleRate: sampleRate, a4: a4))
+    Self.fetch(Rack.self, controls.incomingRack, leaving: UInt(bitPattern: rack))
+    Self.fetch(Rack.self, controls.outgoingRack)
   }
 
   /// Brings the sampled grand, once; its context must outlive the engine.
@@ -180,8 +169,8 @@ public final class Engine: @unchecked Sendable {
     decibels.map { Arithmetic.amplitude(decibels: Float(min(max($0, -90), 12))) } ?? 0
   }
 
-  private static func free<T: ~Copyable>(_ pointer: UnsafeMutablePointer<T>?) {
-    pointer?.deinitialize(count: 1)
-    pointer?.deallocate()
+  /// Frees what lies on the way to or from the audio thread, and leaves something else there.
+  private static func fetch<T: ~Copyable>(_ type: T.Type, _ way: borrowing Atomic<UInt>, leaving bits: UInt = 0) {
+    free(UnsafeMutablePointer<T>(bitPattern: way.exchange(bits, ordering: .acquiringAndReleasing)))
   }
 }

@@ -65,11 +65,8 @@ struct Mixer: ~Copyable {
     self.sampleRate = sampleRate
     piano = Slab(2, repeating: nil)
     rack = Slab(2, repeating: nil)
-    let first = UnsafeMutablePointer<ModalPiano>.allocate(capacity: 1)
-    first.initialize(to: ModalPiano(sampleRate: sampleRate, model: PianoModel()))
-    piano[0] = first
-    let built = UnsafeMutablePointer<Rack>.allocate(capacity: 1)
-    built.initialize(to: Rack(patch, sampleRate: sampleRate))
+    piano[0] = placed(ModalPiano(sampleRate: sampleRate, model: PianoModel()))
+    let built = placed(Rack(patch, sampleRate: sampleRate))
     rack[0] = built
     bell = UnsafeMutablePointer<Bell>.allocate(capacity: Self.bells)
     for i in 0..<Self.bells { (bell + i).initialize(to: Bell(sampleRate: sampleRate)) }
@@ -89,10 +86,8 @@ struct Mixer: ~Copyable {
 
   deinit {
     for i in 0..<2 {
-      piano[i]?.deinitialize(count: 1)
-      piano[i]?.deallocate()
-      rack[i]?.deinitialize(count: 1)
-      rack[i]?.deallocate()
+      free(piano[i])
+      free(rack[i])
     }
     bell.deinitialize(count: Self.bells)
     bell.deallocate()

@@ -20,11 +20,6 @@ public struct OfflineRenderer {
     .map { $0.element }
   }
 
-  /// The first frame after the last event's own length.
-  public var end: Tick {
-    events.map { Tick(rawValue: $0.frame.rawValue + Int64($0.duration)) }.max() ?? .zero
-  }
-
   /// The next `frames` frames, interleaved stereo at 48 kHz.
   public mutating func render(frames: Int) -> [Float] {
     [Float](unsafeUninitializedCapacity: frames * 2) { buffer, count in

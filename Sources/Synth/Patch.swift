@@ -25,16 +25,13 @@ public struct Patch: Sendable, Hashable {
 
   /// Units in a row that struck notes are also sent through; the result joins the dry sound.
   public struct Chain: Sendable, Hashable {
-    /// The name rules call it by.
-    public var name: String
     /// At most `maxNodes` units, in order.
     public var nodes: [Node]
     /// Level of the result in dB, −60…24.
     public var level: Float
 
     /// Makes a chain; nodes past `maxNodes` are dropped.
-    public init(name: String, nodes: [Node], level: Float = 0) {
-      self.name = name
+    public init(nodes: [Node], level: Float = 0) {
       self.nodes = Array(nodes.prefix(Patch.maxNodes))
       self.level = min(max(level, -60), 24)
     }

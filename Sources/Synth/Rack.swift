@@ -46,7 +46,9 @@ struct Rack: ~Copyable {
     stringFeedback = Slab(stringCount, repeating: 0)
     sympathySend = Arithmetic.amplitude(decibels: patch.sympathy.send)
     for (i, string) in patch.sympathy.strings.enumerated() {
-      strings[i] = Self.comb(string, scale * Float(440 / a4), sampleRate)
+      var tuned = string
+      tuned.delay *= scale * Float(440 / a4)
+      strings[i] = Self.set(tuned, sampleRate)
       stringFeedback[i] = string.feedback
     }
     units = Slab(Patch.maxChains * Patch.maxNodes, repeating: Unit())
@@ -63,30 +65,20 @@ struct Rack: ~Copyable {
   }
 
   deinit {
-    for i in 0..<stringCount {
-      strings[i]?.deinitialize(count: 1)
-      strings[i]?.deallocate()
-    }
+    for i in 0..<stringCount { free(strings[i]) }
     for i in 0..<Patch.maxChains * Patch.maxNodes {
       let unit = units[i]
-      unit.comb?.deinitialize(count: 1)
-      unit.comb?.deallocate()
-      unit.ring?.deinitialize(count: 1)
-      unit.ring?.deallocate()
-      unit.matcher?.deinitialize(count: 1)
-      unit.matcher?.deallocate()
-      unit.room?.deinitialize(count: 1)
-      unit.room?.deallocate()
+      free(unit.comb)
+      free(unit.ring)
+      free(unit.matcher)
+      free(unit.room)
     }
   }
 
-  private static func comb(_ p: FeedbackComb.Parameters, _ scale: Float, _ sampleRate: Double)
-    -> UnsafeMutablePointer<FeedbackComb>
+  private static func set<Node: AudioNode & ~Copyable>(_ p: Node.Parameters, _ sampleRate: Double)
+    -> UnsafeMutablePointer<Node>
   {
-    var p = p
-    p.delay *= scale
-    let pointer = UnsafeMutablePointer<FeedbackComb>.allocate(capacity: 1)
-    pointer.initialize(to: FeedbackComb(sampleRate: sampleRate))
+    let pointer = placed(Node(sampleRate: sampleRate))
     pointer.pointee.set(p)
     pointer.pointee.reset()
     return pointer
@@ -95,31 +87,20 @@ struct Rack: ~Copyable {
   private static func unit(_ node: Patch.Node, _ scale: Float, _ sampleRate: Double) -> Unit {
     var unit = Unit()
     switch node {
-    case .comb(let p, let melt):
-      unit.comb = comb(p, scale, sampleRate)
+    case .comb(var p, let melt):
+      p.delay *= scale
+      unit.comb = set(p, sampleRate)
       unit.melt = melt * scale
-      unit.home = p.delay * scale
+      unit.home = p.delay
       unit.glideFrames = Int(p.glide * 0.001 * Float(sampleRate))
-    case .ringModulator(let p):
-      let pointer = UnsafeMutablePointer<StereoRingModulator>.allocate(capacity: 1)
-      pointer.initialize(to: StereoRingModulator(sampleRate: sampleRate))
-      pointer.pointee.set(p)
-      pointer.pointee.reset()
-      unit.ring = pointer
+    case .ringModulator(let p): unit.ring = set(p, sampleRate)
     case .matcher(let p):
-      let pointer = UnsafeMutablePointer<EnvelopeMatcher>.allocate(capacity: 1)
-      pointer.initialize(to: EnvelopeMatcher(sampleRate: sampleRate))
-      pointer.pointee.set(p)
-      pointer.pointee.reset()
-      unit.matcher = pointer
-    case .reverb(let p):
-      let pointer = UnsafeMutablePointer<Reverb>.allocate(capacity: 1)
-      pointer.initialize(to: Reverb(sampleRate: sampleRate))
-      pointer.pointee.set(p)
-      pointer.pointee.reset()
-      unit.room = pointer
-    case .gain(let decibels):
-      unit.gain = Arithmetic.amplitude(decibels: min(max(decibels, -60), 24))
+      let matcher = placed(EnvelopeMatcher(sampleRate: sampleRate))
+      matcher.pointee.set(p)
+      matcher.pointee.reset()
+      unit.matcher = matcher
+    case .reverb(let p): unit.room = set(p, sampleRate)
+    case .gain(let decibels): unit.gain = Arithmetic.amplitude(decibels: min(max(decibels, -60), 24))
     }
     return unit
   }

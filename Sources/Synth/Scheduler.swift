@@ -48,12 +48,6 @@ struct Scheduler: ~Copyable {
     return events[head - 1]
   }
 
-  /// Forgets everything pending.
-  mutating func removeAll() {
-    head = 0
-    tail = 0
-  }
-
   private mutating func insert(_ event: ScoreEvent) {
     var at = tail
     while at > head, events[at - 1].frame > event.frame {

@@ -25,6 +25,19 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   func fill(_ value: Element) { base.update(repeating: value, count: max(count, 1)) }
 }
 
+/// Puts a value where a pointer can be handed on: for what crosses to the audio thread and back.
+func placed<T: ~Copyable>(_ value: consuming T) -> UnsafeMutablePointer<T> {
+  let pointer = UnsafeMutablePointer<T>.allocate(capacity: 1)
+  pointer.initialize(to: value)
+  return pointer
+}
+
+/// Ends what was placed, and gives its memory back.
+func free<T: ~Copyable>(_ pointer: UnsafeMutablePointer<T>?) {
+  pointer?.deinitialize(count: 1)
+  pointer?.deallocate()
+}
+
 /// The control grid: parameters change only every 64 frames, counted from frame 0, whatever the host's block.
 enum Grid {
   /// Frames in a cell: 1.33 ms, short enough that a linear ramp over one cell is not heard as a step.

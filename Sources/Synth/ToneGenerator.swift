@@ -31,8 +31,6 @@ public struct ToneGenerator: ~Copyable, AudioNode {
 
     /// *preview*: the pitch of a cell under the pointer.
     public static let preview = Parameters()
-    /// *drone*: the bed under the pedal, in and out over seconds.
-    public static let drone = Parameters(level: -36, fadeIn: 4_000, fadeOut: 6_000)
   }
 
   private let sampleRate: Double

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Composer
 import Foundation
 import SampledPiano
 import ScoreFiles
@@ -8,7 +9,7 @@ import Synth
 
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure what the sound costs: the whole mix with each piano, against FluidSynth playing the same notes.",
+    abstract: "Measure what music costs: composing it, and the whole mix with each piano against FluidSynth alone.",
     discussion: """
       Times are wall-clock milliseconds of one block, as a sound device would feel them; a block's budget is its own
       length. With --load every core is kept busy meanwhile.
@@ -28,6 +29,7 @@ struct Bench: ParsableCommand {
     let burners = load ? Burners(ProcessInfo.processInfo.activeProcessorCount) : nil
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
+    print(Self.composing(rules))
     print("what             block  core %  median ms  99 % ms  worst ms  budget ms  over budget")
     for frames in [256, 512, 1_024] {
       measure("modal, whole mix", frames) {
@@ -48,6 +50,22 @@ struct Bench: ParsableCommand {
       measure("FluidSynth alone", frames) { Self.alone(grand.instrument, play.events) }
       withExtendedLifetime(grand) {}
     }
+  }
+
+  /// What a bar costs between a move and its first note, in a hundred games of win-or-block players.
+  private static func composing(_ rules: ScoreRules) -> String {
+    var times: [Double] = []
+    for record in ReferenceGames.games(100) {
+      var conductor = Conductor(seed: record.seed ?? 1, rules: rules)
+      for facts in record.game.facts {
+        let begun = clock(CLOCK_THREAD_CPUTIME_ID)
+        _ = conductor.handle(.moved(facts), at: .seconds(10 * Double(facts.ply)))
+        times.append(1_000 * (clock(CLOCK_THREAD_CPUTIME_ID) - begun))
+      }
+    }
+    times.sort()
+    let shown = [0.5, 0.99, 1].map { String(format: "%.2f", times[Int($0 * Double(times.count - 1))]) }
+    return "composing a move's bar, \(times.count) of them: median \(shown[0]) ms, 99 % \(shown[1]), worst \(shown[2])"
   }
 
   /// FluidSynth with the same notes and pedal, in its own runs of 64 frames, nothing around it.

@@ -30,7 +30,7 @@ func forEveryGame(_ conductor: Conductor, _ visit: (Game, Conductor) -> Void) {
       guard let facts = try? next.play(square) else { continue }
       var conductor = conductor
       _ = conductor.handle(.moved(facts), at: now)
-      walk(next, conductor, conductor.bars.last.map { Rendition.end(of: $0) } ?? now)
+      walk(next, conductor, conductor.bars.last?.end ?? now)
     }
   }
   var start = conductor
@@ -66,7 +66,7 @@ func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human:
   var last: [ScoreEvent] = []
   for facts in game.facts {
     last = conductor.handle(.moved(facts), at: now)
-    now = conductor.bars.last.map { Rendition.end(of: $0) } ?? now
+    now = conductor.bars.last?.end ?? now
   }
   return (conductor, last)
 }

@@ -39,7 +39,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let game = try game("b2 a1 c1")
   var conductor = conducted(game).conductor
   let moved = conductor.bars
-  let end = Rendition.end(of: conductor.bars.last!)
+  let end = conductor.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
   let echoes = conductor.bars.filter { $0.kind == .echo }
   #expect(echoes.first?.start == end + .seconds(8))
@@ -75,7 +75,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   var high = rules
   high.echoes.ceiling = Pitch(81)
   var conductor = conducted(try game("b2 a1 c3"), rules: high).conductor
-  let end = Rendition.end(of: conductor.bars.last!)
+  let end = conductor.bars.last!.end
   _ = carryOn(&conductor, from: end, to: end + .seconds(300))
   let notes = conductor.bars.filter { $0.kind == .echo }.flatMap { $0.melody + $0.tones }
   #expect(notes.count > 8 && notes.allSatisfy { $0 <= Pitch(81) })
@@ -102,7 +102,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     #expect((bar.pairs[0].bass.map(\.pitch) == rules.drone.notes) == (bar.ply == 4 || bar.ply == 8))
   }
   var rematch = conductor
-  let moment = Rendition.end(of: rematch.bars.last!) + .seconds(3)
+  let moment = rematch.bars.last!.end + .seconds(3)
   let events = rematch.handle(.gameStarted(.start, human: nil), at: moment)
   #expect(events.map(\.kind) == [.cut, .pedal, .drone, .pedal, .note, .note])
   #expect(events[1].amount == 0 && events[1].duration == 14_400)
@@ -139,7 +139,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   conductor.shifted(generation: events[0].generation, to: bar.start + Tick(rawValue: 480))
   #expect(conductor.bars.last?.start == bar.start + Tick(rawValue: 480))
   #expect(conductor.replySlot(ready: .zero) == punctual.replySlot(ready: .zero) + Tick(rawValue: 480))
-  let end = Rendition.end(of: bar)
+  let end = bar.end
   let late = carryOn(&conductor, from: end, to: end + .seconds(20))
   events = carryOn(&punctual, from: end, to: end + .seconds(20))
   #expect(late.map(\.frame) == events.map { $0.frame + Tick(rawValue: 480) })
@@ -210,7 +210,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let game = try game("b2 a1 c1")
   var (conductor, _) = conducted(game)
   let bar = try #require(conductor.bars.last)
-  let moment = Rendition.end(of: bar) - .seconds(0.5)
+  let moment = bar.end - .seconds(0.5)
   let events = conductor.handle(.undone, at: moment)
   let undo = try #require(conductor.bars.last)
   #expect(undo.kind == .undo && undo.melody == bar.melody.reversed())
