@@ -95,16 +95,18 @@ const told = [
   () => { if (document.hidden) document.title = '• Alina'; },
   on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
   path => files.remove(path),
-  lines => controls.update(lines.split('\n').filter(Boolean).map(line => {
+  // After the frame, which they would make late.
+  lines => void setTimeout(() => controls.update(lines.split('\n').filter(Boolean).map(line => {
     const [id, role, name, state, x, y, width, height, row] = line.split('\t');
     return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row) };
-  })),
+  }))),
   line => controls.say(line),
-  id => { if (document.activeElement !== field) controls.focus(Number(id)); },
+  id => void setTimeout(() => { if (document.activeElement !== field) controls.focus(Number(id)); }),
   () => socket.open(),
   line => socket.send(line),
   () => socket.close(),
   path => files.give(files.address(path)),
+  () => files.paste().then(say(8)),
 ];
 
 const scale = () => window.devicePixelRatio || 1;

@@ -18,8 +18,8 @@ export function makeDrawing(canvas, memory) {
   }
 
   function dress(g, text) {
-    if (g.font !== text.font) g.font = text.font;
-    Object.assign(g, { fontVariantCaps: text.caps, letterSpacing: text.spacing, fontKerning: "normal" });
+    // Asking a context what it wears costs more than to remember it, up to where it forgets.
+    if (g.worn !== text.look.worn) Object.assign(g, text.look);
   }
 
   function write(g, text, x, y) {
@@ -59,9 +59,9 @@ export function makeDrawing(canvas, memory) {
     let i = 0;
     while (i < count) {
       switch (words[i++]) {
-        case 0: g = context(ids[i++]); g.setTransform(1, 0, 0, 1, 0, 0); break;
+        case 0: g = context(ids[i++]); g.worn = null; g.setTransform(1, 0, 0, 1, 0, 0); break;
         case 1: g.save(); break;
-        case 2: g.restore(); break;
+        case 2: g.restore(); g.worn = null; break;
         case 3: g.beginPath(); g.rect(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]); g.clip(); i += 4; break;
         case 4: g.translate(numbers[i], numbers[i + 1]); i += 2; break;
         case 5: g.scale(numbers[i], numbers[i + 1]); i += 2; break;
@@ -101,11 +101,11 @@ export function makeDrawing(canvas, memory) {
       const bytes = new Uint8Array(memory().buffer, pointer, count);
       const plain = decoder.decode(bytes.slice());
       // A canvas cannot ask for lining figures: our fonts have them at places of their own.
-      const words = flags & 4 ? plain.replace(/[0-9]/g, (c) => String.fromCharCode(0xe040 + Number(c))) : plain;
-      const text = {
-        words, font: `${flags & 1 ? "italic " : ""}${size}px "EB Garamond", serif`,
-        caps: flags & 2 ? "all-small-caps" : "normal", spacing: `${spacing}px`,
-      };
+      const words = flags & 4 ? plain.replace(/[0-9%]/g, (c) => String.fromCharCode(0xe040 + "0123456789%".indexOf(c))) : plain;
+      const text = { words, look: {
+        worn: `${size} ${flags} ${spacing}`, font: `${flags & 1 ? "italic " : ""}${size}px "EB Garamond", serif`,
+        fontVariantCaps: flags & 2 ? "all-small-caps" : "normal", letterSpacing: `${spacing}px`, fontKerning: "normal",
+      } };
       dress(measure, text);
       text.width = measure.measureText(words).width;
       texts.set(nextText, text);

@@ -62,9 +62,11 @@ public final class Files {
       say(screen.text(.copied))
     case .shareGame: if let link = (reviewed ?? session.record).link { share("g/\(link)") }
     case .pasteGame:
-      let text = services.clipboard() ?? ""
-      guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
-      open(text: text, from: "the clipboard")
+      let open = { [self] (text: String) in
+        guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
+        self.open(text: text, from: "the clipboard")
+      }
+      if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
     case .statistics:
       flush()
       screen.statistics = library.statistics()

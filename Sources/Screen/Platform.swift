@@ -88,6 +88,8 @@ public struct PlatformServices: Sendable {
   /// Gives away the page's address with `r/CODE` or `g/GAME` behind it: true where it lies on the clipboard, false where the
   /// system asks whom to send it to; `nil` where there is no such address.
   public var share: (@Sendable (_ path: String) -> Bool)?
+  /// Hands over the clipboard's text later, as a browser does, which asks first; `nil` where `clipboard` has it at once.
+  public var paste: (@Sendable (@escaping (String) -> Void) -> Void)?
   /// Shows a file or folder in the system's own program.
   public var openFolder: @Sendable (_ path: String) -> Void = { _ in }
   /// Takes a file for this process until it ends; false where another process has it.

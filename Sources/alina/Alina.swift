@@ -93,6 +93,9 @@ struct Alina: ParsableCommand {
   @Option(name: .customLong("control-log"), help: .hidden)
   var controlLog: String?
 
+  @Flag(name: .customLong("as-page"), help: .hidden)
+  var asPage = false
+
   @Flag(name: .customLong("bench-frames"), help: "Measure how long pictures take to draw, and leave.")
   var benchFrames = false
 

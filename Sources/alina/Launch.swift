@@ -63,7 +63,10 @@ struct Launch {
     let platform = HeadlessPlatform(width: size.0, height: size.1) { engine.render(into: samples, frames: $0) }
     let session = makeSession(engine, rules, platform.services, leadFrames: HeadlessPlatform.step)
     // A picture for a page is nobody's game: the player's folder is left alone.
-    let services = Pages.withoutSettings(platform.services)
+    var services = Pages.withoutSettings(platform.services)
+    // What a browser's page cannot do is left out, so that the two can be compared.
+    services.isPage = options.asPage
+    if options.asPage { services.share = { _ in true } }
     let near = Neighbourhood()
     let pictures = Pictures(services)
     let machine = machine(engine, services, near, pictures)

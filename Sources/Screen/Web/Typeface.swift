@@ -69,12 +69,28 @@ final class Typeface {
     SignedLine(text, size: style.size, make: { Run($0, style) }, width: { $0.width })
   }
 
+  /// The pieces of a text between which a line may end, each with what stands before it in a line: at spaces, and, as Pango does,
+  /// after a hyphen between two letters.
+  private static func words(of text: Substring) -> [(word: Substring, space: String)] {
+    text.split(separator: " ", omittingEmptySubsequences: false).flatMap { word -> [(word: Substring, space: String)] in
+      var (start, space) = (word.startIndex, " ")
+      var pieces: [(word: Substring, space: String)] = []
+      for index in word.indices where index > start && word[index].isLetter {
+        let before = word[start..<index]
+        guard before.last == "-", before.utf8.count > 1 else { continue }
+        pieces.append((before, space))
+        (start, space) = (index, "")
+      }
+      return pieces + [(word[start...], space)]
+    }
+  }
+
   private func paragraph(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
     var lines: [SignedLine<Run>] = []
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       var line = ""
-      for word in part.split(separator: " ", omittingEmptySubsequences: false) {
-        let longer = line.isEmpty ? String(word) : line + " " + word
+      for (word, space) in Typeface.words(of: part) {
+        let longer = line.isEmpty ? String(word) : line + space + word
         if self.line(longer, style).width <= width {
           line = longer
           continue

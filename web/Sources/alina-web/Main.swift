@@ -174,7 +174,8 @@ public func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
 }
 
 /// Something that comes with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of
-/// the server, 6 the server's line is open, 7 it is closed. A room's match has its code after a stroke.
+/// the server, 6 the server's line is open, 7 it is closed, 8 what lies on the clipboard. A room's match has its code after a
+/// stroke.
 @_expose(wasm, "text") @_cdecl("alinaText")
 public func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -189,7 +190,8 @@ public func alinaText(_ kind: Int32) {
     game.app.connect(to: .page, wish: .watch(id: parts.first ?? "", code: parts.count > 1 ? parts[1] : nil))
   case 5: game.box.connection?.received(incoming)
   case 6: game.box.connection?.cameUp()
-  default: game.box.connection?.cameDown(words)
+  case 7: game.box.connection?.cameDown(words)
+  default: Page.pasted(words)
   }
 }
 

@@ -23,7 +23,7 @@ enum Asked: Int32 {
 
 /// What the page can be told.
 enum Told: Int32 {
-  case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share
+  case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
 }
 
 /// The page, as texts that go to and fro.
@@ -50,6 +50,9 @@ enum Page {
     var words = words
     return words.withUTF8 { scriptTell(what.rawValue, $0.baseAddress, Int32($0.count)) } == 1
   }
+
+  /// Who waits for what lies on the clipboard.
+  nonisolated(unsafe) static var pasted: (String) -> Void = { _ in }
 
   /// Gives the person a file to keep.
   static func download(_ name: String, _ bytes: [UInt8]) { _ = write("download/\(name)", bytes) }

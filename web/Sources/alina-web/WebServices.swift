@@ -9,6 +9,10 @@ extension PlatformServices {
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
     services.setClipboard = { Page.tell(.clipboard, $0) }
     services.share = { Page.tell(.share, $0) }
+    services.paste = {
+      Page.pasted = $0
+      Page.tell(.paste)
+    }
     services.setFullScreen = { Page.tell(.fullScreen, $0 ? "1" : "") }
     services.inhibitScreenSaver = { Page.tell(.keepsAwake, $0 ? "1" : "") }
     services.requestAttention = { Page.tell(.attention) }

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""pictures.py BROWSER alina-server: each page of the book at 1280×720 in a browser and in the window, side by side.
+
+What can be pressed lies where it lies in the window, to one pixel; what is drawn is found in the window's picture within one pixel, text
+within two, and nothing else is there. Held against the window's picture moved aside by a pixel more, each page must fail. Prints what went
+wrong in one line and exits 1.
+"""
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+from browsers import Fault
+from play import CONTROL, ROOT, Player, Server, expect
+
+with open(f"{ROOT}/docs/heard/game.pgn", encoding="utf-8") as file:
+    GAME = file.read()
+SIZE = (1280, 720)
+SEED = 7
+# What is no text.
+SHAPES = ("fill", "stroke", "rectangle")
+# Pixels to each side within which a thing is looked for, the size of a piece of a shape, and the least ink worth looking for.
+REACH = 5
+TILE = 12
+LEAST = 5000
+# From the board to each page, by the words and the keys on the way there.
+PAGES = (
+    # Without its staff, which moves with the music; that of a review stands.
+    ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Escape"),
+    ("contents", "Menu"),
+    ("new-game", "Menu", "New game"),
+    ("games", "Menu", "Saved games"),
+    ("statistics", "Menu", "Statistics"),
+    ("help", "Menu", "What you are hearing"),
+    ("help", "Menu", "What you are hearing", "PageDown", "PageDown", "PageDown"),
+    ("settings", "Menu", "Settings"),
+    ("network", "Menu", "Play over the network"),
+    ("easings", "Menu", "Settings", "Curves of motion"),
+    ("review", "Menu", "Saved games", "Paste"),
+)
+STILL = "new Promise(done => { const last = drawn; setTimeout(() => done(drawn === last), 400); })"
+KEYS = {"PageDown": "pagedown", "ArrowDown": "down", "ArrowRight": "right", "Escape": "escape"}
+# Before the page's own scripts: what is drawn is noted by its box, each run of text by its words.
+NOTE = """(() => {
+  Math.random = () => %d / 2 ** 32;
+  globalThis.drawing = [];
+  const kinds = [CanvasRenderingContext2D.prototype, OffscreenCanvasRenderingContext2D.prototype];
+  const add = (g, what, x0, y0, x1, y1) => {
+    const t = g.getTransform(), xs = [], ys = [];
+    for (const [x, y] of [[x0, y0], [x1, y0], [x0, y1], [x1, y1]]) xs.push(t.a * x + t.c * y + t.e), ys.push(t.b * x + t.d * y + t.f);
+    drawing.push([what, Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]);
+  };
+  const wrap = (kind, name, before) => {
+    const call = kind[name];
+    kind[name] = function (...words) { before(this, ...words); return call.apply(this, words); };
+  };
+  const path = new WeakMap();
+  const reach = g => (...places) => { for (let i = 0; i < places.length; i += 2) path.get(g)?.push([places[i], places[i + 1]]); };
+  for (const kind of kinds) {
+    wrap(kind, 'beginPath', g => path.set(g, []));
+    for (const name of ['moveTo', 'lineTo', 'bezierCurveTo']) wrap(kind, name, (g, ...places) => reach(g)(...places));
+    for (const name of ['fill', 'stroke']) wrap(kind, name, g => {
+      const places = path.get(g) ?? [], more = name === 'stroke' ? g.lineWidth / 2 : 0;
+      const [xs, ys] = [places.map(p => p[0]), places.map(p => p[1])];
+      if (xs.length) add(g, name, Math.min(...xs) - more, Math.min(...ys) - more, Math.max(...xs) + more, Math.max(...ys) + more);
+    });
+    wrap(kind, 'fillRect', (g, x, y, width, height) => { if (x > -9999) add(g, 'rectangle', x, y, x + width, y + height); });
+    wrap(kind, 'fillText', (g, text, x, y) => {
+      for (const { index, 0: word } of text.matchAll(/\\S+/g)) {
+        const box = g.measureText(word), left = x + g.measureText(text.slice(0, index)).width;
+        add(g, word, left - box.actualBoundingBoxLeft, y - box.actualBoundingBoxAscent, left + box.actualBoundingBoxRight, y + box.actualBoundingBoxDescent);
+      }
+    });
+  }
+})()""" % SEED
+
+
+def grey(path):
+    """A picture as numbers, darkest 0."""
+    data = subprocess.run(["convert", path, "-depth", "8", "gray:-"], check=True, stdout=subprocess.PIPE).stdout
+    return numpy.frombuffer(data, numpy.uint8).reshape(SIZE[1], SIZE[0]).astype(float)
+
+
+def distances(ours, theirs, box):
+    """How much differs (squares) between a box of ours and theirs, moved by each of up to `REACH` pixels."""
+    left, top, right, bottom = box
+    part = ours[top:bottom, left:right]
+    reach = range(-REACH, REACH + 1)
+    return {(x, y): ((theirs[top + y:bottom + y, left + x:right + x] - part) ** 2).sum() for y in reach for x in reach}
+
+
+def tiles(what, box):
+    """A word is one, anything else cut small, so that each end of it is looked at."""
+    left, top = (max(REACH, int(edge) - 1) for edge in box[:2])
+    right, bottom = (min(size - REACH, math.ceil(edge) + 1) for edge, size in zip(box[2:], SIZE))
+    step = TILE if what in SHAPES else max(SIZE)
+    for y in range(top, bottom, step):
+        for x in range(left, right, step):
+            yield x, y, min(right, x + step), min(bottom, y + step)
+
+
+def compare(drawn, ours, theirs):
+    """What the page draws and is not found in the window's picture, or only elsewhere, and what else is there."""
+    rest = numpy.ones(ours.shape, bool)
+    for what, *box in drawn:
+        rest[max(0, int(box[1]) - 2):math.ceil(box[3]) + 2, max(0, int(box[0]) - 2):math.ceil(box[2]) + 2] = False
+        for tile in tiles(what, box):
+            part = ours[tile[1]:tile[3], tile[0]:tile[2]]
+            ink = ((part - numpy.median(part)) ** 2).sum()
+            if ink < LEAST:
+                continue
+            found = distances(ours, theirs, tile)
+            near = min(value for place, value in found.items() if max(map(abs, place)) <= (1 if what in SHAPES else 2))
+            place = min(found, key=found.get)
+            if near > 0.1 * ink and found[place] < near / (4 if what in SHAPES else 2):
+                yield what, f"at {tile} is {place} aside"
+            elif near > 0.6 * ink:
+                yield what, f"at {tile} is another"
+    if (most := (numpy.abs(ours - theirs) * rest).max()) > 8:
+        y, x = numpy.argwhere(numpy.abs(ours - theirs) * rest == most)[0]
+        yield "something", f"is at {x}, {y}"
+
+
+def show(player, server, scene, way, folder):
+    """Goes to a page by its words and keys; what is drawn there, and what can be pressed, once nothing moves."""
+    page = player.page
+    page.run("localStorage.clear()")
+    player.open(server.url)
+    page.run("void copied.push(%s)" % json.dumps(GAME))
+    for word in way:
+        if word in KEYS:
+            page.run(f"void dispatchEvent(new KeyboardEvent('keydown', {{ key: '{word}' }}))")
+        else:
+            player.press(word)
+            page.until(STILL)
+    # Nothing lies under the pointer, and all is drawn once more.
+    page.run("void document.getElementById('screen').dispatchEvent(new PointerEvent('pointerleave', { isPrimary: true }))")
+    page.until(STILL)
+    page.run("(drawing.splice(0), document.dispatchEvent(new Event('visibilitychange')), null)")
+    page.until(STILL)
+    page.picture(f"{folder}/page.png")
+    return page.run("drawing"), page.run(
+        f"{CONTROL}.map(({{ ariaLabel, ariaValueText, style }}) => "
+        "[ariaLabel, ariaValueText, [style.left, style.top, style.width, style.height].map(parseFloat)])")
+
+
+def window(program, scene, way, folder):
+    """The same of the window: writes its picture, and says what can be pressed."""
+    with open(f"{folder}/script", "w", encoding="utf-8") as script:
+        keys = [KEYS[word] for word in way if word in KEYS]
+        script.writelines(f"{1 + index / 10}s key {key}\n" for index, key in enumerate(keys))
+        script.write(f"{1 + bool(keys)}s show\n")
+    what = [f"{folder}/game.pgn"] if scene == "review" else ["--scene", scene]
+    subprocess.run([f"{os.path.dirname(program)}/alina", *what, "--as-page", "--seed", str(SEED), "--size", "%dx%d" % SIZE, "--script",
+                    f"{folder}/script", "--screenshot", f"{folder}/window.png", "--control-log", f"{folder}/controls"], check=True)
+    with open(f"{folder}/controls", encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split(" ", 4) for line in file.readlines()[1:]]
+    return [(words, [int(edge) for edge in box]) for *box, words in lines]
+
+
+def main(name, program):
+    server, folder, player = Server(program), tempfile.mkdtemp(prefix="alina-"), None
+    with open(f"{folder}/game.pgn", "w", encoding="utf-8") as file:
+        file.write(GAME)
+    try:
+        player = Player(name, server.url, before=NOTE, size=(*SIZE, False))
+        for scene, *way in PAGES:
+            drawn, controls = show(player, server, scene, way, folder)
+            for words, box in window(program, scene, way, folder):
+                # Over the page a slider and a field have their values apart.
+                expect(any((words.startswith(name) or words == value) and all(abs(ours - theirs) <= 1 for ours, theirs in zip(place, box))
+                           for name, value, place in controls), f"{scene}: {words} is not at {box} as in the window")
+            ours, theirs = (grey(f"{folder}/{of}.png") for of in ("page", "window"))
+            wrong = [" ".join(words) for words in compare(drawn, ours, theirs)]
+            expect(not wrong, f"{scene}: {'; '.join(wrong[:5])}, {len(wrong)} in all")
+            # That a pixel too many is seen.
+            for axis in (0, 1):
+                for aside, areShapes in ((3, False), (2, True)):
+                    seen = [what for what, _ in compare(drawn, ours, numpy.roll(theirs, aside, axis)) if (what in SHAPES) == areShapes]
+                    expect(seen or not any((what in SHAPES) == areShapes for what, *_ in drawn), f"{scene}: {aside} pixels aside go unnoticed")
+    finally:
+        if player:
+            player.close()
+        server.kill()
+        shutil.rmtree(server.folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    # A test run starts us with signals blocked, and what we start would have them so.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"pictures.py: {fault}")
