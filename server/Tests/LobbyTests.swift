@@ -83,6 +83,17 @@ extension SteppedLobby {
     }
   }
 
+  @Test func `a rematch with somebody who has left since he asked: the other is told that he is away`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair()
+    world.type(x, #"{"t":"abort","m":"\#(m)","mid":"r"}"#)
+    world.type(x, #"{"t":"rematch","m":"\#(m)","mid":"w"}"#)
+    world.drop(x)
+    world.type(o, #"{"t":"rematch","m":"\#(m)","mid":"w"}"#)
+    let next = try #require(world.field("m", of: o, in: "paired"))
+    #expect(next != m && world.heardAny(o, #"{"t":"gone","m":"\#(next)","side":"o""#))
+  }
+
   @Test func `optimistic moves kept after a drop: a move sent again counts once`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()

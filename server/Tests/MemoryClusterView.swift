@@ -161,35 +161,14 @@ final class MemoryClusterView: ClusterStore {
         case .name(let name): state.content.names[name.lowercased()]
         }
       guard let id, var account = state.content.accounts[id] else { return .unknown }
-      var forgotten: [String] = []
-      switch change {
-      case .register(let name, let token, let lives):
-        guard account.guest else { return .forbidden }
-        if let holder = state.content.names[name.lowercased()], holder != id { return .nameTaken }
-        (account.name, account.guest, account.token) = (name, false, token)
-        account.tokenExpires = state.now + lives
-      case .token(let token, let lives):
-        guard !account.guest else { return .forbidden }
-        (account.token, account.tokenExpires) = (token, state.now + lives)
-      case .revoke(let keep):
-        guard !account.guest else { return .forbidden }
-        account.token = nil
-        forgotten = state.content.sessions.values.filter { $0.account == id && $0.id != keep }.map(\.id).sorted()
-        for session in forgotten { MemoryStore.apply(.deleteSession(session), &state.content) }
-      case .quiet(let on): account.quiet = on
-      case .block(let name, let on):
-        guard let other = state.content.names[name.lowercased()], other != id else { return .notFound }
-        account.blocked.removeAll { $0 == other }
-        if on { account.blocked.append(other) }
-        guard account.blocked.count <= 1000 else { return .full }
-      case .muted(let on): account.muted = on
-      case .banned(let on): account.banned = on
-      case .forget:
-        (account.name, account.guest, account.token) = ("deleted-\(id)", true, nil)
-        account.tokenExpires = state.now
-        forgotten = state.content.sessions.values.filter { $0.account == id }.map(\.id).sorted()
-        for session in forgotten { MemoryStore.apply(.deleteSession(session), &state.content) }
+      if let refusal = account.apply(change, now: state.now, holder: { state.content.names[$0.lowercased()] }) {
+        return refusal
       }
+      let gone = change.keeps.map { kept in
+        state.content.sessions.values.filter { $0.account == id && $0.id != kept }.map(\.id).sorted()
+      }
+      let forgotten = gone ?? []
+      for session in forgotten { MemoryStore.apply(.deleteSession(session), &state.content) }
       MemoryStore.apply(.account(account), &state.content)
       return .changed(account, forgotten: forgotten)
     }

@@ -98,6 +98,48 @@ package enum AccountChange: Sendable, Hashable {
   case forget
 }
 
+extension AccountChange {
+  /// Where it has the account's sessions forgotten: the one that stays, or none.
+  package var keeps: String? {
+    switch self {
+    case .revoke(let keep): keep
+    case .forget: ""
+    default: nil
+    }
+  }
+}
+
+extension AccountRecord {
+  /// Changes it, or says why not; `holder` knows whose a name is.
+  package mutating func apply<E>(
+    _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
+  ) throws(E) -> ChangeResult? {
+    switch change {
+    case .register(let name, let token, let lives):
+      guard guest else { return .forbidden }
+      let other = try holder(name)
+      guard other == nil || other == id else { return .nameTaken }
+      (self.name, guest, self.token, tokenExpires) = (name, false, token, now + lives)
+    case .token(let token, let lives):
+      guard !guest else { return .forbidden }
+      (self.token, tokenExpires) = (token, now + lives)
+    case .revoke:
+      guard !guest else { return .forbidden }
+      token = nil
+    case .quiet(let on): quiet = on
+    case .block(let name, let on):
+      guard let other = try holder(name), other != id else { return .notFound }
+      blocked.removeAll { $0 == other }
+      if on { blocked.append(other) }
+      guard blocked.count <= 1000 else { return .full }
+    case .muted(let on): muted = on
+    case .banned(let on): banned = on
+    case .forget: (name, guest, token, tokenExpires) = ("deleted-\(id)", true, nil, now)
+    }
+    return nil
+  }
+}
+
 /// What came of a change.
 package enum ChangeResult: Sendable, Hashable {
   /// The account as it is now; and the sessions that were forgotten.

@@ -38,13 +38,13 @@ extension Lobby {
 
   // MARK: asking
 
-  /// Asks the store; with a connection, what that says meanwhile waits. `gated` questions go out once everything decided before
-  /// is durable.
+  /// Asks the store, or, on its own, itself; with a connection, what that says meanwhile waits. `gated` questions go out once
+  /// everything decided before is durable.
   mutating func ask(
     _ question: ClusterQuestion, for id: ConnectionID? = nil, gated: Bool = false,
     _ then: ClusterState.Continuation = .nothing
   ) {
-    guard let number = cluster?.nextQuestion else { return }
+    guard let number = cluster?.nextQuestion else { return answered(then, answer(question)) }
     cluster?.nextQuestion += 1
     cluster?.asked[number] = then
     if let id { cluster?.desks[id, default: .init()].outstanding += 1 }
@@ -62,7 +62,10 @@ extension Lobby {
   }
 
   private mutating func answered(_ number: UInt64, _ answer: ClusterAnswer?) {
-    guard let then = cluster?.asked.removeValue(forKey: number) else { return }
+    if let then = cluster?.asked.removeValue(forKey: number) { answered(then, answer) }
+  }
+
+  private mutating func answered(_ then: ClusterState.Continuation, _ answer: ClusterAnswer?) {
     switch (then, answer) {
     case (.renewed(let sentAt), .renewed(let renewal)): renewed(sentAt, renewal)
     case (.renewed, _):

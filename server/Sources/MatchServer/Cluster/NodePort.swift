@@ -51,7 +51,7 @@ package final class NodePort: @unchecked Sendable {  // see above
         guard self.listener != nil else { return task.cancel() }
         self.keepAlive()
       }
-    }.get()
+    }.value()
     return channel.localAddress?.port ?? listenAt.port
   }
 

@@ -40,6 +40,8 @@ extension Lobby {
     matches[m] = current
     finish(draft)
     if let seq { send(.ok(m, seq: seq), to: id, re: line.id) }
+    // Whoever asked for it may have left since.
+    if case .rematch = action, seq != nil, let next = current.state.next { updatePresence(next, clean: false) }
     if case .move = action, seq != nil, !current.isOver { startsWhenDurable.append((issued, m)) }
     arm(m)
   }

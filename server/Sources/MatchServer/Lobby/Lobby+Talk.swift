@@ -16,19 +16,6 @@ extension Lobby {
         return refuse(id, line.id, .bad, "an emote is one of \(ClientLine.emotes.joined(separator: ", "))")
       }
       chat(m, account, id, line.id, text: nil, emote: emote)
-    case .mute(let on):
-      var account = account
-      account.quiet = on
-      change(account, id, line.id)
-    case .block(let name, let on):
-      guard let other = names[name.lowercased()], other != account.id else {
-        return refuse(id, line.id, .notFound, "there is no other player \(name)")
-      }
-      var account = account
-      account.blocked.removeAll { $0 == other }
-      if on { account.blocked.append(other) }
-      guard account.blocked.count <= 1000 else { return refuse(id, line.id, .rate, "1,000 blocked players are enough") }
-      change(account, id, line.id)
     case .report(let m, let text):
       guard let match = table(m, account) else {
         return refuse(id, line.id, .notFound, "there is no such match of yours")
@@ -40,13 +27,6 @@ extension Lobby {
       send(.ok(match.id, seq: nil), to: id, re: line.id, after: 0)
     default: break
     }
-  }
-
-  private mutating func change(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) {
-    guard !isBusy else { return refuseBusy(id, re) }
-    store(account)
-    commit([.account(account)])
-    send(.ok(nil, seq: nil), to: id, re: re)
   }
 
   /// The match meant: the named one, or the last one played.

@@ -73,6 +73,15 @@ package enum LobbyInput: Sendable {
 /// What an administrator can do to a player.
 public enum Administration: String, Sendable, Hashable, CaseIterable {
   case mute, unmute, ban, unban, forget
+
+  /// What it changes.
+  var change: AccountChange {
+    switch self {
+    case .mute, .unmute: .muted(self == .mute)
+    case .ban, .unban: .banned(self == .ban)
+    case .forget: .forget
+    }
+  }
 }
 
 /// What kind of line is sent, which decides what becomes of it when the receiver is slow.

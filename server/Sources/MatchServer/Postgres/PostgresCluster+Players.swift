@@ -146,48 +146,19 @@ extension PostgresCluster {
       guard let row = try transaction.run([find])[0].rows.first, let now = row.last?.int,
         var account = PostgresRows.account(row.dropLast())
       else { return .unknown }
+      let refusal = try account.apply(change, now: now) { name throws(StoreError) in
+        try transaction.run([PostgresCluster.idByName(.text(name.lowercased()))])[0].rows.first?.first?.int
+      }
+      if let refusal { return refusal }
       var forgotten: [String] = []
-      switch change {
-      case .register(let name, let token, let lives):
-        guard account.guest else { return .forbidden }
-        let holder = try PostgresCluster.holder(of: name, &transaction)
-        guard holder == nil || holder == account.id else { return .nameTaken }
-        (account.name, account.guest, account.token) = (name, false, token)
-        account.tokenExpires = now + lives
-      case .token(let token, let lives):
-        guard !account.guest else { return .forbidden }
-        (account.token, account.tokenExpires) = (token, now + lives)
-      case .revoke(let keep):
-        guard !account.guest else { return .forbidden }
-        account.token = nil
-        let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(keep))])
-        forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
-      case .quiet(let on): account.quiet = on
-      case .block(let name, let on):
-        guard let other = try PostgresCluster.holder(of: name, &transaction), other != account.id else {
-          return .notFound
-        }
-        account.blocked.removeAll { $0 == other }
-        if on { account.blocked.append(other) }
-        guard account.blocked.count <= 1000 else { return .full }
-      case .muted(let on): account.muted = on
-      case .banned(let on): account.banned = on
-      case .forget:
-        (account.name, account.guest, account.token) = ("deleted-\(account.id)", true, nil)
-        account.tokenExpires = now
-        let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(""))])
+      if let kept = change.keeps {
+        let gone = try transaction.run([PostgresCluster.dropOthers(.int(account.id), .text(kept))])
         forgotten = gone[0].rows.compactMap { $0.first?.text }.sorted()
       }
       // The row has been locked since it was read: nothing of others is overwritten.
       try transaction.finish([PostgresRows.put(account)])
       return .changed(account, forgotten: forgotten)
     }
-  }
-
-  private static func holder(of name: String, _ transaction: inout PostgresPool.Transaction) throws(StoreError)
-    -> Int64?
-  {
-    try transaction.run([idByName(.text(name.lowercased()))])[0].rows.first?.first?.int
   }
 
   // MARK: profiles

@@ -121,7 +121,7 @@ public final class GameListener: Sendable {
   /// Takes no more connections; without a word to those that are open.
   func close() async {
     open.withLock { $0.isListening = false }
-    try? await channel.withLock({ $0 })?.close()
+    try? await channel.withLock({ $0 })?.close(mode: .all).value()
   }
 
   /// Drains, and returns when everybody is gone or the time for it is over.
@@ -226,10 +226,25 @@ public final class GameListener: Sendable {
   }
 }
 
+private final class ResultBox<Value: Sendable>: Sendable { let result = Mutex<Result<Value, any Error>?>(nil) }
+
+extension EventLoopFuture where Value: Sendable {
+  /// Waits for what comes, as `get` does. It goes through a lock: that a continuation which is resumed before it is awaited
+  /// orders what was done before and after ThreadSanitizer does not see, and takes its value for a race.
+  func value() async throws -> Value {
+    let box = ResultBox<Value>()
+    await withUnsafeContinuation { (waiting: UnsafeContinuation<Void, Never>) in
+      whenComplete { result in
+        box.result.withLock { $0 = result }
+        waiting.resume()
+      }
+    }
+    return try (box.result.withLock { $0 } ?? .failure(CancellationError())).get()
+  }
+}
+
 extension ServerBootstrap {
-  /// Listens; throws one line that names the address and what is wrong.
-  ///
-  /// It waits on its thread, which must be none of an event loop's: to ThreadSanitizer a continuation that a loop resumes is a race.
+  /// Listens; throws one line that names the address and what is wrong. May be called from any thread but an event loop's.
   func listen(host: String, port: Int) throws -> any Channel {
     do { return try bind(host: host, port: port).wait() } catch let error as IOError {
       throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")

@@ -101,13 +101,13 @@ final class HTTPServer: Sendable {
 
   /// Takes no more connections, ends the endless replies, and returns once what was asked is answered.
   func stop() async {
-    try? await channel.close()
+    try? await (channel.close(mode: .all) as EventLoopFuture).value()
     let open = open
     let closed = try? await loop.submit {
       open.isStopping = true
       return open.all.values.map { $0.stop() }
-    }.get()
-    for future in closed ?? [] { try? await future.get() }
+    }.value()
+    for future in closed ?? [] { try? await future.value() }
   }
 }
 

@@ -97,9 +97,9 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   /// Opens what is needed before connections are taken; throws if the node port cannot be had.
   func open() async throws {
-    guard let seat = try await loop.submit({ self.seat }).get() else { return }
+    guard let seat = try await loop.submit({ self.seat }).value() else { return }
     let port = try await seat.port.listen(for: self)
-    try await loop.submit { self.seat?.listens(at: port) }.get()
+    try await loop.submit { self.seat?.listens(at: port) }.value()
   }
 
   /// Begins, being reached by clients at an address: carries out what recovery wants, or joins the cluster.
@@ -153,7 +153,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
 
   /// Reads the lobby on its loop. May be called from any thread but the loop's.
   func inspect<T: Sendable>(_ body: @escaping @Sendable (Lobby) -> T) async throws -> T {
-    try await loop.submit { body(self.lobby) }.get()
+    try await loop.submit { body(self.lobby) }.value()
   }
 
   /// The strongest players of all nodes, as of some seconds ago. May be called from any thread but the loop's.
@@ -168,18 +168,18 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
         do throws(StoreError) { promise.succeed(try seat.store.top(limit: limit)) } catch { promise.fail(error) }
       }
       return promise.futureResult
-    }.get()
+    }.value()
   }
 
   /// Carries out an administrator's order and returns once it holds; `false` if there is no such player. May be called
   /// from any thread but the loop's.
   func administer(_ name: String, _ order: Administration) async throws -> Bool {
-    if let seat = try await loop.submit({ self.seat }).get() { return try await administer(name, order, seat) }
+    if let seat = try await loop.submit({ self.seat }).value() { return try await administer(name, order, seat) }
     return try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
       let isKnown = self.lobby.names[name.lowercased()] != nil
       self.reduce(.administer(name: name, order))
       return self.whenStored().map { isKnown }
-    }.get()
+    }.value()
   }
 
   /// Succeeds once all that is decided is durable; fails if that never becomes known.
@@ -196,7 +196,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       guard self.lobby.matches[m]?.isOver == false else { return self.loop.makeSucceededFuture(false) }
       self.reduce(.setAside(m))
       return self.whenStored().map { true }
-    }.get()
+    }.value()
   }
 
   /// Tells everybody that the server stops, and returns when everything decided is stored and sent, or after some seconds:
@@ -210,7 +210,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
       self.reportQuiet()
       self.loop.scheduleTask(in: .seconds(Int64(seconds))) { self.reportQuiet(anyway: true) }
       return promise.futureResult
-    }.get()
+    }.value()
     try await leave()
   }
 
@@ -218,7 +218,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   func closeAll(_ code: ByeCode, _ text: String, retry: Int) async throws {
     try await loop.submit {
       for id in self.peers.keys.sorted() { self.peers[id]?.end(code, text, retry: retry, node: nil) }
-    }.get()
+    }.value()
   }
 
   // MARK: reduce and carry out
@@ -482,7 +482,7 @@ extension LobbyHost {
 
   /// Gives everything away: the others may take this node's matches from now on.
   private func leave() async throws {
-    guard let seat = try await loop.submit({ self.seat }).get() else { return }
+    guard let seat = try await loop.submit({ self.seat }).value() else { return }
     let left = loop.makePromise(of: Void.self)
     leases.async {
       do throws(StoreError) { try seat.store.leave() } catch {
@@ -490,33 +490,27 @@ extension LobbyHost {
       }
       left.succeed()
     }
-    try await left.futureResult.get()
+    try await left.futureResult.value()
     try await loop.submit {
       for node in self.lobby.otherNodes { seat.port.send(.hint, to: node, from: seat.epoch ?? 0) }
       self.reduce(.cluster(.left))
-    }.get()
+    }.value()
   }
 
   /// Stores an administrator's order, and lets all nodes know; `false` if there is no such player.
   private func administer(_ name: String, _ order: Administration, _ seat: NodeSeat) async throws -> Bool {
-    let change: AccountChange =
-      switch order {
-      case .mute: .muted(true)
-      case .unmute: .muted(false)
-      case .ban: .banned(true)
-      case .unban: .banned(false)
-      case .forget: .forget
-      }
     let stored = loop.makePromise(of: ChangeResult.self)
     reads.async {
-      do throws(StoreError) { stored.succeed(try seat.store.change(.name(name), change)) } catch { stored.fail(error) }
+      do throws(StoreError) { stored.succeed(try seat.store.change(.name(name), order.change)) } catch {
+        stored.fail(error)
+      }
     }
-    guard case .changed(let account, _) = try await stored.futureResult.get() else { return false }
+    guard case .changed(let account, _) = try await stored.futureResult.value() else { return false }
     try await loop.submit {
       self.logger.notice("administered", metadata: ["name": "\(name)", "order": "\(order.rawValue)"])
       self.reduce(.cluster(.refreshed(account: account.id)))
       self.carryOut(.refresh(account: account.id))
-    }.get()
+    }.value()
     return true
   }
 

@@ -1,7 +1,7 @@
 import MatchProtocol
 import TicTacToe
 
-/// Coming in at a node of a cluster, and changing what all nodes know of a player.
+/// Coming in, and changing what all nodes know of a player.
 extension Lobby {
   private var lifetimes: Lifetimes { Lifetimes(guest: configuration.guestLives, account: configuration.accountLives) }
 
@@ -9,22 +9,25 @@ extension Lobby {
 
   mutating func enter(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
     guard mayLogIn(id, re) else { return }
+    guard !isBusy else {
+      refuseBusy(id, re)
+      return emit(.close(id, .restart, "too much waits to be stored; come back", retry: 1000), after: 0)
+    }
+    let token = hello.resume ?? hello.token == nil ? makeToken() : nil
     let resume = makeToken()
-    let session = crockford(bits: random.next(), count: 10, lowercase: true)
-    var token: String?
+    let session = hello.resume == nil ? crockford(bits: random.next(), count: 10, lowercase: true) : ""
     let entry: Entry
     if let presented = hello.resume {
       entry = .resume(presented: Lobby.digest(presented), fresh: Lobby.digest(resume), lives: lifetimes)
     } else if let given = hello.token {
       entry = .token(Lobby.digest(given), session: session, resume: Lobby.digest(resume), lives: lifetimes)
     } else {
-      let fresh = makeToken()
-      token = fresh
-      var names: [String] = []
-      if let wish = hello.guest, isToken(wish, 3...13) { names.append("guest-" + wish) }
-      for _ in 0..<4 { names.append("guest-" + crockford(bits: random.next(), count: 8, lowercase: true)) }
+      // The name a guest likes, if nobody has it, or one by chance; all are marked as a guest's.
+      let wish = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
+      let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
-        names: names, token: Lobby.digest(fresh), session: session, resume: Lobby.digest(resume), lives: lifetimes)
+        names: ([wish].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
+        session: session, resume: Lobby.digest(resume), lives: lifetimes)
     }
     ask(.enter(entry), for: id, .entered(id, re: re, hello, token: token, resume: resume))
   }
@@ -41,10 +44,10 @@ extension Lobby {
     case .unknown:
       if hello.resume != nil {
         refuse(id, re, .auth, "this session is not known any more; say hello with your token, or as a guest")
-        emit(.close(id, .revoked, "unknown session", retry: nil))
+        emit(.close(id, .revoked, "unknown session", retry: nil), after: 0)
       } else {
         refuse(id, re, .auth, "this token is unknown, expired or revoked")
-        emit(.close(id, .revoked, "unknown token", retry: nil))
+        emit(.close(id, .revoked, "unknown token", retry: nil), after: 0)
       }
     case .entered(let entered):
       guard connections[id] != nil else {
@@ -57,7 +60,6 @@ extension Lobby {
   private mutating func seat(
     _ entered: Entered, _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, token: String?, resume: String
   ) {
-    guard let cluster else { return }
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
@@ -67,9 +69,9 @@ extension Lobby {
       }
       if let other = known.connection { leaveNodes(other, clean: false) }
       replace(known)
-      tickets.remove(session: record.id)
+      if cluster != nil { tickets.remove(session: record.id) }
     }
-    if let before = entered.before, before != cluster.epoch {
+    if let before = entered.before, before != cluster?.epoch {
       effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
     }
     accounts[account.id] = account
@@ -92,12 +94,17 @@ extension Lobby {
       deviation: Int(account.rating.deviation.rounded()), token: token,
       rate: session.isBot ? configuration.botRate : configuration.rate, matches: entered.profile.live, now: now.wall)
     welcome.version = version
-    welcome.nodes = cluster.nodes.filter { $0.epoch != cluster.epoch }.map(\.node.address)
+    welcome.nodes = otherNodes.map(\.node.address)
+    let live = entered.profile.live.map { ($0, Work.follow($0, re: nil, isNew: false)) }
+    guard cluster != nil else {
+      send(.welcome(welcome), to: id, re: re)
+      for (m, work) in live { serve(work, m, id) }
+      return
+    }
     // All it tells is durable already; the states that follow may come by another way and must not overtake it.
     effects.append(.send(id, ServerMessage.welcome(welcome).bytes(re: re), .essential))
     // How each match stands comes before the answers to what the client has said meanwhile.
-    self.cluster?.desks[id, default: .init()].queue.insert(
-      contentsOf: entered.profile.live.map { Work.follow($0, re: nil, isNew: false) }, at: 0)
+    cluster?.desks[id, default: .init()].queue.insert(contentsOf: live.map(\.1), at: 0)
   }
 
   // MARK: accounts
@@ -121,6 +128,7 @@ extension Lobby {
     case .block(let name, let on): what = .block(name: name, on: on)
     default: return
     }
+    guard !isBusy else { return refuseBusy(id, line.id) }
     ask(.change(.id(account.id), what), for: id, .changed(id, re: line.id, token: token))
   }
 
@@ -129,7 +137,7 @@ extension Lobby {
     switch result {
     case .changed(let account, let forgotten):
       refresh(account)
-      effects.append(.cluster(.refresh(account: account.id)))
+      if cluster != nil { effects.append(.cluster(.refresh(account: account.id))) }
       for session in forgotten { revoke(session) }
       if let token {
         send(.token(token, name: account.name), to: id, re: re)
