@@ -84,7 +84,7 @@ export class Sound {
     try {
       this.ready ??= this.build();
       // A browser without an output lets it wait for ever.
-      this.patience ??= setTimeout(() => this.isRunning || this.absent(), PATIENCE);
+      this.patience ??= setTimeout(() => this.isRunning || this.isMissing || this.absent(), PATIENCE);
       // Asked for within the touch, which is all that some browsers go by.
       const resumed = this.context.resume();
       await this.ready;

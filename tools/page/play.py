@@ -5,6 +5,7 @@ A game against Bram with sound, that game by its link and its piece as files; a 
 killed and started again in the second, where a third comes to watch by a link; a match that somebody watches; and what is damaged,
 foreign or refused. Prints what went wrong in one line and exits 1.
 """
+import glob
 import json
 import os
 import shutil
@@ -248,7 +249,35 @@ def other_version(player):
     player.hears("Update the older of the two")
 
 
+def half_loaded(name, program):
+    """A module of which half arrives is a line, and nothing is lost."""
+    for module, words in (("alina", "Not all of the page arrived"), ("sound", "This browser plays no sound of ours")):
+        folder = tempfile.mkdtemp(prefix="alina-")
+        shutil.copytree(PAGE, folder, dirs_exist_ok=True)
+        path = glob.glob(f"{folder}/v/*/{module}.wasm")[0]
+        os.truncate(path, os.path.getsize(path) // 2)
+        for ending in (".br", ".gz"):
+            os.remove(path + ending)
+        server, page = Server(program, folder), Browser(name, before=WATCH)
+        try:
+            page.open(server.url)
+            page.run("localStorage.setItem('alina/data/games/a.pgn', 'kept')")
+            if module == "sound":
+                page.click(*page.until(f"{CELL}.length === 9 && (box => [box.x + 9, box.y + 9])({CELL}[4].getBoundingClientRect())"))
+            page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.startsWith('{words}'))")
+            # What sounds no more is not told a second time, as a device that is missing.
+            page.run("new Promise(done => setTimeout(done, 3500))")
+            expect(not page.run("heard.some(line => line.startsWith('No sound device'))"), "half a sound is told of twice")
+            expect(page.run("localStorage.getItem('alina/data/games/a.pgn')") == "kept", "what was kept is lost")
+        finally:
+            page.close()
+            server.kill()
+            for left in (folder, server.folder):
+                shutil.rmtree(left, ignore_errors=True)
+
+
 def main(name, program):
+    half_loaded(name, program)
     server = Server(program)
     players = []
 
