@@ -13,8 +13,8 @@ public struct ScorePage: Sendable {
     case text(x: Double, y: Double, size: Double, text: String, isItalic: Bool, isCentered: Bool, grey: Double)
   }
 
-  /// Width of the page.
-  public let width = 1_400.0
+  /// Width of the page: less than 1,400 where one short line is all there is.
+  public private(set) var width = 1_400.0
   /// Height of the page.
   public private(set) var height = 0.0
   /// The shapes, back to front.
@@ -37,6 +37,8 @@ public struct ScorePage: Sendable {
   /// Lays out the bars that sounded under a title and a line below it; an excerpt does not end in a double bar.
   public init(_ bars: [Bar], rules: ScoreRules, title: String, subtitle: String, isExcerpt: Bool = false) {
     scale = rules.scale
+    let systems = systems(bars.filter { !$0.sounding.isEmpty })
+    if systems.count == 1 { width = max(2 * margin + width(of: systems[0]), 700) }
     var y = 70.0
     shapes.append(.text(x: width / 2, y: y, size: 34, text: title, isItalic: false, isCentered: true, grey: ink))
     if !subtitle.isEmpty {
@@ -44,7 +46,7 @@ public struct ScorePage: Sendable {
         .text(x: width / 2, y: y + 30, size: 17, text: subtitle, isItalic: true, isCentered: true, grey: pale))
     }
     y += 130
-    for system in systems(bars.filter { !$0.sounding.isEmpty }) {
+    for system in systems {
       draw(system, endsMusic: system.isLast && !isExcerpt, top: y)
       y += 330
     }
@@ -53,6 +55,9 @@ public struct ScorePage: Sendable {
 
   private func width(of pair: Pair) -> Double { pair.isLong ? 70 : 38 }
   private func width(of bar: Bar) -> Double { bar.sounding.reduce(26) { $0 + width(of: $1) } }
+  private func width(of system: System) -> Double {
+    prelude + system.stretch * system.bars.reduce(0) { $0 + width(of: $1) }
+  }
   private var prelude: Double { 58 + 11 * Double(scale.signature.count) }
 
   /// Bars packed into lines, each stretched to the margins; the last only where that takes little.
@@ -86,7 +91,7 @@ public struct ScorePage: Sendable {
 
   private mutating func draw(_ system: System, endsMusic: Bool, top: Double) {
     let bottoms = bottoms(top)
-    let right = margin + prelude + system.stretch * system.bars.reduce(0) { $0 + width(of: $1) }
+    let right = margin + width(of: system)
     for bottom in bottoms {
       for line in 0..<5 {
         let y = bottom - Double(2 * line) * step

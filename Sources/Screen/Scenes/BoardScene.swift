@@ -398,7 +398,9 @@ extension Stage {
       let turn = game.turn
       let (toMove, thinking) = turn == .x ? (Phrase.xToMove, Phrase.thinkingX) : (.oToMove, .thinkingO)
       if model.isThinking { return (text(thinking), model.waitsForMusic ? text(.waitsForMusic) : "") }
-      let main = text(model.online?.you == turn.opponent ? thinking : toMove)
+      // Who is away is not said to think.
+      let isTheirs = model.online.map { $0.you == turn.opponent && !$0.isAlone && !$0.isOffline } ?? false
+      let main = text(isTheirs ? thinking : toMove)
       let seat = turn == .x ? model.setup.x : model.setup.o
       let other = turn == .x ? model.setup.o : model.setup.x
       if let online = onlineText() { return (main, online) }
