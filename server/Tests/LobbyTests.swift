@@ -5,50 +5,6 @@ import TicTacToe
 
 @testable import MatchServer
 
-extension SteppedLobby {
-  /// Connects and says hello with a name as a program does.
-  mutating func login(_ name: String, caps: String = "[]", resume: String? = nil, token: String? = nil) -> Int {
-    let id = connect()
-    let secret = resume.map { #","resume":"\#($0)""# } ?? token.map { #","token":"\#($0)""# } ?? #","guest":"\#(name)""#
-    type(id, #"{"t":"hello","v":[1],"client":"t","caps":\#(caps)\#(secret)}"#)
-    return id
-  }
-
-  mutating func drop(_ id: Int) { step(.disconnected(UInt64(id), clean: false)) }
-
-  /// The field of the last line to a connection that has it.
-  func field(_ name: String, of connection: Int, in type: String? = nil) -> String? {
-    for (id, line) in said.reversed() where id == connection {
-      guard let fields = try? JSONObject(line: Array(line.utf8), with: "t") else { continue }
-      if let type, fields["t"]?.string != type { continue }
-      if let value = fields[name]?.string { return value }
-    }
-    return nil
-  }
-
-  func heardAny(_ connection: Int, _ text: String) -> Bool {
-    said.contains { $0.connection == connection && $0.line.contains(text) }
-  }
-
-  /// Two people in a live match; returns X's connection, O's, and the match.
-  mutating func pair(_ terms: String = #""clock":"60+2","rated":false"#) -> (x: Int, o: Int, m: String) {
-    let a = login("Ann"), b = login("Bob")
-    type(a, #"{"t":"seek",\#(terms),"key":"a"}"#)
-    type(b, #"{"t":"seek",\#(terms),"key":"b"}"#)
-    let m = field("m", of: a, in: "paired") ?? ""
-    return field("side", of: a, in: "paired") == "x" ? (a, b, m) : (b, a, m)
-  }
-
-  mutating func move(_ id: Int, _ m: String, _ ply: Int, _ cell: String) {
-    type(id, #"{"t":"move","id":"r","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"p\#(ply)"}"#)
-  }
-
-  func state(_ m: String) throws -> MatchState {
-    let id = try #require(MatchID(rawValue: m))
-    return try #require(lobby.matches[id]?.state)
-  }
-}
-
 /// One test for each thing that players of other servers suffer from, by its name, and the rules of time.
 @Suite struct LobbyTests {
   @Test func `wrong boards after reconnect: the position comes before anything else`() throws {

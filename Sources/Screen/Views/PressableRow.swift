@@ -67,8 +67,8 @@ final class ContentsRow: PressableRow {
     let baseline = frame.y + (frame.height - height(frame.width)) / 2 + em * 1.46
     if let poem {
       canvas.text(
-        poem, TextStyle(em * 0.8, italic: true, lining: true), stage.typeface, x: frame.x, baseline: baseline + em * 1.0,
-        theme.faintInk)
+        poem, TextStyle(em * 0.8, italic: true, lining: true), stage.typeface, x: frame.x,
+        baseline: baseline + em, theme.faintInk)
     }
     canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink)
     canvas.draw(tail, at: Point(frame.maxX - tail.width, baseline - tail.baseline), theme.faintInk)
