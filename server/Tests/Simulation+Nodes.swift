@@ -308,6 +308,8 @@ extension Simulation {
 
   private mutating func tell(_ epoch: Int64, _ message: NodeFrame, from i: Int) {
     count("frame")
+    // A node is called once at a time: what is said while that fails is lost with it.
+    if links.unnoticed.contains(call(to: epoch, from: i)) { return }
     guard let j = nodes.firstIndex(where: { $0.epoch == epoch && $0.lobby != nil }), j != i else {
       return unreachable(epoch, from: i)
     }
@@ -328,8 +330,14 @@ extension Simulation {
   }
 
   private mutating func unreachable(_ epoch: Int64, from i: Int) {
-    let link = Link(from: i, fromLife: nodes[i].life, to: -Int(epoch), toLife: 0)
+    let link = call(to: epoch, from: i)
+    links.unnoticed.insert(link)
     queue.set(.linkBreaks(link, forth: false), at: now + 1 + Int64(random.below(300)))
+  }
+
+  /// A link that cannot be opened.
+  private func call(to epoch: Int64, from i: Int) -> Link {
+    Link(from: i, fromLife: nodes[i].life, to: -Int(epoch), toLife: 0)
   }
 
   private mutating func frame(_ frame: NodeFrame, over link: Link, forth: Bool) {

@@ -136,7 +136,7 @@ def alone(player):
             break
     player.sees("Rematch")
     # Firefox plays nothing at all where there is no output, and says so.
-    page.until("globalThis.level?.() > 0.001 || heard.some(line => line.startsWith('No sound device'))")
+    page.until("globalThis.level?.() > 0.001 || heard.some(line => line.includes('No sound device'))")
     expect(page.name == "firefox" or page.run("level() > 0.001"), "a game without a sound")
 
 
@@ -264,10 +264,10 @@ def half_loaded(name, program):
             page.run("localStorage.setItem('alina/data/games/a.pgn', 'kept')")
             if module == "sound":
                 page.click(*page.until(f"{CELL}.length === 9 && (box => [box.x + 9, box.y + 9])({CELL}[4].getBoundingClientRect())"))
-            page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.startsWith('{words}'))")
+            page.until(f"[...heard, document.getElementById('message').textContent].some(line => line.includes('{words}'))")
             # What sounds no more is not told a second time, as a device that is missing.
             page.run("new Promise(done => setTimeout(done, 3500))")
-            expect(not page.run("heard.some(line => line.startsWith('No sound device'))"), "half a sound is told of twice")
+            expect(not page.run("heard.some(line => line.includes('No sound device'))"), "half a sound is told of twice")
             expect(page.run("localStorage.getItem('alina/data/games/a.pgn')") == "kept", "what was kept is lost")
         finally:
             page.close()

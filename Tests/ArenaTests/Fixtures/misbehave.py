@@ -128,13 +128,15 @@ while True:
                 sys.stdout.flush()
                 time.sleep(1000)
         move = [c for c in CELLS if c not in moves][0]
+        if mode == "deaf" and turns == 1:
+            # Before it answers: what the arena says next may come at once.
+            os.close(0)
         say((" bestmove\t" if mode == "tabs" else "bestmove ") + move + ("\nbestmove " + move if mode == "twice" and turns == 1 else ""))
         if mode == "afterthought" and turns == 1:
             time.sleep(0.02)
             say("bestmove " + move)
             note("+")
-        if mode == "deaf" and turns == 1:
-            os.close(0)
+        if mode == "deaf":
             time.sleep(1000)
         if mode == "between" and turns == 1:
             sys.exit(9)
