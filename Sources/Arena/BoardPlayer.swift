@@ -13,7 +13,7 @@ enum BoardPlayer {
 extension BoardPlayer {
   /// Chooses a move, with what an engine said of it; its loss where it does not. A search ends early when it `isStopped`.
   func move(
-    start: Position, moves: [Square], position: Position, otherClock: Double?, watching other: EngineClient? = nil,
+    start: Position, moves: [Square], position: Position, otherClock: Double?,
     using generator: inout SplitMix64, isStopped: () -> Bool
   ) -> Result<(Square, Thought?), EngineLoss> {
     switch self {
@@ -25,7 +25,7 @@ extension BoardPlayer {
     case .learner(let learner):
       .success((learner.player.move(in: position, lastMove: moves.last, using: &generator), nil))
     case .engine(let client):
-      client.move(start: start, moves: moves, position: position, otherClock: otherClock, watching: other)
+      client.move(start: start, moves: moves, position: position, otherClock: otherClock)
         .map { ($0.0, $0.1) }
     }
   }
@@ -80,7 +80,7 @@ func playGame(
     let (mover, waiting) = position.turn == .x ? (x, o) : (o, x)
     let other: EngineClient? = if case .engine(let client) = waiting { client } else { nil }
     let answer = mover.move(
-      start: opening.start, moves: moves, position: position, otherClock: other?.clock, watching: other,
+      start: opening.start, moves: moves, position: position, otherClock: other?.clock,
       using: &generator
     ) { stop.isSet }
     if stop.isSet { return nil }

@@ -167,8 +167,7 @@ import TicTacToe
   @Test(.needs("prlimit"), .needs("setpriv")) func `a lack of threads ends the run with its name`() throws {
     try Support.withFolder { folder in
       // Nothing limits root; another user may not see our folders.
-      let program = folder + "/alina-arena"
-      try FileManager.default.copyItem(atPath: Support.arena, toPath: program)
+      let program = try Support.copyArena(into: folder)
       let user = geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups" : ""
       let run = "\(program) run --x random --o random --threads 2"
       let output = try Support.shell("exec timeout -s KILL 60 prlimit --nproc=1 \(user) \(run)")

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import Arena
 
@@ -49,6 +50,13 @@ enum Support {
 
   /// Runs a shell's command to its end.
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
+
+  /// Copies the program into a folder; by cp, because a file that is being written here is so too in whatever another test starts
+  /// just then, and cannot be run ("text file busy").
+  static func copyArena(into folder: String) throws -> String {
+    #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
+    return folder + "/alina-arena"
+  }
 
   /// Processes with a mark in their environment, which all that an engine starts inherits: nobody else's are counted.
   static func processes(marked mark: String) -> Int {

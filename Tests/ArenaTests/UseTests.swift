@@ -91,9 +91,7 @@ import Testing
     throws
   {
     try Support.withFolder { folder in
-      let program = folder + "/bin/alina-arena"
-      try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
-      try FileManager.default.copyItem(atPath: Support.arena, toPath: program)
+      let program = try Support.copyArena(into: folder + "/bin")
       let arguments = "run --x 'cmd:\(Support.misbehave) at-once' --o random --games 2 --render scores"
       let lost = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
       #expect(

@@ -111,7 +111,7 @@ public struct Bench: Sendable {
     } figure: {
       $0 / 1000
     }
-    if let program { addEngines(program.path, guardExecutable, games: max(200, Int(20_000 * scale))) }
+    if let program { addEngines(program.path, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
   /// The best of some repeats; what was computed is looked at afterwards.

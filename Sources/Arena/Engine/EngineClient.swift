@@ -152,7 +152,7 @@ final class EngineClient: @unchecked Sendable {
 
   /// Asks for a move; anything but a legal one in time loses the game and kills the engine.
   func move(
-    start: Position, moves: [Square], position: Position, otherClock: Double?, watching other: EngineClient? = nil
+    start: Position, moves: [Square], position: Position, otherClock: Double?
   ) -> Result<(Square, Thought), EngineLoss> {
     if let pendingLoss { return .failure(pendingLoss) }
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
@@ -173,15 +173,13 @@ final class EngineClient: @unchecked Sendable {
     }
     // The position of the next move begins with this one.
     request.removeLast(request.count - told)
-    // One that gets ready for the game is not quiet.
-    let watched = other?.readyDeadline == nil ? other?.process : nil
     var evaluation: String?
     var answer: (square: Square?, text: String)?
     while answer == nil {
       guard process.bytesRead <= EngineClient.floodLimit else {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
       }
-      switch process.readLine(deadline: deadline, watching: watched) {
+      switch process.readLine(deadline: deadline) {
       case .line(let line):
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }

@@ -40,8 +40,7 @@ final class EngineProcess {
   /// Bytes read since `resetCount`.
   private(set) var bytesRead = 0
   private var isOpen = true
-  /// Whether nothing came while the other engine was awaited.
-  private var isKnownQuiet = false
+  private let tick = ReadTick()
 
   /// Starts `guardExecutable guard -- command…`.
   init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
@@ -107,7 +106,8 @@ final class EngineProcess {
       }
       throw ArenaError("\(settings.log ?? "the guard of engines"): \(reason)")
     }
-    for descriptor in [input, output] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+    _ = fcntl(input, F_SETFL, O_NONBLOCK)
+    tick.begin()
   }
 
   private static func pair(_ ends: inout (Int32, Int32), _ open: (UnsafeMutablePointer<Int32>) -> Int32) -> Bool {
@@ -131,6 +131,7 @@ final class EngineProcess {
     let grace = monotonicMilliseconds() + EngineProcess.courtesy
     if quitting, !stopSignal.isSet, write("quit\n", deadline: grace) { _ = wait(guardSocket, Int16(POLLIN), grace) }
     isOpen = false
+    tick.end()
     close(input)
     close(output)
     shutdown(guardSocket, Int32(SHUT_WR))
@@ -170,8 +171,8 @@ final class EngineProcess {
     return true
   }
 
-  /// The next line without its end; meanwhile it is noted whether another engine keeps quiet.
-  func readLine(deadline: Double, watching other: EngineProcess? = nil) -> Reading {
+  /// The next line without its end.
+  func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
         let isShorter = end > head && buffer[end - 1] == 0x0D
@@ -184,8 +185,7 @@ final class EngineProcess {
         return isText ? .line(text) : .garbage
       }
       if tail - head > EngineProcess.lineLimit { return .overlong }
-      guard wait(output, Int16(POLLIN), deadline, watching: other) else { return .late }
-      guard fill() else { return .closed }
+      if let failure = fill(deadline) { return failure }
     }
   }
 
@@ -194,13 +194,19 @@ final class EngineProcess {
     memchr(buffer + head, 0x0A, tail - head).map { $0 - UnsafeMutableRawPointer(buffer) }
   }
 
-  /// Reads what is there; `false` where the engine closed its output.
-  private func fill() -> Bool {
+  /// Waits for bytes; what it was where none came in time.
+  private func fill(_ deadline: Double) -> Reading? {
     memmove(buffer, buffer + head, tail - head)
     (head, tail) = (0, tail - head)
-    let count = read(output, buffer + tail, 2 * EngineProcess.lineLimit - tail)
-    if count > 0 { (tail, bytesRead) = (tail + count, bytesRead + count) }
-    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+    while true {
+      let count = tick.read(output, buffer + tail, 2 * EngineProcess.lineLimit - tail)
+      guard count > 0 || (count < 0 && errno == EINTR) else { return .closed }
+      if stopSignal.isSet || monotonicMilliseconds() >= deadline { return .late }
+      guard count < 0 else {
+        (tail, bytesRead) = (tail + count, bytesRead + count)
+        return nil
+      }
+    }
   }
 
   /// Keeps the engine's first thread on a processor.
@@ -211,8 +217,8 @@ final class EngineProcess {
 
   /// What the engine wrote without being asked, if it is there already: the first line of it that is a move.
   func unaskedMove() -> String? {
-    if !isKnownQuiet, head == tail { _ = fill() }
-    isKnownQuiet = false
+    var count: Int32 = 0
+    if ioctl(output, UInt(FIONREAD), &count) == 0, count > 0 { _ = fill(.infinity) }
     while lineEnd != nil {
       if case .line(let line) = readLine(deadline: 0), line.hasPrefix("bestmove") { return line }
     }
@@ -235,30 +241,15 @@ final class EngineProcess {
     return deed
   }
 
-  /// Waits until a descriptor is ready; `false` at the deadline.
-  private func wait(
-    _ descriptor: Int32, _ events: Int16, _ deadline: Double, watching other: EngineProcess? = nil
-  ) -> Bool {
-    other?.isKnownQuiet = true
-    // Who answers at once is not worth a look at the signal.
-    var (count, patience) = (nfds_t(2), 20.0)
+  /// Waits until a descriptor is ready; `false` at the deadline, or where the run is stopped while the engine is still ours.
+  private func wait(_ descriptor: Int32, _ events: Int16, _ deadline: Double) -> Bool {
+    var item = pollfd(fd: descriptor, events: events, revents: 0)
     while true {
       let left = deadline - monotonicMilliseconds()
-      guard left > 0 else { return false }
-      let watched = other.map { $0.isKnownQuiet ? $0.output : -1 } ?? -1
-      var items = (
-        pollfd(fd: descriptor, events: events, revents: 0),
-        pollfd(fd: watched, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: isOpen ? stopSignal.descriptor : -1, events: Int16(POLLIN), revents: 0)
-      )
-      let ready = withUnsafeMutablePointer(to: &items) {
-        $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, count, Int32(min(left.rounded(.up), patience))) }
-      }
-      if items.1.revents != 0 { other?.isKnownQuiet = false }
-      if items.2.revents != 0 { return false }
-      if items.0.revents != 0 { return true }
+      guard left > 0, !(isOpen && stopSignal.isSet) else { return false }
+      let ready = poll(&item, 1, Int32(min(left, ReadTick.period).rounded(.up)))
+      if ready > 0 { return true }
       if ready < 0, errno != EINTR { return false }
-      (count, patience) = (3, 60_000)
     }
   }
 }

@@ -1,0 +1,62 @@
+import Foundation
+import Synchronization
+
+/// A place for the thread that waits in read(2), which a tick then interrupts from time to time.
+///
+/// So whoever waits sees his deadline and Ctrl-C without a `poll` before each read, which costs an engine that answers at once
+/// a tenth of its games. A tick that comes just before the read is lost; the next one is not.
+final class ReadTick: Sendable {
+  /// Milliseconds between two ticks.
+  static let period = 20.0
+
+  private let thread = Atomic<pthread_t>(0)
+  private let isReading = Atomic<Bool>(false)
+
+  private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
+
+  /// Begins to tick, for as long as there is one who may wait.
+  func begin() {
+    let isFirst = ReadTick.all.withLock { all in
+      all.ticks[ObjectIdentifier(self)] = self
+      defer { all.isRunning = true }
+      return !all.isRunning
+    }
+    guard isFirst else { return }
+    // Handled, without SA_RESTART: the read ends with EINTR.
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in }
+    sigaction(SIGURG, &action, nil)
+    Thread.detachNewThread {
+      while ReadTick.tick() { usleep(UInt32(1000 * ReadTick.period)) }
+    }
+  }
+
+  /// Ends; no tick comes any more when it returns.
+  func end() { ReadTick.all.withLock { $0.ticks[ObjectIdentifier(self)] = nil } }
+
+  /// Interrupts whoever waits; `false` once nobody can.
+  private static func tick() -> Bool {
+    all.withLock { all in
+      for tick in all.ticks.values where tick.isReading.load(ordering: .acquiring) {
+        pthread_kill(tick.thread.load(ordering: .relaxed), SIGURG)
+      }
+      all.isRunning = !all.ticks.isEmpty
+      return all.isRunning
+    }
+  }
+
+  /// read(2) of a descriptor that blocks: bytes read, 0 at its end, -1 with `errno`, which is `EINTR` at a tick.
+  func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    if thread.load(ordering: .relaxed) != pthread_self() {
+      // Threads of libdispatch are born with signals blocked.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, SIGURG)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      thread.store(pthread_self(), ordering: .relaxed)
+    }
+    isReading.store(true, ordering: .releasing)
+    defer { isReading.store(false, ordering: .relaxed) }
+    return Glibc.read(descriptor, bytes, count)
+  }
+}
