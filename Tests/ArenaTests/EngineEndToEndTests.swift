@@ -302,19 +302,26 @@ import TicTacToe
     // Here there is nothing to wait for: an engine's end is the end of all it started.
     #expect(Support.processes(marked: mark) == 0)
 
-    let process = Process()
-    process.executableURL = URL(filePath: Support.arena)
-    process.arguments = [
-      "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)", "--games", "1000000",
-      "--threads", "2",
-    ]
-    process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_TEST": mark]) { $1 }
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    #expect(Support.eventually { Support.processes(marked: mark) >= count })
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-    #expect(Support.eventually { Support.processes(marked: mark) == 0 })
+    // Killed alone, or ended together with the guards, as `pkill alina-arena` does.
+    for isKilled in [true, false] {
+      let process = Process()
+      process.executableURL = URL(filePath: Support.arena)
+      process.arguments = [
+        "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)", "--games",
+        "1000000", "--threads", "2",
+      ]
+      process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_TEST": mark]) { $1 }
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      #expect(Support.eventually { Support.processes(marked: mark) >= count })
+      if isKilled {
+        kill(process.processIdentifier, SIGKILL)
+      } else {
+        for pid in Support.pids(marked: mark, named: "alina-arena") { kill(pid, SIGTERM) }
+      }
+      #expect(Support.eventually { Support.processes(marked: mark) == 0 })
+    }
   }
 
   @Test(arguments: runsAll ? ["dies-at-start", "silent"] : ["dies-at-start"])

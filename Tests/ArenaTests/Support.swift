@@ -59,12 +59,16 @@ enum Support {
   }
 
   /// Processes with a mark in their environment, which all that an engine starts inherits: nobody else's are counted.
-  static func processes(marked mark: String) -> Int {
+  static func processes(marked mark: String) -> Int { pids(marked: mark).count }
+
+  /// Their numbers; with a name, of those that are called so.
+  static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return names.compactMap { Int32($0) }.filter { pid in
-      guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/environ") else { return false }
-      return data.split(separator: 0).contains { $0 == Data("ALINA_TEST=\(mark)".utf8) }
-    }.count
+    func read(_ pid: pid_t, _ what: String) -> Data { FileManager.default.contents(atPath: "/proc/\(pid)/\(what)") ?? Data() }
+    return names.compactMap { pid_t($0) }.filter { pid in
+      read(pid, "environ").split(separator: 0).contains { $0 == Data("ALINA_TEST=\(mark)".utf8) }
+        && (name == nil || read(pid, "comm") == Data("\(name ?? "")\n".utf8))
+    }
   }
 
   /// A player that is the misbehaving engine, its processes marked.

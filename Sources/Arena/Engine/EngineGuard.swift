@@ -20,7 +20,8 @@ public enum EngineGuard {
   /// it started when it ends or the arena closes the descriptor.
   public static func run(_ words: [String]) -> Never {
     let command = Array(words.dropFirst(3))
-    signal(SIGPIPE, SIG_IGN)
+    // What ends the arena ends the guard too, but not before the engine: `pkill alina-arena` means both.
+    for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
     guard alina_adopt_orphans() == 0 else {
       report("cannot be guarded: \(systemReason)")
       exit(127)
