@@ -64,7 +64,9 @@ enum Support {
   /// Their numbers; with a name, of those that are called so.
   static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    func read(_ pid: pid_t, _ what: String) -> Data { FileManager.default.contents(atPath: "/proc/\(pid)/\(what)") ?? Data() }
+    func read(_ pid: pid_t, _ what: String) -> Data {
+      FileManager.default.contents(atPath: "/proc/\(pid)/\(what)") ?? Data()
+    }
     return names.compactMap { pid_t($0) }.filter { pid in
       read(pid, "environ").split(separator: 0).contains { $0 == Data("ALINA_TEST=\(mark)".utf8) }
         && (name == nil || read(pid, "comm") == Data("\(name ?? "")\n".utf8))
