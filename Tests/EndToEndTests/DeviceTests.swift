@@ -33,6 +33,34 @@ struct DeviceTests {
     let frames = record.game.moves.compactMap(\.frame)
     #expect(frames.count == 3 && frames == frames.sorted(), "time stood still: \(frames)")
   }
+
+  @Test(
+    "Of two devices the one that is not ours may be unplugged unnoticed; when ours is, the other one takes over",
+    .needs("pulseaudio"), .needs("pactl"))
+  func twoDevices() throws {
+    let folder = try Desk.newFolder()
+    let server = try PulseServer(folder)
+    try server.plug("other")
+    let desk = try Desk(
+      ["--level", "person", "--piano", "modal"],
+      environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)
+    try desk.click("b2")
+    try desk.hear("X plays b2")
+    _ = try waitFor(seconds: 30, "music at the first sink") { try server.playing() == "nul" ? true : nil }
+    try server.unplug("other")
+    try desk.click("a1")
+    let before = try desk.hear("O plays a1")
+    #expect(try server.playing() == "nul")
+    #expect(!desk.spoken.contains { $0.contains("sound") }, "\(desk.spoken)")
+    try server.plug("other")
+    try server.unplug("nul")
+    _ = try waitFor(seconds: 60, "music at the other sink") { try server.playing() == "other" ? true : nil }
+    try desk.click("c3")
+    try desk.hear("X plays c3", after: before)
+    #expect(try desk.quit() == 0)
+    server.stop()
+    #expect(desk.complaints == "")
+  }
 }
 
 /// A PulseAudio server of our own with a sink that nobody hears.
@@ -57,4 +85,30 @@ struct PulseServer {
   }
 
   func stop() { child.kill() }
+
+  /// Runs a line of shell that asks the server, and answers what it printed.
+  private func ask(_ line: String) throws -> String {
+    let said = Pipe()
+    let shell = Process()
+    (shell.executableURL, shell.arguments) = (URL(filePath: "/bin/sh"), ["-ec", line])
+    shell.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    shell.standardOutput = said
+    try shell.run()
+    let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    return text.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Adds a sink, as a device that is plugged in.
+  func plug(_ sink: String) throws { _ = try ask("pactl load-module module-null-sink sink_name=\(sink) rate=48000") }
+
+  /// Takes a sink out.
+  func unplug(_ sink: String) throws {
+    _ = try ask("pactl unload-module $(pactl list short modules | awk '/sink_name=\(sink)( |$)/ { print $1 }')")
+  }
+
+  /// The sinks at which somebody plays.
+  func playing() throws -> String {
+    try ask(
+      "for n in $(pactl list short sink-inputs | cut -f 2); do pactl list short sinks | awk -v n=$n '$1 == n { print $2 }'; done")
+  }
 }
