@@ -109,6 +109,7 @@ struct PulseServer {
   /// The sinks at which somebody plays.
   func playing() throws -> String {
     try ask(
-      "for n in $(pactl list short sink-inputs | cut -f 2); do pactl list short sinks | awk -v n=$n '$1 == n { print $2 }'; done")
+      "for n in $(pactl list short sink-inputs | cut -f 2); do pactl list short sinks | awk -v n=$n '$1 == n { print $2 }'; done"
+    )
   }
 }
