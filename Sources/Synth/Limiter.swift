@@ -32,42 +32,36 @@ public struct Limiter: ~Copyable, AudioNode {
   /// Frames on which the limiter held something back, since the last reset.
   public private(set) var framesLimited = 0
 
-  /// Makes the node with its default settings, silent; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     self.sampleRate = sampleRate
     set(Parameters())
   }
 
   /// Takes new settings at once; they are not meant to move while sound passes.
-  public mutating func set(_ parameters: Parameters) {
+  package mutating func set(_ parameters: Parameters) {
     ceiling = Arithmetic.amplitude(decibels: parameters.ceiling)
     keep = Arithmetic.exp2(-9.965_784 / (parameters.release * 0.001 * Float(sampleRate)))
     follow = 1 - Arithmetic.exp2(-1.442_695 / (Self.attack * Float(sampleRate)))
   }
 
-  /// Forgets all sound; parameters are at their targets.
-  public mutating func reset() {
+  package mutating func reset() {
     envelope = 0
     gain = 1
     framesLimited = 0
   }
 
-  /// Renders in place. Real-time safe: yes.
-  public mutating func render(_ block: StereoBlock) {
-    for i in 0..<block.frames {
-      let l = Arithmetic.flushed(block.left[i])
-      let r = Arithmetic.flushed(block.right[i])
-      envelope = max(max(abs(l), abs(r)), envelope * keep)
+  package mutating func render(_ block: StereoBlock) {
+    for i in block.indices {
+      let x = Arithmetic.flushed(block[i])
+      envelope = max(x.peak, envelope * keep)
       if envelope > ceiling || gain < 1 {
         let wanted = envelope > ceiling ? ceiling / envelope : 1
         gain += (wanted - gain) * follow
         if wanted == 1 && gain > 0.999_999 { gain = 1 }
-        block.left[i] = bent(l * gain)
-        block.right[i] = bent(r * gain)
+        block[i] = Stereo(bent(x.x * gain), bent(x.y * gain))
         framesLimited += 1
       } else {
-        block.left[i] = l
-        block.right[i] = r
+        block[i] = x
         if envelope < 1e-20 { envelope = 0 }
       }
     }
