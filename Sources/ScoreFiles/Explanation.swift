@@ -14,7 +14,8 @@ public enum Explanation {
       lines.append(TextScore.heading(bar))
       if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
         lines.append("  facts: " + describe(move))
-        let known = Self.known(move, outcome: bar.signs)
+        // Whether a human lost is read off the bar's own sign.
+        let known = Conductor.facts(of: move).union(bar.signs.contains("loss") ? [.loss] : [])
         let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
         lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
       } else if !bar.signs.isEmpty {
@@ -61,13 +62,6 @@ public enum Explanation {
     case .draw: "even"
     case .loss: "lost"
     }
-  }
-
-  /// The facts a rule may ask for; whether a human lost is read off the bar's own sign.
-  private static func known(_ move: MoveFacts, outcome signs: [String]) -> Set<Fact> {
-    var facts = Conductor.facts(of: move)
-    if signs.contains("loss") { facts.insert(.loss) }
-    return facts
   }
 
   private static func heard(_ bar: Bar) -> String {
