@@ -71,10 +71,9 @@ public enum Explanation {
   }
 
   private static func choice(of bar: Bar, in rendition: Rendition) -> String? {
-    guard bar.kind == .move || bar.kind == .closing, bar.kind != .move || bar.ply < rendition.choices.count else {
-      return nil
+    if bar.kind == .move {
+      return bar.ply < rendition.choices.count ? rendition.choices[bar.ply].first.map { "\($0)" } : nil
     }
-    if bar.kind == .move { return rendition.choices[bar.ply].first.map { "\($0)" } }
     let closing = rendition.bars.filter { $0.kind == .closing }.map(\.index)
     guard let number = closing.firstIndex(of: bar.index), let last = rendition.choices.last else { return nil }
     let first = last.count - closing.count

@@ -63,17 +63,9 @@ struct PianoModel {
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }
-    switch (low, high) {
-    case (let low?, let high?): return zip(low, high).map { lerp(Double($0), Double($1), t) }
-    case (let only?, nil): return faded(only, by: t)
-    case (nil, let only?): return faded(only, by: 1 - t)
-    case (nil, nil): return nil
-    }
-  }
-
-  private func faded(_ row: [Int], by distance: Double) -> [Double]? {
-    guard distance < 1 else { return nil }
-    var row = row.map(Double.init)
+    if let low, let high { return zip(low, high).map { lerp(Double($0), Double($1), t) } }
+    let distance = low == nil ? 1 - t : t
+    guard var row = (low ?? high)?.map(Double.init), distance < 1 else { return nil }
     row[2] -= 200 * distance
     row[4] -= 200 * distance
     return row

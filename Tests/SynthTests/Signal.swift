@@ -38,6 +38,15 @@ final class Bench<Node: AudioNode & ~Copyable> {
   }
 }
 
+/// The limiter as a node among the others: it has nothing to set.
+extension Limiter: AudioNode {
+  /// None.
+  public struct Parameters: Sendable, Hashable {}
+
+  /// Takes none.
+  public mutating func set(_ parameters: Parameters) {}
+}
+
 /// Measurements, written apart from what they measure.
 enum Signal {
   static func frames(_ left: [Float], _ right: [Float]) -> [Stereo] { zip(left, right).map { Stereo($0, $1) } }
