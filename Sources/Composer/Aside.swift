@@ -27,11 +27,9 @@ public struct Aside: Sendable, Hashable {
     }
   }
 
-  init(frame: Int64, kind: Kind) {
-    self.frame = frame
-    self.kind = kind
-  }
+}
 
+extension Aside {
   /// Reads one; `nil` if it is none.
   init?(_ text: Substring) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -55,9 +53,7 @@ extension Record {
     get { (self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0) } }
     set {
       var text = ""
-      for (_, aside) in newValue.enumerated().sorted(by: {
-        ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
-      }) {
+      for aside in newValue.sorted(by: { $0.frame < $1.frame }) {
         let word = (text.isEmpty ? "" : " ") + aside.text
         if text.utf8.count + word.utf8.count > Limit.tagValue { break }
         text += word

@@ -10,7 +10,7 @@ extension Conductor {
     let generation = newGeneration()
     var events = [
       ScoreEvent(frame: moment, generation: generation, kind: .pedal, amount: 127),
-      bed(at: moment, seconds: rules.drone.fade, generation: generation),
+      rules.drone.bed(at: moment, seconds: rules.drone.fade, generation: generation),
     ]
     events += tonic(at: moment + .seconds(rules.opening.drone), generation: generation)
     waitingSince = moment
@@ -44,7 +44,7 @@ extension Conductor {
       ScoreEvent(frame: moment, generation: generation, kind: .cut),
       .pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: generation),
       .pedal(at: moment + up, to: 127, seconds: rules.pedal.fade, generation: generation),
-      bed(at: moment, seconds: rules.pedal.newGame, generation: generation),
+      rules.drone.bed(at: moment, seconds: rules.pedal.newGame, generation: generation),
     ]
     events += tonic(at: moment + up, generation: generation)
     pendingTonic = moment + up
@@ -107,7 +107,7 @@ extension Conductor {
     game.position = facts.after
     game.barNumber += 1
 
-    let known = self.facts(of: facts, hurried: isHurried)
+    let known = Self.facts(of: facts).union(isHurried ? [.hurry] : []).union(facts.outcome.map { result($0) } ?? [])
     let signs = rules.signs.filter { $0.applies(to: known) }
     let sign = signs.first ?? rules.calm
     let length = length(of: facts, since: since)
@@ -156,14 +156,6 @@ extension Conductor {
       wait(from: written.end)
     }
     return events
-  }
-
-  /// The facts a sign rule may ask for.
-  func facts(of move: MoveFacts, hurried: Bool) -> Set<Fact> {
-    var facts = Self.facts(of: move)
-    if hurried { facts.insert(.hurry) }
-    if let outcome = move.outcome { facts.formUnion(result(outcome)) }
-    return facts
   }
 
   /// The facts of a move that follow from the rules of the game alone.

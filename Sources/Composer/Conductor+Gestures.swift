@@ -77,7 +77,7 @@ extension Conductor {
     }
     guard pulseAt != nil else { return [] }
     pulseAt = nil
-    return [bed(at: moment, seconds: 1, generation: newGeneration())]
+    return [rules.drone.bed(at: moment, seconds: 1, generation: newGeneration())]
   }
 
   mutating func pulse(at moment: Tick) -> [ScoreEvent] {
@@ -85,13 +85,9 @@ extension Conductor {
     let shape = rules.gestures.pulseShape.map { $0 * rules.gestures.pulse }
     let generation = newGeneration()
     return [
-      bed(at: moment, seconds: shape[0], generation: generation),
-      bed(
+      rules.drone.bed(at: moment, seconds: shape[0], generation: generation),
+      rules.drone.bed(
         at: moment + .seconds(shape[1]), level: rules.gestures.pulseLevel, seconds: shape[2], generation: generation),
     ]
-  }
-
-  func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
-    rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
   }
 }

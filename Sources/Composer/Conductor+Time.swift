@@ -263,19 +263,10 @@ extension Pair {
   /// When the first of the two begins.
   var onset: Tick? { [t, m].compactMap { $0?.onset }.min() }
 
-  /// Changes both notes alike.
+  /// Changes its notes alike.
   mutating func change(_ body: (inout Note) -> Void) {
-    if var note = m {
-      body(&note)
-      m = note
-    }
-    if var note = t {
-      body(&note)
-      t = note
-    }
-    if var note = answer {
-      body(&note)
-      answer = note
-    }
+    if m != nil { body(&m!) }
+    if t != nil { body(&t!) }
+    if answer != nil { body(&answer!) }
   }
 }

@@ -86,9 +86,6 @@ public struct Conductor: Sendable {
 
     /// When its last note ends.
     var end: Tick { min(written.end, cut ?? written.end) }
-
-    /// The moment a pair begins.
-    func onset(_ pair: Int) -> Tick { written.bar.start + written.onsets[pair] }
   }
 
   /// A sign that is still to be heard, and whose move gave it.
@@ -273,9 +270,7 @@ public struct Conductor: Sendable {
   /// Sorted by frame; at one frame cuts come first, then pedal, bed and bells, then notes in the order given.
   static func sorted(_ events: [ScoreEvent]) -> [ScoreEvent] {
     func rank(_ kind: ScoreEvent.Kind) -> Int { kind == .cut ? 0 : kind == .note ? 2 : 1 }
-    return events.enumerated().sorted {
-      ($0.element.frame, rank($0.element.kind), $0.offset) < ($1.element.frame, rank($1.element.kind), $1.offset)
-    }.map { $0.element }
+    return events.sorted { ($0.frame, rank($0.kind)) < ($1.frame, rank($1.kind)) }
   }
 
   /// The length of a short note now, in seconds.

@@ -36,38 +36,21 @@ struct MelodyLine {
   var cost: Int
 }
 
-/// What a named rule cost at one note.
-public struct RuleCost: Sendable, Hashable {
-  /// The rule.
-  public let rule: ScoreRules.MelodyRule
-  /// Its cost there.
-  public let cost: Int
-}
-
-/// The note that would have been taken otherwise.
-public struct RunnerUp: Sendable, Hashable {
-  /// Its pitch.
-  public let pitch: Pitch
-  /// How much dearer the best line through it is.
-  public let dearer: Int
-}
-
 /// Why one note of a line is there.
-public struct NoteReason: Sendable, Hashable {
+public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
-  public let costs: [RuleCost]
-  /// The best line that avoids the note; `nil` where it was settled before the search.
-  public let runnerUp: RunnerUp?
+  public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
+  /// The note there of the best line that avoids this one, and how much dearer that line is; `nil` where the note was
+  /// settled before the search.
+  public let runnerUp: (pitch: Pitch, dearer: Int)?
 }
 
 /// Dynamic programming over (slot, degree, way it was reached), for each candidate of a bar.
 ///
 /// O(count × degrees × widest × 8) a candidate; what all of them pay alike is summed once.
 struct MelodySearch {
-  /// How a note was reached; what the next move must answer.
-  private enum Way: Int, CaseIterable {
-    case none, stepUp, stepDown, leapUp, leapDown, same, thirdUp, thirdDown
-  }
+  /// The ways a note is reached, as the next move must answer them: by no move, or by degrees, of which 3 is any leap.
+  private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
 
   /// What lines pay with no move wider than `widest`, whatever a candidate's taste.
   private struct Prices {
@@ -158,26 +141,22 @@ struct MelodySearch {
   }
 
   /// What a move costs by its size and by how the note before was reached.
-  private func moveCosts(_ way: Way, _ move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
+  private func moveCosts(_ way: Int, _ move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
+    let before = Self.ways[way]
     switch abs(move) {
-    case 0: visit(.repeat, way == .same ? 2 * rules[.repeat] : rules[.repeat])
+    case 0: visit(.repeat, before == 0 ? 2 * rules[.repeat] : rules[.repeat])
     case 1: visit(.step, rules[.step])
     case 2: visit(.third, rules[.third])
     default:
       visit(.leap, rules[.leap])
       if abs(move) > 3 { visit(.wide, (abs(move) - 3) * rules[.wide]) }
     }
-    if way == .leapUp && move != -1 { visit(.unanswered, rules[.unanswered]) }
-    if way == .leapDown && move != 1 { visit(.unanswered, rules[.unanswered]) }
-    let back =
-      switch way {
-      case .stepUp: -1
-      case .stepDown: 1
-      case .thirdUp: -2
-      case .thirdDown: 2
-      default: 0
-      }
-    if back != 0 && move == back { visit(.turn, rules[.turn]) }
+    guard let before, before != 0 else { return }
+    if abs(before) == 3 {
+      if move != -before.signum() { visit(.unanswered, rules[.unanswered]) }
+    } else if move == -before {
+      visit(.turn, rules[.turn])
+    }
   }
 
   /// What a move into a slot costs by where it leads.
@@ -190,25 +169,17 @@ struct MelodySearch {
     if slot == problem.count - 1 && abs(move) != 1 { visit(.approach, rules[.approach]) }
   }
 
-  private static func way(_ move: Int) -> Way {
-    switch move {
-    case 0: .same
-    case 1: .stepUp
-    case -1: .stepDown
-    case 2: .thirdUp
-    case -2: .thirdDown
-    default: move > 0 ? .leapUp : .leapDown
-    }
-  }
+  /// The number of the way by which a move reaches its note.
+  private static func way(_ move: Int) -> Int { ways.firstIndex(of: min(max(move, -3), 3)) ?? 0 }
 
   private func prices(widest: Int) -> Prices {
     let span = 2 * widest + 1
     var prices = Prices(
-      widest: widest, moves: [Int](repeating: 0, count: Way.allCases.count * span),
+      widest: widest, moves: [Int](repeating: 0, count: Self.ways.count * span),
       paths: [Int](repeating: 0, count: problem.count * size * span))
-    for way in Way.allCases {
+    for way in Self.ways.indices {
       for move in -widest...widest {
-        moveCosts(way, move) { prices.moves[way.rawValue * span + move + widest] += $1 }
+        moveCosts(way, move) { prices.moves[way * span + move + widest] += $1 }
       }
     }
     for slot in 0..<problem.count {
@@ -239,7 +210,7 @@ struct MelodySearch {
 
   /// The cheapest line at some prices; `banned` is a degree that must not be taken in a slot.
   private func solve(_ prices: Prices, banned: (slot: Int, degree: Int)? = nil) -> MelodyLine? {
-    let ways = Way.allCases.count
+    let ways = Self.ways.count
     let far = Int.max / 4
     let widest = prices.widest
     let span = 2 * widest + 1
@@ -256,7 +227,7 @@ struct MelodySearch {
           guard previous >= low, previous < low + size else { continue }
           let path = note + prices.paths[place * span + move + widest]
           let source = ((slot - 1) * size + previous - low) * ways
-          let target = place * ways + Self.way(move).rawValue
+          let target = place * ways + Self.way(move)
           for way in 0..<ways where best[source + way] < far {
             let cost = best[source + way] + path + prices.moves[way * span + move + widest]
             if cost < best[target] {
@@ -286,11 +257,11 @@ struct MelodySearch {
 
   /// Why each note of a line is there.
   func reasons(for line: MelodyLine, octaves: Int) -> [NoteReason] {
-    var way = Way.none
+    var way = 0
     return line.degrees.indices.map { slot in
       let degree = line.degrees[slot]
-      var costs: [RuleCost] = []
-      func cost(_ rule: ScoreRules.MelodyRule, _ cost: Int) { costs.append(RuleCost(rule: rule, cost: cost)) }
+      var costs: [(rule: ScoreRules.MelodyRule, cost: Int)] = []
+      func cost(_ rule: ScoreRules.MelodyRule, _ cost: Int) { costs.append((rule, cost)) }
       noteCosts(slot, degree, cost)
       tasteCosts(slot, degree, cost)
       if slot > 0 {
@@ -303,7 +274,7 @@ struct MelodySearch {
       return NoteReason(
         costs: costs,
         runnerUp: varied(line, at: slot).map {
-          RunnerUp(pitch: Pitch(scale.midi($0.degrees[slot]) + 12 * octaves), dearer: $0.cost - line.cost)
+          (Pitch(scale.midi($0.degrees[slot]) + 12 * octaves), $0.cost - line.cost)
         })
     }
   }

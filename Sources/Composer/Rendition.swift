@@ -4,14 +4,6 @@ import TicTacToe
 
 /// The whole music of one game, made without a device: what `alina-score` renders, measures and explains.
 public struct Rendition: Sendable {
-  /// When moves come.
-  public enum Timing: Sendable, Hashable {
-    /// At the frames the game kept; else after the thinking times it kept; else as the bar before ends.
-    case asKept
-    /// As the bar before ends, whatever was kept.
-    case uncut
-  }
-
   /// Everything that happened, in order.
   public private(set) var happenings: [(moment: Tick, happening: Happening)] = []
   /// Every score event, sorted by frame.
@@ -30,16 +22,18 @@ public struct Rendition: Sendable {
 
   /// Plays a recorded game; `human` is the one local human's side, the record's own if none is named.
   ///
+  /// Moves come at the frames the game kept; else after the thinking times it kept; else, and if all is to be `uncut`, as
+  /// the bar before ends.
   /// A later game of a session (its start frame is not 0) is heard from its own beginning.
   public init(
-    of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, timing: Timing = .asKept,
+    of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
     opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
     let moves = record.game.moves
     // Who came to a match late has no frames of its first moves: then all go by its log.
     let keepsFrames =
-      timing == .asKept && moves.contains { $0.frame != nil } && (logged == nil || moves.allSatisfy { $0.frame != nil })
+      !uncut && moves.contains { $0.frame != nil } && (logged == nil || moves.allSatisfy { $0.frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     conductor = Conductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
@@ -47,7 +41,7 @@ public struct Rendition: Sendable {
     conductor.explains = explains
     conductor.pace = record.pace ?? 1
     // Without times nobody is waited for; with times and nothing else known, people played.
-    let hasTimes = timing == .asKept && record.game.moves.contains { $0.frame != nil || $0.elapsed != nil }
+    let hasTimes = !uncut && record.game.moves.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.inTime = hasTimes ? record.inTime ?? [] : [.x, .o]
     if opens {
       say(.opened(resuming: record.game.start != .start), at: .zero)
@@ -76,7 +70,7 @@ public struct Rendition: Sendable {
     for (index, (move, facts)) in zip(moves, record.game.facts).enumerated() {
       let slot = logged.map { Tempo.moment($0[index]) }
       hear(&asides, until: move.frame ?? 0, from: facts.before, record, origin)
-      if timing == .asKept {
+      if !uncut {
         if keepsFrames, let frame = move.frame {
           now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
         } else if let logged, index > 0 {
@@ -137,5 +131,4 @@ public struct Rendition: Sendable {
     // Never ask for more than the moment needs: what lies beyond it would only be cut again.
     events += conductor.advance(to: moment - Conductor.lookahead)
   }
-
 }

@@ -1,12 +1,9 @@
 import ScoreModel
 
 /// What one value of a rule file may be.
-public indirect enum RuleKind: Sendable {
-  /// A whole number.
+package indirect enum RuleKind: Sendable {
   case int(ClosedRange<Int>)
-  /// A number.
   case double(ClosedRange<Double>)
-  /// `true` or `false`.
   case bool
   /// One of some words.
   case word([String])
@@ -14,7 +11,6 @@ public indirect enum RuleKind: Sendable {
   case name
   /// The name of one of the file's chains, or `none`.
   case chain
-  /// A pitch of the keyboard.
   case pitch
   /// A letter with its accidental.
   case letter
@@ -29,18 +25,13 @@ public indirect enum RuleKind: Sendable {
 }
 
 /// A value of a rule file, as visitors exchange it.
-public enum RuleValue: Sendable, Hashable {
-  /// A whole number.
+package enum RuleValue: Sendable, Hashable {
   case int(Int)
-  /// A number.
   case double(Double)
-  /// A word or a name.
   case text(String)
   /// Nothing: an optional value left out, or the chain `none`.
   case none
-  /// An effect unit.
   case unit(ScoreRules.Unit)
-  /// A list.
   case list([RuleValue])
 
   var text: String? { if case .text(let value) = self { value } else { nil } }
@@ -48,7 +39,7 @@ public enum RuleValue: Sendable, Hashable {
 }
 
 /// A type whose values a rule file can hold.
-public protocol RuleCoded {
+package protocol RuleCoded {
   /// Takes a value; `nil` if it is none of this type.
   init?(_ value: RuleValue)
   /// The value as visitors exchange it.
@@ -56,63 +47,53 @@ public protocol RuleCoded {
 }
 
 extension Int: RuleCoded {
-  /// Takes a whole number.
-  public init?(_ value: RuleValue) { if case .int(let number) = value { self = number } else { return nil } }
-  /// A whole number.
-  public var coded: RuleValue { .int(self) }
+  package init?(_ value: RuleValue) { if case .int(let number) = value { self = number } else { return nil } }
+  package var coded: RuleValue { .int(self) }
 }
 
 extension Double: RuleCoded {
-  /// Takes a number.
-  public init?(_ value: RuleValue) { if case .double(let number) = value { self = number } else { return nil } }
-  /// A number.
-  public var coded: RuleValue { .double(self) }
+  package init?(_ value: RuleValue) { if case .double(let number) = value { self = number } else { return nil } }
+  package var coded: RuleValue { .double(self) }
 }
 
 extension String: RuleCoded {
-  /// Takes a word or a name.
-  public init?(_ value: RuleValue) { if case .text(let text) = value { self = text } else { return nil } }
-  /// A word or a name.
-  public var coded: RuleValue { .text(self) }
+  package init?(_ value: RuleValue) { if case .text(let text) = value { self = text } else { return nil } }
+  package var coded: RuleValue { .text(self) }
 }
 
 extension Pitch: RuleCoded {
   /// Takes a pitch by its name.
-  public init?(_ value: RuleValue) {
+  package init?(_ value: RuleValue) {
     guard let spelling = value.text.flatMap({ Spelling($0) }) else { return nil }
     self.init(spelling.midi)
   }
   /// Its name, read back by its sound alone; the file's own spelling is lost.
-  public var coded: RuleValue {
+  package var coded: RuleValue {
     let scale = Scale(tonicLetter: 0, tonicAlteration: 0, steps: [0, 2, 4, 5, 7, 9, 11])
     return .text(scale.spelling(of: midi).description)
   }
 }
 
 extension ScoreRules.Unit: RuleCoded {
-  /// Takes an effect unit.
-  public init?(_ value: RuleValue) { if case .unit(let unit) = value { self = unit } else { return nil } }
-  /// An effect unit.
-  public var coded: RuleValue { .unit(self) }
+  package init?(_ value: RuleValue) { if case .unit(let unit) = value { self = unit } else { return nil } }
+  package var coded: RuleValue { .unit(self) }
 }
 
 /// A type whose cases are words of a rule file.
-public protocol RuleWord: RuleCoded, RawRepresentable<String>, CaseIterable {}
+package protocol RuleWord: RuleCoded, RawRepresentable<String>, CaseIterable {}
 
 extension RuleWord {
-  /// Takes one of the words.
-  public init?(_ value: RuleValue) {
+  package init?(_ value: RuleValue) {
     guard let word = value.text.flatMap({ Self(rawValue: $0) }) else { return nil }
     self = word
   }
-  /// The word.
-  public var coded: RuleValue { .text(rawValue) }
+  package var coded: RuleValue { .text(rawValue) }
   static var kind: RuleKind { .word(allCases.map { $0.rawValue }) }
 }
 
 /// Something that goes through every value of a rule file in its order: the reader, which sets and checks them, and
 /// those that print and document them. What may be in a file is said once, in `ScoreRules.visit`.
-public protocol RuleVisitor {
+package protocol RuleVisitor {
   /// Visits one value: takes it, or replaces it by one of its kind.
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue)
   /// Visits a mapping.

@@ -142,34 +142,28 @@ extension ScoreRules {
       (self.kind, self.preset, self.values) = (kind, preset, values)
     }
 
-    /// A kind of unit, its presets and the values that may differ from them, with their ranges.
-    public struct Kind: Sendable {
-      /// Its name.
-      public let name: String
-      /// Where it may start from, besides `custom`.
-      public let presets: [String]
-      /// What may differ, in the order of their names.
-      public let values: [(name: String, range: ClosedRange<Double>)]
-    }
+    /// A kind of unit, its presets besides `custom`, and the values that may differ from them, by name.
+    public typealias Kind = (name: String, presets: [String], values: [(name: String, range: ClosedRange<Double>)])
 
     /// Every kind of unit.
-    public static let kinds = [
-      Kind(
-        name: "comb", presets: ["metallic-ring", "light-delay", "wax-comb"],
-        values: [
+    public static let kinds: [Kind] = [
+      (
+        "comb", ["metallic-ring", "light-delay", "wax-comb"],
+        [
           ("damping", 0...0.95), ("delay", 4...24_000), ("dry", 0...1), ("feedback", -0.9999...0.9999),
           ("glide", 1...60_000), ("melt", 0...24_000), ("wet", 0...1),
-        ]),
-      Kind(
-        name: "ring-modulator", presets: ["bell", "shimmer"],
-        values: [("dry", 0...1), ("left", 0...20_000), ("right", 0...20_000), ("wet", 0...1)]),
-      Kind(
-        name: "matcher", presets: ["breath", "follow"],
-        values: [("gain", -60...24), ("match", 0...100), ("window", 1...1_000)]),
-      Kind(
-        name: "reverb", presets: ["church", "room"],
-        values: [("decay", 0.1...20), ("dry", 0...1), ("predelay", 0...150), ("treble", 0...1), ("wet", 0...1)]),
-      Kind(name: "gain", presets: [], values: [("decibels", -60...24)]),
+        ]
+      ),
+      (
+        "ring-modulator", ["bell", "shimmer"],
+        [("dry", 0...1), ("left", 0...20_000), ("right", 0...20_000), ("wet", 0...1)]
+      ),
+      ("matcher", ["breath", "follow"], [("gain", -60...24), ("match", 0...100), ("window", 1...1_000)]),
+      (
+        "reverb", ["church", "room"],
+        [("decay", 0.1...20), ("dry", 0...1), ("predelay", 0...150), ("treble", 0...1), ("wet", 0...1)]
+      ),
+      ("gain", [], [("decibels", -60...24)]),
     ]
   }
 
@@ -189,31 +183,17 @@ extension ScoreRules {
       (self.name, self.level, self.units) = (name, level, units)
     }
 
-    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+    package mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.name("name", &name)
       v.double("level", &level, -60...24)
       v.list("units", .unit(Unit.kinds.map { $0.name }), &units, 1...Self.most, of: "units")
     }
   }
 
-  /// Levels in dB, and the room.
+  /// Levels, the room, and what rings along.
   public struct Mix: Sendable, Hashable {
-    /// Everything.
-    public var master = 0.0
-    /// The modal piano.
-    public var piano = 0.0
-    /// The sampled grand.
-    public var grand = 0.0
-    /// What the room hears.
-    public var reverbSend = -90.0
-    /// The sine bed at its full level, dBFS.
-    public var drone = -90.0
-    /// The focus preview, dBFS.
-    public var preview = -90.0
-    /// A bell at velocity 64, dBFS.
-    public var bell = -90.0
-    /// The knock of a refused move.
-    public var knock = 0.0
+    /// How loud its parts are.
+    public var levels = Levels()
     /// Seconds in which a bell falls by 60 dB.
     public var bellSeconds = 4.0
     /// The room.
@@ -226,19 +206,17 @@ extension ScoreRules {
     public var stringSeconds = 7.5
     /// How much faster their treble dies, 0–1.
     public var stringDamping = 0.0
-    /// What they hear of the piano.
-    public var stringSend = -90.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       let decibels = -120.0...24.0
-      v.double("master", &master, decibels)
-      v.double("piano", &piano, decibels)
-      v.double("grand", &grand, decibels)
-      v.double("reverb-send", &reverbSend, decibels)
-      v.double("drone", &drone, decibels)
-      v.double("preview", &preview, decibels)
-      v.double("bell", &bell, decibels)
-      v.double("knock", &knock, decibels)
+      v.double("master", &levels.master, decibels)
+      v.double("piano", &levels.piano, decibels)
+      v.double("grand", &levels.grand, decibels)
+      v.double("reverb-send", &levels.reverbSend, decibels)
+      v.double("drone", &levels.drone, decibels)
+      v.double("preview", &levels.preview, decibels)
+      v.double("bell", &levels.bell, decibels)
+      v.double("knock", &levels.knock, decibels)
       v.double("bell-seconds", &bellSeconds, 0.2...20)
       v.leaf("room", .unit(["reverb"]), &room)
       v.leaf("breath", .unit(["matcher"]), &breath)
@@ -246,7 +224,7 @@ extension ScoreRules {
         v.list("notes", .pitch, &strings, 0...6, of: "pitches")
         v.double("seconds", &stringSeconds, 0.1...30)
         v.double("damping", &stringDamping, 0...0.95)
-        v.double("send", &stringSend, decibels)
+        v.double("send", &levels.stringSend, decibels)
       }
     }
   }

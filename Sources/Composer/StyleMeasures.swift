@@ -1,3 +1,4 @@
+import Glibc
 import ScoreModel
 import TicTacToe
 
@@ -21,14 +22,8 @@ public struct StyleMeasures: Sendable, Hashable {
   public private(set) var moves = 0
   /// Moves by step.
   public private(set) var steps = 0
-  /// Moves that repeat the note.
-  public private(set) var repeats = 0
-  /// Moves wider than an octave.
-  public private(set) var wide = 0
   /// Pairs a second apart, mod octave.
   public private(set) var seconds = 0
-  /// The lowest and highest M and T note.
-  public private(set) var range: ClosedRange<Int>?
 
   /// Measures nothing yet.
   public init() {}
@@ -40,9 +35,6 @@ public struct StyleMeasures: Sendable, Hashable {
     if let long = lengths.last, lengths.dropLast().allSatisfy({ 0 < $0 && 1.5 * $0 <= long }) { lawful += 1 }
     var last: Note?
     for pair in bar.pairs {
-      for note in [pair.m, pair.t].compactMap({ $0?.pitch.midi }) {
-        range = range.map { min($0.lowerBound, note)...max($0.upperBound, note) } ?? note...note
-      }
       guard let note = pair.m else { continue }
       let m = note.pitch.midi
       pitchClasses[m % 12] += 1
@@ -50,12 +42,7 @@ public struct StyleMeasures: Sendable, Hashable {
       // What is owed sounds in the other hand's octave: from hand to hand nothing moves.
       if let last, last.pan == note.pan {
         moves += 1
-        switch abs(m - last.pitch.midi) {
-        case 0: repeats += 1
-        case 1, 2: steps += 1
-        case 13...: wide += 1
-        default: break
-        }
+        if [1, 2].contains(abs(m - last.pitch.midi)) { steps += 1 }
       }
       last = note
       for t in [pair.t, pair.answer].compactMap({ $0?.pitch.midi }) {
@@ -86,7 +73,7 @@ public struct StyleMeasures: Sendable, Hashable {
     let all = Double(pitchClasses.reduce(0, +))
     return pitchClasses.filter { $0 > 0 }.reduce(0) { sum, n in
       let p = Double(n) / all
-      return sum - p * Self.log2(p)
+      return sum - p * log2(p)
     }
   }
 
@@ -98,21 +85,4 @@ public struct StyleMeasures: Sendable, Hashable {
   public var secondShare: Double { share(seconds, pairs) }
 
   private func share(_ part: Int, _ all: Int) -> Double { all == 0 ? 0 : Double(part) / Double(all) }
-
-  /// The binary logarithm of a number in 0…1, by halving and squaring: no library, the same everywhere.
-  static func log2(_ x: Double) -> Double {
-    guard x > 0 else { return -.infinity }
-    var mantissa = x.significand
-    var result = Double(x.exponent)
-    var bit = 0.5
-    for _ in 0..<40 {
-      mantissa *= mantissa
-      if mantissa >= 2 {
-        mantissa /= 2
-        result += bit
-      }
-      bit /= 2
-    }
-    return result
-  }
 }

@@ -27,34 +27,27 @@ final class Grand: @unchecked Sendable {
 
   /// Plays and silences a chord, so that FluidSynth's own first-time work is done before the audio thread comes.
   func warmUp() {
-    var left = [Float](repeating: 0, count: Self.buses * 64)
-    var right = left
+    let left = UnsafeMutablePointer<Float>.allocate(capacity: 2 * Self.buses * 64)
+    let right = left + Self.buses * 64
+    left.initialize(repeating: 0, count: 2 * Self.buses * 64)
+    defer { left.deallocate() }
     for pitch: Int32 in stride(from: 24, through: 108, by: 6) { strike(pitch, 40, pitch < 60 ? -20 : 20, 0) }
-    left.withUnsafeMutableBufferPointer { l in
-      right.withUnsafeMutableBufferPointer { r in
-        guard let l = l.baseAddress, let r = r.baseAddress else { return }
-        for _ in 0..<8 { render(l, r, 64) }
-        silence()
-        // Released voices end within a few runs; what is left in the samples' filters with them.
-        for _ in 0..<8 { render(l, r, 64) }
-      }
-    }
+    for _ in 0..<8 { render(left, right, 64) }
+    silence()
+    // Released voices end within a few runs; what is left in the samples' filters with them.
+    for _ in 0..<8 { render(left, right, 64) }
   }
 
-  @inline(__always)
-  private func channel(_ pan: Int32, _ bus: Int32) -> Int32 { (bus & 7) + (pan < 0 ? 8 : 0) }
-
+  /// At velocity 0 the key is let go.
   func strike(_ pitch: Int32, _ velocity: Int32, _ pan: Int32, _ bus: Int32) {
-    let c = channel(pan, bus)
+    let c = (bus & 7) + (pan < 0 ? 8 : 0)
     let place = 64 + pan * 63 / 100
-    if pans[Int(c)] != place {
+    if velocity > 0, pans[Int(c)] != place {
       pans[Int(c)] = place
       fluid_synth_cc(synth, c, 10, place)
     }
     fluid_synth_noteon(synth, c, pitch, velocity)
   }
-
-  func release(_ pitch: Int32, _ pan: Int32, _ bus: Int32) { fluid_synth_noteoff(synth, channel(pan, bus), pitch) }
 
   func setPedal(_ amount: Int32) {
     guard amount != pedal else { return }
@@ -92,10 +85,6 @@ nonisolated func strikeGrand(
   grand(context)._withUnsafeGuaranteedRef { $0.strike(pitch, velocity, pan, bus) }
 }
 
-nonisolated func releaseGrand(_ context: UnsafeMutableRawPointer, _ pitch: Int32, _ pan: Int32, _ bus: Int32) {
-  grand(context)._withUnsafeGuaranteedRef { $0.release(pitch, pan, bus) }
-}
-
 nonisolated func pedalGrand(_ context: UnsafeMutableRawPointer, _ amount: Int32) {
   grand(context)._withUnsafeGuaranteedRef { $0.setPedal(amount) }
 }
@@ -109,8 +98,4 @@ nonisolated func renderGrand(
 
 nonisolated func tuneGrand(_ context: UnsafeMutableRawPointer, _ hundredthsOfCents: Int32) {
   grand(context)._withUnsafeGuaranteedRef { $0.tune(hundredthsOfCents) }
-}
-
-nonisolated func silenceGrand(_ context: UnsafeMutableRawPointer) {
-  grand(context)._withUnsafeGuaranteedRef { $0.silence() }
 }

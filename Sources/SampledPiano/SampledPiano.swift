@@ -49,16 +49,11 @@ public final class SampledPiano: @unchecked Sendable {
       throw .engine
     }
     let id = fluid_synth_sfload(synth, font, 1)
-    let loaded = id >= 0
-    var hasPiano = loaded
-    for channel in 0..<Grand.channels where hasPiano {
-      // Selecting loads the samples (dynamic loading): nothing is read while playing.
-      hasPiano = fluid_synth_program_select(synth, channel, id, 0, 0) >= 0
-    }
-    guard hasPiano else {
+    // Selecting loads the samples (dynamic loading): nothing is read while playing.
+    guard id >= 0, (0..<Grand.channels).allSatisfy({ fluid_synth_program_select(synth, $0, id, 0, 0) >= 0 }) else {
       delete_fluid_synth(synth)
       delete_fluid_settings(settings)
-      throw loaded ? .noPiano(font) : .unreadable(font)
+      throw id >= 0 ? .noPiano(font) : .unreadable(font)
     }
     self.settings = settings
     grand = Grand(synth)
@@ -73,9 +68,12 @@ public final class SampledPiano: @unchecked Sendable {
   /// What the engine plays: valid as long as this object lives.
   public var instrument: Instrument {
     Instrument(
-      context: Unmanaged.passUnretained(grand).toOpaque(), strike: strikeGrand, release: releaseGrand,
-      pedal: pedalGrand, render: renderGrand, tune: tuneGrand, silence: silenceGrand)
+      context: Unmanaged.passUnretained(grand).toOpaque(), strike: strikeGrand, pedal: pedalGrand, render: renderGrand,
+      tune: tuneGrand)
   }
+
+  /// Ends every note at once.
+  public func silence() { grand.silence() }
 
   private static func configure(_ settings: OpaquePointer, _ sampleRate: Double) {
     let numbers: [(String, Double)] = [

@@ -1,50 +1,30 @@
 import Composer
-import ScoreModel
 import Scores
-import Synth
 
 extension RuleReader {
   /// Reads a chain as the command line has it: `comb:wax-comb melt=412, ringmod:bell`.
   public static func chain(_ text: String) throws(ScoreFileError) -> ScoreRules.Chain {
-    var units: [ScoreRules.Unit] = []
-    for part in text.split(separator: ",") { units.append(try unit(String(part))) }
-    guard (1...ScoreRules.Chain.most).contains(units.count) else {
-      throw ScoreFileError("--chain: 1–\(ScoreRules.Chain.most) units, such as comb:wax-comb, ringmod:bell")
+    do {
+      return try chain(units: .list(text.split(separator: ",").map { unit(String($0)) }, line: 0))
+    } catch {
+      let errors = error.errors.map { $0.description }.joined(separator: "; ")
+      throw ScoreFileError("--chain: \(errors); write it as comb:wax-comb melt=412, ringmod:bell, gain:-3")
     }
-    return ScoreRules.Chain(name: "fx", level: 0, units: units)
   }
 
-  /// Reads one unit of the command line: kind, preset or `custom`, then values that differ.
-  private static func unit(_ text: String) throws(ScoreFileError) -> ScoreRules.Unit {
+  /// A unit of the command line as a rule file has it: its kind with the preset, the first if it names none, then values
+  /// that differ; `gain:-3` is its one value.
+  private static func unit(_ text: String) -> RuleTree {
     let words = text.replacing(": ", with: ":").split(separator: " ").map(String.init)
-    let head = (words.first ?? "").split(separator: ":", maxSplits: 1).map(String.init)
-    let name = head.first.map { $0 == "ringmod" ? "ring-modulator" : $0 } ?? ""
-    guard let kind = ScoreRules.Unit.kinds.first(where: { $0.name == name }) else {
-      throw ScoreFileError(
-        "--chain: \"\(name)\" is no unit; allowed: \(ScoreRules.Unit.kinds.map(\.name).joined(separator: " ")) (ringmod for ring-modulator)"
-      )
+    func pair(_ word: String, at separator: Character) -> (String, String?) {
+      let parts = word.split(separator: separator, maxSplits: 1).map(String.init)
+      return (parts.first ?? "", parts.count > 1 ? parts[1] : nil)
     }
-    if head.count > 1, words.count == 1, kind.name == "gain", let level = Double(head[1]), (-60...24).contains(level) {
-      return ScoreRules.Unit(kind: name, preset: nil, values: ["decibels": level])
-    }
-    let presets = kind.presets.isEmpty ? [] : kind.presets + ["custom"]
-    let preset = head.count > 1 ? head[1] : kind.presets.first
-    guard let preset, presets.contains(preset) else {
-      let allowed = kind.name == "gain" ? "a level, -60…24 dB" : presets.joined(separator: " ")
-      throw ScoreFileError("--chain: \(name) has no preset \"\(preset ?? "")\"; allowed: \(allowed)")
-    }
-    var values: [String: Double] = [:]
-    for word in words.dropFirst() {
-      let pair = word.split(separator: "=", maxSplits: 1).map(String.init)
-      guard pair.count == 2, let range = kind.values.first(where: { $0.name == pair[0] })?.range else {
-        let keys = kind.values.map(\.name).joined(separator: " ")
-        throw ScoreFileError("--chain: \(name) has no value \"\(word)\"; allowed, as NAME=NUMBER: \(keys)")
-      }
-      guard let value = Double(pair[1]), range.contains(value) else {
-        throw ScoreFileError("--chain: \(name) \(word): allowed are \(range.lowerBound) to \(range.upperBound)")
-      }
-      values[pair[0]] = value
-    }
-    return ScoreRules.Unit(kind: name, preset: preset == "custom" ? nil : preset, values: values)
+    var (name, preset) = pair(words.first ?? "", at: ":")
+    if name == "ringmod" { name = "ring-modulator" }
+    var values = words.dropFirst().map { pair($0, at: "=") }
+    if name == "gain", let level = preset { (preset, values) = ("custom", [("decibels", level)] + values) }
+    preset = preset ?? ScoreRules.Unit.kinds.first { $0.name == name }?.presets.first ?? "custom"
+    return .mapping(([(name, preset)] + values).map { ($0, 0, .scalar($1 ?? "", line: 0)) }, line: 0)
   }
 }

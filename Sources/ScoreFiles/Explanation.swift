@@ -14,7 +14,8 @@ public enum Explanation {
       lines.append(TextScore.heading(bar))
       if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
         lines.append("  facts: " + describe(move))
-        let known = Self.known(move, outcome: bar.signs)
+        // Whether a human lost is read off the bar's own sign.
+        let known = Conductor.facts(of: move).union(bar.signs.contains("loss") ? [.loss] : [])
         let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
         lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
       } else if !bar.signs.isEmpty {
@@ -63,13 +64,6 @@ public enum Explanation {
     }
   }
 
-  /// The facts a rule may ask for; whether a human lost is read off the bar's own sign.
-  private static func known(_ move: MoveFacts, outcome signs: [String]) -> Set<Fact> {
-    var facts = Conductor.facts(of: move)
-    if signs.contains("loss") { facts.insert(.loss) }
-    return facts
-  }
-
   private static func heard(_ bar: Bar) -> String {
     let owed = bar.signs.filter { $0.hasPrefix("owed:") }.map { $0.dropFirst(5) }
     let sign = bar.signs.first.map { " → heard as \($0)" } ?? ""
@@ -77,10 +71,9 @@ public enum Explanation {
   }
 
   private static func choice(of bar: Bar, in rendition: Rendition) -> String? {
-    guard bar.kind == .move || bar.kind == .closing, bar.kind != .move || bar.ply < rendition.choices.count else {
-      return nil
+    if bar.kind == .move {
+      return bar.ply < rendition.choices.count ? rendition.choices[bar.ply].first.map { "\($0)" } : nil
     }
-    if bar.kind == .move { return rendition.choices[bar.ply].first.map { "\($0)" } }
     let closing = rendition.bars.filter { $0.kind == .closing }.map(\.index)
     guard let number = closing.firstIndex(of: bar.index), let last = rendition.choices.last else { return nil }
     let first = last.count - closing.count

@@ -17,14 +17,13 @@ public struct RuleText: RuleVisitor {
     return text.lines.joined(separator: "\n") + "\n"
   }
 
-  /// Writes one value.
-  public mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue) {
+  package mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue) {
     if let text = Self.text(value, kind) { return lines.append("\(indent)\(name): \(text)") }
     isMissing = isMissing || !isOptional
   }
 
   /// Writes a mapping, whole or not at all.
-  public mutating func group(_ name: String, _ body: (inout Self) -> Void) {
+  package mutating func group(_ name: String, _ body: (inout Self) -> Void) {
     let outer = (indent, isOptional, isMissing, lines)
     (indent, isOptional, isMissing) = (indent + "  ", false, false)
     lines.append("\(outer.0)\(name):")
@@ -34,8 +33,7 @@ public struct RuleText: RuleVisitor {
     (indent, isOptional, isMissing) = (outer.0, outer.1, outer.2)
   }
 
-  /// Writes a list of mappings.
-  public mutating func each(
+  package mutating func each(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, count: Int, _ body: (inout Self, Int) -> Void
   ) {
     lines.append("\(indent)\(name):\(count == 0 ? " []" : "")")
@@ -49,8 +47,7 @@ public struct RuleText: RuleVisitor {
     indent = outer
   }
 
-  /// Writes what is there of what may be left out.
-  public mutating func optional(_ body: (inout Self) -> Void) {
+  package mutating func optional(_ body: (inout Self) -> Void) {
     let outer = isOptional
     isOptional = true
     body(&self)

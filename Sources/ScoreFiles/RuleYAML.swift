@@ -41,7 +41,7 @@ extension RuleReader {
     case .sequence(let sequence): return .list(sequence.map(tree), line: line)
     case .mapping(let mapping):
       return .mapping(
-        mapping.map { RuleTree.Entry(key: $0.string ?? "?", line: $0.mark?.line ?? line, value: tree($1)) }, line: line)
+        mapping.map { ($0.string ?? "?", $0.mark?.line ?? line, tree($1)) }, line: line)
     case .alias: return .scalar("", line: line)
     }
   }

@@ -5,9 +5,6 @@
 
   /// The page as PNG, drawn by Cairo; not in headless builds.
   extension ScorePage {
-    /// Whether this build can draw PNG.
-    public static let drawsPNG = true
-
     /// Writes the file at `zoom` pixels a point.
     public func writePNG(to path: String, zoom: Double = 1) throws(ScoreFileError) {
       let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width * zoom), Int32(height * zoom))
@@ -99,9 +96,6 @@
   }
 #else
   extension ScorePage {
-    /// Whether this build can draw PNG.
-    public static let drawsPNG = false
-
     /// Refuses: a headless build has no Cairo.
     public func writePNG(to path: String, zoom: Double = 1) throws(ScoreFileError) {
       throw ScoreFileError("\(path): this build has no Cairo (HEADLESS); write --svg instead")

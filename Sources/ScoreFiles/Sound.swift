@@ -6,10 +6,8 @@ import Synth
 
 /// A stereo sound in memory, for the effect tools.
 public struct Sound: Sendable {
-  /// Samples of the left channel, −1…1.
-  public var left: [Float]
-  /// Samples of the right channel.
-  public var right: [Float]
+  /// The frames, −1…1.
+  public var frames: [Stereo]
   /// Frames a second.
   public var sampleRate: Int
 
@@ -17,9 +15,7 @@ public struct Sound: Sendable {
   public static let limit = 48_000 * 1_800
 
   /// Makes a sound.
-  public init(left: [Float], right: [Float], sampleRate: Int = 48_000) {
-    (self.left, self.right, self.sampleRate) = (left, right, sampleRate)
-  }
+  public init(_ frames: [Stereo], sampleRate: Int = 48_000) { (self.frames, self.sampleRate) = (frames, sampleRate) }
 
   /// Reads a sound file of any kind libsndfile knows; mono is taken to both sides, channels past two are dropped.
   public init(path: String) throws(ScoreFileError) {
@@ -34,51 +30,42 @@ public struct Sound: Sendable {
     let channels = Int(info.channels)
     var samples = [Float](repeating: 0, count: Int(info.frames) * channels)
     let read = Int(sf_readf_float(file, &samples, info.frames))
-    left = (0..<read).map { samples[$0 * channels] }
-    right = channels == 1 ? left : (0..<read).map { samples[$0 * channels + 1] }
+    frames = stride(from: 0, to: read * channels, by: channels).map {
+      Stereo(samples[$0], samples[$0 + min(1, channels - 1)])
+    }
     sampleRate = Int(info.samplerate)
   }
 
   /// Writes the sound as WAV or, if the name ends so, FLAC.
   public func write(to path: String) throws(ScoreFileError) {
     let file = try AudioFile(path: path, format: path.hasSuffix(".flac") ? .flac : .wav, sampleRate: sampleRate)
-    var samples = [Float](repeating: 0, count: 2 * left.count)
-    for index in left.indices {
-      samples[2 * index] = left[index]
-      samples[2 * index + 1] = right[index]
+    try frames.withUnsafeBufferPointer { frames throws(ScoreFileError) in
+      try file.write(UnsafeRawBufferPointer(frames).bindMemory(to: Float.self))
     }
-    try samples.withUnsafeBufferPointer { buffer throws(ScoreFileError) in try file.write(buffer) }
   }
 
   /// Sends the sound through a chain; `seconds` of silence are added for what rings on.
   public mutating func pass(through chain: ScoreRules.Chain, ringing seconds: Double) {
     let dry = self
-    let tail = [Float](repeating: 0, count: Int(seconds * Double(sampleRate)))
-    left += tail
-    right += tail
+    frames += Self.silence(Int(seconds * Double(sampleRate)))
     for unit in chain.units { pass(through: Patch.Node(unit), after: dry) }
-    let gain = Self.amplitude(chain.level)
-    if gain != 1 { scale(gain) }
+    scale(chain.level)
   }
 
   private mutating func pass(through node: Patch.Node, after dry: Sound) {
     let rate = Double(sampleRate)
     switch node {
-    case .comb(let parameters, let melt):
+    case .comb(var parameters, let melt):
       var comb = FeedbackComb(sampleRate: rate)
       comb.set(parameters)
       comb.reset()
-      if melt > 0 {
-        var melted = parameters
-        melted.delay = melt
-        comb.set(melted)
-      }
+      if melt > 0 { parameters.delay = melt }
+      comb.set(parameters)
       render { comb.render($0) }
-    case .ringModulator(let parameters):
-      pass(through: StereoRingModulator(sampleRate: rate), parameters)
+    case .ringModulator(let parameters): pass(through: StereoRingModulator(sampleRate: rate), parameters)
     case .reverb(let parameters): pass(through: Reverb(sampleRate: rate), parameters)
     case .matcher(let parameters): match(to: dry, parameters)
-    case .gain(let decibels): scale(Self.amplitude(Double(decibels)))
+    case .gain(let decibels): scale(Double(decibels))
     }
   }
 
@@ -93,26 +80,15 @@ public struct Sound: Sendable {
     var matcher = EnvelopeMatcher(sampleRate: Double(sampleRate))
     matcher.set(parameters)
     matcher.reset()
-    var model = other
-    let missing = left.count - model.left.count
-    if missing > 0 {
-      model.left += [Float](repeating: 0, count: missing)
-      model.right += [Float](repeating: 0, count: missing)
-    }
-    model.left.withUnsafeMutableBufferPointer { modelLeft in
-      model.right.withUnsafeMutableBufferPointer { modelRight in
-        guard let l = modelLeft.baseAddress, let r = modelRight.baseAddress else { return }
-        render { matcher.render($0, after: StereoBlock(left: l, right: r, frames: $0.frames)) }
-      }
-    }
+    var model = other.frames + Self.silence(max(frames.count - other.frames.count, 0))
+    model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
   }
 
   /// The level of each window's end, as an amplitude on both sides.
   public func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
     var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
     extractor.set(parameters)
-    let levels = left.indices.map { extractor.next(left[$0], right[$0]) }
-    return Sound(left: levels, right: levels, sampleRate: sampleRate)
+    return Sound(frames.map { Stereo(repeating: extractor.next($0)) }, sampleRate: sampleRate)
   }
 
   /// A sine with its fades: `seconds` from its start to the beginning of its end.
@@ -121,31 +97,20 @@ public struct Sound: Sendable {
     generator.set(parameters)
     generator.reset()
     let held = Int(seconds * 48_000)
-    let all = held + Int(Double(parameters.fadeOut) * 48) + 64
-    var sound = Sound(left: [Float](repeating: 0, count: all), right: [Float](repeating: 0, count: all))
+    var sound = Sound(silence(held + Int(Double(parameters.fadeOut) * 48) + 64))
     generator.start(midi: midi)
-    sound.render(0..<held) { generator.render($0) }
+    sound.render { generator.render(StereoBlock(rebasing: $0[..<held])) }
     generator.stop()
-    sound.render(held..<all) { generator.render($0) }
+    sound.render { generator.render(StereoBlock(rebasing: $0[held...])) }
     return sound
   }
 
-  private mutating func scale(_ gain: Float) {
-    for index in left.indices {
-      left[index] *= gain
-      right[index] *= gain
-    }
+  private static func silence(_ frames: Int) -> [Stereo] { [Stereo](repeating: .zero, count: frames) }
+
+  private mutating func scale(_ decibels: Double) {
+    let gain = Float(pow(10, decibels / 20))
+    for index in frames.indices { frames[index] *= gain }
   }
 
-  private mutating func render(_ range: Range<Int>? = nil, _ body: (StereoBlock) -> Void) {
-    let range = range ?? 0..<left.count
-    left.withUnsafeMutableBufferPointer { left in
-      right.withUnsafeMutableBufferPointer { right in
-        guard let l = left.baseAddress, let r = right.baseAddress else { return }
-        body(StereoBlock(left: l + range.lowerBound, right: r + range.lowerBound, frames: range.count))
-      }
-    }
-  }
-
-  private static func amplitude(_ decibels: Double) -> Float { decibels == 0 ? 1 : Float(pow(10, decibels / 20)) }
+  private mutating func render(_ body: (StereoBlock) -> Void) { frames.withUnsafeMutableBufferPointer { body($0) } }
 }

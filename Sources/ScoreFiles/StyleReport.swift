@@ -12,11 +12,11 @@ public struct StyleReport: Sendable {
   /// The style of move and closing bars, none cut; bars without M or without T are exempt.
   public private(set) var style = StyleMeasures()
   /// Bars that have the number of pairs the law wants.
-  public private(set) var lawfulLengths = 0
+  private var lawfulLengths = 0
   /// Bars looked at for that.
-  public private(set) var allBars = 0
+  private var allBars = 0
   /// The most awakenings of one game.
-  public private(set) var mostAwakenings = 0
+  private var mostAwakenings = 0
   /// Bars of four notes and more whose M line had been heard before in the same game.
   public private(set) var repeats = 0
   /// Bars of four notes and more.
@@ -28,7 +28,7 @@ public struct StyleReport: Sendable {
 
   /// Adds a game, every bar played out.
   public mutating func add(_ record: Record, rules: ScoreRules) {
-    let rendition = Rendition(of: record, rules: rules, timing: .uncut)
+    let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
     let bars = rendition.bars.filter { $0.kind == .move || $0.kind == .closing }
     let plies = record.game.moves.count

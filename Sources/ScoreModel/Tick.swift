@@ -8,8 +8,6 @@ public struct Tick: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCop
   @inlinable
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
-  /// Frames in one second.
-  public static let perSecond: Int64 = 48_000
   /// The first sound of the session.
   public static let zero = Tick(rawValue: 0)
 

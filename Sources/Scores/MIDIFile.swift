@@ -73,10 +73,7 @@ public enum MIDIFile {
   private static func chunk(_ messages: [Message], end: Int64) -> [UInt8] {
     var body: [UInt8] = []
     var now: Int64 = 0
-    let sorted = messages.enumerated().sorted {
-      ($0.element.tick, $0.element.rank, $0.offset) < ($1.element.tick, $1.element.rank, $1.offset)
-    }
-    for (_, message) in sorted {
+    for message in messages.sorted(by: { ($0.tick, $0.rank) < ($1.tick, $1.rank) }) {
       body += variable(message.tick - now) + message.bytes
       now = message.tick
     }
@@ -99,8 +96,7 @@ public enum MIDIFile {
     return bytes
   }
 
-  private static func big(_ value: UInt32) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+  private static func big(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { Array($0) }
   }
-  private static func big(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }
 }

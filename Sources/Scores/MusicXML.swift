@@ -32,44 +32,48 @@ public enum MusicXML {
     let lengths = pairs.map { $0.isLong ? long : 1 }
     let beats = lengths.reduce(0, +)
     var xml = "    <measure number=\"\(number)\">\n      <attributes>"
-    if number == 1 { xml += "<divisions>2</divisions><key><fifths>\(fifths(scale))</fifths></key>" }
+    // Sharps less flats.
+    let fifths = scale.signature.reduce(0) { $0 + $1.alteration }
+    if number == 1 { xml += "<divisions>2</divisions><key><fifths>\(fifths)</fifths></key>" }
     xml += "<time print-object=\"no\"><beats>\(beats)</beats><beat-type>4</beat-type></time>"
     if number == 1 {
       xml += "<staves>3</staves>"
-      xml +=
-        "<clef number=\"1\"><sign>G</sign><line>2</line></clef><clef number=\"2\"><sign>G</sign><line>2</line></clef>"
-      xml += "<clef number=\"3\"><sign>F</sign><line>4</line></clef>"
+      for (staff, clef) in [("G", 2), ("G", 2), ("F", 4)].enumerated() {
+        xml += "<clef number=\"\(staff + 1)\"><sign>\(clef.0)</sign><line>\(clef.1)</line></clef>"
+      }
     }
     xml += "</attributes>\n"
     if number == 1 {
-      xml +=
-        "      <direction placement=\"above\"><direction-type><words>free, still</words></direction-type><sound tempo=\"\(tempo(bar))\"/></direction>\n"
-      xml +=
-        "      <direction placement=\"below\"><direction-type><pedal type=\"start\" line=\"no\"/></direction-type><staff>3</staff></direction>\n"
+      xml += words("free, still", "", and: "<sound tempo=\"\(tempo(bar))\"/>") + pedal("start")
     }
-    let words = bar.kind == .move ? bar.signs.first ?? "" : bar.kind.rawValue
-    if !words.isEmpty {
-      xml +=
-        "      <direction placement=\"above\"><direction-type><words font-style=\"italic\">\(escaped(words))</words></direction-type></direction>\n"
-    }
+    let sign = bar.kind == .move ? bar.signs.first ?? "" : bar.kind.rawValue
+    if !sign.isEmpty { xml += words(escaped(sign), " font-style=\"italic\"") }
     for (pair, length) in zip(pairs, lengths) {
-      if pair.isAwakening {
-        xml += "      <direction placement=\"above\"><direction-type><words>✿</words></direction-type></direction>\n"
-        xml +=
-          "      <direction placement=\"below\"><direction-type><pedal type=\"change\" line=\"no\"/></direction-type><staff>3</staff></direction>\n"
-      }
-      xml += note(pair.m?.pitch, length, voice: 1, staff: 1, scale: scale)
+      if pair.isAwakening { xml += words("✿", "") + pedal("change") }
+      xml += note(pair.m?.pitch, length, voice: 1, scale: scale)
     }
     xml += "      <backup><duration>\(2 * beats)</duration></backup>\n"
     for (pair, length) in zip(pairs, lengths) {
       let isHalf = pair.answer != nil
-      xml += note(pair.t?.pitch, length, voice: 2, staff: 2, scale: scale, isHalf: isHalf)
-      if isHalf { xml += note(pair.answer?.pitch, length, voice: 2, staff: 2, scale: scale, isHalf: true) }
+      xml += note(pair.t?.pitch, length, voice: 2, scale: scale, isHalf: isHalf)
+      if isHalf { xml += note(pair.answer?.pitch, length, voice: 2, scale: scale, isHalf: true) }
     }
     xml += "      <backup><duration>\(2 * beats)</duration></backup>\n"
     xml += bass(pairs, lengths, beats, scale)
     if isLast { xml += "      <barline location=\"right\"><bar-style>light-heavy</bar-style></barline>\n" }
     return xml + "    </measure>\n"
+  }
+
+  private static func words(_ text: String, _ style: String, and more: String = "") -> String {
+    direction("above", "<words\(style)>\(text)</words>", more)
+  }
+
+  private static func pedal(_ type: String) -> String {
+    direction("below", "<pedal type=\"\(type)\" line=\"no\"/>", "<staff>3</staff>")
+  }
+
+  private static func direction(_ place: String, _ type: String, _ more: String) -> String {
+    "      <direction placement=\"\(place)\"><direction-type>\(type)</direction-type>\(more)</direction>\n"
   }
 
   /// The low notes ring to the next of them or to the end of the measure.
@@ -83,12 +87,9 @@ public enum MusicXML {
       while rest > 0 {
         let part = [4, 3, 2, 1].first { $0 <= rest } ?? 1
         rest -= part
-        if held.isEmpty {
-          xml += note(nil, part, voice: 3, staff: 3, scale: scale)
-        }
+        if held.isEmpty { xml += note(nil, part, voice: 3, scale: scale) }
         for (index, pitch) in held.enumerated() {
-          xml += note(
-            pitch, part, voice: 3, staff: 3, scale: scale, isChord: index > 0, tie: (isTied, rest > 0))
+          xml += note(pitch, part, voice: 3, scale: scale, isChord: index > 0, tie: (isTied, rest > 0))
         }
         isTied = true
       }
@@ -106,8 +107,8 @@ public enum MusicXML {
   }
 
   private static func note(
-    _ pitch: Pitch?, _ length: Int, voice: Int, staff: Int, scale: Scale, isChord: Bool = false,
-    isHalf: Bool = false, tie: (stop: Bool, start: Bool) = (false, false)
+    _ pitch: Pitch?, _ length: Int, voice: Int, scale: Scale, isChord: Bool = false, isHalf: Bool = false,
+    tie: (stop: Bool, start: Bool) = (false, false)
   ) -> String {
     var xml = "      <note>"
     if isChord { xml += "<chord/>" }
@@ -120,24 +121,17 @@ public enum MusicXML {
       xml += "<rest/>"
     }
     xml += "<duration>\(isHalf ? length : 2 * length)</duration>"
-    if tie.stop { xml += "<tie type=\"stop\"/>" }
-    if tie.start { xml += "<tie type=\"start\"/>" }
+    let ties = (tie.stop ? ["stop"] : []) + (tie.start ? ["start"] : [])
+    for tie in ties { xml += "<tie type=\"\(tie)\"/>" }
     let type = isHalf ? "eighth" : length >= 4 ? "whole" : length >= 2 ? "half" : "quarter"
     xml += "<voice>\(voice)</voice><type>\(type)</type>"
     if length == 3 || length == 6 { xml += "<dot/>" }
     if pitch != nil && length < 4 { xml += "<stem>none</stem>" }
-    xml += "<staff>\(staff)</staff>"
-    if tie.stop || tie.start {
-      xml +=
-        "<notations>" + (tie.stop ? "<tied type=\"stop\"/>" : "") + (tie.start ? "<tied type=\"start\"/>" : "")
-        + "</notations>"
+    xml += "<staff>\(voice)</staff>"
+    if !ties.isEmpty {
+      xml += "<notations>" + ties.map { "<tied type=\"\($0)\"/>" }.joined() + "</notations>"
     }
     return xml + "</note>\n"
-  }
-
-  /// Sharps less flats of the scale's spelling.
-  private static func fifths(_ scale: Scale) -> Int {
-    scale.signature.reduce(0) { $0 + $1.alteration }
   }
 
   private static func tempo(_ bar: Bar) -> Int {

@@ -5,22 +5,14 @@ import Synth
 extension Patch {
   /// The synthesizer's wiring as a rule file has it.
   public init(_ rules: ScoreRules) {
+    self.init()
     let mix = rules.mix
-    let strings = mix.strings.map { pitch in
+    levels = mix.levels
+    strings = mix.strings.map { pitch in
       FeedbackComb.Parameters.string(
         frequency: Pitch.frequency(midi: Double(pitch.midi)), t60: mix.stringSeconds, damping: Float(mix.stringDamping))
     }
-    self.init(
-      sympathy: Sympathy(strings: strings, send: Float(mix.stringSend)),
-      chains: rules.chains.map { Chain(nodes: $0.units.map(Node.init), level: Float($0.level)) })
-    levels.master = Float(mix.master)
-    levels.piano = Float(mix.piano)
-    levels.grand = Float(mix.grand)
-    levels.reverbSend = Float(mix.reverbSend)
-    levels.drone = Float(mix.drone)
-    levels.preview = Float(mix.preview)
-    levels.bell = Float(mix.bell)
-    levels.knock = Float(mix.knock)
+    chains = rules.chains.map { $0.units.map(Node.init) + [.gain(Float($0.level))] }
     bellDecay = Float(mix.bellSeconds)
     if case .reverb(let room) = Node(mix.room) { reverb = room }
     if case .matcher(let matcher) = Node(mix.breath) { breath = matcher }

@@ -5,13 +5,8 @@ import Records
 /// The shipped rule files as the page has them: one JSON object, which the build makes of the YAML files
 /// (`{"score": {"hash": "…", "rules": {…}}}`, words and numbers as strings).
 public struct RulePack: Sendable {
-  /// A rule file by the name it is shipped under.
-  public struct Entry: Sendable {
-    /// What records name it by.
-    public let reference: Record.ScoreRules
-    /// What it says.
-    public let rules: ScoreRules
-  }
+  /// A rule file: what records name it by, and what it says.
+  public typealias Entry = (reference: Record.ScoreRules, rules: ScoreRules)
 
   /// The rule files, in their order.
   public let entries: [Entry]
@@ -26,9 +21,7 @@ public struct RulePack: Sendable {
       guard let hash = member.value["hash"]?.string, let rules = member.value["rules"] else {
         throw refuse("\(member.name) lacks its hash or its rules")
       }
-      entries.append(
-        Entry(
-          reference: Record.ScoreRules(name: member.name, hash: hash), rules: try RuleReader.rules(RuleTree(rules))))
+      entries.append((Record.ScoreRules(name: member.name, hash: hash), try RuleReader.rules(RuleTree(rules))))
     }
     self.entries = entries
   }
@@ -39,7 +32,7 @@ extension RuleTree {
   package init(_ json: JSON) {
     switch json {
     case .object(let object):
-      self = .mapping(object.fields.map { Entry(key: $0.name, line: 0, value: RuleTree($0.value)) }, line: 0)
+      self = .mapping(object.fields.map { ($0.name, 0, RuleTree($0.value)) }, line: 0)
     case .array(let values): self = .list(values.map { RuleTree($0) }, line: 0)
     default: self = .scalar(json.string ?? json.text, line: 0)
     }

@@ -18,7 +18,7 @@ public struct RuleReader: RuleVisitor {
   public static func rules(_ tree: RuleTree) throws(RuleErrors) -> ScoreRules {
     var chains: [String] = []
     if case .list(let list, _)? = tree["chains"] { chains = list.compactMap { $0["name"]?.text } }
-    var reader = RuleReader(node: nil, chains: chains)
+    var reader = RuleReader(chains: chains)
     var rules = ScoreRules()
     reader.enter(tree, "") { rules.visit(&$0) }
     if reader.errors.isEmpty { reader.check(rules, tree) }
@@ -26,35 +26,38 @@ public struct RuleReader: RuleVisitor {
     return rules
   }
 
-  private init(node: RuleTree?, chains: [String]) {
-    self.node = node
-    self.chains = chains
+  /// Reads a list of units as a chain of their own. Throws all its errors.
+  package static func chain(units: RuleTree) throws(RuleErrors) -> ScoreRules.Chain {
+    var reader = RuleReader(chains: [])
+    var chain = ScoreRules.Chain()
+    let fields = [("name", RuleTree.scalar("fx", line: 0)), ("level", .scalar("0", line: 0)), ("units", units)]
+    reader.enter(.mapping(fields.map { ($0, 0, $1) }, line: 0), "") { chain.visit(&$0) }
+    guard reader.errors.isEmpty else { throw RuleErrors(reader.errors) }
+    return chain
   }
+
+  private init(chains: [String]) { self.chains = chains }
 
   // MARK: - Visiting
 
-  /// Reads one value.
-  public mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue) {
+  package mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue) {
     guard let child = child(name), let read = read(child, kind, key(name)) else { return }
     value = read
   }
 
-  /// Reads a mapping.
-  public mutating func group(_ name: String, _ body: (inout Self) -> Void) {
+  package mutating func group(_ name: String, _ body: (inout Self) -> Void) {
     guard let child = child(name) else { return }
     enter(child, key(name), body)
   }
 
-  /// Reads a list of mappings.
-  public mutating func each(
+  package mutating func each(
     _ name: String, _ counts: ClosedRange<Int>, of what: String, count: Int, _ body: (inout Self, Int) -> Void
   ) {
     guard let child = child(name), let list = elements(child, counts, what, key(name)) else { return }
     for (index, element) in list.enumerated() { enter(element, "\(key(name))[\(index + 1)]") { body(&$0, index) } }
   }
 
-  /// What is missing in it is no error.
-  public mutating func optional(_ body: (inout Self) -> Void) {
+  package mutating func optional(_ body: (inout Self) -> Void) {
     isOptional = true
     body(&self)
     isOptional = false
@@ -112,36 +115,30 @@ public struct RuleReader: RuleVisitor {
   /// A value of a kind; `nil` once it has been complained about.
   private mutating func read(_ tree: RuleTree, _ kind: RuleKind, _ key: String) -> RuleValue? {
     func number(_ x: Double) -> String { x == x.rounded() ? "\(Int(x))" : "\(x)" }
+    let text = tree.text ?? ""
+    func found(_ value: RuleValue?, _ wanted: String) -> RuleValue? {
+      if value == nil { complain(tree, key, "must be \(wanted), is \(tree.shown)") }
+      return value
+    }
+    func word(_ isGood: Bool, _ wanted: String) -> RuleValue? { found(isGood ? .text(text) : nil, wanted) }
     switch kind {
     case .int(let range):
-      if let n = tree.text.flatMap({ Int($0) }), range.contains(n) { return .int(n) }
-      complain(tree, key, "must be a whole number \(range.lowerBound)–\(range.upperBound), is \(tree.shown)")
+      let value = Int(text).flatMap { range.contains($0) ? RuleValue.int($0) : nil }
+      return found(value, "a whole number \(range.lowerBound)–\(range.upperBound)")
     case .double(let range):
-      if let x = tree.text.flatMap({ Double($0) }), range.contains(x) { return .double(x) }
-      let wanted = "\(number(range.lowerBound))–\(number(range.upperBound))"
-      complain(tree, key, "must be a number \(wanted), is \(tree.shown)")
-    case .bool:
-      if let text = tree.text, text == "true" || text == "false" { return .text(text) }
-      complain(tree, key, "must be true or false, is \(tree.shown)")
-    case .word(let words):
-      if let text = tree.text, words.contains(text) { return .text(text) }
-      complain(tree, key, "must be one of \(words.joined(separator: " ")), is \(tree.shown)")
+      let value = Double(text).flatMap { range.contains($0) ? RuleValue.double($0) : nil }
+      return found(value, "a number \(number(range.lowerBound))–\(number(range.upperBound))")
+    case .bool: return word(text == "true" || text == "false", "true or false")
+    case .word(let words): return word(words.contains(text), "one of \(words.joined(separator: " "))")
     case .chain:
-      if let text = tree.text, text == "none" || chains.contains(text) {
-        return text == "none" ? RuleValue.none : .text(text)
-      }
-      complain(tree, key, "must be one of \((["none"] + chains).joined(separator: " ")), is \(tree.shown)")
+      if text == "none" { return RuleValue.none }
+      return word(chains.contains(text), "one of \((["none"] + chains).joined(separator: " "))")
     case .name:
-      let text = tree.text ?? ""
       let isName = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-      if isName, (1...40).contains(text.utf8.count) { return .text(text) }
-      complain(tree, key, "must be a name of a–z, 0–9 and -, is \(tree.shown)")
+      return word(isName && (1...40).contains(text.utf8.count), "a name of a–z, 0–9 and -")
     case .pitch:
-      if let text = tree.text, let spelling = Spelling(text), (21...108).contains(spelling.midi) { return .text(text) }
-      complain(tree, key, "must be a pitch such as F#5, A0–C8, is \(tree.shown)")
-    case .letter:
-      if let text = tree.text, Spelling(text + "4") != nil { return .text(text) }
-      complain(tree, key, "must be a note such as B, F# or Eb, is \(tree.shown)")
+      return word(Spelling(text).map { (21...108).contains($0.midi) } ?? false, "a pitch such as F#5, A0–C8")
+    case .letter: return word(Spelling(text + "4") != nil, "a note such as B, F# or Eb")
     case .unit(let kinds): return unit(tree, kinds, key)
     case .list(let kind, let counts, let what):
       guard let list = elements(tree, counts, what, key) else { return nil }
@@ -150,11 +147,11 @@ public struct RuleReader: RuleVisitor {
       guard case .list(let values)? = read(tree, .list(kind, 2...2, what), key), values.count == 2 else { return nil }
       if Self.rise(values[0], values[1]) { return .list(values) }
       complain(tree, key, "must rise")
+      return nil
     case .either(let list, let other):
       if case .list = tree { return read(tree, list, key) }
       return read(tree, other, key)
     }
-    return nil
   }
 
   private static func rise(_ a: RuleValue, _ b: RuleValue) -> Bool {

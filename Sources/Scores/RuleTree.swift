@@ -1,5 +1,5 @@
 /// A rule file as a tree, whatever it was written in: what the reader reads.
-public indirect enum RuleTree: Sendable, Hashable {
+public indirect enum RuleTree: Sendable {
   /// A word or a number as the file has it, and its line.
   case scalar(String, line: Int)
   /// A list.
@@ -7,20 +7,8 @@ public indirect enum RuleTree: Sendable, Hashable {
   /// A mapping; keys keep their own lines.
   case mapping([Entry], line: Int)
 
-  /// A key and what it holds.
-  public struct Entry: Sendable, Hashable {
-    /// The key.
-    public var key: String
-    /// Its line.
-    public var line: Int
-    /// What it holds.
-    public var value: RuleTree
-
-    /// Makes an entry.
-    public init(key: String, line: Int, value: RuleTree) {
-      (self.key, self.line, self.value) = (key, line, value)
-    }
-  }
+  /// A key, its line and what it holds.
+  public typealias Entry = (key: String, line: Int, value: RuleTree)
 
   /// Its line, from 1.
   public var line: Int {

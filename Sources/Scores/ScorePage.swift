@@ -5,12 +5,18 @@ import ScoreModel
 public struct ScorePage: Sendable {
   /// What a page is made of; lengths in points, grey 0 black … 1 white.
   public enum Shape: Sendable, Hashable {
-    case line(x1: Double, y1: Double, x2: Double, y2: Double, width: Double, grey: Double)
+    case line(x1: Double, y1: Double, x2: Double, y2: Double, width: Double, grey: Double = ink)
     /// A note head or petal, turned by degrees.
-    case ellipse(x: Double, y: Double, rx: Double, ry: Double, turn: Double, isFilled: Bool, grey: Double)
+    case ellipse(
+      x: Double, y: Double, rx: Double, ry: Double, turn: Double = 0, isFilled: Bool = true, grey: Double = ink)
     /// Cubic curves through points: a start, then three points for each curve.
-    case curve(points: [[Double]], width: Double, grey: Double)
-    case text(x: Double, y: Double, size: Double, text: String, isItalic: Bool, isCentered: Bool, grey: Double)
+    case curve(points: [[Double]], width: Double, grey: Double = ink)
+    case text(
+      x: Double, y: Double, size: Double, text: String, isItalic: Bool = false, isCentered: Bool = false,
+      grey: Double = pale)
+
+    /// The greys of notes and of words.
+    public static let (ink, pale) = (0.12, 0.42)
   }
 
   /// Width of the page: less than 1,400 where one short line is all there is.
@@ -20,19 +26,16 @@ public struct ScorePage: Sendable {
   /// The shapes, back to front.
   public private(set) var shapes: [Shape] = []
 
-  /// A line of bars, the factor its widths are stretched by to fill the page, and whether none follows.
+  /// A line of bars, and the factor its widths are stretched by to fill the page.
   private struct System {
     var bars: [Bar]
     var stretch = 1.0
-    var isLast = false
   }
 
   private let scale: Scale
   /// Half the distance of two staff lines.
   private let step = 4.5
   private let margin = 70.0
-  private let ink = 0.12
-  private let pale = 0.42
 
   /// Lays out the bars that sounded under a title and a line below it; an excerpt does not end in a double bar.
   public init(_ bars: [Bar], rules: ScoreRules, title: String, subtitle: String, isExcerpt: Bool = false) {
@@ -40,14 +43,13 @@ public struct ScorePage: Sendable {
     let systems = systems(bars.filter { !$0.sounding.isEmpty })
     if systems.count == 1 { width = max(2 * margin + width(of: systems[0]), 700) }
     var y = 70.0
-    shapes.append(.text(x: width / 2, y: y, size: 34, text: title, isItalic: false, isCentered: true, grey: ink))
+    shapes.append(.text(x: width / 2, y: y, size: 34, text: title, isCentered: true, grey: Shape.ink))
     if !subtitle.isEmpty {
-      shapes.append(
-        .text(x: width / 2, y: y + 30, size: 17, text: subtitle, isItalic: true, isCentered: true, grey: pale))
+      shapes.append(.text(x: width / 2, y: y + 30, size: 17, text: subtitle, isItalic: true, isCentered: true))
     }
     y += 130
-    for system in systems {
-      draw(system, endsMusic: system.isLast && !isExcerpt, top: y)
+    for (index, system) in systems.enumerated() {
+      draw(system, endsMusic: index == systems.count - 1 && !isExcerpt, top: y)
       y += 330
     }
     height = y - 20
@@ -79,10 +81,7 @@ public struct ScorePage: Sendable {
       used += width(of: bar)
     }
     justify()
-    if let last = systems.indices.last {
-      systems[last].isLast = true
-      if systems[last].stretch > 1.6 { systems[last].stretch = 1 }
-    }
+    if let last = systems.indices.last, systems[last].stretch > 1.6 { systems[last].stretch = 1 }
     return systems
   }
 
@@ -124,50 +123,43 @@ public struct ScorePage: Sendable {
   private mutating func draw(_ bar: Bar, left: Double, stretch: Double, top: Double, bottoms: [Double]) {
     let words = bar.kind == .move ? bar.signs.first ?? "" : bar.kind == .closing ? "" : bar.kind.rawValue
     if bar.kind == .move {
-      shapes.append(
-        .text(x: left + 8, y: top - 46, size: 11, text: "\(bar.ply)", isItalic: false, isCentered: false, grey: pale))
+      shapes.append(.text(x: left + 8, y: top - 46, size: 11, text: "\(bar.ply)"))
     }
     if !words.isEmpty && words != "calm" {
-      shapes.append(
-        .text(x: left + 20, y: top - 46, size: 13, text: words, isItalic: true, isCentered: false, grey: pale))
+      shapes.append(.text(x: left + 20, y: top - 46, size: 13, text: words, isItalic: true))
     }
     var x = left + 14 + 8 * (stretch - 1)
     for pair in bar.sounding {
       let roll = bar.isX == false && pair.m != nil && pair.t != nil ? 4.0 : 0
-      if let m = pair.m { head(x + roll, bottoms[0], 30, m.pitch, isLong: pair.isLong, grey: ink) }
-      if let t = pair.t { head(x - roll / 2, bottoms[1], 30, t.pitch, isLong: pair.isLong, grey: ink) }
-      if let t = pair.answer { head(x + stretch * 19, bottoms[1], 30, t.pitch, isLong: false, grey: ink) }
-      for note in pair.bass { head(x, bottoms[2], 18, note.pitch, isLong: true, grey: ink) }
+      if let m = pair.m { head(x + roll, bottoms[0], 30, m.pitch, isLong: pair.isLong) }
+      if let t = pair.t { head(x - roll / 2, bottoms[1], 30, t.pitch, isLong: pair.isLong) }
+      if let t = pair.answer { head(x + stretch * 19, bottoms[1], 30, t.pitch, isLong: false) }
+      for note in pair.bass { head(x, bottoms[2], 18, note.pitch, isLong: true) }
       if pair.isAwakening { flower(x, top - 28) }
       x += stretch * width(of: pair)
     }
   }
 
   /// A stemless head at its place on the staff whose bottom line is `lowest` (letters counted from C0).
-  private mutating func head(_ x: Double, _ bottom: Double, _ lowest: Int, _ pitch: Pitch, isLong: Bool, grey: Double) {
+  private mutating func head(_ x: Double, _ bottom: Double, _ lowest: Int, _ pitch: Pitch, isLong: Bool) {
     let spelling = scale.spelling(of: pitch.midi)
     let place = 7 * spelling.octave + spelling.letter - lowest
     let y = bottom - Double(place) * step
-    for ledger in stride(from: -2, through: place, by: -2) { self.ledger(x, bottom - Double(ledger) * step) }
-    if place >= 10 {
-      for ledger in stride(from: 10, through: place, by: 2) { self.ledger(x, bottom - Double(ledger) * step) }
+    for ledger in Array(stride(from: -2, through: place, by: -2)) + Array(stride(from: 10, through: place, by: 2)) {
+      let y = bottom - Double(ledger) * step
+      shapes.append(.line(x1: x - 9, y1: y, x2: x + 9, y2: y, width: 0.8, grey: 0.45))
     }
     shapes.append(
       .ellipse(
-        x: x, y: y, rx: isLong ? 6.6 : 5.4, ry: isLong ? 4.0 : 3.8, turn: isLong ? 0 : -22, isFilled: !isLong,
-        grey: grey))
+        x: x, y: y, rx: isLong ? 6.6 : 5.4, ry: isLong ? 4.0 : 3.8, turn: isLong ? 0 : -22, isFilled: !isLong))
     if spelling.alteration != scale.alterationInKey(of: spelling.letter) { accidental(x - 13, y, spelling.alteration) }
-  }
-
-  private mutating func ledger(_ x: Double, _ y: Double) {
-    shapes.append(.line(x1: x - 9, y1: y, x2: x + 9, y2: y, width: 0.8, grey: 0.45))
   }
 
   private mutating func flower(_ x: Double, _ y: Double) {
     for (dx, dy, turn) in [(0.0, -4.0, 90.0), (3.8, -1.2, 18), (2.4, 3.2, -54), (-2.4, 3.2, 54), (-3.8, -1.2, -18)] {
-      shapes.append(.ellipse(x: x + dx, y: y + dy, rx: 3.1, ry: 1.9, turn: turn, isFilled: false, grey: pale))
+      shapes.append(.ellipse(x: x + dx, y: y + dy, rx: 3.1, ry: 1.9, turn: turn, isFilled: false, grey: Shape.pale))
     }
-    shapes.append(.ellipse(x: x, y: y, rx: 1.2, ry: 1.2, turn: 0, isFilled: true, grey: ink))
+    shapes.append(.ellipse(x: x, y: y, rx: 1.2, ry: 1.2))
   }
 
   // MARK: Key signature and clefs
@@ -184,23 +176,22 @@ public struct ScorePage: Sendable {
     switch alteration {
     case 1:
       for dx in [-1.8, 1.8] {
-        shapes.append(.line(x1: x + dx, y1: y - 8 + dx / 3, x2: x + dx, y2: y + 9 + dx / 3, width: 0.9, grey: ink))
+        shapes.append(.line(x1: x + dx, y1: y - 8 + dx / 3, x2: x + dx, y2: y + 9 + dx / 3, width: 0.9))
       }
       for dy in [-2.6, 2.6] {
-        shapes.append(.line(x1: x - 4, y1: y + dy + 1.2, x2: x + 4, y2: y + dy - 1.2, width: 2.1, grey: ink))
+        shapes.append(.line(x1: x - 4, y1: y + dy + 1.2, x2: x + 4, y2: y + dy - 1.2, width: 2.1))
       }
     case -1:
-      shapes.append(.line(x1: x - 2.5, y1: y - 13, x2: x - 2.5, y2: y + 4.5, width: 0.9, grey: ink))
+      shapes.append(.line(x1: x - 2.5, y1: y - 13, x2: x - 2.5, y2: y + 4.5, width: 0.9))
       shapes.append(
-        .curve(
-          points: [[x - 2.5, y - 1], [x + 1, y - 5.5], [x + 5.5, y - 3], [x - 2.5, y + 4.5]], width: 1.4, grey: ink))
+        .curve(points: [[x - 2.5, y - 1], [x + 1, y - 5.5], [x + 5.5, y - 3], [x - 2.5, y + 4.5]], width: 1.4))
     default:
       for dx in [-2.4, 2.4] {
         shapes.append(
-          .line(x1: x + dx, y1: y - (dx < 0 ? 10 : 5), x2: x + dx, y2: y + (dx < 0 ? 5 : 10), width: 0.9, grey: ink))
+          .line(x1: x + dx, y1: y - (dx < 0 ? 10 : 5), x2: x + dx, y2: y + (dx < 0 ? 5 : 10), width: 0.9))
       }
       for dy in [-3.4, 3.4] {
-        shapes.append(.line(x1: x - 2.4, y1: y + dy + 0.8, x2: x + 2.4, y2: y + dy - 0.8, width: 1.8, grey: ink))
+        shapes.append(.line(x1: x - 2.4, y1: y + dy + 0.8, x2: x + 2.4, y2: y + dy - 0.8, width: 1.8))
       }
     }
   }
@@ -214,21 +205,20 @@ public struct ScorePage: Sendable {
           at(0.4, 1.2), at(-1.6, 1.2), at(-1.8, 3.6), at(0.2, 3.8), at(2.6, 4), at(2.9, 0.2), at(0.1, 0.1),
           at(-3.6, 0), at(-3.8, 3.6), at(-1.4, 5.6), at(0.6, 7.4), at(2.2, 8.6), at(1.5, 10.6), at(1, 12), at(-0.8, 11),
           at(-0.6, 8), at(-0.4, 5), at(0.6, 0.5), at(0.9, -2.2), at(1.1, -4.4), at(-1.9, -4.4), at(-1.9, -2.7),
-        ], width: 1.7, grey: ink))
-    shapes.append(.ellipse(x: x - 1.3 * s, y: bottom + 2.5 * s, rx: 3, ry: 3, turn: 0, isFilled: true, grey: ink))
+        ], width: 1.7))
+    shapes.append(.ellipse(x: x - 1.3 * s, y: bottom + 2.5 * s, rx: 3, ry: 3))
   }
 
   private mutating func bassClef(_ x: Double, _ bottom: Double) {
     let s = step
     func at(_ dx: Double, _ up: Double) -> [Double] { [x + dx * s, bottom - up * s] }
-    shapes.append(.ellipse(x: x + 0.3 * s, y: bottom - 6 * s, rx: 3.2, ry: 3.2, turn: 0, isFilled: true, grey: ink))
+    shapes.append(.ellipse(x: x + 0.3 * s, y: bottom - 6 * s, rx: 3.2, ry: 3.2))
     shapes.append(
       .curve(
         points: [at(-0.4, 6.2), at(-0.2, 8.6), at(4, 8.6), at(4, 5.6), at(4, 3.2), at(1.6, 1.6), at(-0.8, 0.8)],
-        width: 2, grey: ink))
+        width: 2))
     for up in [5.0, 7.0] {
-      shapes.append(
-        .ellipse(x: x + 5.4 * s, y: bottom - up * s, rx: 1.5, ry: 1.5, turn: 0, isFilled: true, grey: ink))
+      shapes.append(.ellipse(x: x + 5.4 * s, y: bottom - up * s, rx: 1.5, ry: 1.5))
     }
   }
 }

@@ -123,7 +123,7 @@ public final class GameSession {
       generations = Array(repeating: nil, count: game.moves.count)
       // A second of silence stands for the time between two sittings.
       let last = max(record.game.moves.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
-      frameOffset = last + Tick.perSecond
+      frameOffset = last + Tick.seconds(1).rawValue
     }
     let position = game.position
     conductor.inTime = inTime

@@ -20,6 +20,14 @@ enum Arithmetic {
     return x + x * y * p
   }
 
+  /// Two sines at once.
+  @inline(__always)
+  static func sine(turns t: SIMD2<Double>) -> Stereo { Stereo(Float(sine(turns: t.x)), Float(sine(turns: t.y))) }
+
+  /// Turns that went past 1 come round to 0.
+  @inline(__always)
+  static func wrapped(_ t: SIMD2<Double>) -> SIMD2<Double> { t.replacing(with: t - 1, where: t .>= 1) }
+
   /// 2^x, relative error below 3e-7, clamped to −126…126. Real-time safe: yes.
   @inline(__always)
   static func exp2(_ x: Float) -> Float {
@@ -53,4 +61,12 @@ enum Arithmetic {
   /// A sample as it may leave a node or stay in one: 0 for what is not a sound, or too small to be one (−500 dB).
   @inline(__always)
   static func flushed(_ x: Float) -> Float { abs(x) < 1e6 && abs(x) > 1e-25 ? x : 0 }
+
+  /// The same of a frame, side by side.
+  @inline(__always)
+  static func flushed(_ x: Stereo) -> Stereo { Stereo(flushed(x.x), flushed(x.y)) }
+
+  /// A frame of which what is not a sound is 0.
+  @inline(__always)
+  static func heard(_ x: Stereo) -> Stereo { Stereo(isSound(x.x) ? x.x : 0, isSound(x.y) ? x.y : 0) }
 }

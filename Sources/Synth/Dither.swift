@@ -1,9 +1,9 @@
 /// Turns the mix into what a device or file wants; 16 bits get triangular dither of two steps' width.
 public struct Dither: Sendable {
-  private var state: UInt64
+  private var random = Noise(seed: 0x5EED)
 
-  /// Makes a dither whose noise depends on the seed alone.
-  public init(seed: UInt64 = 0x5EED) { state = seed | 1 }
+  /// Makes a dither; its noise is the same each time.
+  public init() {}
 
   /// Rounds `count` samples (both channels count) to 16 bits with TPDF dither; beyond ±1 is clipped.
   /// Real-time safe: yes.
@@ -14,11 +14,8 @@ public struct Dither: Sendable {
     _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Int16>, count: Int
   ) {
     for i in 0..<count {
-      // xorshift64*: two 16-bit draws give a triangle of −1…1 steps.
-      state ^= state >> 12
-      state ^= state << 25
-      state ^= state >> 27
-      let draw = state &* 0x2545_F491_4F6C_DD1D
+      // Two 16-bit draws give a triangle of −1…1 steps.
+      let draw = random.next()
       let noise =
         (Float(UInt16(truncatingIfNeeded: draw >> 48)) - Float(UInt16(truncatingIfNeeded: draw >> 32))) / 65_536
       let x = source[i]
@@ -27,5 +24,20 @@ public struct Dither: Sendable {
       // Half away from zero; the sum stays inside the range after clamping.
       target[i] = Int16(truncatingIfNeeded: Int32(clipped < 0 ? clipped - 0.5 : clipped + 0.5))
     }
+  }
+}
+
+/// A seeded stream of 64 bits (xorshift64*).
+struct Noise: Sendable {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed | 1 }
+
+  @inline(__always)
+  mutating func next() -> UInt64 {
+    state ^= state >> 12
+    state ^= state << 25
+    state ^= state >> 27
+    return state &* 0x2545_F491_4F6C_DD1D
   }
 }

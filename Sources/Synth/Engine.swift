@@ -26,8 +26,10 @@ public final class Engine: @unchecked Sendable {
   }
 
   private let sampleRate: Double
-  private let ring = EventRing()
-  private let reports = ReportRing()
+  /// The longest thing posted at once is a rendered game's whole score, cut into batches by `OfflineRenderer`; a bar has
+  /// at most 40 events.
+  private let ring = Ring(8_192, filler: Posted())
+  private let reports = Ring(256, filler: Report(generation: 0, frame: .zero, lateness: 0))
   private let controls = Controls()
   private let begun = Atomic<Int64>(0)
   private let asked = Atomic<Int64>(0)
@@ -47,10 +49,6 @@ public final class Engine: @unchecked Sendable {
   deinit {
     free(mixer)
     instrument.deallocate()
-    Self.fetch(Rack.self, controls.incomingRack)
-    Self.fetch(Rack.self, controls.outgoingRack)
-    Self.fetch(ModalPiano.self, controls.incomingPiano)
-    Self.fetch(ModalPiano.self, controls.outgoingPiano)
   }
 
   // MARK: - Score
@@ -66,13 +64,15 @@ public final class Engine: @unchecked Sendable {
   /// One producer thread. A batch seen after its first frame has begun moves as one, and `takeReports()` tells. False,
   /// and nothing posted, if more than 8,192 events would be on their way.
   @discardableResult
-  public func post(_ events: [ScoreEvent]) -> Bool { ring.post(events) }
+  public func post(_ events: [ScoreEvent]) -> Bool {
+    ring.post(events.count) { Posted(event: events[$0], begins: $0 == 0) }
+  }
 
   /// What was late since the last call, oldest first.
   public func takeReports() -> [Report] {
-    var result: [Report] = []
-    while let report = reports.pop() { result.append(report) }
-    return result
+    let pending = reports.pending()
+    defer { reports.take(upTo: pending.upperBound) }
+    return pending.map { reports[$0] }
   }
 
   // MARK: - Sound
@@ -89,7 +89,7 @@ public final class Engine: @unchecked Sendable {
     asked.wrappingAdd(Int64(frames), ordering: .sequentiallyConsistent)
     let hidden = controls.isHidden.load(ordering: .relaxed)
     let advance = mixer.pointee.plan(frames, hidden: hidden)
-    // Sequentially consistent, before the ring is read: see `EventRing.post`.
+    // Sequentially consistent, before the ring is read: see `Ring.post`.
     begun.store(mixer.pointee.now + Int64(advance), ordering: .sequentiallyConsistent)
     mixer.pointee.drain(ring, reports)
     mixer.pointee.render(into: buffer, frames: advance, controls: controls)
@@ -109,8 +109,7 @@ public final class Engine: @unchecked Sendable {
 
   /// Sets the volume in dB, −90…+12, 0 by default; it ramps within 40 ms.
   public func setVolume(decibels: Double) {
-    let db = Float(min(max(decibels, -90), 12))
-    controls.volume.store(Arithmetic.amplitude(decibels: db).bitPattern, ordering: .relaxed)
+    controls.volume.store(Self.amplitude(decibels).bitPattern, ordering: .relaxed)
   }
 
   /// Silences or restores the sound within 40 ms; the score goes on.
@@ -136,18 +135,14 @@ public final class Engine: @unchecked Sendable {
     self.a4 = a4
     controls.a4.store(Float(a4).bitPattern, ordering: .relaxed)
     controls.tuning.store(Int32(120_000 * log2(a4 / 440)), ordering: .relaxed)
-    let piano = placed(ModalPiano(sampleRate: sampleRate, model: PianoModel(a4: a4)))
-    Self.fetch(ModalPiano.self, controls.incomingPiano, leaving: UInt(bitPattern: piano))
-    Self.fetch(ModalPiano.self, controls.outgoingPiano)
+    controls.piano.send(ModalPiano(sampleRate: sampleRate, model: PianoModel(a4: a4)))
     load(patch)
   }
 
   /// Changes the mix and the effects while the sound goes on: what rings rings out, new notes are heard the new way.
   public func load(_ patch: Patch) {
     self.patch = patch
-    let rack = placed(Rack(patch, sampleRate: sampleRate, a4: a4))
-    Self.fetch(Rack.self, controls.incomingRack, leaving: UInt(bitPattern: rack))
-    Self.fetch(Rack.self, controls.outgoingRack)
+    controls.rack.send(Rack(patch, sampleRate: sampleRate, a4: a4))
   }
 
   /// Brings the sampled grand, once; its context must outlive the engine.
@@ -167,10 +162,5 @@ public final class Engine: @unchecked Sendable {
 
   private static func amplitude(_ decibels: Double?) -> Float {
     decibels.map { Arithmetic.amplitude(decibels: Float(min(max($0, -90), 12))) } ?? 0
-  }
-
-  /// Frees what lies on the way to or from the audio thread, and leaves something else there.
-  private static func fetch<T: ~Copyable>(_ type: T.Type, _ way: borrowing Atomic<UInt>, leaving bits: UInt = 0) {
-    free(UnsafeMutablePointer<T>(bitPattern: way.exchange(bits, ordering: .acquiringAndReleasing)))
   }
 }

@@ -25,7 +25,6 @@ public struct EnvelopeExtractor: ~Copyable {
   }
 
   private let sampleRate: Double
-  private let maximum: Int
   private let values: Slab<Float>
   /// A queue of falling values and their ages: the peak of a sliding window in constant time a frame.
   private let queueValue: Slab<Float>
@@ -38,11 +37,10 @@ public struct EnvelopeExtractor: ~Copyable {
   private var detector = Detector.average
 
   /// Makes an extractor with its default settings; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     self.sampleRate = sampleRate
     var size = 1
     while Double(size) < sampleRate + 1 { size *= 2 }
-    maximum = size
     values = Slab(size, repeating: 0)
     queueValue = Slab(size, repeating: 0)
     queueAge = Slab(size, repeating: 0)
@@ -50,8 +48,8 @@ public struct EnvelopeExtractor: ~Copyable {
   }
 
   /// Takes new settings; what was heard is kept, so that the level does not start again from silence.
-  public mutating func set(_ parameters: Parameters) {
-    let wanted = min(max(1, Int(Double(parameters.window) * 0.001 * sampleRate)), maximum - 1)
+  package mutating func set(_ parameters: Parameters) {
+    let wanted = min(max(1, Int(Double(parameters.window) * 0.001 * sampleRate)), values.count - 1)
     guard wanted != length || parameters.detector != detector else { return }
     if parameters.detector != detector {
       queueHead = 0
@@ -60,11 +58,10 @@ public struct EnvelopeExtractor: ~Copyable {
     length = wanted
     detector = parameters.detector
     sum = 0
-    for age in 1...length { sum += Double(values[(now - age) & (maximum - 1)]) }
+    for age in 1...length { sum += Double(values[(now - age) & (values.count - 1)]) }
   }
 
-  /// Forgets what was heard.
-  public mutating func reset() {
+  package mutating func reset() {
     values.fill(0)
     queueHead = 0
     queueTail = 0
@@ -74,12 +71,11 @@ public struct EnvelopeExtractor: ~Copyable {
 
   /// Hears one frame and gives the level of the window that ends with it, as an amplitude.
   @inline(__always)
-  public mutating func next(_ left: Float, _ right: Float) -> Float {
-    let l = Arithmetic.isSound(left) ? left : 0
-    let r = Arithmetic.isSound(right) ? right : 0
-    let mask = maximum - 1
+  package mutating func next(_ frame: Stereo) -> Float {
+    let x = Arithmetic.heard(frame)
+    let mask = values.count - 1
     let result: Float
-    let square = (l * l + r * r) * 0.5
+    let square = (x * x).sum() * 0.5
     sum += Double(square) - Double(values[(now - length) & mask])
     values[now & mask] = square
     switch detector {
@@ -88,7 +84,7 @@ public struct EnvelopeExtractor: ~Copyable {
       if sum < 1e-14 { sum = max(sum, 0) }
       result = OpaqueCalls.squareRoot(Float(sum / Double(length)))
     case .peak:
-      let level = max(abs(l), abs(r))
+      let level = x.peak
       while queueTail > queueHead, queueValue[(queueTail - 1) & mask] <= level { queueTail -= 1 }
       queueValue[queueTail & mask] = level
       queueAge[queueTail & mask] = now
@@ -130,59 +126,48 @@ public struct EnvelopeMatcher: ~Copyable {
   private var source: EnvelopeExtractor
   private var own: EnvelopeExtractor
   private var place = GridPlace()
-  private var match: Ramp
-  private var gain: Ramp
+  /// How far to go, 0…1, and the gain after it.
+  private var levels: Ramp<SIMD2<Float>>
 
-  /// Makes a matcher with its default settings; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     source = EnvelopeExtractor(sampleRate: sampleRate)
     own = EnvelopeExtractor(sampleRate: sampleRate)
-    let p = Parameters()
-    match = Ramp(p.match / 100)
-    gain = Ramp(1)
+    levels = Ramp(Self.levels(Parameters()))
+  }
+
+  private static func levels(_ p: Parameters) -> SIMD2<Float> {
+    SIMD2(p.match / 100, Arithmetic.amplitude(decibels: p.gain))
   }
 
   /// Takes new settings; a window keeps what it heard, match and gain ramp.
-  public mutating func set(_ parameters: Parameters) {
+  package mutating func set(_ parameters: Parameters) {
     source.set(parameters.extractor)
     own.set(parameters.extractor)
-    match.aim(parameters.match / 100, frames: 960)
-    gain.aim(parameters.gain == 0 ? 1 : Arithmetic.amplitude(decibels: parameters.gain), frames: 960)
+    levels.aim(Self.levels(parameters), frames: 960)
   }
 
-  /// Forgets what was heard.
-  public mutating func reset() {
+  package mutating func reset() {
     source.reset()
     own.reset()
     place = GridPlace()
-    match.jump(match.target)
-    gain.jump(gain.target)
+    levels.jump(levels.target)
   }
 
   /// Shapes `block` in place after `model`, which is only read. Both have the same frames.
-  public mutating func render(_ block: StereoBlock, after model: StereoBlock) {
-    var done = 0
-    while done < block.frames {
-      let (run, starts) = place.next(block.frames - done)
-      if starts {
-        match.tick()
-        gain.tick()
-      }
-      for i in done..<done + run {
-        let other = source.next(model.left[i], model.right[i])
-        let mine = own.next(block.left[i], block.right[i])
-        let m = match.next()
-        let level = gain.next()
-        if m == 0 && level == 1 { continue }
+  package mutating func render(_ block: StereoBlock, after model: StereoBlock) {
+    var (rest, done) = (block, 0)
+    while let (part, starts) = place.next(&rest) {
+      if starts { levels.tick() }
+      for i in part.indices {
+        let other = source.next(model[done + i])
+        let mine = own.next(part[i])
+        let level = levels.next()
+        if level.x == 0 && level.y == 1 { continue }
         // Never more than 24 dB up: a quiet sound is not dragged out of its noise.
         let ratio = min(other / max(mine, 1e-5), 16)
-        let g = level * (1 + m * (ratio - 1))
-        let l = block.left[i] * g
-        let r = block.right[i] * g
-        block.left[i] = Arithmetic.flushed(l)
-        block.right[i] = Arithmetic.flushed(r)
+        part[i] = Arithmetic.flushed(part[i] * (level.y * (1 + level.x * (ratio - 1))))
       }
-      done += run
+      done += part.count
     }
   }
 }

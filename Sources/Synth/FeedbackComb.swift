@@ -32,12 +32,10 @@ public struct FeedbackComb: ~Copyable, AudioNode {
     }
 
     /// A string of `frequency` Hz that rings for `t60` seconds; g = 10^(−3 D/(fs·T60)).
-    public static func string(
-      frequency: Double, t60: Double, damping: Float = 0, dry: Float = 0, wet: Float = 1, sampleRate: Double = 48_000
-    ) -> Parameters {
-      let delay = sampleRate / frequency
-      let g = Arithmetic.decay(t60: t60, sampleRate: sampleRate / delay)
-      return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: dry, wet: wet)
+    public static func string(frequency: Double, t60: Double, damping: Float = 0) -> Parameters {
+      let delay = 48_000 / frequency
+      let g = Arithmetic.decay(t60: t60, sampleRate: 48_000 / delay)
+      return Parameters(delay: Float(delay), feedback: Float(g), damping: damping, dry: 0, wet: 1)
     }
 
     /// *metallic ring*: a short bright tube; the glint on a mistake.
@@ -53,37 +51,25 @@ public struct FeedbackComb: ~Copyable, AudioNode {
   public static let maximumDelay: Float = 24_000
   private static let size = 32_768
 
-  private let leftLine = Slab<Float>(size, repeating: 0)
-  private let rightLine = Slab<Float>(size, repeating: 0)
+  private let line = Slab<Stereo>(size, repeating: .zero)
   private var at = 0
   private var place = GridPlace()
-  private var delay: Ramp
-  private var feedback: Ramp
-  private var damping: Ramp
-  private var dry: Ramp
-  private var wet: Ramp
-  private var leftLow: Float = 0
-  private var rightLow: Float = 0
+  private var delay: Ramp<Float>
+  /// Feedback, damping, dry, wet.
+  private var levels: Ramp<SIMD4<Float>>
+  private var low = Stereo.zero
   private var silence = SilenceWatch(memory: size, floor: 1e-12)
 
-  /// Makes the node with its default settings, silent; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     let p = Parameters()
     delay = Ramp(p.delay)
-    feedback = Ramp(p.feedback)
-    damping = Ramp(p.damping)
-    dry = Ramp(p.dry)
-    wet = Ramp(p.wet)
+    levels = Ramp(SIMD4(p.feedback, p.damping, p.dry, p.wet))
   }
 
   /// Takes new settings: levels ramp within 20 ms, the delay glides in its own time.
-  public mutating func set(_ parameters: Parameters) {
-    let fast = 960
-    delay.aim(parameters.delay, frames: Int(parameters.glide * 48))
-    feedback.aim(parameters.feedback, frames: fast)
-    damping.aim(parameters.damping, frames: fast)
-    dry.aim(parameters.dry, frames: fast)
-    wet.aim(parameters.wet, frames: fast)
+  package mutating func set(_ p: Parameters) {
+    delay.aim(p.delay, frames: Int(p.glide * 48))
+    levels.aim(SIMD4(p.feedback, p.damping, p.dry, p.wet), frames: 960)
   }
 
   /// Moves the delay alone, within `frames`.
@@ -93,98 +79,70 @@ public struct FeedbackComb: ~Copyable, AudioNode {
 
   /// Moves the feedback alone, within `frames`.
   mutating func setFeedback(_ g: Float, within frames: Int) {
-    feedback.aim(min(max(g, -0.9999), 0.9999), frames: frames)
+    var target = levels.target
+    target.x = min(max(g, -0.9999), 0.9999)
+    levels.aim(target, frames: frames)
   }
 
-  /// Forgets all sound; parameters are at their targets.
-  public mutating func reset() {
+  package mutating func reset() {
     clear()
     place = GridPlace()
     delay.jump(delay.target)
-    feedback.jump(feedback.target)
-    damping.jump(damping.target)
-    dry.jump(dry.target)
-    wet.jump(wet.target)
+    levels.jump(levels.target)
   }
 
   private mutating func clear() {
-    leftLine.fill(0)
-    rightLine.fill(0)
-    leftLow = 0
-    rightLow = 0
+    line.fill(.zero)
+    low = .zero
     silence.rest()
   }
 
-  /// Renders in place. Real-time safe: yes.
-  public mutating func render(_ block: StereoBlock) {
-    var done = 0
-    while done < block.frames {
-      let (run, starts) = place.next(block.frames - done)
+  package mutating func render(_ block: StereoBlock) {
+    var rest = block
+    while let (part, starts) = place.next(&rest) {
       if starts { tick() }
-      let part = block.part(done, run)
-      if silence.isResting, part.isSilent { skip(part) } else { sound(part) }
-      done += run
+      if silence.isResting, part.isSilent { skip(part.count) } else { sound(part) }
     }
   }
 
   private mutating func tick() {
     delay.tick()
-    feedback.tick()
-    damping.tick()
-    dry.tick()
-    wet.tick()
+    levels.tick()
     if silence.tick() { clear() }
   }
 
-  private mutating func skip(_ part: StereoBlock) {
-    for _ in 0..<part.frames {
-      _ = delay.next()
-      _ = feedback.next()
-      _ = damping.next()
-      _ = dry.next()
-      _ = wet.next()
-    }
-    at = (at + part.frames) & (Self.size - 1)
+  private mutating func skip(_ frames: Int) {
+    delay.skip(frames)
+    levels.skip(frames)
+    at = (at + frames) & (Self.size - 1)
   }
 
   private mutating func sound(_ part: StereoBlock) {
     let mask = Self.size - 1
-    for i in 0..<part.frames {
+    for i in part.indices {
       let d = delay.next()
-      let g = feedback.next()
-      let k = damping.next()
-      let dryGain = dry.next()
-      let wetGain = wet.next()
+      let p = levels.next()
+      let (g, k) = (p.x, p.y)
       // The low-pass delays by about k/(1 − k) frames at low frequencies: taken off the line, so the pitch stays.
-      let line = max(d - k / (1 - k), 2)
-      let whole = Int(line)
-      let t = line - Float(whole)
+      let back = max(d - k / (1 - k), 2)
+      let whole = Int(back)
+      let t = back - Float(whole)
       // Lagrange weights at t past the second of four neighbours.
       let w0 = -t * (t - 1) * (t - 2) * (1.0 / 6)
       let w1 = (t + 1) * (t - 1) * (t - 2) * 0.5
       let w2 = -(t + 1) * t * (t - 2) * 0.5
       let w3 = (t + 1) * t * (t - 1) * (1.0 / 6)
-      let p = at - whole
-      let i0 = (p + 1) & mask
-      let i1 = p & mask
-      let i2 = (p - 1) & mask
-      let i3 = (p - 2) & mask
-      let l = leftLine[i0] * w0 + leftLine[i1] * w1 + leftLine[i2] * w2 + leftLine[i3] * w3
-      let r = rightLine[i0] * w0 + rightLine[i1] * w1 + rightLine[i2] * w2 + rightLine[i3] * w3
-      leftLow = Arithmetic.flushed(l + (leftLow - l) * k)
-      rightLow = Arithmetic.flushed(r + (rightLow - r) * k)
-      let xl = part.left[i]
-      let xr = part.right[i]
-      let yl = Arithmetic.flushed(xl + g * leftLow)
-      let yr = Arithmetic.flushed(xr + g * rightLow)
-      leftLine[at] = yl
-      rightLine[at] = yr
+      let from = at - whole
+      var delayed: Stereo = line[(from + 1) & mask] * w0 + line[from & mask] * w1
+      delayed += line[(from - 1) & mask] * w2
+      delayed += line[(from - 2) & mask] * w3
+      low = Arithmetic.flushed(delayed + (low - delayed) * k)
+      let x = part[i]
+      let y = Arithmetic.flushed(x + low * g)
+      line[at] = y
       at = (at + 1) & mask
-      silence.note(max(abs(yl), abs(yr)))
-      let outL = dryGain * xl + wetGain * leftLow
-      let outR = dryGain * xr + wetGain * rightLow
-      part.left[i] = Arithmetic.flushed(outL)
-      part.right[i] = Arithmetic.flushed(outR)
+      silence.note(y.peak)
+      part[i] = Arithmetic.flushed(x * p.z + low * p.w)
     }
   }
 }

@@ -3,71 +3,46 @@
 /// The gain follows the peak within some 2 ms and lets go slowly; what comes before it has followed is bent by a curve
 /// that is straight up to the ceiling and stays 2 dB over it at most. Neither has a corner, so nothing clicks. Both
 /// channels share one gain, so the image stays.
-public struct Limiter: ~Copyable, AudioNode {
-  /// The settings of a limiter.
-  public struct Parameters: Sendable, Hashable, BitwiseCopyable {
-    /// The ceiling in dBFS, −24…−2.
-    public var ceiling: Float
-    /// Time to let go by 60 dB, in milliseconds, 50…5,000.
-    public var release: Float
-
-    /// Makes settings; −3 dBFS leaves 2 dB for the first moment of a peak, and 1 dB for peaks between samples.
-    public init(ceiling: Float = -3, release: Float = 1_500) {
-      self.ceiling = min(max(ceiling, -24), -2)
-      self.release = min(max(release, 50), 5_000)
-    }
-  }
-
+struct Limiter: ~Copyable {
+  /// −3 dBFS: leaves 2 dB for the first moment of a peak, and 1 dB for peaks between samples.
+  private let ceiling = Arithmetic.amplitude(decibels: -3)
+  /// Milliseconds to let go by 60 dB.
+  private static let release: Float = 1_500
   /// The time constant of the gain in seconds: shorter than a peak's rise is heard, longer than a treble period.
   private static let attack: Float = 0.000_8
   /// The most a sample may exceed the ceiling, as a ratio: 2 dB.
   private static let headroom: Float = 1.258_925
 
-  private let sampleRate: Double
-  private var ceiling: Float = 0
-  private var keep: Float = 0
-  private var follow: Float = 0
+  private let keep: Float
+  private let follow: Float
   private var envelope: Float = 0
   private var gain: Float = 1
   /// Frames on which the limiter held something back, since the last reset.
-  public private(set) var framesLimited = 0
+  private(set) var framesLimited = 0
 
-  /// Makes the node with its default settings, silent; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
-    self.sampleRate = sampleRate
-    set(Parameters())
-  }
-
-  /// Takes new settings at once; they are not meant to move while sound passes.
-  public mutating func set(_ parameters: Parameters) {
-    ceiling = Arithmetic.amplitude(decibels: parameters.ceiling)
-    keep = Arithmetic.exp2(-9.965_784 / (parameters.release * 0.001 * Float(sampleRate)))
+  init(sampleRate: Double) {
+    keep = Arithmetic.exp2(-9.965_784 / (Self.release * 0.001 * Float(sampleRate)))
     follow = 1 - Arithmetic.exp2(-1.442_695 / (Self.attack * Float(sampleRate)))
   }
 
-  /// Forgets all sound; parameters are at their targets.
-  public mutating func reset() {
+  mutating func reset() {
     envelope = 0
     gain = 1
     framesLimited = 0
   }
 
-  /// Renders in place. Real-time safe: yes.
-  public mutating func render(_ block: StereoBlock) {
-    for i in 0..<block.frames {
-      let l = Arithmetic.flushed(block.left[i])
-      let r = Arithmetic.flushed(block.right[i])
-      envelope = max(max(abs(l), abs(r)), envelope * keep)
+  mutating func render(_ block: StereoBlock) {
+    for i in block.indices {
+      let x = Arithmetic.flushed(block[i])
+      envelope = max(x.peak, envelope * keep)
       if envelope > ceiling || gain < 1 {
         let wanted = envelope > ceiling ? ceiling / envelope : 1
         gain += (wanted - gain) * follow
         if wanted == 1 && gain > 0.999_999 { gain = 1 }
-        block.left[i] = bent(l * gain)
-        block.right[i] = bent(r * gain)
+        block[i] = Stereo(bent(x.x * gain), bent(x.y * gain))
         framesLimited += 1
       } else {
-        block.left[i] = l
-        block.right[i] = r
+        block[i] = x
         if envelope < 1e-20 { envelope = 0 }
       }
     }

@@ -6,14 +6,6 @@ import Synchronization
 /// A render is cut at grid frames and at events, so each run lies in one cell and what it does depends on frame
 /// numbers alone. Real-time safe: yes, but for `init`.
 struct Mixer: ~Copyable {
-  /// A key of the grand that is held down.
-  private struct Key: BitwiseCopyable {
-    var pitch: Int32 = 0
-    var pan: Int32 = 0
-    var bus: Int32 = 0
-    var hold: Int32 = -1
-  }
-
   private static let bells = 4
   private static let previews = 2
   /// The level at which the drone breathes, before its own: that of a soft piano.
@@ -23,11 +15,16 @@ struct Mixer: ~Copyable {
 
   let sampleRate: Double
   private var scheduler = Scheduler()
-  private let piano: Slab<UnsafeMutablePointer<ModalPiano>?>
-  private let rack: Slab<UnsafeMutablePointer<Rack>?>
+  private var piano: UnsafeMutablePointer<ModalPiano>
+  private var rack: UnsafeMutablePointer<Rack>
+  /// Those that they took over from, as long as these ring.
+  private var oldPiano: UnsafeMutablePointer<ModalPiano>?
+  private var oldRack: UnsafeMutablePointer<Rack>?
   private let bell: UnsafeMutablePointer<Bell>
   private let preview: UnsafeMutablePointer<ToneGenerator>
-  private let keys = Slab<Key>(128, repeating: Key())
+  /// Frames until each key of the grand is let go, −1 once it is. A key that the other hand restrikes is another one: the
+  /// grand keeps left and right on channels of their own.
+  private let keys = Slab<Int32>(256 * ModalPiano.buses, repeating: -1)
   private var drone: ToneGenerator
   private var breath: EnvelopeMatcher
   private var limiter: Limiter
@@ -39,35 +36,32 @@ struct Mixer: ~Copyable {
   private var a4: Float = 440
   private var retiringRackCells = 0
   private var isFrozen = false
-  private var hidden = Ramp(1)
-  private var volume = Ramp(1)
-  private var droneEvent = Ramp(0)
-  private var droneLevel = Ramp(0)
-  private var previewLevel = Ramp(1)
-  private var pianoLevel = Ramp(1)
-  private var grandLevel = Ramp(1)
-  private var send = Ramp(0)
+  private var hidden = Ramp<Float>(1)
+  private var volume = Ramp<Float>(1)
+  private var droneEvent = Ramp<Float>(0)
+  private var droneLevel = Ramp<Float>(0)
+  private var previewLevel = Ramp<Float>(1)
+  private var pianoLevel = Ramp<Float>(1)
+  private var grandLevel = Ramp<Float>(1)
+  private var send = Ramp<Float>(0)
   /// How much of the piano the current rack hears; the rest goes to the one it follows.
-  private var rackEnter = Ramp(1)
+  private var rackEnter = Ramp<Float>(1)
   /// How loud what rings in the old rack still is: it fades at once where a third one waits.
-  private var rackLeave = Ramp(1)
+  private var rackLeave = Ramp<Float>(1)
   private var pedalTarget: Float = 1
 
-  private let busLeft = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
-  private let busRight = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
+  private let buses = Slab<Stereo>(ModalPiano.buses * Grid.frames, repeating: .zero)
   private let grandLeft = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
   private let grandRight = Slab<Float>(ModalPiano.buses * Grid.frames, repeating: 0)
-  private let mix = Slab<Float>(2 * Grid.frames, repeating: 0)
-  private let work = Slab<Float>(2 * Grid.frames, repeating: 0)
+  private let mix = Slab<Stereo>(Grid.frames, repeating: .zero)
+  private let work = Slab<Stereo>(Grid.frames, repeating: .zero)
+  private let input = Slab<Stereo>(Grid.frames, repeating: .zero)
   private let share = Slab<Float>(Grid.frames, repeating: 1)
 
   init(sampleRate: Double, patch: Patch) {
     self.sampleRate = sampleRate
-    piano = Slab(2, repeating: nil)
-    rack = Slab(2, repeating: nil)
-    piano[0] = placed(ModalPiano(sampleRate: sampleRate, model: PianoModel()))
-    let built = placed(Rack(patch, sampleRate: sampleRate))
-    rack[0] = built
+    piano = placed(ModalPiano(sampleRate: sampleRate, model: PianoModel()))
+    rack = placed(Rack(patch, sampleRate: sampleRate))
     bell = UnsafeMutablePointer<Bell>.allocate(capacity: Self.bells)
     for i in 0..<Self.bells { (bell + i).initialize(to: Bell(sampleRate: sampleRate)) }
     preview = UnsafeMutablePointer<ToneGenerator>.allocate(capacity: Self.previews)
@@ -76,19 +70,18 @@ struct Mixer: ~Copyable {
     breath = EnvelopeMatcher(sampleRate: sampleRate)
     limiter = Limiter(sampleRate: sampleRate)
     adoptLevels()
-    let levels = built.pointee.patch
-    pianoLevel.jump(Arithmetic.amplitude(decibels: levels.piano + levels.master))
-    grandLevel.jump(Arithmetic.amplitude(decibels: levels.grand + levels.master))
-    send.jump(Arithmetic.amplitude(decibels: levels.reverbSend))
-    droneLevel.jump(Arithmetic.amplitude(decibels: levels.drone) / Self.breathReference)
+    pianoLevel.jump(pianoLevel.target)
+    grandLevel.jump(grandLevel.target)
+    send.jump(send.target)
+    droneLevel.jump(rack.pointee.drone / Self.breathReference)
     breath.reset()
   }
 
   deinit {
-    for i in 0..<2 {
-      free(piano[i])
-      free(rack[i])
-    }
+    free(piano)
+    free(oldPiano)
+    free(rack)
+    free(oldRack)
     bell.deinitialize(count: Self.bells)
     bell.deallocate()
     preview.deinitialize(count: Self.previews)
@@ -97,7 +90,7 @@ struct Mixer: ~Copyable {
 
   /// Voices sounding, steals and limited frames so far; for tests and meters between renders.
   var counters: (voices: Int, steals: Int, limited: Int) {
-    (piano[0]?.pointee.activeVoices ?? 0, piano[0]?.pointee.steals ?? 0, limiter.framesLimited)
+    (piano.pointee.activeVoices, piano.pointee.steals, limiter.framesLimited)
   }
 
   // MARK: - A block
@@ -122,7 +115,7 @@ struct Mixer: ~Copyable {
   }
 
   /// Takes what the producer posted.
-  mutating func drain(_ ring: borrowing EventRing, _ reports: borrowing ReportRing) {
+  mutating func drain(_ ring: borrowing Ring<Posted>, _ reports: borrowing Ring<Engine.Report>) {
     scheduler.drain(ring, now: frame, reports: reports)
   }
 
@@ -159,44 +152,31 @@ struct Mixer: ~Copyable {
     case .drone: moveDrone(event)
     case .preview: movePreview(event)
     case .knock:
-      piano[0]?.pointee.strike(
+      piano.pointee.strike(
         note: ModalTables.knock, velocity: event.velocity == 0 ? 50 : Float(event.velocity), pan: Float(event.pan),
-        hold: 48_000, bus: 0, gain: Arithmetic.amplitude(decibels: rack[0]?.pointee.patch.knock ?? 0))
+        hold: 48_000, bus: 0, gain: rack.pointee.knock)
     case .bell: strikeBell(event)
     }
   }
 
   private mutating func strike(_ event: ScoreEvent) {
     let bus = Int(event.chain) <= Patch.maxChains ? Int(event.chain) : 0
-    if bus > 0 { rack[0]?.pointee.start(chain: bus) }
+    if bus > 0 { rack.pointee.start(chain: bus) }
     let hold = Int(event.duration)
     if usesGrand, let grand {
       let pitch = Int32(min(max(event.pitch.midi, 21), 108))
       OpaqueCalls.strike(grand, pitch, Int32(max(event.velocity, 1)), Int32(event.pan), Int32(bus))
-      // A key that the other hand restrikes is another one: the grand keeps left and right on channels of their own.
-      var slot = -1
-      for k in 0..<keys.count {
-        let isSame = keys[k].pitch == pitch && keys[k].bus == Int32(bus) && (keys[k].pan < 0) == (event.pan < 0)
-        if keys[k].hold >= 0, isSame {
-          slot = k
-          break
-        }
-        if slot < 0, keys[k].hold < 0 { slot = k }
-      }
-      if slot < 0 {
-        slot = 0
-        release(slot, grand)
-      }
-      keys[slot] = Key(pitch: pitch, pan: Int32(event.pan), bus: Int32(bus), hold: Int32(clamping: max(hold, 64)))
+      keys[256 * bus + (event.pan < 0 ? 128 : 0) + Int(pitch)] = Int32(clamping: max(hold, 64))
     } else {
-      piano[0]?.pointee.strike(
+      piano.pointee.strike(
         note: min(event.pitch.midi, 127), velocity: Float(event.velocity), pan: Float(event.pan), hold: hold, bus: bus)
     }
   }
 
   private mutating func movePedal(_ amount: Float, frames: Int) {
     pedalTarget = min(max(amount, 0), 1)
-    for i in 0..<2 { piano[i]?.pointee.setPedal(pedalTarget, frames: frames) }
+    piano.pointee.setPedal(pedalTarget, frames: frames)
+    oldPiano?.pointee.setPedal(pedalTarget, frames: frames)
   }
 
   private mutating func moveDrone(_ event: ScoreEvent) {
@@ -216,19 +196,12 @@ struct Mixer: ~Copyable {
   }
 
   private mutating func strikeBell(_ event: ScoreEvent) {
-    guard let rack = rack[0] else { return }
     var slot = 0
     for b in 0..<Self.bells where (bell + b).pointee.loudness < (bell + slot).pointee.loudness { slot = b }
     let touch = Float(min(event.velocity, 127)) / 64
-    let level = Arithmetic.amplitude(decibels: rack.pointee.patch.bell + rack.pointee.patch.master)
     (bell + slot).pointee.strike(
       frequency: Pitch.frequency(midi: Double(min(event.pitch.midi, 127)), a4: Double(a4)),
-      amplitude: level * touch * touch, t60: rack.pointee.bellDecay)
-  }
-
-  private func release(_ k: Int, _ grand: Instrument) {
-    OpaqueCalls.release(grand, keys[k].pitch, keys[k].pan, keys[k].bus)
-    keys.base[k].hold = -1
+      amplitude: rack.pointee.bell * touch * touch, t60: rack.pointee.bellDecay)
   }
 
   // MARK: - The grid
@@ -237,8 +210,7 @@ struct Mixer: ~Copyable {
     takeRack(controls)
     takePiano(controls)
     takeGrand(controls)
-    let loud = controls.isMuted.load(ordering: .relaxed) ? 0 : Controls.read(controls.volume)
-    if volume.target != loud { volume.aim(loud, frames: 1_920) }
+    volume.aim(controls.isMuted.load(ordering: .relaxed) ? 0 : Controls.read(controls.volume), frames: 1_920)
     adopt(controls)
     hidden.tick()
     volume.tick()
@@ -251,24 +223,23 @@ struct Mixer: ~Copyable {
     rackEnter.tick()
     rackLeave.tick()
     if droneEvent.value == 0, droneEvent.isAtRest { drone.reset() }
-    for i in 0..<2 { piano[i]?.pointee.tick() }
-    let pedal = piano[0]?.pointee.pedalNow ?? 1
-    for i in 0..<2 { rack[i]?.pointee.tick(pedal: pedal) }
+    piano.pointee.tick()
+    oldPiano?.pointee.tick()
+    let pedal = piano.pointee.pedalNow
+    rack.pointee.tick(pedal: pedal)
+    oldRack?.pointee.tick(pedal: pedal)
     if let grand {
       OpaqueCalls.pedal(grand, Int32(pedal * 127 + 0.5))
-      for k in 0..<keys.count where keys[k].hold >= 0 {
-        keys.base[k].hold -= Int32(Grid.frames)
-        if keys[k].hold < 0 { release(k, grand) }
+      for k in 0..<keys.count where keys[k] >= 0 {
+        keys[k] -= Int32(Grid.frames)
+        if keys[k] < 0 { OpaqueCalls.strike(grand, Int32(k % 128), 0, k & 128 == 0 ? 0 : -1, Int32(k / 256)) }
       }
     }
   }
 
   private mutating func adopt(_ controls: borrowing Controls) {
-    guard let levels = rack[0]?.pointee.patch else { return }
-    let wanted = Controls.read(controls.drone) * Arithmetic.amplitude(decibels: levels.drone) / Self.breathReference
-    if droneLevel.target != wanted { droneLevel.aim(wanted, frames: 9_600) }
-    let preview = Controls.read(controls.preview)
-    if previewLevel.target != preview { previewLevel.aim(preview, frames: 2_400) }
+    droneLevel.aim(Controls.read(controls.drone) * rack.pointee.drone / Self.breathReference, frames: 9_600)
+    previewLevel.aim(Controls.read(controls.preview), frames: 2_400)
     let tuning = Controls.read(controls.a4)
     if tuning != a4 {
       a4 = tuning
@@ -278,35 +249,24 @@ struct Mixer: ~Copyable {
 
   /// Hands the patch's numbers to what is not in the rack.
   private mutating func adoptLevels() {
-    guard let rack = rack[0] else { return }
-    let levels = rack.pointee.patch
-    var tone = rack.pointee.preview
-    tone.level = min(max(levels.preview, -120), 0)
-    tone.a4 = a4
+    let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in 0..<Self.previews { (preview + i).pointee.set(tone) }
     drone.set(ToneGenerator.Parameters(level: -20, fadeIn: 400, fadeOut: 1_200, a4: a4))
     breath.set(rack.pointee.breath)
-    pianoLevel.aim(Arithmetic.amplitude(decibels: levels.piano + levels.master), frames: 9_600)
-    grandLevel.aim(Arithmetic.amplitude(decibels: levels.grand + levels.master), frames: 9_600)
-    send.aim(Arithmetic.amplitude(decibels: levels.reverbSend), frames: 9_600)
+    pianoLevel.aim(rack.pointee.piano, frames: 9_600)
+    grandLevel.aim(rack.pointee.grand, frames: 9_600)
+    send.aim(rack.pointee.send, frames: 9_600)
   }
 
   private mutating func takeRack(_ controls: borrowing Controls) {
     if retiringRackCells > 0 { retiringRackCells -= 1 }
     // Two racks sound, not three: what still rings in the old one makes room within 100 ms for one that waits.
-    if rack[1] != nil, controls.incomingRack.load(ordering: .relaxed) != 0 { rackLeave.aim(0, frames: 4_800) }
-    if rack[1] != nil, retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0) {
-      // Its sound is over. Only if the last one given back was fetched: nothing is freed here.
-      let bits = UInt(bitPattern: rack[1])
-      if controls.outgoingRack.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing).exchanged {
-        rack[1] = nil
-      }
-    }
-    guard rack[1] == nil else { return }
-    let bits = controls.incomingRack.exchange(0, ordering: .acquiringAndReleasing)
-    guard let incoming = UnsafeMutablePointer<Rack>(bitPattern: bits) else { return }
-    rack[1] = rack[0]
-    rack[0] = incoming
+    if oldRack != nil, controls.rack.isWaiting { rackLeave.aim(0, frames: 4_800) }
+    // Once its sound is over, and only if the last one given back was fetched.
+    let isOver = retiringRackCells == 0 || (rackLeave.isAtRest && rackLeave.value == 0)
+    if isOver, let oldRack, controls.rack.giveBack(oldRack) { self.oldRack = nil }
+    guard oldRack == nil, let incoming = controls.rack.take() else { return }
+    (oldRack, rack) = (rack, incoming)
     retiringRackCells = Int(10 * sampleRate) / Grid.frames
     rackLeave.jump(1)
     rackEnter.jump(0)
@@ -316,19 +276,12 @@ struct Mixer: ~Copyable {
 
   private mutating func takePiano(_ controls: borrowing Controls) {
     // Likewise: a tuning that waits is not kept waiting by what the pedal holds of the last but one.
-    if let old = piano[1], controls.incomingPiano.load(ordering: .relaxed) != 0 { old.pointee.hush(frames: 4_800) }
-    if let old = piano[1], old.pointee.activeVoices == 0 {
-      let bits = UInt(bitPattern: old)
-      if controls.outgoingPiano.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing).exchanged
-      {
-        piano[1] = nil
-      }
+    if let oldPiano {
+      if controls.piano.isWaiting { oldPiano.pointee.hush(frames: 4_800) }
+      if oldPiano.pointee.activeVoices == 0, controls.piano.giveBack(oldPiano) { self.oldPiano = nil }
     }
-    guard piano[1] == nil else { return }
-    let bits = controls.incomingPiano.exchange(0, ordering: .acquiringAndReleasing)
-    guard let incoming = UnsafeMutablePointer<ModalPiano>(bitPattern: bits) else { return }
-    piano[1] = piano[0]
-    piano[0] = incoming
+    guard oldPiano == nil, let incoming = controls.piano.take() else { return }
+    (oldPiano, piano) = (piano, incoming)
     incoming.pointee.setPedal(pedalTarget, frames: Grid.frames)
   }
 
@@ -348,40 +301,30 @@ struct Mixer: ~Copyable {
   // MARK: - A run
 
   private mutating func renderRun(into out: UnsafeMutablePointer<Float>, _ n: Int) {
-    for b in 0..<ModalPiano.buses { bus(b, n).clear() }
-    var used: UInt32 = 0
-    for i in 0..<2 {
-      guard let piano = piano[i] else { continue }
-      used |= piano.pointee.render(left: busLeft.base, right: busRight.base, frames: n)
-    }
+    for b in 0..<ModalPiano.buses { bus(b, n).update(repeating: .zero) }
+    var used = piano.pointee.render(into: buses.base, frames: n)
+    if let oldPiano { used |= oldPiano.pointee.render(into: buses.base, frames: n) }
     scaleAndAddGrand(n, &used)
     let dry = bus(0, n)
-    let out2 = StereoBlock(left: mix.base, right: mix.base + Grid.frames, frames: n)
+    let mix = mix.block(n)
     for b in 1..<ModalPiano.buses where used & (1 << UInt32(b)) != 0 { dry.add(bus(b, n)) }
-    out2.copy(dry)
-    effects(dry, used, into: out2)
-    tones(dry, into: out2)
-    for i in 0..<n {
-      let gain = volume.next() * hidden.next()
-      out2.left[i] *= gain
-      out2.right[i] *= gain
-    }
-    _ = purify(out2)
-    limiter.render(out2)
-    for i in 0..<n {
+    mix.copy(dry)
+    effects(dry, used, into: mix)
+    tones(dry, into: mix)
+    for i in mix.indices { mix[i] *= volume.next() * hidden.next() }
+    mix.purify()
+    limiter.render(mix)
+    for i in mix.indices {
       // Nothing below −200 dBFS leaves: no denormal, and silence is silence.
-      out[2 * i] = abs(out2.left[i]) < 1e-10 ? 0 : out2.left[i]
-      out[2 * i + 1] = abs(out2.right[i]) < 1e-10 ? 0 : out2.right[i]
+      out[2 * i] = abs(mix[i].x) < 1e-10 ? 0 : mix[i].x
+      out[2 * i + 1] = abs(mix[i].y) < 1e-10 ? 0 : mix[i].y
     }
   }
 
   /// What the pianos play for a chain; bus 0 is dry.
-  private func bus(_ b: Int, _ n: Int) -> StereoBlock {
-    StereoBlock(left: busLeft.base + b * Grid.frames, right: busRight.base + b * Grid.frames, frames: n)
-  }
+  private func bus(_ b: Int, _ n: Int) -> StereoBlock { buses.block(n, from: b * Grid.frames) }
 
   private mutating func scaleAndAddGrand(_ n: Int, _ used: inout UInt32) {
-    let stride = Grid.frames
     for b in 0..<ModalPiano.buses where used & (1 << UInt32(b)) != 0 {
       var gain = pianoLevel
       bus(b, n).scale(&gain)
@@ -389,93 +332,67 @@ struct Mixer: ~Copyable {
     pianoLevel.skip(n)
     defer { grandLevel.skip(n) }
     guard let grand else { return }
-    for b in 0..<ModalPiano.buses {
-      StereoBlock(left: grandLeft.base + b * stride, right: grandRight.base + b * stride, frames: n).clear()
-    }
+    grandLeft.fill(0)
+    grandRight.fill(0)
     OpaqueCalls.render(grand, grandLeft.base, grandRight.base, Int32(n))
-    for bus in 0..<ModalPiano.buses {
-      var g = grandLevel
+    for b in 0..<ModalPiano.buses {
+      let bus = bus(b, n)
+      var gain = grandLevel
       var any = false
-      for i in 0..<n {
-        let x = g.next()
-        let l = grandLeft[bus * stride + i] * x
-        let r = grandRight[bus * stride + i] * x
-        any = any || l != 0 || r != 0
-        busLeft.base[bus * stride + i] += l
-        busRight.base[bus * stride + i] += r
+      for i in bus.indices {
+        let at = b * Grid.frames + i
+        let x = Stereo(grandLeft[at], grandRight[at]) * gain.next()
+        any = any || x != .zero
+        bus[i] += x
       }
-      if any { used |= 1 << UInt32(bus) }
+      if any { used |= 1 << UInt32(b) }
     }
   }
 
   /// Strings, chains and room: what the dry piano sets in motion. A new rack takes over from the old one's input.
   private mutating func effects(_ dry: StereoBlock, _ used: UInt32, into out: StereoBlock) {
-    let n = dry.frames
-    for i in 0..<2 {
-      guard let rack = rack[i] else { continue }
-      var ramp = rackEnter
-      for k in 0..<n {
-        let x = ramp.next()
-        share[k] = i == 0 ? x : 1 - x
-      }
-      feed(rack, i == 0 ? Ramp(1) : rackLeave, dry, used, into: out)
-    }
+    let n = dry.count
+    feed(rack, isOld: false, dry, used, into: out)
+    if let oldRack { feed(oldRack, isOld: true, dry, used, into: out) }
     rackEnter.skip(n)
     send.skip(n)
     rackLeave.skip(n)
   }
 
-  /// Gives one rack its share of the piano and adds what it makes of it, as loud as `level` says.
+  /// Gives one rack its share of the piano and adds what it makes of it; an old one is as loud as it may still be.
   private func feed(
-    _ rack: UnsafeMutablePointer<Rack>, _ level: Ramp, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock
+    _ rack: UnsafeMutablePointer<Rack>, isOld: Bool, _ dry: StereoBlock, _ used: UInt32, into out: StereoBlock
   ) {
-    let n = dry.frames
-    let stride = Grid.frames
-    let wet = StereoBlock(left: work.base, right: work.base + stride, frames: n)
-    let input = StereoBlock(left: grandLeft.base, right: grandRight.base, frames: n)
-    wet.clear()
+    let n = dry.count
+    var (enter, send, level) = (rackEnter, send, isOld ? rackLeave : Ramp(1))
+    for k in dry.indices {
+      let x = enter.next()
+      share[k] = isOld ? 1 - x : x
+    }
+    let wet = work.block(n)
+    let input = input.block(n)
+    wet.update(repeating: .zero)
     for c in 0..<Patch.maxChains {
-      let bus = (c + 1) * stride
-      for k in 0..<n {
-        input.left[k] = busLeft[bus + k] * share[k]
-        input.right[k] = busRight[bus + k] * share[k]
-      }
+      let bus = bus(c + 1, n)
+      for k in input.indices { input[k] = bus[k] * share[k] }
       let sounding = used & (1 << UInt32(c + 1)) != 0
-      rack.pointee.process(chain: c, input, sounding: sounding, piano: dry, into: wet)
+      rack.pointee.process(c, input, sounding: sounding, piano: dry, into: wet)
     }
-    for k in 0..<n {
-      input.left[k] = dry.left[k] * share[k]
-      input.right[k] = dry.right[k] * share[k]
-    }
+    for k in input.indices { input[k] = dry[k] * share[k] }
     rack.pointee.resonate(input, into: wet)
-    var s = send
-    for k in 0..<n {
-      let x = s.next()
-      input.left[k] = (input.left[k] + wet.left[k]) * x
-      input.right[k] = (input.right[k] + wet.right[k]) * x
-    }
+    for k in input.indices { input[k] = (input[k] + wet[k]) * send.next() }
     rack.pointee.reverb.render(input)
-    var h = level
-    for k in 0..<n {
-      let x = h.next()
-      out.left[k] += (wet.left[k] + input.left[k]) * x
-      out.right[k] += (wet.right[k] + input.right[k]) * x
-    }
+    for k in input.indices { out[k] += (wet[k] + input[k]) * level.next() }
   }
 
   /// Drone, preview and bells: beside the piano, not through its room.
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
-    let n = dry.frames
-    let tone = StereoBlock(left: work.base, right: work.base + Grid.frames, frames: n)
-    tone.clear()
+    let tone = work.block(dry.count)
+    tone.update(repeating: .zero)
     drone.render(tone)
     breath.render(tone, after: dry)
-    for i in 0..<n {
-      let x = droneLevel.next() * droneEvent.next()
-      out.left[i] += tone.left[i] * x
-      out.right[i] += tone.right[i] * x
-    }
-    tone.clear()
+    for i in tone.indices { out[i] += tone[i] * (droneLevel.next() * droneEvent.next()) }
+    tone.update(repeating: .zero)
     for p in 0..<Self.previews { (preview + p).pointee.render(tone) }
     tone.scale(&previewLevel)
     out.add(tone)

@@ -39,17 +39,15 @@ struct ModalPiano: ~Copyable {
   private let gain = Slab<Float>(Grid.frames, repeating: 1)
   private let sampleRate: Double
   /// The pedal: 0 up … 1 down.
-  private var pedal = Ramp(1)
+  private var pedal = Ramp<Float>(1)
   /// Voices taken from quieter notes since the start.
   private(set) var steals = 0
 
   init(sampleRate: Double, model: PianoModel) {
     self.sampleRate = sampleRate
-    let notes = (0..<128).map { model.note(midi: $0) }
-    tables = ModalTables(sampleRate: sampleRate, note: { notes[$0] }, knock: model.knock())
+    tables = ModalTables(sampleRate: sampleRate, notes: (0..<128).map { model.note(midi: $0) } + [model.knock()])
   }
 
-  /// The sounding voices.
   var activeVoices: Int {
     var n = 0
     for v in 0..<Self.slots where voices[v].isActive { n += 1 }
@@ -83,13 +81,6 @@ struct ModalPiano: ~Copyable {
   /// Lets every voice fade away within `frames`.
   mutating func hush(frames: Int) {
     for v in 0..<Self.slots where voices[v].isActive { startFade(v, frames: frames) }
-  }
-
-  /// Silences everything at once.
-  mutating func reset() {
-    voices.fill(Voice())
-    pedal = Ramp(1)
-    steals = 0
   }
 
   // MARK: - Voices
@@ -147,14 +138,14 @@ struct ModalPiano: ~Copyable {
     let t = wide ? (v - 50) / 20 : (v - 50) / 30
     let base = slot * ModalTables.maxGroups
     for g in 0..<Int(entry.groups) {
-      let at = Int(entry.first) + g
-      let other = wide ? tables.soft[at] : tables.loud[at]
-      let middle = tables.middle[at]
+      let group = tables.groups[Int(entry.first) + g]
+      let other = wide ? group.soft : group.loud
+      let middle = group.middle
       let log = wide ? middle + (middle - other) * t : middle + (other - middle) * t
       var amplitude = Lane.zero
       for lane in 0..<8 { amplitude[lane] = log[lane] < -30 ? 0 : Arithmetic.exp2(log[lane]) }
-      re[base + g] = amplitude * tables.startRe[at]
-      im[base + g] = amplitude * tables.startIm[at]
+      re[base + g] = amplitude * group.startRe
+      im[base + g] = amplitude * group.startIm
     }
   }
 
@@ -187,13 +178,9 @@ struct ModalPiano: ~Copyable {
     voices[v] = voice
   }
 
-  /// Adds `frames` frames (within one grid cell) of every bus to `left`/`right`, 64 frames apart; returns a bit for
+  /// Adds `frames` frames (within one grid cell) of every bus to `out`, where bus b begins at b·64; returns a bit for
   /// each bus that sounded.
-  mutating func render(
-    left busLeft: UnsafeMutablePointer<Float>, right busRight: UnsafeMutablePointer<Float>, frames: Int
-  )
-    -> UInt32
-  {
+  mutating func render(into out: UnsafeMutablePointer<Stereo>, frames: Int) -> UInt32 {
     var used: UInt32 = 0
     for v in 0..<Self.slots where voices[v].isActive {
       let bus = Int(voices[v].bus)
@@ -215,8 +202,8 @@ struct ModalPiano: ~Copyable {
     }
     for bus in 0..<Self.buses where used & (1 << UInt32(bus)) != 0 {
       for i in 0..<frames {
-        busLeft[bus * Grid.frames + i] += left[bus * Grid.frames + i].sum()
-        busRight[bus * Grid.frames + i] += right[bus * Grid.frames + i].sum()
+        let at = bus * Grid.frames + i
+        out[at] += Stereo(left[at].sum(), right[at].sum())
       }
     }
     return used
@@ -246,12 +233,12 @@ struct ModalPiano: ~Copyable {
     let first = Int(tables.entries[Int(voice.note)].first)
     let base = v * ModalTables.maxGroups
     for g in 0..<Int(voice.groups) {
-      let at = first + g
-      let cr = tables.rotationRe[at] * voice.damping
-      let ci = tables.rotationIm[at] * voice.damping
-      let gl = tables.leftGain[at] * voice.left
-      let gr = tables.rightGain[at] * voice.right
-      let hr = tables.rightQuadrature[at] * voice.right
+      let group = tables.groups[first + g]
+      let cr = group.rotationRe * voice.damping
+      let ci = group.rotationIm * voice.damping
+      let gl = group.leftGain * voice.left
+      let gr = group.rightGain * voice.right
+      let hr = group.rightQuadrature * voice.right
       var zr = re[base + g]
       var zi = im[base + g]
       for i in 0..<frames {

@@ -42,35 +42,29 @@ struct ModalTables: ~Copyable {
   /// The entry of the pitchless knock, after the 128 notes.
   static let knock = 128
 
-  let entries = Slab<Entry>(129, repeating: Entry())
-  let rotationRe: Slab<Lane>
-  let rotationIm: Slab<Lane>
-  let leftGain: Slab<Lane>
-  let rightGain: Slab<Lane>
-  let rightQuadrature: Slab<Lane>
-  /// Where the rotation begins.
-  let startRe: Slab<Lane>
-  let startIm: Slab<Lane>
-  /// log2 of the amplitude at velocities 30, 50 and 80.
-  let soft: Slab<Lane>
-  let middle: Slab<Lane>
-  let loud: Slab<Lane>
+  /// Eight partials of a note.
+  struct Group: BitwiseCopyable {
+    var rotationRe = Lane.zero
+    var rotationIm = Lane.zero
+    var leftGain = Lane.zero
+    var rightGain = Lane.zero
+    var rightQuadrature = Lane.zero
+    /// Where the rotation begins.
+    var startRe = Lane.zero
+    var startIm = Lane.zero
+    /// log2 of the amplitude at velocities 30, 50 and 80.
+    var soft = Lane(repeating: -126)
+    var middle = Lane(repeating: -126)
+    var loud = Lane(repeating: -126)
+  }
 
-  /// Builds the tables of notes 0…127 and the knock from a model.
-  init(sampleRate: Double, note: (Int) -> ModalNote, knock: ModalNote) {
-    let notes = (0..<128).map(note) + [knock]
+  let entries = Slab<Entry>(129, repeating: Entry())
+  let groups: Slab<Group>
+
+  /// Builds the tables of notes 0…127 and the knock.
+  init(sampleRate: Double, notes: [ModalNote]) {
     let sorted = notes.map { Self.audible($0, sampleRate: sampleRate) }
-    let groups = sorted.reduce(0) { $0 + ($1.count + 7) / 8 }
-    rotationRe = Slab(groups, repeating: .zero)
-    rotationIm = Slab(groups, repeating: .zero)
-    leftGain = Slab(groups, repeating: .zero)
-    rightGain = Slab(groups, repeating: .zero)
-    rightQuadrature = Slab(groups, repeating: .zero)
-    startRe = Slab(groups, repeating: .zero)
-    startIm = Slab(groups, repeating: .zero)
-    soft = Slab(groups, repeating: Lane(repeating: -126))
-    middle = Slab(groups, repeating: Lane(repeating: -126))
-    loud = Slab(groups, repeating: Lane(repeating: -126))
+    groups = Slab(sorted.reduce(0) { $0 + ($1.count + 7) / 8 }, repeating: Group())
     var group = 0
     for index in notes.indices {
       let count = (sorted[index].count + 7) / 8
@@ -79,7 +73,7 @@ struct ModalTables: ~Copyable {
         attackFrames: Int32(max(8, notes[index].attack * 0.001 * sampleRate)),
         damper: Float(notes[index].damping.map { Arithmetic.decay(t60: $0, sampleRate: sampleRate) } ?? 1))
       for (i, mode) in sorted[index].enumerated() {
-        fill(group + i / 8, i % 8, mode, sampleRate: sampleRate)
+        Self.fill(&groups.base[group + i / 8], i % 8, mode, sampleRate: sampleRate)
       }
       group += count
     }
@@ -92,24 +86,25 @@ struct ModalTables: ~Copyable {
     return loudest.sorted { ($0.level.z + 110) / max($0.decay, 0.5) > ($1.level.z + 110) / max($1.decay, 0.5) }
   }
 
-  private func fill(_ group: Int, _ lane: Int, _ mode: Mode, sampleRate: Double) {
-    let turn = mode.frequency / sampleRate
+  private static func fill(_ group: inout Group, _ lane: Int, _ mode: Mode, sampleRate: Double) {
     let r = Arithmetic.decay(t60: 60 / max(mode.decay, 0.5), sampleRate: sampleRate)
-    rotationRe.base[group][lane] = Float(r * Arithmetic.sine(turns: (turn + 0.25).truncatingRemainder(dividingBy: 1)))
-    rotationIm.base[group][lane] = Float(r * Arithmetic.sine(turns: turn))
+    (group.rotationRe[lane], group.rotationIm[lane]) = point(mode.frequency / sampleRate, r)
     let left = Double(Arithmetic.amplitude(decibels: Float(mode.side / 2)))
-    let right = 1 / left
-    leftGain.base[group][lane] = Float(left)
-    let start = mode.start - mode.start.rounded(.down)
-    startRe.base[group][lane] = Float(Arithmetic.sine(turns: (start + 0.25).truncatingRemainder(dividingBy: 1)))
-    startIm.base[group][lane] = Float(Arithmetic.sine(turns: start))
-    let phase = mode.phase - mode.phase.rounded(.down)
-    rightGain.base[group][lane] = Float(
-      right * Arithmetic.sine(turns: (phase + 0.25).truncatingRemainder(dividingBy: 1)))
-    rightQuadrature.base[group][lane] = Float(right * Arithmetic.sine(turns: phase))
+    group.leftGain[lane] = Float(left)
+    (group.rightGain[lane], group.rightQuadrature[lane]) = point(mode.phase, 1 / left)
+    (group.startRe[lane], group.startIm[lane]) = point(mode.start, 1)
     let log2PerDecibel = 0.166_096_404_744
-    soft.base[group][lane] = Float(mode.level.x * log2PerDecibel)
-    middle.base[group][lane] = Float(mode.level.y * log2PerDecibel)
-    loud.base[group][lane] = Float(mode.level.z * log2PerDecibel)
+    group.soft[lane] = Float(mode.level.x * log2PerDecibel)
+    group.middle[lane] = Float(mode.level.y * log2PerDecibel)
+    group.loud[lane] = Float(mode.level.z * log2PerDecibel)
+  }
+
+  /// The point `turns` round a circle of radius `r`.
+  private static func point(_ turns: Double, _ r: Double) -> (Float, Float) {
+    let turns = turns - turns.rounded(.down)
+    return (
+      Float(r * Arithmetic.sine(turns: (turns + 0.25).truncatingRemainder(dividingBy: 1))),
+      Float(r * Arithmetic.sine(turns: turns))
+    )
   }
 }

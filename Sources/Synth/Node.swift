@@ -1,56 +1,43 @@
-/// A run of frames on two channels, changed in place.
-public struct StereoBlock {
-  /// The left channel.
-  public let left: UnsafeMutablePointer<Float>
-  /// The right channel.
-  public let right: UnsafeMutablePointer<Float>
-  /// Frames in each.
-  public let frames: Int
+/// One frame of sound: left and right.
+public typealias Stereo = SIMD2<Float>
 
-  /// Describes `frames` frames at `left` and `right`.
-  public init(left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>, frames: Int) {
-    (self.left, self.right, self.frames) = (left, right, frames)
-  }
+/// A run of frames, changed in place.
+public typealias StereoBlock = UnsafeMutableBufferPointer<Stereo>
 
+extension Stereo {
+  /// The louder side, as an amplitude.
+  @inline(__always)
+  var peak: Float { Swift.max(abs(x), abs(y)) }
+
+  /// Left and right exchanged.
+  @inline(__always)
+  var swapped: Stereo { Stereo(y, x) }
+}
+
+extension StereoBlock {
   /// Takes the frames of another block at least as long. A plain loop: `update(from:)` counts as a deallocation.
   @inline(__always)
-  func copy(_ other: StereoBlock) {
-    for i in 0..<frames {
-      left[i] = other.left[i]
-      right[i] = other.right[i]
-    }
-  }
-
-  /// Makes it silent.
-  @inline(__always)
-  func clear() {
-    left.update(repeating: 0, count: frames)
-    right.update(repeating: 0, count: frames)
-  }
+  func copy(_ other: StereoBlock) { for i in indices { self[i] = other[i] } }
 
   /// Adds the frames of another block at least as long.
   @inline(__always)
-  func add(_ other: StereoBlock) {
-    for i in 0..<frames {
-      left[i] += other.left[i]
-      right[i] += other.right[i]
-    }
-  }
+  func add(_ other: StereoBlock) { for i in indices { self[i] += other[i] } }
 
   /// Is as loud as a ramp says.
   @inline(__always)
-  func scale(_ ramp: inout Ramp) {
-    for i in 0..<frames {
-      let x = ramp.next()
-      left[i] *= x
-      right[i] *= x
-    }
+  func scale(_ ramp: inout Ramp<Float>) { for i in indices { self[i] *= ramp.next() } }
+
+  /// Whether every sample is 0.
+  @inline(__always)
+  var isSilent: Bool {
+    for i in indices where self[i] != .zero { return false }
+    return true
   }
 
-  /// The part of the block from `start`, `frames` long.
+  /// Zeroes the frames that must not leave a node.
   @inline(__always)
-  func part(_ start: Int, _ frames: Int) -> StereoBlock {
-    StereoBlock(left: left + start, right: right + start, frames: frames)
+  func purify() {
+    for i in indices where !(Arithmetic.isSound(self[i].x) && Arithmetic.isSound(self[i].y)) { self[i] = .zero }
   }
 }
 
@@ -58,7 +45,7 @@ public struct StereoBlock {
 ///
 /// Every node counts its own place in the 64-frame control grid from its first frame, so that a render cut into blocks
 /// of any sizes is the same bit for bit.
-public protocol AudioNode: ~Copyable {
+package protocol AudioNode: ~Copyable {
   /// The settings, in units, with ranges and defaults of their own.
   associatedtype Parameters: Sendable, Hashable
 
@@ -79,13 +66,16 @@ public protocol AudioNode: ~Copyable {
 struct GridPlace: BitwiseCopyable {
   private var position = 0
 
-  /// The frames until the next grid frame, at most `remaining`; `starts` tells whether a cell begins here.
+  /// Takes from `rest` the frames up to the next grid frame, `nil` if it is empty; `starts` tells whether a cell begins.
   @inline(__always)
-  mutating func next(_ remaining: Int) -> (frames: Int, starts: Bool) {
+  mutating func next(_ rest: inout StereoBlock) -> (part: StereoBlock, starts: Bool)? {
+    guard !rest.isEmpty else { return nil }
     let starts = position == 0
-    let run = min(Grid.frames - position, remaining)
+    let run = min(Grid.frames - position, rest.count)
     position = (position + run) & (Grid.frames - 1)
-    return (run, starts)
+    let part = StereoBlock(rebasing: rest[..<run])
+    rest = StereoBlock(rebasing: rest[run...])
+    return (part, starts)
   }
 }
 
@@ -127,25 +117,4 @@ struct SilenceWatch: BitwiseCopyable {
     quiet = memory
     peak = 0
   }
-}
-
-extension StereoBlock {
-  /// Whether every sample is 0.
-  @inline(__always)
-  var isSilent: Bool {
-    for i in 0..<frames where left[i] != 0 || right[i] != 0 { return false }
-    return true
-  }
-}
-
-/// Zeroes what must not leave a node, and tells whether anything had to be.
-@inline(__always)
-func purify(_ block: StereoBlock) -> Bool {
-  var bad = false
-  for i in 0..<block.frames where !(Arithmetic.isSound(block.left[i]) && Arithmetic.isSound(block.right[i])) {
-    block.left[i] = 0
-    block.right[i] = 0
-    bad = true
-  }
-  return bad
 }

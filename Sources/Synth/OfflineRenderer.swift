@@ -14,10 +14,7 @@ public struct OfflineRenderer {
   /// Prepares a score: events in the order they were posted, cuts done as if each had come in time.
   public init(_ events: [ScoreEvent], engine: Engine) {
     self.engine = engine
-    self.events = ScoreEvent.heard(events).enumerated().sorted {
-      ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
-    }
-    .map { $0.element }
+    self.events = ScoreEvent.heard(events).sorted { $0.frame < $1.frame }
   }
 
   /// The next `frames` frames, interleaved stereo at 48 kHz.

@@ -11,11 +11,6 @@ enum OpaqueCalls {
   }
 
   @_semantics("no_performance_analysis") @inline(never)
-  static func release(_ i: Instrument, _ pitch: Int32, _ pan: Int32, _ bus: Int32) {
-    i.release(i.context, pitch, pan, bus)
-  }
-
-  @_semantics("no_performance_analysis") @inline(never)
   static func pedal(_ i: Instrument, _ amount: Int32) { i.pedal(i.context, amount) }
 
   @_semantics("no_performance_analysis") @inline(never)

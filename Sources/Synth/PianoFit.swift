@@ -1,8 +1,7 @@
 /// What the modal piano learnt from a sampled grand: rows of integers for every third note.
 ///
 /// `table` is written by `tools/fit-piano/fit.py`; units are described there.
-struct PianoFit {
-  /// A fitted note.
+enum PianoFit {
   struct Anchor {
     /// MIDI number, rise, inharmonicity, detuning.
     var head: [Int]
@@ -12,11 +11,8 @@ struct PianoFit {
     var thuds: [[Int]] = []
   }
 
-  /// The fitted notes, lowest first.
-  let anchors: [Anchor]
-
-  /// Reads the table.
-  init(_ table: String = Self.table) {
+  /// The fitted notes, lowest first, as the table has them.
+  static func anchors() -> [Anchor] {
     let numbers = Self.numbers(table)
     var at = 0
     func row(_ count: Int) -> [Int] {
@@ -31,24 +27,16 @@ struct PianoFit {
       for _ in 0..<counts[1] { anchor.thuds.append(row(3)) }
       anchors.append(anchor)
     }
-    self.anchors = anchors
+    return anchors
   }
 
   /// The numbers of a text of base64 digits; line ends are none.
   static func numbers(_ text: String) -> [Int] {
     var numbers: [Int] = []
     var (value, shift) = (0, 0)
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     for byte in text.utf8 {
-      let digit =
-        switch byte {
-        case 0x41...0x5A: Int(byte) - 0x41
-        case 0x61...0x7A: Int(byte) - 0x61 + 26
-        case 0x30...0x39: Int(byte) - 0x30 + 52
-        case 0x2B: 62
-        case 0x2F: 63
-        default: -1
-        }
-      guard digit >= 0 else { continue }
+      guard let digit = digits.firstIndex(of: byte) else { continue }
       value |= (digit & 31) << shift
       shift += 5
       guard digit < 32 else { continue }

@@ -8,7 +8,7 @@ import ScoreModel
 struct PianoModel {
   /// The pitch of A4 in Hz.
   var a4 = 440.0
-  private let anchors = PianoFit().anchors
+  private let anchors = PianoFit.anchors()
 
   /// Share of the oracle's early decay that is kept: the treble sings longer than the grand's.
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
@@ -31,9 +31,6 @@ struct PianoModel {
   /// The longest rise of a note in ms: softness must not become lateness.
   private static let slowestRise: [(Double, Double)] = [(35, 11), (60, 8), (83, 6), (107, 3)]
 
-  /// Makes the model at the pitch of A4 in Hz.
-  init(a4: Double = 440) { self.a4 = a4 }
-
   /// The note of a MIDI number; beyond the keyboard (21…108) its nearest octave within.
   func note(midi: Int) -> ModalNote {
     var m = midi
@@ -46,7 +43,7 @@ struct PianoModel {
     let span = Double(above.head[0] - below.head[0])
     let t = span > 0 ? (x - Double(below.head[0])) / span : 0
     var note = ModalNote()
-    var random = Noise(UInt64(m))
+    var random = Noise(seed: UInt64(m) &* 0x9E37_79B9_7F4A_7C15)
     let cents = lerp(Double(below.head[3]), Double(above.head[3]), t) / 100
     let f0 = Pitch.frequency(midi: Double(m) + min(max(cents, -12), 12) / 100, a4: a4)
     let b = exp(lerp(log(Double(max(below.head[2], 1))), log(Double(max(above.head[2], 1))), t)) / 1e6
@@ -66,17 +63,9 @@ struct PianoModel {
   private func partial(_ n: Int, _ below: PianoFit.Anchor, _ above: PianoFit.Anchor, _ t: Double) -> [Double]? {
     let low = below.partials.first { $0[0] == n }
     let high = above.partials.first { $0[0] == n }
-    switch (low, high) {
-    case (let low?, let high?): return zip(low, high).map { lerp(Double($0), Double($1), t) }
-    case (let only?, nil): return faded(only, by: t)
-    case (nil, let only?): return faded(only, by: 1 - t)
-    case (nil, nil): return nil
-    }
-  }
-
-  private func faded(_ row: [Int], by distance: Double) -> [Double]? {
-    guard distance < 1 else { return nil }
-    var row = row.map(Double.init)
+    if let low, let high { return zip(low, high).map { lerp(Double($0), Double($1), t) } }
+    let distance = low == nil ? 1 - t : t
+    guard var row = (low ?? high)?.map(Double.init), distance < 1 else { return nil }
     row[2] -= 200 * distance
     row[4] -= 200 * distance
     return row
@@ -155,16 +144,7 @@ struct PianoModel {
   }
 }
 
-/// A seeded stream of numbers in 0..<1 (xorshift64*).
-private struct Noise {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = (seed &* 0x9E37_79B9_7F4A_7C15) | 1 }
-
-  mutating func uniform() -> Double {
-    state ^= state >> 12
-    state ^= state << 25
-    state ^= state >> 27
-    return Double((state &* 0x2545_F491_4F6C_DD1D) >> 11) / 9_007_199_254_740_992
-  }
+extension Noise {
+  /// A number in 0..<1.
+  fileprivate mutating func uniform() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }

@@ -1,3 +1,5 @@
+import ScoreModel
+
 /// A patch made into nodes: built off the audio thread, handed to it as a pointer, given back when it has rung out.
 struct Rack: ~Copyable {
   /// One unit of a chain: the node of its kind, or none.
@@ -13,60 +15,77 @@ struct Rack: ~Copyable {
     var glideFrames: Int = 0
   }
 
-  let patch: Patch.Levels
+  /// A chain: where its units lie, and the frames it still rings after its last input; it rests at 0.
+  private struct Chain: BitwiseCopyable {
+    var first = 0
+    var end = 0
+    var ringing = 0
+  }
+
+  /// Amplitudes of the parts of the mix.
+  let piano: Float
+  let grand: Float
+  let send: Float
+  let drone: Float
+  let bell: Float
+  let knock: Float
+  /// The level of the focus preview, dBFS.
+  let preview: Float
   let breath: EnvelopeMatcher.Parameters
-  let preview: ToneGenerator.Parameters
   let bellDecay: Float
   var reverb: Reverb
   private let strings: Slab<UnsafeMutablePointer<FeedbackComb>?>
   private let stringFeedback: Slab<Float>
-  private let stringCount: Int
-  private let sympathySend: Float
+  private let stringSend: Float
   private let units: Slab<Unit>
-  private let unitCount: Slab<Int>
-  private let chainLevel: Slab<Float>
-  /// Frames a chain still rings after its last input; it rests at 0.
-  private let chainRing: Slab<Int>
-  private let scratch = Slab<Float>(4 * Grid.frames, repeating: 0)
-  private var pedal = Ramp(0)
+  private let chains = Slab<Chain>(Patch.maxChains, repeating: Chain())
+  private let scratch = Slab<Stereo>(2 * Grid.frames, repeating: .zero)
+  private var pedal = Ramp<Float>(0)
   private var pedalWasDown = true
 
   /// The strings are tuned to `a4`; the patch has them at 440 Hz.
   init(_ patch: Patch, sampleRate: Double, a4: Double = 440) {
-    self.patch = patch.levels
+    let levels = patch.levels
+    func amplitude(_ level: Double, _ master: Double = 0) -> Float {
+      Arithmetic.amplitude(decibels: Float(level) + Float(master))
+    }
+    piano = amplitude(levels.piano, levels.master)
+    grand = amplitude(levels.grand, levels.master)
+    send = amplitude(levels.reverbSend)
+    drone = amplitude(levels.drone)
+    bell = amplitude(levels.bell, levels.master)
+    knock = amplitude(levels.knock)
+    preview = Float(levels.preview)
+    stringSend = amplitude(min(max(levels.stringSend, -90), 0))
     breath = patch.breath
-    preview = patch.preview
     bellDecay = patch.bellDecay
     reverb = Reverb(sampleRate: sampleRate)
     reverb.set(patch.reverb)
     reverb.reset()
     let scale = Float(sampleRate / 48_000)
-    stringCount = patch.sympathy.strings.count
-    strings = Slab(stringCount, repeating: nil)
-    stringFeedback = Slab(stringCount, repeating: 0)
-    sympathySend = Arithmetic.amplitude(decibels: patch.sympathy.send)
-    for (i, string) in patch.sympathy.strings.enumerated() {
+    strings = Slab(patch.strings.count, repeating: nil)
+    stringFeedback = Slab(patch.strings.count, repeating: 0)
+    for (i, string) in patch.strings.enumerated() {
       var tuned = string
       tuned.delay *= scale * Float(440 / a4)
       strings[i] = Self.set(tuned, sampleRate)
       stringFeedback[i] = string.feedback
     }
-    units = Slab(Patch.maxChains * Patch.maxNodes, repeating: Unit())
-    unitCount = Slab(Patch.maxChains, repeating: 0)
-    chainLevel = Slab(Patch.maxChains, repeating: 0)
-    chainRing = Slab(Patch.maxChains, repeating: 0)
-    for (c, chain) in patch.chains.prefix(Patch.maxChains).enumerated() {
-      chainLevel[c] = Arithmetic.amplitude(decibels: chain.level)
-      unitCount[c] = min(chain.nodes.count, Patch.maxNodes)
-      for (n, node) in chain.nodes.prefix(Patch.maxNodes).enumerated() {
-        units[c * Patch.maxNodes + n] = Self.unit(node, scale, sampleRate)
+    let nodes = patch.chains.prefix(Patch.maxChains)
+    units = Slab(nodes.reduce(0) { $0 + $1.count }, repeating: Unit())
+    var at = 0
+    for (c, nodes) in nodes.enumerated() {
+      chains[c] = Chain(first: at, end: at + nodes.count)
+      for node in nodes {
+        units[at] = Self.unit(node, scale, sampleRate)
+        at += 1
       }
     }
   }
 
   deinit {
-    for i in 0..<stringCount { free(strings[i]) }
-    for i in 0..<Patch.maxChains * Patch.maxNodes {
+    for i in 0..<strings.count { free(strings[i]) }
+    for i in 0..<units.count {
       let unit = units[i]
       free(unit.comb)
       free(unit.ring)
@@ -107,11 +126,11 @@ struct Rack: ~Copyable {
 
   /// A chain is started: combs that melt go home at once if silent, and begin to glide.
   mutating func start(chain: Int) {
-    guard chain >= 1, chain <= Patch.maxChains else { return }
-    for n in 0..<unitCount[chain - 1] {
-      let unit = units[(chain - 1) * Patch.maxNodes + n]
+    let chain = chains[chain - 1]
+    for n in chain.first..<chain.end {
+      let unit = units[n]
       guard let comb = unit.comb, unit.melt > 0 else { continue }
-      if chainRing[chain - 1] == 0 {
+      if chain.ringing == 0 {
         comb.pointee.glide(to: unit.home, within: Grid.frames)
         comb.pointee.reset()
       }
@@ -126,7 +145,7 @@ struct Rack: ~Copyable {
     let down = amount > 0.5
     if down != pedalWasDown {
       pedalWasDown = down
-      for i in 0..<stringCount {
+      for i in 0..<strings.count {
         // Dampers stop a string of about 300 frames within 150 ms: a fifth a round.
         strings[i]?.pointee.setFeedback(down ? stringFeedback[i] : stringFeedback[i] * 0.72, within: 2_400)
       }
@@ -135,50 +154,35 @@ struct Rack: ~Copyable {
 
   /// Adds what rings along with `input` to `output`.
   mutating func resonate(_ input: StereoBlock, into output: StereoBlock) {
-    guard stringCount > 0 else { return }
-    let n = input.frames
-    let source = StereoBlock(left: scratch.base, right: scratch.base + Grid.frames, frames: n)
-    let work = StereoBlock(left: scratch.base + 2 * Grid.frames, right: scratch.base + 3 * Grid.frames, frames: n)
-    for i in 0..<n {
-      let send = pedal.next() * sympathySend
-      source.left[i] = input.left[i] * send
-      source.right[i] = input.right[i] * send
-    }
-    for s in 0..<stringCount {
+    guard strings.count > 0 else { return }
+    let source = scratch.block(input.count)
+    let work = scratch.block(input.count, from: Grid.frames)
+    for i in source.indices { source[i] = input[i] * (pedal.next() * stringSend) }
+    for s in 0..<strings.count {
       work.copy(source)
       strings[s]?.pointee.render(work)
       // Strings lie from left to right.
-      let side = stringCount > 1 ? Float(s) / Float(stringCount - 1) - 0.5 : 0
-      for i in 0..<n {
-        output.left[i] += work.left[i] * (1 - 0.5 * side)
-        output.right[i] += work.right[i] * (1 + 0.5 * side)
-      }
+      let side = strings.count > 1 ? Float(s) / Float(strings.count - 1) - 0.5 : 0
+      let place = Stereo(1 - 0.5 * side, 1 + 0.5 * side)
+      for i in work.indices { output[i] += work[i] * place }
     }
   }
 
-  /// Sends `input` (changed) through chain `chain` (from 0) and adds the result to `output`.
-  mutating func process(chain: Int, _ input: StereoBlock, sounding: Bool, piano: StereoBlock, into output: StereoBlock)
-  {
-    if sounding { chainRing[chain] = 480_000 }
-    guard chainRing[chain] > 0, unitCount[chain] > 0 else { return }
-    for n in 0..<unitCount[chain] {
-      let unit = units[chain * Patch.maxNodes + n]
+  /// Sends `input` (changed) through chain `c` (from 0) and adds the result to `output`.
+  mutating func process(_ c: Int, _ input: StereoBlock, sounding: Bool, piano: StereoBlock, into output: StereoBlock) {
+    var chain = chains[c]
+    if sounding { chain.ringing = 480_000 }
+    guard chain.ringing > 0, chain.first < chain.end else { return }
+    for n in chain.first..<chain.end {
+      let unit = units[n]
       unit.comb?.pointee.render(input)
       unit.ring?.pointee.render(input)
       unit.matcher?.pointee.render(input, after: piano)
       unit.room?.pointee.render(input)
-      if unit.gain != 1 {
-        for i in 0..<input.frames {
-          input.left[i] *= unit.gain
-          input.right[i] *= unit.gain
-        }
-      }
+      if unit.gain != 1 { for i in input.indices { input[i] *= unit.gain } }
     }
-    let level = chainLevel[chain]
-    for i in 0..<input.frames {
-      output.left[i] += input.left[i] * level
-      output.right[i] += input.right[i] * level
-    }
-    chainRing[chain] = max(0, chainRing[chain] - input.frames)
+    output.add(input)
+    chain.ringing = max(0, chain.ringing - input.count)
+    chains[c] = chain
   }
 }

@@ -43,25 +43,23 @@ public struct Reverb: ~Copyable, AudioNode {
   private let sampleRate: Double
   private let lines = Slab<Float>(16 * size, repeating: 0)
   private let allpasses = Slab<Float>(8 * diffuserSize, repeating: 0)
-  private let before = Slab<Float>(2 * predelaySize, repeating: 0)
+  private let before = Slab<Stereo>(predelaySize, repeating: .zero)
   private let length = Slab<Int>(16, repeating: 0)
   private let diffuser = Slab<Int>(8, repeating: 0)
-  private var low = SIMD16<Float>(repeating: 0)
-  private var gain = SIMD16<Float>(repeating: 0)
-  private var smooth = SIMD16<Float>(repeating: 0)
+  private var low = Lines.zero
+  private var gain = Lines.zero
+  private var smooth = Lines.zero
   private var at = 0
   private var predelay = 0
-  private var dry: Ramp
-  private var wet: Ramp
+  /// Dry and wet.
+  private var levels: Ramp<SIMD2<Float>>
   private var place = GridPlace()
   private var silence = SilenceWatch(memory: 2 * predelaySize, floor: 1e-10)
 
-  /// Makes the node with its default settings, silent; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     self.sampleRate = sampleRate
     let p = Parameters()
-    dry = Ramp(p.dry)
-    wet = Ramp(p.wet)
+    levels = Ramp(SIMD2(p.dry, p.wet))
     for i in 0..<16 { length[i] = min(Int(Double(Self.lengths[i]) * sampleRate / 48_000), Self.size - 1) }
     for i in 0..<8 { diffuser[i] = min(Int(Double(Self.diffusers[i]) * sampleRate / 48_000), Self.diffuserSize - 1) }
     set(p)
@@ -69,9 +67,8 @@ public struct Reverb: ~Copyable, AudioNode {
   }
 
   /// Takes new settings; levels ramp, the decay changes at once, which a running tail does not show.
-  public mutating func set(_ parameters: Parameters) {
-    dry.aim(parameters.dry, frames: 960)
-    wet.aim(parameters.wet, frames: 960)
+  package mutating func set(_ parameters: Parameters) {
+    levels.aim(SIMD2(parameters.dry, parameters.wet), frames: 960)
     predelay = min(Int(Double(parameters.predelay) * 0.001 * sampleRate), Self.predelaySize - 1)
     for i in 0..<16 {
       // dB a round: −60·D/(fs·T60).
@@ -88,67 +85,49 @@ public struct Reverb: ~Copyable, AudioNode {
     }
   }
 
-  /// Forgets all sound; parameters are at their targets.
-  public mutating func reset() {
+  package mutating func reset() {
     clear()
     place = GridPlace()
-    dry.jump(dry.target)
-    wet.jump(wet.target)
+    levels.jump(levels.target)
   }
 
   private mutating func clear() {
     lines.fill(0)
     allpasses.fill(0)
-    before.fill(0)
+    before.fill(.zero)
     low = .zero
     silence.rest()
   }
 
-  /// Renders in place. Real-time safe: yes.
-  public mutating func render(_ block: StereoBlock) {
-    var done = 0
-    while done < block.frames {
-      let (run, starts) = place.next(block.frames - done)
+  package mutating func render(_ block: StereoBlock) {
+    var rest = block
+    while let (part, starts) = place.next(&rest) {
       if starts { tick() }
-      let part = block.part(done, run)
-      if silence.isResting, part.isSilent { skip(part) } else { sound(part) }
-      done += run
+      if silence.isResting, part.isSilent {
+        levels.skip(part.count)
+        at += part.count
+      } else {
+        sound(part)
+      }
     }
   }
 
   private mutating func tick() {
     for i in 0..<16 { low[i] = Arithmetic.flushed(low[i]) }
-    dry.tick()
-    wet.tick()
+    levels.tick()
     if silence.tick() { clear() }
   }
 
-  private mutating func skip(_ part: StereoBlock) {
-    for _ in 0..<part.frames {
-      _ = dry.next()
-      _ = wet.next()
-    }
-    at += part.frames
-  }
-
   private mutating func sound(_ part: StereoBlock) {
-    for i in 0..<part.frames {
-      let xl = Arithmetic.isSound(part.left[i]) ? part.left[i] : 0
-      let xr = Arithmetic.isSound(part.right[i]) ? part.right[i] : 0
-      before[at & (Self.predelaySize - 1)] = xl
-      before[Self.predelaySize + (at & (Self.predelaySize - 1))] = xr
-      var l = before[(at - predelay) & (Self.predelaySize - 1)]
-      var r = before[Self.predelaySize + ((at - predelay) & (Self.predelaySize - 1))]
-      for d in 0..<4 {
-        l = diffuse(l, d)
-        r = diffuse(r, d + 4)
-      }
-      let (outL, outR) = circulate(l, r)
-      let d = dry.next()
-      let w = wet.next()
-      silence.note(max(max(abs(xl), abs(xr)), max(abs(outL), abs(outR))))
-      part.left[i] = Arithmetic.flushed(d * xl + w * outL)
-      part.right[i] = Arithmetic.flushed(d * xr + w * outR)
+    for i in part.indices {
+      let x = Arithmetic.heard(part[i])
+      before[at & (Self.predelaySize - 1)] = x
+      var input = before[(at - predelay) & (Self.predelaySize - 1)]
+      for d in 0..<4 { input = Stereo(diffuse(input.x, d), diffuse(input.y, d + 4)) }
+      let room = circulate(input)
+      let level = levels.next()
+      silence.note(max(x.peak, room.peak))
+      part[i] = Arithmetic.flushed(x * level.x + room * level.y)
       at += 1
     }
   }
@@ -164,48 +143,31 @@ public struct Reverb: ~Copyable, AudioNode {
   }
 
   @inline(__always)
-  private mutating func circulate(_ l: Float, _ r: Float) -> (Float, Float) {
+  private mutating func circulate(_ input: Stereo) -> Stereo {
     var x = Lines.zero
     for i in 0..<16 { x[i] = lines[i * Self.size + ((at - length[i]) & (Self.size - 1))] }
     low = x + (low - x) * smooth
     let y = low * gain
-    // Sides hear different lines with alternating signs: wide; a little of
-    // the other side keeps it whole in mono.
-    let even = y.evenHalf
-    let odd = y.oddHalf
-    let outL = (even.evenHalf - even.oddHalf).sum()
-    let outR = (odd.evenHalf - odd.oddHalf).sum()
     let mixed = hadamard(y)
     for i in 0..<16 {
-      let fed = mixed[i] + (i & 1 == 0 ? l : r) * 0.25
-      lines[i * Self.size + (at & (Self.size - 1))] = fed
+      lines[i * Self.size + (at & (Self.size - 1))] = mixed[i] + (i & 1 == 0 ? input.x : input.y) * 0.25
     }
-    return (outL * 0.5 + outR * 0.075, outR * 0.5 + outL * 0.075)
+    // Sides hear different lines with alternating signs: wide; a little of
+    // the other side keeps it whole in mono.
+    let (even, odd) = (y.evenHalf, y.oddHalf)
+    let out = Stereo((even.evenHalf - even.oddHalf).sum(), (odd.evenHalf - odd.oddHalf).sum())
+    return out * 0.5 + out.swapped * 0.075
   }
 
   /// The 16-point Walsh–Hadamard transform over 4: it keeps energy and feeds every line to every line.
   @inline(__always)
   private func hadamard(_ x: Lines) -> Lines {
-    var lo = x.lowHalf
-    var hi = x.highHalf
-    let a = lo + hi
-    let b = lo - hi
-    lo = quarter(a)
-    hi = quarter(b)
-    return Lines(lowHalf: lo, highHalf: hi) * 0.25
-  }
-
-  @inline(__always)
-  private func quarter(_ x: SIMD8<Float>) -> SIMD8<Float> {
-    let s = x.lowHalf + x.highHalf
-    let d = x.lowHalf - x.highHalf
-    return SIMD8(lowHalf: four(s), highHalf: four(d))
-  }
-
-  @inline(__always)
-  private func four(_ x: SIMD4<Float>) -> SIMD4<Float> {
-    let a = x.lowHalf + x.highHalf
-    let b = x.lowHalf - x.highHalf
-    return SIMD4(a.x + a.y, a.x - a.y, b.x + b.y, b.x - b.y)
+    var x = x
+    for _ in 0..<4 {
+      let (sum, difference) = (x.lowHalf + x.highHalf, x.lowHalf - x.highHalf)
+      x.evenHalf = sum
+      x.oddHalf = difference
+    }
+    return x * 0.25
   }
 }

@@ -1,18 +1,22 @@
 import ScoreModel
 
+/// An event on its way to the audio thread, and whether it begins a batch.
+struct Posted: BitwiseCopyable {
+  var event = ScoreEvent(frame: .zero, generation: 0, kind: .cut)
+  var begins = false
+}
+
 /// The audio thread's pending events, sorted by frame; events of one frame keep the order they were posted in.
 struct Scheduler: ~Copyable {
   static let capacity = 16_384
-  private let events = Slab<ScoreEvent>(
-    capacity, repeating: ScoreEvent(frame: .zero, generation: 0, kind: .cut))
+  private let events = Slab<ScoreEvent>(capacity, repeating: Posted().event)
   private var head = 0
   private var tail = 0
 
-  /// The frame of the next event, if any.
   var nextFrame: Int64? { head < tail ? events[head].frame.rawValue : nil }
 
   /// Takes what the ring holds, seen at the beginning of a block at `now`; late batches move as one, and are reported.
-  mutating func drain(_ ring: borrowing EventRing, now: Int64, reports: borrowing ReportRing) {
+  mutating func drain(_ ring: borrowing Ring<Posted>, now: Int64, reports: borrowing Ring<Engine.Report>) {
     let pending = ring.pending()
     guard !pending.isEmpty else { return }
     if head > 0 {
@@ -24,17 +28,14 @@ struct Scheduler: ~Copyable {
     var taken = pending.lowerBound
     for at in pending {
       guard tail < Self.capacity else { break }
-      let slot = ring.slot(at)
-      var event = slot.event
-      if slot.begins {
-        shift = max(0, now - event.frame.rawValue)
-        if shift > 0 {
-          reports.push(
-            Engine.Report(
-              generation: event.generation, frame: Tick(rawValue: event.frame.rawValue + shift), lateness: shift))
-        }
-      }
+      var event = ring[at].event
+      if ring[at].begins { shift = max(0, now - event.frame.rawValue) }
       event.frame = Tick(rawValue: event.frame.rawValue + shift)
+      if ring[at].begins, shift > 0 {
+        let report = Engine.Report(generation: event.generation, frame: event.frame, lateness: shift)
+        // The newest are dropped when nobody reads.
+        reports.post(1) { _ in report }
+      }
       if event.kind == .cut { cut(event) } else { insert(event) }
       taken = at + 1
     }

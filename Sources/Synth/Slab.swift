@@ -21,8 +21,13 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     nonmutating set { base[index] = newValue }
   }
 
-  /// Sets every element to `value`.
   func fill(_ value: Element) { base.update(repeating: value, count: max(count, 1)) }
+}
+
+extension Slab where Element == Stereo {
+  /// `count` frames from a place on.
+  @inline(__always)
+  func block(_ count: Int, from place: Int = 0) -> StereoBlock { StereoBlock(start: base + place, count: count) }
 }
 
 /// Puts a value where a pointer can be handed on: for what crosses to the audio thread and back.

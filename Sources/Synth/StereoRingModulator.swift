@@ -31,67 +31,37 @@ public struct StereoRingModulator: ~Copyable, AudioNode {
   }
 
   private let sampleRate: Double
-  private var leftPhase = 0.0
-  private var rightPhase = 0.0
+  private var phase = SIMD2<Double>.zero
   private var place = GridPlace()
-  private var left: Ramp
-  private var right: Ramp
-  private var dry: Ramp
-  private var wet: Ramp
+  /// The carriers in Hz, dry, wet.
+  private var settings: Ramp<SIMD4<Float>>
 
-  /// Makes the node with its default settings, silent; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     self.sampleRate = sampleRate
-    let p = Parameters()
-    left = Ramp(p.left)
-    right = Ramp(p.right)
-    dry = Ramp(p.dry)
-    wet = Ramp(p.wet)
+    settings = Ramp(Self.vector(Parameters()))
   }
+
+  private static func vector(_ p: Parameters) -> SIMD4<Float> { SIMD4(p.left, p.right, p.dry, p.wet) }
 
   /// Takes new settings; levels and carriers ramp within 20 ms.
-  public mutating func set(_ parameters: Parameters) {
-    left.aim(parameters.left, frames: 960)
-    right.aim(parameters.right, frames: 960)
-    dry.aim(parameters.dry, frames: 960)
-    wet.aim(parameters.wet, frames: 960)
-  }
+  package mutating func set(_ parameters: Parameters) { settings.aim(Self.vector(parameters), frames: 960) }
 
-  /// Forgets all sound; parameters are at their targets.
-  public mutating func reset() {
-    leftPhase = 0
-    rightPhase = 0
+  package mutating func reset() {
+    phase = .zero
     place = GridPlace()
-    left.jump(left.target)
-    right.jump(right.target)
-    dry.jump(dry.target)
-    wet.jump(wet.target)
+    settings.jump(settings.target)
   }
 
-  /// Renders in place. Real-time safe: yes.
-  public mutating func render(_ block: StereoBlock) {
-    var done = 0
-    while done < block.frames {
-      let (run, starts) = place.next(block.frames - done)
-      if starts {
-        left.tick()
-        right.tick()
-        dry.tick()
-        wet.tick()
+  package mutating func render(_ block: StereoBlock) {
+    var rest = block
+    while let (part, starts) = place.next(&rest) {
+      if starts { settings.tick() }
+      for i in part.indices {
+        let p = settings.next()
+        let carrier = Arithmetic.sine(turns: phase)
+        part[i] = Arithmetic.flushed(part[i] * (carrier * p.w + p.z))
+        phase = Arithmetic.wrapped(phase + SIMD2(Double(p.x), Double(p.y)) / sampleRate)
       }
-      for i in done..<done + run {
-        let d = dry.next()
-        let w = wet.next()
-        let l = block.left[i] * (d + w * Float(Arithmetic.sine(turns: leftPhase)))
-        let r = block.right[i] * (d + w * Float(Arithmetic.sine(turns: rightPhase)))
-        leftPhase += Double(left.next()) / sampleRate
-        if leftPhase >= 1 { leftPhase -= 1 }
-        rightPhase += Double(right.next()) / sampleRate
-        if rightPhase >= 1 { rightPhase -= 1 }
-        block.left[i] = Arithmetic.flushed(l)
-        block.right[i] = Arithmetic.flushed(r)
-      }
-      done += run
     }
   }
 }

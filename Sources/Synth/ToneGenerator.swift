@@ -28,9 +28,6 @@ public struct ToneGenerator: ~Copyable, AudioNode {
       self.fadeOut = min(max(fadeOut, 1), 60_000)
       self.a4 = min(max(a4, 415), 466)
     }
-
-    /// *preview*: the pitch of a cell under the pointer.
-    public static let preview = Parameters()
   }
 
   private let sampleRate: Double
@@ -39,20 +36,19 @@ public struct ToneGenerator: ~Copyable, AudioNode {
   private var phase = 0.0
   private var turn = 0.0
   private var fade = 0.0
-  private var amplitude: Ramp
+  private var amplitude: Ramp<Float>
   private var waiting = -1.0
   private var pitch = 69.0
   /// What the generator is doing now.
   public private(set) var state = State.idle
 
-  /// Makes the node with its default settings, silent; `sampleRate` in Hz.
-  public init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     self.sampleRate = sampleRate
     amplitude = Ramp(Arithmetic.amplitude(decibels: parameters.level))
   }
 
   /// Takes new settings: level and A4 ramp, a fade under way keeps its place.
-  public mutating func set(_ parameters: Parameters) {
+  package mutating func set(_ parameters: Parameters) {
     self.parameters = parameters
     let target = Arithmetic.amplitude(decibels: parameters.level)
     if state == .idle { amplitude.jump(target) } else { amplitude.aim(target, frames: 1_024) }
@@ -78,8 +74,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
     if state != .idle { state = .fadeOut }
   }
 
-  /// Forgets all sound; parameters are at their targets.
-  public mutating func reset() {
+  package mutating func reset() {
     state = .idle
     fade = 0
     phase = 0
@@ -89,13 +84,11 @@ public struct ToneGenerator: ~Copyable, AudioNode {
   }
 
   /// Adds the tone to both channels.
-  public mutating func render(_ block: StereoBlock) {
-    var done = 0
-    while done < block.frames {
-      let (run, starts) = place.next(block.frames - done)
+  package mutating func render(_ block: StereoBlock) {
+    var rest = block
+    while let (part, starts) = place.next(&rest) {
       if starts { tick() }
-      if state != .idle { sound(block.part(done, run)) }
-      done += run
+      if state != .idle { sound(part) }
     }
   }
 
@@ -116,7 +109,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
   private mutating func sound(_ block: StereoBlock) {
     let up = 1_000 / (Double(parameters.fadeIn) * sampleRate)
     let down = 1_000 / (Double(parameters.fadeOut) * sampleRate)
-    for i in 0..<block.frames {
+    for i in block.indices {
       switch state {
       case .idle:
         _ = amplitude.next()
@@ -144,8 +137,7 @@ public struct ToneGenerator: ~Copyable, AudioNode {
       let sample = Float(Arithmetic.sine(turns: phase) * gain) * amplitude.next()
       phase += turn
       if phase >= 1 { phase -= 1 }
-      block.left[i] += sample
-      block.right[i] += sample
+      block[i] += sample
     }
   }
 }

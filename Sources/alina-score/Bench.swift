@@ -46,7 +46,7 @@ struct Bench: ParsableCommand {
         var renderer = OfflineRenderer(play.events, engine: engine)
         return { renderer.fill($0, frames: $1) }
       }
-      grand.instrument.silence(grand.instrument.context)
+      grand.silence()
       measure("FluidSynth alone", frames) { Self.alone(grand.instrument, play.events) }
       withExtendedLifetime(grand) {}
     }
@@ -88,10 +88,8 @@ struct Bench: ParsableCommand {
           let pitch = Int32(event.pitch.midi)
           if event.kind == .pedal {
             piano.pedal(piano.context, Int32(event.amount))
-          } else if isOff {
-            piano.release(piano.context, pitch, Int32(event.pan), 0)
           } else {
-            piano.strike(piano.context, pitch, Int32(event.velocity), Int32(event.pan), 0)
+            piano.strike(piano.context, pitch, isOff ? 0 : Int32(event.velocity), Int32(event.pan), 0)
           }
           next += 1
         }

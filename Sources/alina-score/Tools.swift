@@ -101,8 +101,8 @@ struct Envelope: ParsableCommand {
       guard output.hasSuffix(".csv") else { return try envelope.writeWhole(to: output) }
       var text = "seconds,amplitude\n"
       let step = envelope.sampleRate / 100
-      for index in stride(from: 0, to: envelope.left.count, by: step) {
-        text += "\(Double(index) / Double(envelope.sampleRate)),\(envelope.left[index])\n"
+      for index in stride(from: 0, to: envelope.frames.count, by: step) {
+        text += "\(Double(index) / Double(envelope.sampleRate)),\(envelope.frames[index].x)\n"
       }
       try WholeFile.write(Array(text.utf8), to: output)
     }

@@ -103,7 +103,7 @@ import TicTacToe
 
 @Test func `No melody moves by more than an octave, and each stays in its compass`() {
   for index in 0..<100 {
-    for bar in Rendition(of: randomGame(index), rules: rules, timing: .uncut).bars {
+    for bar in Rendition(of: randomGame(index), rules: rules, uncut: true).bars {
       let notes = bar.pairs.compactMap(\.m)
       for (a, b) in zip(notes, notes.dropFirst()) where a.pan == b.pan {
         #expect(abs(a.pitch.midi - b.pitch.midi) <= 12)

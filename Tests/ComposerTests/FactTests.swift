@@ -76,7 +76,7 @@ private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
   var conductor = Conductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.start, human: human), at: .zero)
   return firstGame { game, facts in
-    let known = conductor.facts(of: facts, hurried: false)
+    let known = Conductor.facts(of: facts).union(facts.outcome.map { conductor.result($0) } ?? [])
     return rules.signs.first { $0.applies(to: known) }?.name == sign
   }
 }

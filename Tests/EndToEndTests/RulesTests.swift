@@ -107,13 +107,13 @@ struct RulesTests {
     try Desk.shell(score, "render", file.path, "--wav", wav.path)
     let rendered = try ScoreFiles.Sound(path: wav.path)
     let heard = try Sound(rawFloat: raw)
-    let count = min(heard.frames, rendered.left.count)
+    let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
     // The file has 24 bits.
     var worst: Float = 0
     for frame in 0..<count {
-      let left = abs(heard.samples[2 * frame] - rendered.left[frame])
-      let right = abs(heard.samples[2 * frame + 1] - rendered.right[frame])
+      let left = abs(heard.samples[2 * frame] - rendered.frames[frame].x)
+      let right = abs(heard.samples[2 * frame + 1] - rendered.frames[frame].y)
       worst = max(worst, left, right)
     }
     #expect(worst < 2.5e-7, "differs by \(worst)")

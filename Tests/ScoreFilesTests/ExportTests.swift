@@ -149,11 +149,13 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
       #expect(x > 0 && x < page.width && y > 0 && y < page.height)
     }
   }
-  guard ScorePage.drawsPNG else { return }
   let path = temporary("score.png")
   defer { unlink(path) }
   let page = ScorePage(renditions()[0].bars, rules: rules, title: "Test", subtitle: "")
-  try page.writePNG(to: path)
+  do { try page.writePNG(to: path) } catch {
+    #expect(error.description.contains("HEADLESS"))
+    return
+  }
   let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
   #expect(bytes.prefix(4) == [0x89, 0x50, 0x4E, 0x47] && bytes.count > 10_000)
   #expect(throws: ScoreFileError.self) { try page.writePNG(to: "/nowhere/score.png") }
@@ -183,13 +185,13 @@ func `music21 reads the MusicXML: every measure of its true length, every pitch 
   try tone.write(to: flac)
   let (a, b) = (try Sound(path: wav), try Sound(path: flac))
   // libsndfile scales to 24 bits by 2²³ for one and 2²³ − 1 for the other: one step apart at most.
-  #expect(a.left.count == b.left.count && a.left.count == tone.left.count)
-  #expect(zip(a.left, b.left).allSatisfy { abs($0 - $1) < 2.5e-7 })
-  #expect(zip(a.left, tone.left).allSatisfy { abs($0 - $1) < 1e-6 })
+  #expect(a.frames.count == b.frames.count && a.frames.count == tone.frames.count)
+  #expect(zip(a.frames, b.frames).allSatisfy { abs($0.x - $1.x) < 2.5e-7 })
+  #expect(zip(a.frames, tone.frames).allSatisfy { abs($0.x - $1.x) < 1e-6 })
   var wet = tone
   wet.pass(through: try RuleReader.chain("comb:wax-comb, ringmod:bell, gain:-3"), ringing: 1)
-  #expect(wet.left.count == tone.left.count + 48_000 && wet.left != tone.left)
-  #expect(wet.left.dropFirst(tone.left.count).contains { abs($0) > 1e-4 })
+  #expect(wet.frames.count == tone.frames.count + 48_000 && wet.frames != tone.frames)
+  #expect(wet.frames.dropFirst(tone.frames.count).contains { abs($0.x) > 1e-4 })
   #expect(throws: ScoreFileError.self) { try RuleReader.chain("comb:honey") }
   #expect(throws: ScoreFileError.self) { try RuleReader.chain("vocoder") }
   #expect(throws: ScoreFileError.self) { try Sound(path: "/nowhere.wav") }

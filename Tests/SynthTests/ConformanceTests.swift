@@ -90,7 +90,7 @@ struct ConformanceTests {
     examine(
       ToneGenerator.self,
       [
-        ("preview", .preview), ("drone", .init(level: -36, fadeIn: 4_000, fadeOut: 6_000)),
+        ("preview", .init()), ("drone", .init(level: -36, fadeIn: 4_000, fadeOut: 6_000)),
         ("least", .init(level: -999, fadeIn: 0, fadeOut: 0, a4: 1)),
         ("most", .init(level: 9, fadeIn: 1e9, fadeOut: 1e9, a4: 9_999)),
       ],
@@ -99,8 +99,6 @@ struct ConformanceTests {
 
   @Test("keeps its promises: the limiter")
   func limiter() {
-    examine(
-      Limiter.self,
-      [("default", .init()), ("least", .init(ceiling: -99, release: 0)), ("most", .init(ceiling: 9, release: 1e9))])
+    examine(Limiter.self, [("", Limiter.Parameters())])
   }
 }

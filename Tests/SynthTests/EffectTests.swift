@@ -112,7 +112,7 @@ struct EnvelopeTests {
       node.deallocate()
     }
     node.pointee.set(p)
-    return x.map { node.pointee.next($0, $0) }
+    return x.map { node.pointee.next(Stereo($0, $0)) }
   }
 
   private func match(
@@ -126,24 +126,19 @@ struct EnvelopeTests {
     }
     node.pointee.set(p)
     node.pointee.reset()
-    var (l, r, a, b) = (x, x, y, y)
-    l.withUnsafeMutableBufferPointer { l in
-      r.withUnsafeMutableBufferPointer { r in
-        a.withUnsafeMutableBufferPointer { a in
-          b.withUnsafeMutableBufferPointer { b in
-            var done = 0
-            while done < x.count {
-              let n = min(max(1, block()), x.count - done)
-              node.pointee.render(
-                StereoBlock(left: l.baseAddress! + done, right: r.baseAddress! + done, frames: n),
-                after: StereoBlock(left: a.baseAddress! + done, right: b.baseAddress! + done, frames: n))
-              done += n
-            }
-          }
+    var (frames, model) = (Signal.frames(x, x), Signal.frames(y, y))
+    frames.withUnsafeMutableBufferPointer { frames in
+      model.withUnsafeMutableBufferPointer { model in
+        var done = 0
+        while done < x.count {
+          let end = done + min(max(1, block()), x.count - done)
+          node.pointee.render(
+            StereoBlock(rebasing: frames[done..<end]), after: StereoBlock(rebasing: model[done..<end]))
+          done = end
         }
       }
     }
-    return l
+    return frames.map(\.x)
   }
 
   /// A 1 kHz tone whose level steps between two values every quarter of a second.

@@ -101,7 +101,10 @@ struct EngineTests {
     /// The level of B5's second partial, 3 Hz wide, as A4 = 440 and 466 have it, in the fourth second.
     func levels(_ tunings: [Double], strings: Bool) -> (old: Double, new: Double) {
       var patch = Patch()
-      if strings { patch = Patch(sympathy: Patch.Sympathy(strings: [.string(frequency: 246.94, t60: 5)], send: 0)) }
+      if strings {
+        patch.strings = [.string(frequency: 246.94, t60: 5)]
+        patch.levels.stringSend = 0
+      }
       let engine = Engine(patch: patch)
       // Six seconds under the pedal, tuned anew in each of the first ones, and struck after.
       engine.post([Scores.event(.pedal, at: 0)] + (0..<5).map { Scores.note(59, at: Int64($0) * 24_000, hold: 2_000) })
@@ -145,13 +148,11 @@ struct EngineTests {
     let keys = Keys()
     let instrument = Instrument(
       context: Unmanaged.passUnretained(keys).toOpaque(),
-      strike: { keys, pitch, _, pan, _ in
-        Unmanaged<Keys>.fromOpaque(keys).takeUnretainedValue().down[pan < 0 ? -pitch : pitch, default: 0] += 1
+      strike: { keys, pitch, velocity, pan, _ in
+        let (keys, key) = (Unmanaged<Keys>.fromOpaque(keys).takeUnretainedValue(), pan < 0 ? -pitch : pitch)
+        keys.down[key] = velocity == 0 ? 0 : keys.down[key, default: 0] + 1
       },
-      release: { keys, pitch, pan, _ in
-        Unmanaged<Keys>.fromOpaque(keys).takeUnretainedValue().down[pan < 0 ? -pitch : pitch] = 0
-      },
-      pedal: { _, _ in }, render: { _, _, _, _ in }, tune: { _, _ in }, silence: { _ in })
+      pedal: { _, _ in }, render: { _, _, _, _ in }, tune: { _, _ in })
     let engine = Engine()
     engine.attach(instrument)
     engine.setPiano(.grand)

@@ -60,7 +60,7 @@ struct MixTests {
 
   @Test("the knock has the level the rules give it")
   func knock() {
-    func peak(_ decibels: Float) -> Double {
+    func peak(_ decibels: Double) -> Double {
       var patch = Patch.standard
       patch.levels.knock = decibels
       let out = Scores.render([Scores.event(.knock, at: 100)], frames: 24_000, engine: Engine(patch: patch)) { 480 }

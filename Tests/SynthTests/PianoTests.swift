@@ -18,7 +18,7 @@ struct PianoTests {
     patch.levels.master = 0
     patch.levels.piano = 0
     patch.levels.grand = 0
-    patch.sympathy.send = -90
+    patch.levels.stringSend = -90
     return patch
   }
 
@@ -44,7 +44,7 @@ struct PianoTests {
     for midi in Self.bees {
       for velocity: UInt8 in [30, 50, 80] {
         let oracle = Mel.spectrogram(Self.note(midi, velocity, on: grand))
-        grand.instrument.silence(grand.instrument.context)
+        grand.silence()
         let model = Mel.spectrogram(Self.note(midi, velocity, on: nil))
         let d = Mel.distance(model, oracle)
         #expect(d < (midi <= 71 ? 4 : 6), "B\(midi / 12 - 1) at velocity \(velocity): \(d) dB")
@@ -64,7 +64,7 @@ struct PianoTests {
     for velocity: UInt8 in [30, 50, 80] {
       let model = Mel.centroid(Self.note(59, velocity, on: nil))
       let oracle = Mel.centroid(Self.note(59, velocity, on: grand))
-      grand.instrument.silence(grand.instrument.context)
+      grand.silence()
       #expect(model > last * 1.15, "velocity \(velocity)")
       #expect(abs(model / oracle - 1) < 0.2, "velocity \(velocity): \(model) Hz, the grand \(oracle) Hz")
       last = model

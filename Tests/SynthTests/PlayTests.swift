@@ -70,8 +70,8 @@ struct PlayTests {
           case 5: engine.setVolume(decibels: 0)
           case 6, 7:
             var patch = Patch(rules)
-            patch.levels.reverbSend -= Float(random.next(6))
-            patch.levels.bell -= Float(random.next(6))
+            patch.levels.reverbSend -= Double(random.next(6))
+            patch.levels.bell -= Double(random.next(6))
             engine.load(patch)
           case 8: engine.setTuning(a4: 436 + Double(random.next(9)))
           case 9: engine.setDroneLevel(decibels: random.next(3) == 0 ? nil : -Double(random.next(6)))

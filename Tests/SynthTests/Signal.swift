@@ -25,25 +25,32 @@ final class Bench<Node: AudioNode & ~Copyable> {
 
   /// Renders in blocks of `block` frames.
   func render(_ left: [Float], _ right: [Float]? = nil, block: () -> Int = { 480 }) -> ([Float], [Float]) {
-    var l = left
-    var r = right ?? left
-    l.withUnsafeMutableBufferPointer { lp in
-      r.withUnsafeMutableBufferPointer { rp in
-        guard let lb = lp.baseAddress, let rb = rp.baseAddress else { return }
-        var done = 0
-        while done < left.count {
-          let n = min(max(1, block()), left.count - done)
-          node.pointee.render(StereoBlock(left: lb + done, right: rb + done, frames: n))
-          done += n
-        }
+    var frames = Signal.frames(left, right ?? left)
+    frames.withUnsafeMutableBufferPointer { all in
+      var rest = all
+      while !rest.isEmpty {
+        let n = min(max(1, block()), rest.count)
+        node.pointee.render(StereoBlock(rebasing: rest[..<n]))
+        rest = StereoBlock(rebasing: rest[n...])
       }
     }
-    return (l, r)
+    return (frames.map(\.x), frames.map(\.y))
   }
+}
+
+/// The limiter as a node among the others: it has nothing to set.
+extension Limiter: AudioNode {
+  /// None.
+  public struct Parameters: Sendable, Hashable {}
+
+  /// Takes none.
+  public mutating func set(_ parameters: Parameters) {}
 }
 
 /// Measurements, written apart from what they measure.
 enum Signal {
+  static func frames(_ left: [Float], _ right: [Float]) -> [Stereo] { zip(left, right).map { Stereo($0, $1) } }
+
   static func silence(_ n: Int) -> [Float] { [Float](repeating: 0, count: n) }
 
   static func impulse(_ n: Int) -> [Float] {

@@ -65,7 +65,7 @@ struct ToneGeneratorTests {
   @Test("ends in silence without a click, however short the tone")
   func shortTones() {
     for length in [1, 2, 5, 17, 64, 65, 200, 700, 2_000, 2_880, 2_881, 5_000, 12_000] {
-      let bench = tone(.preview)
+      let bench = tone(.init())
       let before = bench.render(Signal.silence(4_000)).0
       bench.node.pointee.start(midi: 83)
       let during = bench.render(Signal.silence(length)).0
@@ -81,7 +81,7 @@ struct ToneGeneratorTests {
 
   @Test("changes pitch through silence, not through a jump")
   func retune() {
-    let bench = tone(.preview)
+    let bench = tone(.init())
     bench.node.pointee.start(midi: 74)
     var x = bench.render(Signal.silence(10_000)).0
     bench.node.pointee.start(midi: 81)

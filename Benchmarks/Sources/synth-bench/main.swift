@@ -115,7 +115,7 @@ case "notes":
   // Each B at velocities 30, 50 and 80, nine seconds each, dry but for the pedal.
   var patch = standard
   patch.levels.reverbSend = -90
-  patch.sympathy.send = -90
+  patch.levels.stringSend = -90
   patch.levels.master = 0
   var out: [Float] = []
   for midi in [35, 47, 59, 71, 83, 95] {
@@ -139,9 +139,9 @@ case "stems":
   }
   let dry = take {
     $0.levels.reverbSend = -90
-    $0.sympathy.send = -90
+    $0.levels.stringSend = -90
   }
-  let room = take { $0.sympathy.send = -90 }
+  let room = take { $0.levels.stringSend = -90 }
   let strings = take { $0.levels.reverbSend = -90 }
   func power(_ x: [Float]) -> Double { x.reduce(0) { $0 + Double($1) * Double($1) } }
   func difference(_ x: [Float]) -> Double { zip(x, dry).reduce(0) { $0 + Double($1.0 - $1.1) * Double($1.0 - $1.1) } }
@@ -182,7 +182,7 @@ case "scale":
   // Every note from B1 to F♯7 at velocity 45, two seconds each, dry.
   var patch = standard
   patch.levels.reverbSend = -90
-  patch.sympathy.send = -90
+  patch.levels.stringSend = -90
   patch.levels.master = 0
   var out: [Float] = []
   for midi in 35...102 {

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Plain values on their way from one thread to another; what is posted at once is seen whole or not at all.
+struct Ring<Element: BitwiseCopyable>: ~Copyable {
+  private let slots: Slab<Element>
+  private let written = Atomic<Int>(0)
+  private let read = Atomic<Int>(0)
+
+  /// Makes an empty ring of `capacity` slots, a power of two, which hold `filler` until they are used.
+  init(_ capacity: Int, filler: Element) { slots = Slab(capacity, repeating: filler) }
+
+  /// Publishes `count` values; false, and nothing published, if there is no room. Real-time safe: yes.
+  @discardableResult
+  func post(_ count: Int, _ value: (Int) -> Element) -> Bool {
+    let at = written.load(ordering: .relaxed)
+    guard count <= slots.count - (at - read.load(ordering: .acquiring)) else { return false }
+    for i in 0..<count { slots[(at + i) & (slots.count - 1)] = value(i) }
+    // Sequentially consistent, as is the audio thread's store of `framesBegun`: either it sees this batch in the
+    // block it begins, or the producer sees that the block has begun.
+    written.store(at + count, ordering: .sequentiallyConsistent)
+    return true
+  }
+
+  /// The published values not yet taken. Real-time safe: yes.
+  func pending() -> Range<Int> {
+    let from = read.load(ordering: .relaxed)
+    return from..<written.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// The value at a position of `pending()`.
+  subscript(_ at: Int) -> Element { slots[at & (slots.count - 1)] }
+
+  /// Gives back the slots before `end`.
+  func take(upTo end: Int) { read.store(end, ordering: .releasing) }
+}
