@@ -73,6 +73,8 @@ extension Paper {
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
+    // The first page that is turned finds a canvas too, which has been drawn on.
+    _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }
 }
