@@ -29,6 +29,7 @@ function turn(draws) {
   isAsked = false;
   clearTimeout(timer);
   const wait = alina.turn(draws);
+  if (draws) setTimeout(alina.controls);  // after the frame, which they would make late
   if (wait >= 0) timer = setTimeout(turn, Math.min(wait * 1000, 2 ** 30), 0);
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
 }
@@ -95,13 +96,12 @@ const told = [
   () => { if (document.hidden) document.title = '• Alina'; },
   on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
   path => files.remove(path),
-  // After the frame, which they would make late.
-  lines => void setTimeout(() => controls.update(lines.split('\n').filter(Boolean).map(line => {
+  lines => controls.update(lines.split('\n').filter(Boolean).map(line => {
     const [id, role, name, state, x, y, width, height, row] = line.split('\t');
     return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row) };
-  }))),
+  })),
   line => controls.say(line),
-  id => void setTimeout(() => { if (document.activeElement !== field) controls.focus(Number(id)); }),
+  id => { if (document.activeElement !== field) controls.focus(Number(id)); },
   () => socket.open(),
   line => socket.send(line),
   () => socket.close(),

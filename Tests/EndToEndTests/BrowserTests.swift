@@ -49,6 +49,12 @@ import Testing
   }
 
   @Test(
+    .long, .needs("firefox-esr", "convert"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `each page looks in Firefox as in the window, to one pixel, its text to two`() throws {
+    try run("pictures.py", "firefox")
+  }
+
+  @Test(
     .long, .needs("chromium", "Xvfb", "xdotool"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `a page plays a window, a page and a bot through a killed server, and all have kept the same games`() throws {
     try run("duels.py", "chromium", "2")

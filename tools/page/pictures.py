@@ -49,6 +49,11 @@ KEYS = {"PageDown": "pagedown", "ArrowDown": "down", "ArrowRight": "right", "Esc
 # Before the page's own scripts: what is drawn is noted by its box, each run of text by its words.
 NOTE = """(() => {
   Math.random = () => %d / 2 ** 32;
+  // Firefox waits for a sound device, and the page would say so.
+  if (navigator.userAgent.includes('Firefox')) {
+    Object.defineProperty(BaseAudioContext.prototype, 'state', { get: () => 'running' });
+    AudioContext.prototype.resume = async () => {};
+  }
   globalThis.drawing = [];
   const kinds = [CanvasRenderingContext2D.prototype, OffscreenCanvasRenderingContext2D.prototype];
   const add = (g, what, x0, y0, x1, y1) => {

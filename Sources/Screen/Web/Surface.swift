@@ -31,15 +31,22 @@ public struct Surface {
   }
 }
 
-/// A canvas that is not seen, and is let go with its owner.
+/// A canvas that is not seen; when its owner is gone the next has it, or one of another size takes its place.
 final class PixelBuffer {
   let bitmap: Surface
+  /// The last that was let go: each page that is turned needs one, and a new one costs the browser as much as a picture.
+  nonisolated(unsafe) private static var spare: Surface?
 
   init(width: Int, height: Int, apron: Int = 0) {
-    bitmap = Surface(id: surfaceMake(Int32(width), Int32(height)), width: width, height: height)
+    let kept = PixelBuffer.spare.flatMap { $0.width == width && $0.height == height ? $0 : nil }
+    if kept != nil { PixelBuffer.spare = nil }
+    bitmap = kept ?? Surface(id: surfaceMake(Int32(width), Int32(height)), width: width, height: height)
   }
 
-  deinit { Commands.add(.freeSurface, id: bitmap.id) }
+  deinit {
+    if let spare = PixelBuffer.spare { Commands.add(.freeSurface, id: spare.id) }
+    PixelBuffer.spare = bitmap
+  }
 }
 
 extension Paper {
@@ -66,6 +73,8 @@ extension Paper {
     }
     surfacePut(sheet.bitmap.id, pixels)
     Paper.last = (self, sheet)
+    // The first page that is turned finds a canvas too, which has been drawn on.
+    _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
     surface.copy(all, from: sheet.bitmap)
   }
 }

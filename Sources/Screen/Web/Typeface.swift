@@ -1,6 +1,7 @@
 /// The one typeface of the game, as the browser shapes and measures it.
 final class Typeface {
-  private var cache: [Key: Block] = [:]
+  /// The newest blocks, and those before them.
+  private var (cache, older): ([Key: Block], [Key: Block]) = ([:], [:])
 
   private struct Key: Hashable {
     var text: String
@@ -59,8 +60,11 @@ final class Typeface {
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
     let key = Key(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
-    if cache.count > 600 { cache.removeAll(keepingCapacity: true) }  // clocks and sliders make new texts all the time
-    let block = width > 0 ? paragraph(text, style, width, alignment) : Block(text, style, [(line(text, style), 0)])
+    // Clocks and sliders make new texts all the time; what is on the page stays.
+    if cache.count > 300 { (older, cache) = (cache, [:]) }
+    let block =
+      older[key]
+      ?? (width > 0 ? paragraph(text, style, width, alignment) : Block(text, style, [(line(text, style), 0)]))
     cache[key] = block
     return block
   }
@@ -69,44 +73,60 @@ final class Typeface {
     SignedLine(text, size: style.size, make: { Run($0, style) }, width: { $0.width })
   }
 
-  /// The pieces of a text between which a line may end, each with what stands before it in a line: at spaces, and, as Pango does,
-  /// after a hyphen between two letters.
-  private static func words(of text: Substring) -> [(word: Substring, space: String)] {
-    text.split(separator: " ", omittingEmptySubsequences: false).flatMap { word -> [(word: Substring, space: String)] in
-      var (start, space) = (word.startIndex, " ")
-      var pieces: [(word: Substring, space: String)] = []
+  /// The pieces of a text between which a line may end: at spaces, and, as Pango does, after a hyphen between two letters.
+  private static func words(of text: Substring) -> [Substring] {
+    text.split(separator: " ", omittingEmptySubsequences: false).flatMap { word -> [Substring] in
+      guard word.utf8.contains(UInt8(ascii: "-")) else { return [word] }
+      var start = word.startIndex
+      var pieces: [Substring] = []
       for index in word.indices where index > start && word[index].isLetter {
         let before = word[start..<index]
         guard before.last == "-", before.utf8.count > 1 else { continue }
-        pieces.append((before, space))
-        (start, space) = (index, "")
+        pieces.append(before)
+        start = index
       }
-      return pieces + [(word[start...], space)]
+      return pieces + [word[start...]]
     }
   }
 
+  /// About how broad a letter is, in em: where a line may end is looked for from there, so that few lines are measured.
+  private static let letter = 0.4
+
   private func paragraph(_ text: String, _ style: TextStyle, _ width: Double, _ alignment: TextAlignment) -> Block {
     var lines: [SignedLine<Run>] = []
+    func line(_ start: String.Index, _ end: String.Index) -> SignedLine<Run> {
+      self.line(String(text[start..<end]), style)
+    }
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      var line = ""
-      for (word, space) in Typeface.words(of: part) {
-        let longer = line.isEmpty ? String(word) : line + space + word
-        if self.line(longer, style).width <= width {
-          line = longer
-          continue
+      let words = Typeface.words(of: part)
+      // The line begins at `start`; `next` is the first word that is not yet in it.
+      var (start, next) = (part.startIndex, 0)
+      while next < words.count {
+        func fits(_ last: Int) -> Bool { line(start, words[last].endIndex).width <= width }
+        let guess = text.utf8.index(
+          start, offsetBy: Int(width / (style.size * Typeface.letter)), limitedBy: part.endIndex)
+        var last = max(next, (words[next...].firstIndex { $0.endIndex > guess ?? part.endIndex } ?? words.count) - 1)
+        if fits(last) {
+          while last + 1 < words.count, fits(last + 1) { last += 1 }
+        } else {
+          repeat { last -= 1 } while last >= next && !fits(last)
         }
-        if !line.isEmpty { lines.append(self.line(line, style)) }
-        line = ""
-        // A word broader than the column is broken where the column ends.
-        for letter in word {
-          if !line.isEmpty, self.line(line + String(letter), style).width > width {
-            lines.append(self.line(line, style))
-            line = ""
+        next = max(next, last + 1)
+        guard next < words.count else { break }
+        if start < words[next].startIndex {
+          lines.append(line(start, words[next - 1].endIndex))
+          start = words[next].startIndex
+        } else {
+          // A word broader than the column is broken where the column ends.
+          for index in words[next].indices where index > start {
+            guard line(start, words[next].index(after: index)).width > width else { continue }
+            lines.append(line(start, index))
+            start = index
           }
-          line.append(letter)
+          next += 1
         }
       }
-      lines.append(self.line(line, style))
+      lines.append(line(start, part.endIndex))
     }
     let placed = lines.map { line -> (line: SignedLine<Run>, x: Double) in
       let room = max(0, width - line.width)

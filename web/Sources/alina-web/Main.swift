@@ -97,7 +97,6 @@ final class Game {
       _ = app.draw(into: surface, isNew: isNew, at: now)
       surface.flush()
       isNew = false
-      tellControls()
     }
     let next = app.nextFrame(after: now)
     return isNew || next <= now ? -1 : min(next, app.nextUpdate(after: now)) - now
@@ -106,7 +105,7 @@ final class Game {
   func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
 
   /// Keeps the elements behind the picture as the views that drew it.
-  private func tellControls() {
+  func tellControls() {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
       toldControls = controls
@@ -153,6 +152,10 @@ public func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
 /// Lets time pass; returns the seconds until something is to do, or less than 0 where a picture is due.
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
 public func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
+
+/// Tells what is behind the picture that was drawn.
+@_expose(wasm, "controls") @_cdecl("alinaControls")
+public func alinaControls() { game?.tellControls() }
 
 /// A pointer: 0 moved, 1 down, 2 up, 3 left; a wheel: 4, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
