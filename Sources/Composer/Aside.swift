@@ -26,7 +26,6 @@ public struct Aside: Sendable, Hashable {
     case .connection(let lost): "\(lost ? "lost" : "back")@\(frame)"
     }
   }
-
 }
 
 extension Aside {

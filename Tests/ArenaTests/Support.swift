@@ -69,7 +69,7 @@ enum Support {
     }
     return names.compactMap { pid_t($0) }.filter { pid in
       read(pid, "environ").split(separator: 0).contains { $0 == Data("ALINA_TEST=\(mark)".utf8) }
-        && (name == nil || read(pid, "comm") == Data("\(name ?? "")\n".utf8))
+        && (name.map { read(pid, "comm") == Data("\($0)\n".utf8) } ?? true)
     }
   }
 

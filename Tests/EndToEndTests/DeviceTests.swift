@@ -88,14 +88,8 @@ struct PulseServer {
 
   /// Runs a line of shell that asks the server, and answers what it printed.
   private func ask(_ line: String) throws -> String {
-    let said = Pipe()
-    let shell = Process()
-    (shell.executableURL, shell.arguments) = (URL(filePath: "/bin/sh"), ["-ec", line])
-    shell.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    shell.standardOutput = said
-    try shell.run()
-    let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let settings = environment.map { "\($0)='\($1)'" }.joined(separator: " ")
+    return try Desk.shell("sh", "-ec", "export \(settings); \(line)")
   }
 
   /// Adds a sink, as a device that is plugged in.
