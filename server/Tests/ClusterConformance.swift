@@ -57,28 +57,26 @@ extension ClusterStore {
     return (account, entered.session.id)
   }
 
-  func ticket(_ player: (account: AccountRecord, session: String), _ id: String, rated: Bool = true)
-    throws -> QueueResult
-  {
-    try queue(record(player, id, rated: rated))
-  }
-
   func commit(_ writes: [StoreWrite]) throws { try commit([StoreTransaction(number: 1, writes: writes)]) }
 }
 
-func record(_ player: (account: AccountRecord, session: String), _ id: String, rated: Bool = true) -> TicketRecord {
-  TicketRecord(
-    id: id, session: player.session, account: player.account.id,
-    seek: .init(MatchTerms(rated: rated), key: "k-\(id)"), isBot: false, confirms: true, waited: 5000)
-}
-
-func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: [String]) -> MatchBegin {
+func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord) -> MatchBegin {
   var begin = MatchBegin(
     m: m, writes: [.match(MatchRecord(id: m, x: x.id, o: o.id, created: 5)), .append(m, after: 0, [event(1)])])
-  begin.tickets = tickets
   begin.rated = [x.id, o.id].sorted()
   begin.ratings = [x, o].sorted { $0.id < $1.id }.map(\.rating)
-  begin.keys = zip([x, o], tickets).map { .init(account: $0.id, key: "k-\($1)", isRoom: false) }
+  return begin
+}
+
+func room(_ m: MatchID, _ opener: AccountRecord, code: String, key: String) -> MatchBegin {
+  let body = MatchEvent(at: 5, mid: key, .open(by: opener.name, MatchTerms(rated: false))).body
+  var begin = MatchBegin(
+    m: m,
+    writes: [
+      .match(MatchRecord(id: m, x: nil, o: nil, opener: opener.id, code: code, created: 5)),
+      .append(m, after: 0, [StoredEvent(seq: 1, side: nil, mid: key, body: body)]),
+    ])
+  begin.room = .init(opener: opener.id, code: code, key: key)
   return begin
 }
 
@@ -234,48 +232,22 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
   }
 
   @Test(arguments: ClusterKind.allCases)
-  func `two tickets of two nodes become one match once, and nobody plays two rated ones`(kind: ClusterKind) throws {
+  func `a rated match takes a slot of both, and begins only with their ratings as they are`(kind: ClusterKind) throws {
     let view = try kind.make()
     let (a, b) = (try view(), try view())
-    let one = try a.join(node("a"), lease: 60_000, replacing: nil)
+    _ = try a.join(node("a"), lease: 60_000, replacing: nil)
     _ = try b.join(node("b"), lease: 60_000, replacing: nil)
     let (ann, bob, cid) = (try a.player("Ann"), try b.player("Bob"), try b.player("Cid"))
-    guard case .waiting(_, let waited) = try a.ticket(ann, "t1") else {
-      Issue.record("Ann does not wait")
-      return
-    }
-    #expect(waited >= 5000)
-    #expect(try a.look(at: [record(ann, "t1")]).waiting.map(\.ticket.id) == ["t1"])
-    guard case .waiting = try b.ticket(bob, "t2") else {
-      Issue.record("Bob does not wait")
-      return
-    }
-    let found = try b.look(at: [record(bob, "t2")])
-    guard case .waiting(let second)? = found.states.first, found.waiting.count == 2 else {
-      Issue.record("Bob found nobody")
-      return
-    }
-    let first = found.waiting[found.waiting[0].ticket.id == "t1" ? 0 : 1]
-    #expect(first.epoch == one && first.account == ann.account && first.ticket.waited >= 5000)
-    #expect(second.account == bob.account && second.suits(first) && !first.isPlaying)
-    #expect(try b.ticket(bob, "other") == .occupied)
     let m = someID(1)
-    var stale = beginning(m, ann.account, bob.account, ["t1", "t2"])
+    var stale = beginning(m, ann.account, bob.account)
     stale.ratings[0].value = 1
     #expect(try b.begin(stale) == .stale)
-    #expect(try b.begin(beginning(m, ann.account, bob.account, ["t1", "t2"])) == .begun)
-    #expect(try a.begin(beginning(someID(2), ann.account, bob.account, ["t1", "t2"])) == .ticketsGone)
-    #expect(
-      try a.look(at: [record(ann, "t1"), record(cid, "t0")]) == QueueView(states: [.paired(m), .gone], waiting: []))
-    #expect(try a.ticket(ann, "t1") == .paired(m), "the same key leads to the same match")
-    #expect(try a.ticket(ann, "t9") == .playing(m))
-    #expect(try a.profile(ann.account.id)?.live == [m])
-    guard case .waiting = try b.ticket(cid, "t3") else {
-      Issue.record("Cid does not wait")
-      return
-    }
-    #expect(try b.look(at: [record(cid, "t3")]).waiting.map(\.ticket.id) == ["t3"])
-    #expect(try b.begin(beginning(someID(3), ann.account, cid.account, [])) == .playing(ann.account.id))
+    #expect(try b.begin(beginning(m, ann.account, bob.account)) == .begun)
+    let first = min(ann.account.id, bob.account.id)
+    #expect(try a.begin(beginning(someID(2), ann.account, bob.account)) == .playing(first))
+    let profile = try #require(try a.profile(ann.account.id))
+    #expect(profile.live == [m] && profile.rated == m && profile.openings[m] == event(1).body)
+    #expect(try b.begin(beginning(someID(3), ann.account, cid.account)) == .playing(ann.account.id))
     var over = MatchRecord(id: m, x: ann.account.id, o: bob.account.id, created: 5)
     over.ended = Moment.current.wall
     var score = AccountScore(account: ann.account.id)
@@ -283,21 +255,10 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     score.ratedAt = 7
     try b.commit([.score(score), .append(m, after: 1, [event(2)]), .match(over)])
     #expect(try a.top(limit: 5).map(\.name) == ["Ann"])
-    #expect(try a.profile(ann.account.id)?.last == m)
-    guard case .waiting = try a.ticket(ann, "t10") else {
-      Issue.record("the slot is not free")
-      return
-    }
-    let free = try a.look(at: [record(ann, "t10")])
-    #expect(Set(free.waiting.map(\.ticket.id)) == ["t3", "t10"])
-    guard case .waiting(let again)? = free.states.first else {
-      Issue.record("Ann does not wait")
-      return
-    }
-    #expect(again.account.rating.value == 1600)
-    try a.leave()
-    #expect(try b.look(at: [record(cid, "t3")]).waiting.map(\.ticket.id) == ["t3"], "who left waits no more")
-    try b.unqueue(session: cid.session)
+    let free = try #require(try a.profile(ann.account.id))
+    #expect(free.last == m && free.rated == nil && free.openings.isEmpty && free.account.rating.value == 1600)
+    #expect(try a.begin(beginning(someID(4), ann.account, cid.account)) == .stale)
+    #expect(try a.begin(beginning(someID(4), free.account, cid.account)) == .begun)
     #expect(try b.place(m)?.endedAgo != nil)
   }
 
@@ -309,16 +270,7 @@ func beginning(_ m: MatchID, _ x: AccountRecord, _ o: AccountRecord, _ tickets: 
     _ = try b.join(node("b"), lease: 60_000, replacing: nil)
     let ann = try a.player("Ann")
     func room(_ n: UInt64, _ code: String, _ key: String) -> MatchBegin {
-      let m = someID(n)
-      var begin = MatchBegin(
-        m: m,
-        writes: [
-          .match(MatchRecord(id: m, x: nil, o: nil, opener: ann.account.id, code: code, created: 5)),
-          .append(m, after: 0, [event(1)]),
-        ])
-      begin.code = code
-      begin.keys = [.init(account: ann.account.id, key: key, isRoom: true)]
-      return begin
+      MatchServerTests.room(someID(n), ann.account, code: code, key: key)
     }
     #expect(try a.begin(room(1, "ABC123", "k1")) == .begun)
     #expect(try b.begin(room(2, "ABC123", "k2")) == .codeTaken)

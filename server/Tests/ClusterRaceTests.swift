@@ -39,20 +39,18 @@ import TicTacToe
     return try (0..<Self.threads).map { try #require(found[$0]).get() }
   }
 
-  @Test(arguments: ClusterKind.allCases) func `two tickets become one match, whoever tries`(kind: ClusterKind) throws {
+  @Test(arguments: ClusterKind.allCases) func `two players get one rated match, whoever begins it`(kind: ClusterKind)
+    throws
+  {
     let nodes = try nodes(kind)
     for round in 0..<5 {
       let (ann, bob) = (try nodes[0].player("Ann\(round)"), try nodes[1].player("Bob\(round)"))
-      let tickets = ["a\(round)", "b\(round)"]
-      _ = try nodes[2].ticket(ann, tickets[0])
-      _ = try nodes[3].ticket(bob, tickets[1])
       let results = try race { i in
-        try nodes[i % 4].begin(beginning(someID(UInt64(round * 100 + i)), ann.account, bob.account, tickets))
+        try nodes[i % 4].begin(beginning(someID(UInt64(round * 100 + i)), ann.account, bob.account))
       }
       #expect(results.filter { $0 == .begun }.count == 1)
       for result in results where result != .begun {
-        // Who comes late finds the tickets gone; the slots are looked at after them.
-        guard case .ticketsGone = result else {
+        guard case .playing = result else {
           Issue.record("\(result)")
           continue
         }
@@ -120,16 +118,7 @@ import TicTacToe
     #expect(named.filter { if case .changed = $0 { true } else { false } }.count == 1)
     #expect(named.filter { $0 == .nameTaken }.count == Self.threads - 1)
     let rooms = try race { i -> BeginResult in
-      let m = someID(UInt64(1000 + i))
-      var begin = MatchBegin(
-        m: m,
-        writes: [
-          .match(MatchRecord(id: m, x: nil, o: nil, opener: guests[i].id, code: "ABC234", created: 5)),
-          .append(m, after: 0, [event(1)]),
-        ])
-      begin.code = "ABC234"
-      begin.keys = [.init(account: guests[i].id, key: "k", isRoom: true)]
-      return try nodes[i % 4].begin(begin)
+      try nodes[i % 4].begin(room(someID(UInt64(1000 + i)), guests[i], code: "ABC234", key: "k"))
     }
     #expect(rooms.filter { $0 == .begun }.count == 1 && rooms.filter { $0 == .codeTaken }.count == Self.threads - 1)
     let entries = try race { i in

@@ -21,18 +21,6 @@ final class MemoryCluster: Sendable {
     var epoch: Int64?
   }
 
-  struct QueuedTicket {
-    var ticket: TicketRecord
-    var epoch: Int64
-    var since: Int64
-  }
-
-  struct UsedKey {
-    var m: MatchID
-    var isRoom: Bool
-    var at: Int64
-  }
-
   struct State {
     var content = MemoryStore.Content()
     var nextEpoch: Int64 = 1
@@ -41,10 +29,8 @@ final class MemoryCluster: Sendable {
     /// The epoch of each match.
     var epochs: [MatchID: Int64] = [:]
     var places: [String: SessionPlace] = [:]
-    var tickets: [String: QueuedTicket] = [:]
     /// The match in the rated slot of an account.
     var slots: [Int64: MatchID] = [:]
-    var keys: [String: UsedKey] = [:]
     var now: Int64 = 0
     /// The version of the log's language in force.
     var language = 1
@@ -140,9 +126,12 @@ extension MemoryCluster.State {
     let live = mine.filter { $0.ended == nil }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }.map(\.id)
     let last = mine.filter { ($0.ended ?? 0) > now - 60_000 && ($0.x == id || $0.o == id) }
       .max { ($0.ended ?? 0, $0.id) < ($1.ended ?? 0, $1.id) }
-    return Profile(
+    var profile = Profile(
       account: account, live: live, last: last?.id,
       blockedNames: account.blocked.prefix(50).compactMap { content.accounts[$0]?.name })
+    profile.rated = slots[id].flatMap { isLive($0) ? $0 : nil }
+    for m in live { profile.openings[m] = content.matches[m]?.events.first?.body }
+    return profile
   }
 
   func place(_ m: MatchID) -> MatchPlace? {
@@ -150,14 +139,4 @@ extension MemoryCluster.State {
     let owner = epochs[m].flatMap { isGood($0) ? $0 : nil }
     return MatchPlace(m: m, owner: owner, endedAgo: match.record.ended.map { now - $0 })
   }
-
-  func waiting(_ queued: MemoryCluster.QueuedTicket) -> WaitingTicket? {
-    guard let account = content.accounts[queued.ticket.account] else { return nil }
-    var ticket = queued.ticket
-    ticket.waited = now - queued.since
-    let isPlaying = ticket.seek.terms.rated && slots[account.id].map(isLive) ?? false
-    return WaitingTicket(ticket: ticket, epoch: queued.epoch, account: account, isPlaying: isPlaying)
-  }
-
-  static func key(_ account: Int64, _ key: String) -> String { "\(account)/\(key)" }
 }

@@ -58,10 +58,7 @@ final class MemoryClusterView: ClusterStore {
 
   func leave() throws(StoreError) {
     let mine = mine
-    try cluster.transact { state in
-      state.end(mine)
-      state.tickets = state.tickets.filter { $0.value.epoch != mine }
-    }
+    try cluster.transact { state in state.end(mine) }
   }
 
   func takeOver(limit: Int) throws(StoreError) -> [Adoption] { try read(try take(limit: limit)) }
@@ -149,7 +146,6 @@ final class MemoryClusterView: ClusterStore {
     try cluster.transact { state in
       guard state.places[session]?.generation == generation else { return }
       state.places[session]?.epoch = nil
-      state.tickets = state.tickets.filter { $0.value.ticket.session != session }
     }
   }
 
@@ -190,64 +186,24 @@ final class MemoryClusterView: ClusterStore {
     }
   }
 
-  func queue(_ ticket: TicketRecord) throws(StoreError) -> QueueResult {
-    let mine = mine
-    return try cluster.transact { (state) throws(StoreError) in
-      try state.check(mine)
-      if let key = ticket.seek.key, let used = state.keys[MemoryCluster.State.key(ticket.account, key)] {
-        if used.isRoom { return .usedForRoom }
-        if state.isLive(used.m) { return .paired(used.m) }
-      }
-      var (ticket, since) = (ticket, state.now - ticket.waited)
-      if let open = state.tickets.values.first(where: { $0.ticket.session == ticket.session }) {
-        let there = open.ticket.seek
-        guard there.key == ticket.seek.key, there.terms == ticket.seek.terms, there.range == ticket.seek.range else {
-          return .occupied
-        }
-        since = min(since, open.since)
-        ticket.id = open.ticket.id
-      }
-      if ticket.seek.terms.rated, let m = state.slots[ticket.account], state.isLive(m) { return .playing(m) }
-      guard state.content.accounts[ticket.account] != nil else {
-        throw .conflict("a ticket of an account that is gone")
-      }
-      state.tickets[ticket.id] = MemoryCluster.QueuedTicket(ticket: ticket, epoch: mine, since: since)
-      return .waiting(id: ticket.id, state.now - since)
-    }
-  }
-
-  func unqueue(session: String) throws(StoreError) {
-    try cluster.transact { state in state.tickets = state.tickets.filter { $0.value.ticket.session != session } }
-  }
-
-  func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView {
-    try cluster.transact { state in
-      let states = tickets.map { ticket -> TicketState in
-        if let queued = state.tickets[ticket.id], let waiting = state.waiting(queued) { return .waiting(waiting) }
-        let used = ticket.seek.key.flatMap { state.keys[MemoryCluster.State.key(ticket.account, $0)] }
-        return used.flatMap { state.isLive($0.m) ? .paired($0.m) : nil } ?? .gone
-      }
-      let terms = Set(tickets.compactMap { state.tickets[$0.id]?.ticket.seek.terms })
-      let others = state.tickets.values.filter { state.isGood($0.epoch) && terms.contains($0.ticket.seek.terms) }
-      let sorted = others.sorted { ($0.since, $0.ticket.id) < ($1.since, $1.ticket.id) }
-      return QueueView(states: states, waiting: Array(sorted.compactMap(state.waiting).prefix(QueueView.most)))
-    }
-  }
-
   func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult {
     let mine = mine
     let isFenced = cluster.isFenced
     return try cluster.transact { (state) throws(StoreError) in
       try state.check(mine)
-      for key in begin.keys where key.isRoom {
-        if let used = state.keys[MemoryCluster.State.key(key.account, key.key)] { return .known(used.m) }
+      let rooms = state.content.matches.values.filter {
+        $0.record.opener == begin.room?.opener && $0.record.ended == nil
       }
-      guard begin.tickets.allSatisfy({ state.tickets[$0] != nil }) else { return .ticketsGone }
+      for room in rooms where begin.room?.key != nil {
+        if let body = room.events.first?.body, (try? MatchEvent(body: body))?.mid == begin.room?.key {
+          return .known(room.record.id)
+        }
+      }
       for (account, rating) in zip(begin.rated, begin.ratings) {
         if let m = state.slots[account], state.isLive(m) { return .playing(account) }
         guard state.content.accounts[account]?.rating == rating else { return .stale }
       }
-      if let code = begin.code,
+      if let code = begin.room?.code,
         state.content.matches.values.contains(where: {
           $0.record.code == code && $0.record.ended == nil && $0.record.x == nil
         })
@@ -255,11 +211,7 @@ final class MemoryClusterView: ClusterStore {
         return .codeTaken
       }
       try state.apply([StoreTransaction(number: 0, writes: begin.writes)], epoch: mine, isFenced: isFenced)
-      for id in begin.tickets { state.tickets[id] = nil }
       for account in begin.rated { state.slots[account] = begin.m }
-      for key in begin.keys {
-        state.keys[MemoryCluster.State.key(key.account, key.key)] = .init(m: begin.m, isRoom: key.isRoom, at: state.now)
-      }
       return .begun
     }
   }
@@ -297,8 +249,6 @@ final class MemoryClusterView: ClusterStore {
       {
         MemoryStore.apply(.deleteAccount(account.id), &state.content)
       }
-      state.keys = state.keys.filter { $0.value.at > state.now - 600_000 }
-      state.tickets = state.tickets.filter { state.isGood($0.value.epoch) }
       let busy = Set(state.epochs.filter { state.isLive($0.key) }.values)
       state.nodes = state.nodes.filter { $0.value.leaseUntil > state.now - 60_000 || busy.contains($0.key) }
     }

@@ -188,36 +188,48 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `a seek that was not answered in time leaves no ticket behind`() throws {
-    let view = MemoryCluster { 1_700_000_000_000 }.view()
+  @Test func `whoever waits at a node that ends goes on waiting at the next, as long as he has`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    let (first, view) = (cluster.view(), cluster.view())
+    let owner = try first.join(node("q"), lease: 3000, replacing: nil)
     let epoch = try view.join(node("a"), lease: 3000, replacing: nil)
-    let moment = Moment(steady: 1000, wall: 1_700_000_000_000)
+    var moment = Moment(steady: 1000, wall: 1_700_000_000_000)
     var lobby = Lobby(.init(), epoch: epoch, joined: 1000, random: .seeded(SplitMix64(seed: 1)), now: moment)
-    var asked: [ClusterQuestion] = []
-    func step(_ lobby: inout Lobby, _ input: LobbyInput) throws {
+    var (told, said): ([Int64], [String]) = ([], [])
+    func step(_ input: LobbyInput) throws {
       var inputs = [input]
       while !inputs.isEmpty {
         for effect in lobby.reduce(inputs.removeFirst(), now: moment) {
-          if case .commit(let transaction) = effect { inputs.append(.durable(transaction.number)) }
-          guard case .cluster(.ask(let number, let question)) = effect else { continue }
-          asked.append(question)
-          // The ticket is put there, and the answer is lost.
-          let answer = try view.answer(question)
-          let isLost = if case .queue = question { true } else { false }
-          inputs.append(.cluster(.answer(number, isLost ? nil : answer)))
+          switch effect {
+          case .commit(let transaction): inputs.append(.durable(transaction.number))
+          case .send(_, let line, _): said.append(String(decoding: line, as: UTF8.self))
+          case .cluster(.ask(let number, let question)):
+            inputs.append(.cluster(.answer(number, try view.answer(question))))
+          case .cluster(.relay(let epoch, _, .seek, .queue, _)): told.append(epoch)
+          default: break
+          }
         }
       }
     }
     func say(_ line: String) throws {
       let parsed = try Array(line.utf8).withUnsafeBytes { raw in try ClientLine(raw) }
-      try step(&lobby, .line(1, parsed, at: 1000, roundTrip: 0))
+      try step(.line(1, parsed, at: moment.steady, roundTrip: 0))
     }
-    try step(&lobby, .tick)
-    try step(&lobby, .connected(1, address: nil))
+    try step(.tick)
+    try step(.connected(1, address: nil))
     try say(#"{"t":"hello","v":[1],"client":"t"}"#)
     try say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
-    let sought = try #require(asked.firstIndex { if case .queue = $0 { true } else { false } })
-    #expect(asked[sought...].contains { if case .unqueue = $0 { true } else { false } })
+    #expect(told == [owner])
+    moment.steady += 2000
+    try first.leave()
+    try step(.cluster(.linkLost(owner, heard: moment.steady)))
+    for _ in 0..<20 {
+      moment.steady += 100
+      try step(.tick)
+    }
+    let queued = try #require(said.last { $0.contains(#""t":"queued""#) })
+    #expect(queued.contains(#""waited":2"#), "\(queued)")
+    #expect(lobby.tickets.count == 1 && told == [owner])
   }
 
   @Test func `a room's log begins with its first event for both, and who comes back sees the match before himself`()

@@ -286,10 +286,13 @@ extension Simulation {
       tell(epoch, .evict(session: session, generation: generation), from: i)
     case .refresh(let account):
       for j in nodes.indices where j != i { tell(nodes[j].epoch, .refresh(account: account), from: i) }
-    case .notHere(let id, let work, let m):
-      if let far = links.far[id] { frame(.notHere(far.id, work.aged(at: now), m), over: far.link, forth: false) }
-    case .giveBack(let id, let seek, let waited):
-      if let far = links.far[id] { frame(.giveBack(far.id, seek, waited: waited), over: far.link, forth: false) }
+    case .notHere(let id, let work, let m, let home):
+      guard let far = links.far[id] else { return }
+      frame(.notHere(far.id, work.aged(at: now), m, at: home), over: far.link, forth: false)
+    case .here(let id, let m, let sought):
+      if let far = links.far[id] { frame(.here(far.id, m, sought: sought), over: far.link, forth: false) }
+    case .played(let id, let account):
+      if let far = links.far[id] { frame(.played(far.id, account), over: far.link, forth: false) }
     case .startOver: startOver(i)
     }
   }
@@ -387,7 +390,7 @@ extension Simulation {
       links.far[id] = (link, c)
       links.near[link, default: [:]][c] = id
       count("attach")
-      reduce(i, .cluster(.attached(id, attachment)))
+      reduce(i, .cluster(.attached(nodes[link.from].epoch, id, attachment)))
     case .work(let c, let work, let m, let roundTrip):
       guard let id = links.near[link]?[c] else {
         checker.faults.append("a link brought work of a connection that is not attached")
@@ -404,12 +407,11 @@ extension Simulation {
     case .refresh(let account): reduce(i, .cluster(.refreshed(account: account)))
     case .send(let c, let kind, let line): sendToClient(c, line, kind)
     case .end(let c, let code, let text, let retry): close(c, code, text, retry: retry)
-    case .notHere(let c, let work, let m):
+    case .notHere(let c, let work, let m, let home):
       count("not here")
-      reduce(i, .cluster(.notHere(nodes[link.to].epoch, c, work.aged(at: now), m)))
-    case .giveBack(let c, let seek, let waited):
-      count("given back")
-      reduce(i, .cluster(.givenBack(c, seek, waited: waited)))
+      reduce(i, .cluster(.notHere(nodes[link.to].epoch, c, work.aged(at: now), m, at: home)))
+    case .here(let c, let m, let sought): reduce(i, .cluster(.here(nodes[link.to].epoch, c, m, sought: sought)))
+    case .played(let c, let account): reduce(i, .cluster(.played(c, account)))
     }
   }
 }

@@ -158,8 +158,7 @@ extension ClientMessage {
     case "seek":
       let range = try f.optionalInt("range")
       guard range.map({ (0...3000).contains($0) }) ?? true else { throw .invalid("range", "0–3000") }
-      // Between nodes the key may be one that a node has made.
-      let key = isRelayed ? try f.string("key") : try f.token("key")
+      let key = isRelayed && f["key"] == nil ? nil : try f.token("key")
       self = .seek(Seek(try f.terms(), range: range, bots: try f.optionalBool("bots", or: false), key: key))
     case "unseek": self = .unseek
     case "confirm": self = .confirm(try f.match("m"))

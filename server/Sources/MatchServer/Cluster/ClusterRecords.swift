@@ -62,6 +62,10 @@ package struct Profile: Sendable, Hashable {
   package var last: MatchID?
   /// The names of the first fifty accounts it blocks, in its order; those that are gone are left out.
   package var blockedNames: [String]
+  /// The live match in its rated slot.
+  package var rated: MatchID?
+  /// The bodies of the first events of its live matches and open rooms, which name the keys that led to them.
+  package var openings: [MatchID: [UInt8]] = [:]
 
   /// Makes a profile.
   package init(account: AccountRecord, live: [MatchID], last: MatchID?, blockedNames: [String]) {
@@ -149,140 +153,26 @@ package enum ChangeResult: Sendable, Hashable {
   case nameTaken, forbidden, notFound, full
 }
 
-/// A wish to be paired, as nodes share it.
-package struct TicketRecord: Sendable, Hashable {
-  /// Its public number; unique.
-  package var id: String
-  /// The session that waits; it has at most one ticket.
-  package var session: String
-  /// Whose.
-  package var account: Int64
-  /// The terms, range, whether a bot will do, and the key, which is never `nil` here.
-  package var seek: ClientMessage.Seek
-  /// Whether a bot waits.
-  package var isBot: Bool
-  /// Whether its client confirms by itself.
-  package var confirms: Bool
-  /// Milliseconds it has waited: stored as the instant now − `waited`.
-  package var waited: Int64
-
-  /// Makes a ticket.
-  package init(
-    id: String, session: String, account: Int64, seek: ClientMessage.Seek, isBot: Bool, confirms: Bool, waited: Int64
-  ) {
-    (self.id, self.session, self.account, self.seek) = (id, session, account, seek)
-    (self.isBot, self.confirms, self.waited) = (isBot, confirms, waited)
-  }
-}
-
-extension TicketRecord {
-  /// Whether it has waited longer than another one; of two that came at once, one does.
-  package func isOlder(than other: TicketRecord) -> Bool {
-    (other.waited, id) < (waited, other.id)
-  }
-}
-
-/// A ticket that waits, as it is now.
-package struct WaitingTicket: Sendable, Hashable {
-  /// The ticket, with its waiting time as of now.
-  package var ticket: TicketRecord
-  /// The incarnation it waits at.
-  package var epoch: Int64
-  /// Its account.
-  package var account: AccountRecord
-  /// Whether it is rated and its account is in a live rated match.
-  package var isPlaying: Bool
-
-  /// Makes a ticket.
-  package init(ticket: TicketRecord, epoch: Int64, account: AccountRecord, isPlaying: Bool) {
-    (self.ticket, self.epoch, self.account, self.isPlaying) = (ticket, epoch, account, isPlaying)
-  }
-
-  /// Whether two may be paired but for how far apart they are: same terms, another account, neither blocks the other, a bot only
-  /// where the other side says that one will do, and neither in a rated match if this is to be one.
-  package func suits(_ other: WaitingTicket) -> Bool {
-    let (one, two) = (ticket, other.ticket)
-    return one.account != two.account && one.seek.terms == two.seek.terms && !isPlaying && !other.isPlaying
-      && (!one.isBot || two.seek.bots) && (!two.isBot || one.seek.bots)
-      && !account.blocked.contains(two.account) && !other.account.blocked.contains(one.account)
-  }
-}
-
-/// What came of putting a ticket into the queue.
-///
-/// First its key is looked up among those used by its account (`MatchBegin.keys`) in the last ten minutes: if the match it
-/// led to is live, that is the answer and nothing is queued. Then the session's ticket, if it has one: with the same key it is replaced by the
-/// new one, which keeps its number and the longer of both waiting times; with another key the answer is `.occupied`. A rated ticket of an account whose rated
-/// slot holds a live match is `.playing`.
-package enum QueueResult: Sendable, Hashable {
-  /// It waits under this number, and has for so many milliseconds.
-  case waiting(id: String, Int64)
-  /// The key has led to this live match.
-  case paired(MatchID)
-  /// The key was used for a room.
-  case usedForRoom
-  /// The session has a ticket with another key, or with this key and other terms or range.
-  case occupied
-  /// The account is in a live rated match.
-  case playing(MatchID)
-}
-
-/// What has become of a ticket.
-package enum TicketState: Sendable, Hashable {
-  /// It waits.
-  case waiting(WaitingTicket)
-  /// Its key led to this live match.
-  case paired(MatchID)
-  /// It is not in the queue any more and led to nothing that is live.
-  case gone
-}
-
-/// What a look at the queue found.
-package struct QueueView: Sendable, Hashable {
-  /// What has become of the tickets looked at, in their order.
-  package var states: [TicketState]
-  /// Who waits, at incarnations whose lease is good, for the terms of one of those: the longest waiting first, up to 1,024. Those
-  /// looked at are among them.
-  package var waiting: [WaitingTicket]
-  /// The most that `waiting` has.
-  package static let most = 1024
-
-  /// Makes a view.
-  package init(states: [TicketState], waiting: [WaitingTicket]) { (self.states, self.waiting) = (states, waiting) }
-}
-
-/// A match to begin, all or nothing: if this incarnation's lease is good, every ticket named is there, no account has
-/// another live match in its rated slot (`rated`), the code is no open room's and the key is not used, then the tickets go, the slots
-/// hold the match, the keys are remembered with it, and the writes are applied as `commit` would, fenced like those.
+/// A room to open, or a rated match to begin, all or nothing: if this incarnation's lease is good, no account has another live
+/// match in its rated slot (`rated`), the code is no open room's and the key has opened none, then the slots hold the match and
+/// the writes are applied as `commit` would, fenced like those.
 package struct MatchBegin: Sendable, Hashable {
-  /// What a `key` was used for.
-  package struct Key: Sendable, Hashable {
-    /// Whose key.
-    package var account: Int64
-    /// The key.
-    package var key: String
-    /// Whether for a room.
-    package var isRoom: Bool
-    /// Makes a key.
-    package init(account: Int64, key: String, isRoom: Bool) {
-      (self.account, self.key, self.isRoom) = (account, key, isRoom)
-    }
-  }
-
   /// The match that begins, which is among the writes.
   package var m: MatchID
   /// The writes; those of other matches than `m` (a rematch is logged in the old one too) are fenced.
   package var writes: [StoreWrite]
-  /// The numbers of the tickets that become this match.
-  package var tickets: [String] = []
   /// The accounts whose rated slot it takes, in order; empty if unrated. `ratings` has what was assumed of them.
   package var rated: [Int64] = []
   /// The ratings that were assumed of `rated`; if one of them is another now the answer is `.stale`.
   package var ratings: [Glicko2.Rating] = []
-  /// The code that must not be an open room's.
-  package var code: String?
-  /// What keys led to it; a key for a room that has been used already gives `.known`, others are replaced.
-  package var keys: [Key] = []
+  /// Who opens a room, the code that must not be an open room's, and the key, by which a room of his that is open already is found.
+  package var room: Room?
+
+  package struct Room: Sendable, Hashable {
+    package var opener: Int64
+    package var code: String
+    package var key: String?
+  }
 
   /// Makes a beginning.
   package init(m: MatchID, writes: [StoreWrite]) { (self.m, self.writes) = (m, writes) }
@@ -292,14 +182,12 @@ package struct MatchBegin: Sendable, Hashable {
 package enum BeginResult: Sendable, Hashable {
   /// It is durable.
   case begun
-  /// One of the tickets is not there any more, or is being taken by somebody else at this moment.
-  case ticketsGone
   /// This account is in another rated match.
   case playing(Int64)
   /// A rating is not what was assumed.
   case stale
   /// An open room has this code.
   case codeTaken
-  /// The key has led to this room already.
+  /// The key has opened this room already.
   case known(MatchID)
 }

@@ -20,6 +20,12 @@ package struct Attachment: Sendable, Hashable {
 package enum Work: Sendable, Hashable {
   /// A line of the client, decoded at a time of this node's steady clock.
   case line(ClientLine, at: Int64)
+  /// Wait in the queue from now on, in answer to `re`, or again, having waited since a time of this node's steady clock.
+  case seek(ClientMessage.Seek, re: String?, since: Int64, isAgain: Bool)
+  /// Begin this match with the two who were paired, one of whom it is.
+  case begin(Pairing)
+  /// Wait no more: the seek led to this match.
+  case found(MatchID)
   /// Follow a match from now on and be told how it stands; if it is new to the player, that he was paired, in answer to `re`.
   case follow(MatchID, re: String?, isNew: Bool)
   /// Be told the code of a room, as the answer to `re`.
@@ -31,7 +37,17 @@ package enum Work: Sendable, Hashable {
 extension Work {
   /// The same with an instant as an age, or an age as an instant, which is the same sum: clocks of two nodes differ, ages do not.
   func aged(at now: Int64) -> Work {
-    if case .line(let line, let at) = self { .line(line, at: now - at) } else { self }
+    switch self {
+    case .line(let line, let at): .line(line, at: now - at)
+    case .seek(let seek, let re, let since, let isAgain): .seek(seek, re: re, since: now - since, isAgain: isAgain)
+    case .begin(var pairing):
+      .begin(
+        {
+          for side in Player.allCases { pairing.seats[side].since = now - pairing.seats[side].since }
+          return pairing
+        }())
+    case .found, .follow, .room, .caughtUp: self
+    }
   }
 }
 
@@ -45,10 +61,12 @@ package enum ClusterEffect: Sendable {
   case relay(Int64, ConnectionID, Work, MatchID, roundTrip: Int)
   /// An attached connection is gone.
   case detach(Int64, ConnectionID, clean: Bool)
-  /// Tell the holder of an attached connection that its work belongs elsewhere.
-  case notHere(ConnectionID, Work, MatchID)
-  /// Tell the holder of an attached connection that its seek goes on, as old as this many milliseconds.
-  case giveBack(ConnectionID, ClientMessage.Seek, waited: Int64)
+  /// Tell the holder of an attached connection that work for it belongs elsewhere: to that node, if it is known to which.
+  case notHere(ConnectionID, Work, MatchID, at: Int64?)
+  /// Tell the holder of an attached connection that a match it plays is here, and is what it has sought if that is so.
+  case here(ConnectionID, MatchID, sought: Bool)
+  /// Tell the holder of an attached connection how its account stands after a match.
+  case played(ConnectionID, AccountRecord)
   /// Something in the store may concern that node.
   case hint(Int64)
   /// A session was entered elsewhere; connections of earlier generations end.
@@ -63,15 +81,17 @@ package enum ClusterEffect: Sendable {
 package enum ClusterInput: Sendable {
   /// The answer to a question; `nil` if the store could not be asked.
   case answer(UInt64, ClusterAnswer?)
-  /// Another node holds a connection of this player here.
-  case attached(ConnectionID, Attachment)
+  /// Another node, which is named first, holds a connection of this player here.
+  case attached(Int64, ConnectionID, Attachment)
   /// Work of a connection that another node holds.
   case relayed(ConnectionID, Work, MatchID, roundTrip: Int)
-  /// A node did not know the match it was thought to own.
-  case notHere(Int64, ConnectionID, Work, MatchID)
-  /// A node gave a seek back.
-  case givenBack(ConnectionID, ClientMessage.Seek, waited: Int64)
-  /// There may be something to take or to pair.
+  /// A node says that work for a connection belongs elsewhere.
+  case notHere(Int64, ConnectionID, Work, MatchID, at: Int64?)
+  /// A node has a match that a connection plays.
+  case here(Int64, ConnectionID, MatchID, sought: Bool)
+  /// An account has played at another node.
+  case played(ConnectionID, AccountRecord)
+  /// There may be something to take.
   case hinted
   /// A session was entered elsewhere.
   case evicted(session: String, generation: Int64)
@@ -81,6 +101,15 @@ package enum ClusterInput: Sendable {
   case linkLost(Int64, heard: Int64)
   /// Everything is given away; nothing is said or done any more.
   case left
+}
+
+/// What a player of this node seeks.
+struct Wish: Sendable {
+  var seek: ClientMessage.Seek
+  /// When he began to wait.
+  var since: Int64
+  /// What it led to.
+  var led: MatchID?
 }
 
 /// What a node knows of its cluster.
@@ -106,11 +135,8 @@ struct ClusterState: Sendable {
     case page(ClusterQuestion)
     case placed(ConnectionID, Work, MatchID, since: Int64, failed: Int64?)
     case placedCode(ConnectionID, ClientLine, at: Int64)
-    case queued(ConnectionID, re: String?, TicketRecord)
-    case requeued(ConnectionID, TicketRecord)
-    case unqueued(ConnectionID, re: String?)
-    case looked([Ticket])
-    case paired(Ticket, WaitingTicket, Match)
+    case seeking(ConnectionID, ClientMessage.Seek, re: String?)
+    case paired(Pairing, Match)
     case opened(ConnectionID, re: String?, Match, key: String?)
     case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
   }
@@ -143,12 +169,14 @@ struct ClusterState: Sendable {
   var renewedAt: [Int64: Int64] = [:]
   /// Connections that will be told to go, once it is known where to; what they say meanwhile they will say again.
   var departing: [Int64: [ConnectionID]] = [:]
-  /// The connections that other nodes hold here.
-  var virtual: Set<ConnectionID> = []
+  /// The connections that other nodes hold here, and which do.
+  var virtual: [ConnectionID: Int64] = [:]
+  /// What the connections of this node seek, wherever they wait, and since when.
+  var wishes: [ConnectionID: Wish] = [:]
+  /// Whom the queue has given to another node to begin a match, until they have it.
+  var given: [MatchID: [ConnectionID: Ticket]] = [:]
   /// Matches whose rematch is being begun, and what came for them meanwhile.
   var beginning: [MatchID: [(ConnectionID, Work)]] = [:]
-  /// Tickets that are being paired.
-  var pairing: Set<String> = []
   /// When the lease is renewed in its turn.
   var nextRenewal: Int64 = 0
   var isTaking = false
@@ -156,11 +184,9 @@ struct ClusterState: Sendable {
   /// Pages of all nodes' matches and players: when they were asked for last, with what answer, and who waits for the next.
   var pages: [ClusterQuestion: (at: Int64, answer: ClusterAnswer)] = [:]
   var readers: [ClusterQuestion: [(ConnectionID, re: String?)]] = [:]
-  /// Whether the queue is being looked at, and whether somebody has come since.
-  enum Look: Sendable { case none, underWay, again }
-  var look = Look.none
-  /// Until when, by the steady clock, the queue is not looked at again: the longer it is, the more a look costs everybody.
-  var looksAt: Int64 = 0
+
+  /// The node that has the queue: the oldest whose lease is good, which it stays until that is over.
+  var queueOwner: Int64? { nodes.first?.epoch }
 
   init(epoch: Int64, goodUntil: Int64) {
     self.epoch = epoch

@@ -17,7 +17,7 @@ import TicTacToe
 /// Calls block. `commit` comes from one thread at a time, `renew` from another, all others from any. Each call is one
 /// transaction (`takeOver` is two) that is durable when it returns. Before `join`, and after it failed, only `join` and
 /// the reading calls of `MatchStore` work. `recover` returns accounts and sessions for export; the lobby of a node uses `takeOver`.
-/// Whoever locks several rows takes tickets first, then accounts, each in the order of their ids, then matches.
+/// Whoever locks several rows takes accounts first, in the order of their ids, then matches.
 package protocol ClusterStore: MatchStore {
   /// Begins an incarnation with a fresh lease. `replacing` is the caller's own earlier epoch, whose lease ends with this
   /// call. Throws `.unusable` if another incarnation of this name has a good lease: two nodes must not have one name.
@@ -35,7 +35,7 @@ package protocol ClusterStore: MatchStore {
   /// less begins once it is raised.
   func raiseLanguage() throws(StoreError)
 
-  /// Ends this incarnation's lease: others may take its matches from now on. Its tickets are gone.
+  /// Ends this incarnation's lease: others may take its matches from now on.
   func leave() throws(StoreError)
 
   /// Takes up to `limit` live matches (`ended` not set) of incarnations whose lease has run out, if this one's is good: sets their
@@ -51,7 +51,7 @@ package protocol ClusterStore: MatchStore {
   /// session has another generation by now.
   func settle(session: String, generation: Int64) throws(StoreError)
 
-  /// The connection of a session ended, as far as this node knows, and its ticket goes. Does nothing if it has another generation by now.
+  /// The connection of a session ended, as far as this node knows. Does nothing if it has another generation by now.
   func detach(session: String, generation: Int64) throws(StoreError)
 
   /// Changes an account; see `AccountChange`.
@@ -66,17 +66,7 @@ package protocol ClusterStore: MatchStore {
   /// Where the match is that has a room code: the open room, else the live match that began with it, else `nil`.
   func place(code: String) throws(StoreError) -> MatchPlace?
 
-  /// Puts a ticket into the queue, or finds what became of its key; see `QueueResult`.
-  func queue(_ ticket: TicketRecord) throws(StoreError) -> QueueResult
-
-  /// Takes the ticket of a session out of the queue, if there is one.
-  func unqueue(session: String) throws(StoreError)
-
-  /// Looks at some tickets of this incarnation, the state in the queue being found by `id`, what it led to by the key of its
-  /// account; and at who else waits for the same terms.
-  func look(at tickets: [TicketRecord]) throws(StoreError) -> QueueView
-
-  /// Begins a match, or opens a room; see `MatchBegin`.
+  /// Begins a rated match, or opens a room; see `MatchBegin`.
   func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult
 
   /// The strongest named players who have played a rated match and are not banned, by rating, then id.
@@ -86,8 +76,8 @@ package protocol ClusterStore: MatchStore {
   func live(limit: Int) throws(StoreError) -> [StoredMatch]
 
   /// Forgets what nobody needs: sessions that have expired and are not connected to an incarnation with a good lease;
-  /// guests whose token has expired and who have neither session nor live match; keys older than ten minutes; tickets of
-  /// incarnations without a good lease; incarnations whose lease ran out over a minute ago and who have no live match.
+  /// guests whose token has expired and who have neither session nor live match; incarnations whose lease ran out over a minute
+  /// ago and who have no live match.
   func clean() throws(StoreError)
 }
 

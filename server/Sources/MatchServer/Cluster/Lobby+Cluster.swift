@@ -20,15 +20,18 @@ extension Lobby {
   mutating func take(_ input: ClusterInput) {
     switch input {
     case .answer(let number, let answer): answered(number, answer)
-    case .attached(let id, let attachment): attached(id, attachment)
+    case .attached(let epoch, let id, let attachment): attached(epoch, id, attachment)
     case .relayed(let id, let work, let m, let roundTrip):
       connections[id]?.roundTrip = roundTrip
       if connections[id] != nil { serveRelayed(work, m, id) }
-    case .notHere(let epoch, let id, let work, let m): notHere(epoch, id, work, m)
-    case .givenBack(let id, let seek, let waited): requeue(seek, waited: waited, for: id)
+    case .notHere(let epoch, let id, let work, let m, let home): notHere(epoch, id, work, m, at: home)
+    case .here(let epoch, let id, let m, let sought): here(epoch, id, m, sought: sought)
+    case .played(let id, let account):
+      // What this node is about to change itself is newer here.
+      if connections[id] != nil, matchesOf[account.id, default: []].isEmpty { accounts[account.id] = account }
     case .hinted:
       takeOver()
-      lookAtTickets()
+      renew()
     case .evicted(let session, let generation): evict(session, before: generation)
     case .refreshed(let account): if accounts[account] != nil { ask(.profile(account), .refreshed(account)) }
     case .linkLost(let epoch, let heard): linkLost(epoch, heard: heard)
@@ -96,36 +99,25 @@ extension Lobby {
       placed(id, work, m, since: since, failed: failed, place)
       proceed(id)
     case (.placedCode(let id, let line, let at), .place(let place)):
-      if let place { route(.line(line, at: at), place.m, for: id) } else { refuseCode(line, id) }
+      if let place { route(.line(line, at: at), place.m, for: id) } else { refuseCode(id, line.id) }
       proceed(id)
-    case (.queued(let id, let re, let ticket), .queue(let result)):
-      queued(id, re, ticket, result)
-      proceed(id)
-    case (.requeued(let id, let ticket), .queue(let result)):
-      switch result {
-      case .waiting, .paired: queued(id, nil, ticket, result)
-      // The player has asked for something else since, and is not told of what he did not ask.
-      case .usedForRoom, .occupied, .playing: break
+    case (.seeking(let id, let seek, let re), .profile(let profile?)):
+      refresh(profile.account)
+      if profile.rated == nil {
+        queue(seek, id, re)
+      } else {
+        refuse(id, re, .occupied, "you are in a rated match; finish it before the next")
       }
-    case (.unqueued(let id, let re), .done):
-      send(.ok(nil, seq: nil), to: id, re: re)
       proceed(id)
-    case (.looked(let looked), .view(let view)): self.looked(looked, view)
-    case (.looked, _): cluster?.look = .none
-    case (.paired(let ticket, let candidate, let match), let answer): paired(ticket, candidate, match, answer)
+    case (.paired(let pairing, let match), let answer): paired(pairing, match, answer)
     case (.opened(let id, let re, let match, let key), let answer):
       opened(id, re, match, key, answer)
       proceed(id)
     case (.rematched(let m, let line, let id, let at, let old, let next), let answer):
       rematched(m, line, id, at, old, next, answer)
     case (.raised, _): cluster?.isRaising = false
-    case (.nothing, _), (.refreshed, _), (.requeued, _): break
-    case (.queued(let id, let re, let ticket), _):
-      // It may be in the queue all the same, where nobody would know of it.
-      ask(.unqueue(session: ticket.session))
-      refuseBusy(id, re)
-      proceed(id)
-    case (.me(let id, let re), _), (.unqueued(let id, let re), _):
+    case (.nothing, _), (.refreshed, _): break
+    case (.me(let id, let re), _), (.seeking(let id, _, let re), _):
       refuseBusy(id, re)
       proceed(id)
     case (.bare(let id, let line, _), _), (.placedCode(let id, let line, _), _):

@@ -21,6 +21,7 @@ extension Lobby {
   mutating func perform(_ work: Work, for id: ConnectionID) {
     switch work {
     case .follow(let m, _, _), .room(let m, _), .caughtUp(let m): route(work, m, for: id)
+    case .seek, .found, .begin: route(work, .queue, for: id)
     case .line(let line, let at):
       guard let connection = connections[id] else { return }
       guard let sessionID = connection.session else {
@@ -30,8 +31,8 @@ extension Lobby {
       guard let session = sessions[sessionID], session.connection == id, let account = accounts[session.record.account]
       else { return }
       if session.record.previous != nil {
-        sessions[sessionID]?.record.previous = nil
         ask(.settle(session: sessionID, generation: session.generation))
+        sessions[sessionID]?.record.previous = nil
       }
       perform(line, at, session, account, id)
     }
@@ -44,19 +45,27 @@ extension Lobby {
     switch line.message {
     case .confirm(let m), .sync(let m, _), .watch(let m, _), .unwatch(let m), .export(let m): route(work, m, for: id)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
-      if let m { route(work, m, for: id) } else { ask(.profile(account.id), for: id, .bare(id, line, at: at)) }
-    case .seek(let seek): queue(seek, session, account, id, line.id)
+      if let m {
+        route(work, m, for: id)
+      } else if cluster == nil {
+        serve(work, .queue, id)
+      } else {
+        ask(.profile(account.id), for: id, .bare(id, line, at: at))
+      }
+    case .seek(let seek): wish(seek, session, account, id, line.id)
     case .unseek:
-      tickets.remove(session: session.record.id)
-      ask(.unqueue(session: session.record.id), for: id, .unqueued(id, re: line.id))
+      cluster?.wishes[id] = nil
+      route(work, .queue, for: id)
     case .create(let terms, let key): open(terms, key, account, id, line.id)
     case .join(let code):
       guard allowCode(account, id, line.id) else { return }
-      guard let code = canonicalCode(code) else { return refuseCode(line, id) }
+      guard let code = canonicalCode(code) else { return refuseCode(id, line.id) }
       ask(.placeOfCode(code), for: id, .placedCode(id, line, at: at))
     case .register, .token, .mute, .block: change(line, account, id)
-    case .top: showPage(.top(limit: Limits.page), to: id, line.id)
-    case .list: showPage(.live(limit: Limits.page), to: id, line.id)
+    case .top:
+      if cluster == nil { sendTop(to: id, line.id) } else { showPage(.top(limit: Limits.page), to: id, line.id) }
+    case .list:
+      if cluster == nil { sendList(to: id, line.id) } else { showPage(.live(limit: Limits.page), to: id, line.id) }
     case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))
     case .history(let before): askHistory(account.id, before: before, id, line.id)
     case .hello, .ping, .pong, .bye, .help: break  // the session answers these
@@ -67,9 +76,21 @@ extension Lobby {
 
   /// Brings work to its match.
   mutating func route(_ work: Work, _ m: MatchID, for id: ConnectionID) {
-    if matches[m] != nil || cluster?.beginning[m] != nil { return serve(work, m, id) }
+    if cluster == nil || isHere(m) { return serve(work, m, id) }
     if let epoch = cluster?.remote[id]?[m] { return relay(work, m, for: id, to: epoch) }
-    ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: nil))
+    locate(work, m, for: id, since: now.steady, failed: nil)
+  }
+
+  /// Whether a match, or the queue, is this node's.
+  private func isHere(_ m: MatchID) -> Bool {
+    m == .queue ? hasQueue : matches[m] != nil || cluster?.beginning[m] != nil
+  }
+
+  /// Finds out whose a match is; whose the queue is, the leases tell.
+  private mutating func locate(_ work: Work, _ m: MatchID, for id: ConnectionID, since: Int64, failed: Int64?) {
+    guard m == .queue else { return ask(.place(m), for: id, .placed(id, work, m, since: since, failed: failed)) }
+    let place = MatchPlace(m: m, owner: cluster?.queueOwner, endedAgo: nil)
+    placed(id, work, m, since: since, failed: failed, place)
   }
 
   /// Milliseconds after its end for which a match is still looked for at its owner: as long as a rematch can be asked and agreed to.
@@ -79,7 +100,11 @@ extension Lobby {
     _ id: ConnectionID, _ work: Work, _ m: MatchID, since: Int64, failed: Int64?, _ place: MatchPlace?
   ) {
     guard connections[id] != nil, let cluster else { return }
-    if matches[m] != nil { return serve(work, m, id) }
+    if isHere(m) { return serve(work, m, id) }
+    if case .follow(_, let re, true) = work, place == nil || place?.endedAgo != nil, let wish = cluster.wishes[id] {
+      // What the key of a seek led to is over: the seek begins anew.
+      return goOn(wish.seek, since: wish.since, after: m, id, re)
+    }
     guard let place else {
       if case .line(let line, _) = work { refuse(id, line.id, .notFound, "there is no such match") }
       return
@@ -112,9 +137,9 @@ extension Lobby {
     guard now.steady - since < configuration.moveWithin else {
       switch work {
       case .line(let line, _): refuse(id, line.id, .busy, "the match is moving to another node; try again in a moment")
-      case .follow, .room:
+      case .follow, .room, .seek, .begin:
         emit(.close(id, .restart, "your match cannot be reached from here; come back", retry: nil))
-      case .caughtUp: break
+      case .caughtUp, .found: break
       }
       return
     }
@@ -128,11 +153,7 @@ extension Lobby {
     guard let (id, work, m, since, failed) = cluster?.again.removeValue(forKey: number), connections[id] != nil else {
       return
     }
-    if matches[m] != nil {
-      serve(work, m, id)
-    } else {
-      ask(.place(m), for: id, .placed(id, work, m, since: since, failed: failed))
-    }
+    if isHere(m) { serve(work, m, id) } else { locate(work, m, for: id, since: since, failed: failed) }
     proceed(id)
   }
 
@@ -155,8 +176,13 @@ extension Lobby {
       case .act: act(line, account, id, at)
       case .say, .emote, .report: talk(line, account, id)
       case .join(let code): enterRoom(code, session, account, id, line.id)
+      case .unseek: unseek(session, id, line.id)
       default: break
       }
+    case .seek(let seek, let re, let since, let isAgain):
+      enqueue(seek, since: since, isAgain: isAgain, session, account, id, re)
+    case .found(let m): found(m, id)
+    case .begin(let pairing): begin(pairing)
     case .follow(let m, let re, let isNew):
       guard let match = matches[m] else {
         // It ended while it was being looked for. Whoever asked with its key asks again and is queued.
@@ -184,7 +210,7 @@ extension Lobby {
 
   // MARK: at another node
 
-  private mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64) {
+  mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64) {
     guard let connection = connections[id], let session = connection.session.flatMap({ sessions[$0] }),
       let account = accounts[session.record.account]
     else { return }
@@ -201,24 +227,51 @@ extension Lobby {
   }
 
   /// The node that was asked does not have the match: looks again where it is.
-  mutating func notHere(_ epoch: Int64, _ id: ConnectionID, _ work: Work, _ m: MatchID) {
+  mutating func notHere(_ epoch: Int64, _ id: ConnectionID, _ work: Work, _ m: MatchID, at home: Int64?) {
     guard connections[id] != nil else { return }
     if cluster?.remote[id]?[m] == epoch { cluster?.remote[id]?[m] = nil }
+    switch work {
+    case .seek(let seek, let re, let since, _) where m != .queue: return goOn(seek, since: since, after: m, id, re)
+    case .found: cluster?.wishes[id] = nil
+    case .begin, .follow: return brought(work, m, to: home, for: id)
+    default: break
+    }
     // However often it is sent on, a command does not wait longer than for one move of its match.
     var since = now.steady
     if case .line(_, let at) = work { since = min(since, at) }
-    ask(.place(m), for: id, .placed(id, work, m, since: since, failed: epoch))
+    locate(work, m, for: id, since: since, failed: epoch)
+  }
+
+  /// Takes work that came from elsewhere to its match.
+  mutating func brought(_ work: Work, _ m: MatchID, to home: Int64?, for id: ConnectionID) {
+    if case .follow = work { cluster?.wishes[id]?.led = m }
+    guard let home else { return route(work, m, for: id) }
+    if home == cluster?.epoch { serve(work, m, id) } else { relay(work, m, for: id, to: home) }
+  }
+
+  /// The node that a match of a player is at says so.
+  mutating func here(_ epoch: Int64, _ id: ConnectionID, _ m: MatchID, sought: Bool) {
+    guard connections[id] != nil else { return }
+    cluster?.remote[id, default: [:]][m] = epoch
+    if sought { led(id, to: m) }
   }
 
   /// A node cannot be reached. Whoever waits for an answer from there does not know what became of his command: he comes
   /// back and sends again what was not answered; first of all to that node, if it lives and only this one is cut off from it.
   mutating func linkLost(_ epoch: Int64, heard: Int64) {
     cluster?.lost[epoch] = (now.steady, heard)
-    let held = (cluster?.attachedTo ?? [:]).filter { $0.value.contains(epoch) }.keys.sorted()
-    for id in held {
+    var held: [ConnectionID] = []
+    for id in (cluster?.attachedTo ?? [:]).filter({ $0.value.contains(epoch) }).keys.sorted() {
       cluster?.attachedTo[id]?.removeAll { $0 == epoch }
-      let elsewhere = cluster?.remote[id]?.filter { $0.value != epoch }
-      cluster?.remote[id] = elsewhere
+      let there = cluster?.remote[id]?.filter { $0.value == epoch }.keys.sorted() ?? []
+      for m in there { cluster?.remote[id]?[m] = nil }
+      if there != [.queue] {
+        held.append(id)
+      } else if let wish = cluster?.wishes[id], wish.led == nil {
+        // Who only waited there goes on waiting at the next.
+        let work = Work.seek(wish.seek, re: nil, since: wish.since, isAgain: true)
+        retry(work, .queue, for: id, since: now.steady, failed: epoch)
+      }
     }
     guard !held.isEmpty else { return }
     cluster?.departing[epoch, default: []] += held
@@ -273,8 +326,8 @@ extension Lobby {
   // MARK: for another node
 
   /// A player whose connection another node holds.
-  mutating func attached(_ id: ConnectionID, _ attachment: Attachment) {
-    cluster?.virtual.insert(id)
+  mutating func attached(_ epoch: Int64, _ id: ConnectionID, _ attachment: Attachment) {
+    cluster?.virtual[id] = epoch
     connections[id] = Connection(address: nil)
     connections[id]?.version = attachment.version
     if let known = sessions[attachment.session] {
@@ -299,8 +352,10 @@ extension Lobby {
   }
 
   mutating func serveRelayed(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
-    guard matches[m] != nil || cluster?.beginning[m] != nil else {
-      effects.append(.cluster(.notHere(id, work, m)))
+    if case .begin = work { return serve(work, m, id) }
+    // Who waits here waits at the next node, if this one stops.
+    guard isHere(m), m != .queue || !isDraining else {
+      effects.append(.cluster(.notHere(id, work, m, at: nil)))
       return
     }
     serve(work, m, id)

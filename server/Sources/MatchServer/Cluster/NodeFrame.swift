@@ -22,11 +22,12 @@ package enum NodeFrame: Sendable, Hashable {
   case pong
   case send(ConnectionID, LineKind, [UInt8])
   case end(ConnectionID, ByeCode, String, retry: Int?)
-  case notHere(ConnectionID, Work, MatchID)
-  case giveBack(ConnectionID, ClientMessage.Seek, waited: Int64)
+  case notHere(ConnectionID, Work, MatchID, at: Int64?)
+  case here(ConnectionID, MatchID, sought: Bool)
+  case played(ConnectionID, AccountRecord)
 
   /// The version of this language; a link is made only where both speak the same.
-  package static let version = 2
+  package static let version = 3
   /// Bytes of a frame: the longest line to a client and what names its receiver.
   package static let longest = Limits.lineOut + 256
 }
@@ -49,10 +50,7 @@ extension NodeFrame {
       out.field("c", c)
       out.field("session", a.session)
       out.field("generation", a.generation)
-      var account = a.account
-      account.token = nil  // no node needs another's players' secrets
-      out.raw("account", StoreArchive.line(account).dropLast())
-      out.field("guest", account.guest)
+      NodeFrame.write(a.account, to: &out)
       out.field("bot", a.isBot)
       out.field("confirms", a.confirms)
       out.field("person", a.isPerson)
@@ -62,10 +60,20 @@ extension NodeFrame {
       out.field("c", c)
       out.field("rt", roundTrip)
       NodeFrame.write(work, m, to: &out)
-    case .notHere(let c, let work, let m):
+    case .notHere(let c, let work, let m, let home):
       out.field("n", "nothere")
       out.field("c", c)
+      out.field("at", home)
       NodeFrame.write(work, m, to: &out)
+    case .here(let c, let m, let sought):
+      out.field("n", "here")
+      out.field("c", c)
+      out.field("m", m.rawValue)
+      out.field("sought", sought)
+    case .played(let c, let account):
+      out.field("n", "played")
+      out.field("c", c)
+      NodeFrame.write(account, to: &out)
     case .detach(let c, let clean):
       out.field("n", "detach")
       out.field("c", c)
@@ -96,14 +104,47 @@ extension NodeFrame {
       out.field("code", code.rawValue)
       out.field("msg", text)
       out.field("retry_ms", retry)
-    case .giveBack(let c, let seek, let waited):
-      out.field("n", "giveback")
-      out.field("c", c)
-      out.field("waited", waited)
-      out.raw("seek", ClientLine(.seek(seek)).bytes.dropLast())
     }
     out.finishLine()
     return out.bytes
+  }
+
+  private static func write(_ account: AccountRecord, to out: inout JSONWriter) {
+    var account = account
+    account.token = nil  // no node needs another's players' secrets
+    out.raw("account", StoreArchive.line(account).dropLast())
+    out.field("guest", account.guest)
+  }
+
+  private static func account(_ f: JSONObject) throws(ProtocolError) -> AccountRecord {
+    guard let fields = f["account"]?.object, var account = StoreArchive.account(fields) else {
+      throw .missing("account")
+    }
+    account.guest = f["guest"]?.bool ?? false
+    return account
+  }
+
+  private static func line(_ ticket: Ticket) -> ArraySlice<UInt8> {
+    var out = JSONWriter()
+    out.field("session", ticket.session)
+    out.field("of", ticket.account)
+    out.field("age", ticket.since)
+    out.raw("seek", ClientLine(.seek(ticket.seek)).bytes.dropLast())
+    out.finishLine()
+    return out.bytes.dropLast()
+  }
+
+  private static func ticket(_ f: JSONObject) throws(ProtocolError) -> Ticket {
+    guard let session = f["session"]?.string, let account = f["of"]?.int else { throw .missing("session") }
+    return Ticket(
+      session: session, account: Int64(account), seek: try seek(f), since: Int64(f["age"]?.int ?? 0))
+  }
+
+  private static func seek(_ f: JSONObject) throws(ProtocolError) -> ClientMessage.Seek {
+    guard let fields = f["seek"]?.object, case .seek(let seek) = try ClientLine(relayed: fields).message else {
+      throw .missing("seek")
+    }
+    return seek
   }
 
   private static func write(_ work: Work, _ m: MatchID, to out: inout JSONWriter) {
@@ -112,6 +153,19 @@ extension NodeFrame {
     case .line(let line, let age):
       out.field("age", age)
       out.raw("line", line.bytes.dropLast())
+    case .seek(let seek, let re, let age, let isAgain):
+      out.field("do", "seek")
+      out.field("re", re)
+      out.field("age", age)
+      out.field("again", isAgain)
+      out.raw("seek", ClientLine(.seek(seek)).bytes.dropLast())
+    case .begin(let pairing):
+      out.field("do", "begin")
+      out.raw("x", NodeFrame.line(pairing.seats.x))
+      out.raw("o", NodeFrame.line(pairing.seats.o))
+    case .found(let found):
+      out.field("do", "found")
+      out.field("is", found.rawValue)
     case .follow(_, let re, let isNew):
       out.field("do", "follow")
       out.field("re", re)
@@ -145,14 +199,10 @@ extension NodeFrame {
       guard f["v"]?.int == NodeFrame.version else { throw .invalid("v", "\(NodeFrame.version)") }
       self = .hello(epoch: try number("epoch"), to: try number("to"))
     case "attach":
-      guard let fields = f["account"]?.object, var account = StoreArchive.account(fields) else {
-        throw .missing("account")
-      }
-      account.guest = f["guest"]?.bool ?? false
       self = .attach(
         try connection(),
         Attachment(
-          session: try text("session"), generation: try number("generation"), account: account,
+          session: try text("session"), generation: try number("generation"), account: try NodeFrame.account(f),
           isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false, isPerson: f["person"]?.bool ?? false,
           version: f["speaks"]?.int ?? 1))
     case "work":
@@ -160,7 +210,11 @@ extension NodeFrame {
       self = .work(try connection(), work, m, roundTrip: Int(try number("rt")))
     case "nothere":
       let (work, m) = try NodeFrame.work(f)
-      self = .notHere(try connection(), work, m)
+      self = .notHere(try connection(), work, m, at: f["at"]?.int.map { Int64($0) })
+    case "here":
+      guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
+      self = .here(try connection(), m, sought: f["sought"]?.bool ?? false)
+    case "played": self = .played(try connection(), try NodeFrame.account(f))
     case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
     case "hint": self = .hint
     case "evict": self = .evict(session: try text("session"), generation: try number("generation"))
@@ -171,11 +225,6 @@ extension NodeFrame {
       self = .end(
         try connection(), ByeCode(rawValue: try text("code")) ?? .restart, f["msg"]?.string ?? "",
         retry: f["retry_ms"]?.int)
-    case "giveback":
-      guard let fields = f["seek"]?.object, case .seek(let seek) = try ClientLine(relayed: fields).message else {
-        throw .missing("seek")
-      }
-      self = .giveBack(try connection(), seek, waited: try number("waited"))
     default: throw .unknownType(String(name.prefix(20)))
     }
   }
@@ -184,6 +233,15 @@ extension NodeFrame {
     guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
     if let line = f["line"]?.object { return (.line(try ClientLine(relayed: line), at: Int64(f["age"]?.int ?? 0)), m) }
     switch f["do"]?.string {
+    case "seek":
+      let age = Int64(f["age"]?.int ?? 0)
+      return (.seek(try seek(f), re: f["re"]?.string, since: age, isAgain: f["again"]?.bool ?? false), m)
+    case "begin":
+      guard let x = f["x"]?.object, let o = f["o"]?.object else { throw .missing("x") }
+      return (.begin(Pairing(m: m, seats: Sides(x: try ticket(x), o: try ticket(o)))), m)
+    case "found":
+      guard let found = f["is"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("is") }
+      return (.found(found), m)
     case "follow": return (.follow(m, re: f["re"]?.string, isNew: f["new"]?.bool ?? false), m)
     case "room": return (.room(m, re: f["re"]?.string), m)
     case "caughtup": return (.caughtUp(m), m)

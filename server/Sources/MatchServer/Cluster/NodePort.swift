@@ -123,17 +123,17 @@ package final class NodePort: @unchecked Sendable {  // see above
   /// Takes a frame that another node sent; `false` if the link must end.
   fileprivate func received(_ frame: NodeFrame, over link: IncomingLink) -> Bool {
     guard let host else { return false }
-    if case .hello(_, let to) = frame {
-      link.isGreeted = to == host.epoch
-      return link.isGreeted
+    if case .hello(let from, let to) = frame {
+      link.epoch = to == host.epoch ? from : nil
+      return link.epoch != nil
     }
-    guard link.isGreeted else { return false }
+    guard let epoch = link.epoch else { return false }
     switch frame {
     case .attach(let c, let attachment):
       let peer = VirtualPeer(id: nextVirtual, far: c, link: link)
       nextVirtual += 1
       link.peers[c] = peer
-      host.attached(peer.id, peer, attachment)
+      host.attached(epoch, peer.id, peer, attachment)
     case .work(let c, let work, let m, let roundTrip):
       // Passed over, its player would wait for ever; when the link ends he comes back and asks again.
       guard let peer = link.peers[c] else { return false }
@@ -268,7 +268,8 @@ private final class OutgoingLink: LinkHandler, @unchecked Sendable {
 /// A link another node opened, and the connections it holds here.
 private final class IncomingLink: LinkHandler, @unchecked Sendable {
   var peers: [ConnectionID: VirtualPeer] = [:]
-  var isGreeted = false
+  /// Who opened it, once that is said.
+  var epoch: Int64?
   private let port: NodePort
 
   init(_ port: NodePort) { self.port = port }

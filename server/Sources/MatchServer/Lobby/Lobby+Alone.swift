@@ -8,8 +8,34 @@ extension Lobby {
     switch question {
     case .enter(let entry): .entry(enter(entry))
     case .change(.id(let id), let change): .change(apply(change, to: id))
+    case .settle(let session, _): settle(session)
+    case .profile(let id): .profile(accounts[id].map { profile($0) })
+    case .placeOfCode(let code): .place(codes[code].map { MatchPlace(m: $0, owner: nil, endedAgo: nil) })
+    case .begin(let begin): .begin(open(begin))
     default: nil
     }
+  }
+
+  private func profile(_ account: AccountRecord) -> Profile {
+    let live = matchesOf[account.id, default: []].filter { matches[$0]?.isOver == false }
+    let blocked = account.blocked.lazy.compactMap { accounts[$0]?.name }.prefix(50)
+    return Profile(account: account, live: live, last: nil, blockedNames: Array(blocked))
+  }
+
+  private mutating func open(_ begin: MatchBegin) -> BeginResult {
+    guard let room = begin.room, codes[room.code] == nil else { return .codeTaken }
+    commit(begin.writes)
+    return .begun
+  }
+
+  /// The new resume token has arrived, or nothing would: the old one is spent.
+  private mutating func settle(_ id: String) -> ClusterAnswer {
+    guard var session = sessions[id], let previous = session.record.previous else { return .done }
+    resumes[previous] = nil
+    session.record.previous = nil
+    sessions[id] = session
+    commit([.session(session.record)])
+    return .done
   }
 
   private mutating func enter(_ entry: Entry) -> EntryResult {
@@ -58,11 +84,7 @@ extension Lobby {
     }
     resumes[record.resume] = record.id
     commit(writes + [.session(record)])
-    let live = matchesOf[account.id, default: []].filter { matches[$0]?.isOver == false }
-    return .entered(
-      Entered(
-        session: record, generation: generation, before: nil,
-        profile: Profile(account: account, live: live, last: nil, blockedNames: [])))
+    return .entered(Entered(session: record, generation: generation, before: nil, profile: profile(account)))
   }
 
   private mutating func apply(_ change: AccountChange, to id: Int64) -> ChangeResult {

@@ -75,6 +75,7 @@ extension Lobby {
       effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
     }
     accounts[account.id] = account
+    for (m, body) in entered.profile.openings { restoreKeys([body], m, [account.id]) }
     var session = Session(record: record)
     (session.connection, session.generation) = (id, entered.generation)
     session.isBot = hello.caps.contains("bot")
@@ -154,7 +155,7 @@ extension Lobby {
 
   /// A session was forgotten; wherever it is connected, that ends.
   private mutating func revoke(_ session: String) {
-    if let connection = sessions[session]?.connection, cluster?.virtual.contains(connection) != true {
+    if let connection = sessions[session]?.connection, cluster?.virtual[connection] == nil {
       emit(.close(connection, .revoked, "the account's tokens were revoked", retry: nil))
     }
     for node in cluster?.nodes ?? [] where node.epoch != cluster?.epoch {
@@ -168,7 +169,7 @@ extension Lobby {
     accounts[account.id] = account
     guard account.banned || account.name == "deleted-\(account.id)" else { return }
     for session in sessionsOf[account.id, default: []] {
-      guard let connection = sessions[session]?.connection, cluster?.virtual.contains(connection) != true else {
+      guard let connection = sessions[session]?.connection, cluster?.virtual[connection] == nil else {
         continue
       }
       emit(.close(connection, account.banned ? .banned : .revoked, "by an administrator", retry: nil))

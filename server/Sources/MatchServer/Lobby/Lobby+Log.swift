@@ -125,6 +125,11 @@ extension Lobby {
     if let code = match.record.code, codes[code] == match.id { codes[code] = nil }
     draft.writes.append(.match(match.record))
     counts.ended += 1
+    for session in match.followers.x + match.followers.o {
+      guard let held = sessions[session], let id = held.connection, cluster?.virtual[id] != nil else { continue }
+      // Once it is stored, in the transaction that comes next.
+      if let account = accounts[held.record.account] { emit(.cluster(.played(id, account)), after: issued + 1) }
+    }
   }
 
   /// Adds results to an account, in memory and in a draft.
@@ -251,8 +256,8 @@ extension Lobby {
     for account in [match.record.x, match.record.o, match.record.opener].compactMap({ $0 }) {
       if matchesOf[account]?.contains(match.id) != true { matchesOf[account, default: []].append(match.id) }
     }
-    if let code = match.record.code, match.state.phase == .open { codes[code] = match.id }
-    restoreKeys(match)
+    if let code = match.record.code, !match.isOver { codes[code] = match.id }
+    restoreKeys(match.bodies, match.id, [match.record.x, match.record.o, match.record.opener].compactMap(\.self))
     let recovered = [MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)]
     var draft = Draft()
     switch match.state.phase {
@@ -275,19 +280,16 @@ extension Lobby {
     arm(match.id)
   }
 
-  private mutating func restoreKeys(_ match: Match) {
-    for body in match.bodies {
-      guard let event = try? MatchEvent(body: body) else { continue }
-      switch event.kind {
-      case .open(_, let terms):
-        guard let key = event.mid, let opener = match.record.opener else { continue }
-        remember("\(opener)/\(key)", .room(terms, match.id))
-      case .start(_, _, _, _, let used):
-        for (account, key) in zip([match.record.x, match.record.o], used) where !key.isEmpty {
-          guard let account else { continue }
-          remember("\(account)/\(key)", .paired(nil, match.id))
+  /// Remembers what the keys in a log led to; they are unlike one another, so that it does not matter which of the players' each is.
+  mutating func restoreKeys(_ bodies: [[UInt8]], _ m: MatchID, _ players: [Int64]) {
+    for event in bodies.lazy.compactMap({ try? MatchEvent(body: $0) }) {
+      for player in players {
+        switch event.kind {
+        case .open(_, let terms): if let key = event.mid { remember("\(player)/\(key)", .room(terms, m)) }
+        case .start(_, _, _, _, let keys):
+          for key in keys where !key.isEmpty { remember("\(player)/\(key)", .paired(nil, m)) }
+        default: break
         }
-      default: continue
       }
     }
   }

@@ -96,7 +96,7 @@ extension Lobby {
     let text =
       stored == nil ? "there is no such match" : "match \(m) is broken and was given up; the log of the server has it"
     for (id, line, at) in lines {
-      if isThere { take(line, from: id, at: at) } else { refuse(id, line.id, .notFound, text) }
+      if isThere { take(.line(line, at: at), for: id) } else { refuse(id, line.id, .notFound, text) }
     }
   }
 
@@ -127,12 +127,6 @@ extension Lobby {
     row.add("rating", .int(Int64(account.rating.value.rounded())))
     row.add("rd", .int(Int64(account.rating.deviation.rounded())))
     return row
-  }
-
-  mutating func sendMe(_ account: AccountRecord, to id: ConnectionID, _ re: String?) {
-    let live = matchesOf[account.id, default: []].filter { matches[$0].map { !$0.isOver } ?? false }
-    let blocked = account.blocked.compactMap { accounts[$0]?.name }.prefix(50)
-    sendMe(account, live: live, blocked: Array(blocked), to: id, re)
   }
 
   mutating func sendMe(

@@ -1,59 +1,131 @@
 import MatchProtocol
 import TicTacToe
 
-/// The queue, rooms and their codes.
+/// The queue: one, in the memory of the server, or of the node of a cluster whose lease is the oldest. What a player says of
+/// it goes there as what he says of a match goes to the match; the match begins at the node of one of the two.
 extension Lobby {
-  // MARK: the queue
+  // MARK: at the node of the player
 
-  mutating func seek(
+  /// Takes a seek to the queue, wherever that is.
+  mutating func wish(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
-    var since = now.steady
-    if let key = seek.key, let use = keys["\(account.id)/\(key)"] {
-      switch use.answer {
-      case .seek(var known, let earlier):
-        // The same wish may come back saying that a bot will do.
-        known.bots = seek.bots
-        guard known == seek else { return refuse(id, re, .midReused, "this key was used for another seek") }
-        since = earlier
-      case .paired(var known, let m):
-        known?.bots = seek.bots
-        guard known == nil || known == seek else {
-          return refuse(id, re, .midReused, "this key was used for another seek")
+    guard !seek.terms.rated || (!account.guest && !session.isBot) else {
+      return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
+    }
+    guard let cluster else { return route(.seek(seek, re: re, since: now.steady, isAgain: false), .queue, for: id) }
+    if let wish = cluster.wishes[id], wish.led == nil {
+      guard seek.key != nil, wish.seek.key == seek.key else { return refuseSecond(id, re) }
+      guard wish.seek.isSame(as: seek) else { return refuseKey(id, re) }
+    } else if let key = seek.key, case .paired(_, let m)? = keys["\(account.id)/\(key)"]?.answer {
+      self.cluster?.wishes[id] = Wish(seek: seek, since: now.steady, led: m)
+      return route(.follow(m, re: re, isNew: true), m, for: id)
+    }
+    if seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, seek, re: re)) }
+    queue(seek, id, re)
+  }
+
+  mutating func queue(_ seek: ClientMessage.Seek, _ id: ConnectionID, _ re: String?) {
+    let known = cluster?.wishes[id].flatMap { $0.led == nil ? $0.since : nil }
+    let wish = Wish(seek: seek, since: known ?? now.steady)
+    cluster?.wishes[id] = wish
+    route(.seek(seek, re: re, since: wish.since, isAgain: false), .queue, for: id)
+  }
+
+  /// A seek goes on, unless it led to another match or has been taken back.
+  mutating func goOn(
+    _ seek: ClientMessage.Seek, since: Int64, after m: MatchID?, _ id: ConnectionID, _ re: String? = nil
+  ) {
+    if let cluster {
+      guard let wish = cluster.wishes[id], wish.led == nil || wish.led == m else { return }
+      self.cluster?.wishes[id] = Wish(seek: seek, since: since)
+    }
+    route(.seek(seek, re: re, since: since, isAgain: true), .queue, for: id)
+  }
+
+  /// The seek of a connection has led to a match: it waits no more.
+  mutating func led(_ id: ConnectionID, to m: MatchID) {
+    guard let wish = cluster?.wishes[id], let account = account(of: id) else { return }
+    cluster?.wishes[id]?.led = m
+    if let key = wish.seek.key { remember("\(account.id)/\(key)", .paired(wish.seek, m)) }
+    guard let epoch = cluster?.remote[id]?[.queue] else { return found(m, id) }
+    effects.append(.cluster(.relay(epoch, id, .found(m), .queue, roundTrip: 0)))
+    cluster?.remote[id]?[.queue] = nil
+    guard cluster?.remote[id]?.values.contains(epoch) == false else { return }
+    cluster?.attachedTo[id]?.removeAll { $0 == epoch }
+    effects.append(.cluster(.detach(epoch, id, clean: false)))
+  }
+
+  /// A seek is refused: nobody waits.
+  private mutating func endWish(_ id: ConnectionID) {
+    if cluster?.virtual[id] == nil {
+      cluster?.wishes[id] = nil
+    } else {
+      effects.append(.cluster(.notHere(id, .found(.queue), .queue, at: nil)))
+    }
+  }
+
+  private mutating func refuseSecond(_ id: ConnectionID, _ re: String?) {
+    refuse(id, re, .occupied, "one seek a session; unseek first")
+  }
+
+  private mutating func refuseKey(_ id: ConnectionID, _ re: String?) {
+    refuse(id, re, .midReused, "this key was used for another seek")
+  }
+
+  // MARK: at the node of the queue
+
+  /// Whether the queue is here.
+  var hasQueue: Bool { cluster.map { $0.queueOwner == $0.epoch } ?? true }
+
+  /// Puts somebody into the queue and looks for a partner at once; whoever is back in it is looked at within a second.
+  mutating func enqueue(
+    _ seek: ClientMessage.Seek, since: Int64, isAgain: Bool, _ session: Session, _ account: AccountRecord,
+    _ id: ConnectionID, _ re: String?
+  ) {
+    var since = since
+    let use = seek.key.map { "\(account.id)/\($0)" }
+    if !isAgain, let used = use.flatMap({ keys[$0] }) {
+      switch used.answer {
+      case .seek(let known, let earlier):
+        guard known.isSame(as: seek) else {
+          endWish(id)
+          return refuseKey(id, re)
+        }
+        since = min(since, earlier)
+      case .paired(let known, let m):
+        guard known?.isSame(as: seek) != false else {
+          endWish(id)
+          return refuseKey(id, re)
         }
         if let match = matches[m], let side = match.side(of: account.id) {
           return send(.paired(m, side, confirmIn: nil), to: id, re: re)
         }
-      case .room: return refuse(id, re, .midReused, "this key was used for a room")
+        // On its way to where it begins; told at once, he could not be told more.
+        if cluster?.given[m]?[id] != nil {
+          return send(.queued(ticket: m.rawValue, waited: Int(now.steady - since), bots: 0), to: id, re: re, after: 0)
+        }
+        if cluster != nil { return bring(.follow(m, re: re, isNew: true), m, to: nil, for: id) }
+      case .room:
+        endWish(id)
+        return refuse(id, re, .midReused, "this key was used for a room")
       }
     }
-    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard maySeek(seek, session, account) else {
-      return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
-    }
     let open = tickets[session: session.record.id]
-    guard open == nil || open?.seek.key == seek.key && seek.key != nil else {
-      return refuse(id, re, .occupied, "one seek a session; unseek first")
+    guard isAgain || open == nil || open?.seek.key == seek.key && seek.key != nil else { return refuseSecond(id, re) }
+    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
+    guard tickets.count < 10_000 else {
+      endWish(id)
+      return refuseBusy(id, re)
     }
-    guard tickets.count < 10_000 else { return refuseBusy(id, re) }
-    if let key = seek.key { remember("\(account.id)/\(key)", .seek(seek, since: since)) }
+    if let use { remember(use, .seek(seek, since: since)) }
     let ticket = Ticket(
       id: open?.id ?? crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id,
       account: account.id, seek: seek, isBot: session.isBot, since: since, rating: account.rating.value,
       offeredBots: open?.offeredBots ?? false)
-    enqueue(ticket, id, re)
-  }
-
-  /// Whether somebody may seek on these terms.
-  func maySeek(_ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord) -> Bool {
-    !seek.terms.rated || (!account.guest && !session.isBot)
-  }
-
-  /// Puts a ticket where its waiting time says, tells so, and looks for a partner at once.
-  mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?) {
     tickets.insert(ticket)
-    send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re, after: 0)
-    if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
+    send(.queued(ticket: ticket.id, waited: Int(now.steady - since), bots: 0), to: id, re: re, after: 0)
+    if !isAgain, let partner = bestPartner(of: ticket) { pair(ticket, partner) }
   }
 
   mutating func unseek(_ session: Session, _ id: ConnectionID, _ re: String?) {
@@ -65,12 +137,8 @@ extension Lobby {
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
   private func window(_ ticket: Ticket) -> Double {
-    window(range: ticket.seek.range, waited: now.steady - ticket.since)
-  }
-
-  func window(range: Int?, waited: Int64) -> Double {
-    if let range { return Double(range) }
-    let seconds = Double(waited) / 1000
+    if let range = ticket.seek.range { return Double(range) }
+    let seconds = Double(now.steady - ticket.since) / 1000
     return seconds >= 20 ? .infinity : 100 + 10 * seconds
   }
 
@@ -105,7 +173,7 @@ extension Lobby {
   }
 
   /// Tells somebody who has waited for long that bots would play, once.
-  mutating func offerBots(_ ticket: Ticket, _ bots: Int, to id: ConnectionID) {
+  private mutating func offerBots(_ ticket: Ticket, _ bots: Int, to id: ConnectionID) {
     let waited = now.steady - ticket.since
     guard bots > 0, !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated,
       waited >= Int64(configuration.botAfter)
@@ -114,128 +182,108 @@ extension Lobby {
     send(.queued(ticket: ticket.id, waited: Int(waited), bots: bots), to: id, after: 0)
   }
 
-  /// Two tickets become a match, in one transaction.
+  /// Two tickets become a match: here, or at the node of one of them, so that each node has its share.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
-    guard !isBusy, let one = accounts[a.account], let other = accounts[b.account] else { return }
+    guard !isBusy, let one = accounts[a.account], let other = accounts[b.account],
+      let first = sessions[a.session]?.connection, let second = sessions[b.session]?.connection
+    else { return }
     for ticket in [a, b] { tickets.remove(id: ticket.id) }
     let aIsX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
-    let (x, o) = aIsX ? (a, b) : (b, a)
-    let record = MatchRecord(id: MatchID(using: &random), x: x.account, o: o.account, created: now.wall)
+    let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
     for ticket in [a, b] {
-      if let key = ticket.seek.key {
-        remember("\(ticket.account)/\(key)", .paired(ticket.seek, record.id))
-      }
+      if let key = ticket.seek.key { remember("\(ticket.account)/\(key)", .paired(ticket.seek, pairing.m)) }
     }
+    guard let cluster else { return begin(pairing) }
+    let homes = [first, second].map { cluster.virtual[$0] ?? cluster.epoch }
+    let home = homes[Int(random.next() & 1)]
+    guard home != cluster.epoch else { return begin(pairing) }
+    self.cluster?.given[pairing.m] = [first: a, second: b]
+    timers.set(.given(pairing.m), at: now.steady + configuration.lease)
+    // With the one who is not there, whom it needs to know.
+    bring(.begin(pairing), pairing.m, to: home, for: homes[0] == home ? second : first)
+  }
+
+  /// Has the node of a player do work for him, or bring it to another one; to which, it finds out if it is not said.
+  private mutating func bring(_ work: Work, _ m: MatchID, to home: Int64?, for id: ConnectionID) {
+    if cluster?.virtual[id] != nil {
+      effects.append(.cluster(.notHere(id, work, m, at: home)))
+    } else {
+      brought(work, m, to: home, for: id)
+    }
+  }
+
+  /// Somebody's seek has led to a match.
+  mutating func found(_ m: MatchID, _ id: ConnectionID) {
+    if let ticket = cluster?.given[m]?.removeValue(forKey: id) { tickets.remove(session: ticket.session) }
+    if cluster?.given[m]?.isEmpty == true { cluster?.given[m] = nil }
+    if let session = connections[id]?.session { tickets.remove(session: session) }
+  }
+
+  /// A node that was to begin a match has not said that it did: whoever is still here goes on waiting.
+  mutating func takeBack(_ m: MatchID) {
+    for (id, ticket) in (cluster?.given.removeValue(forKey: m) ?? [:]).sorted(by: { $0.key < $1.key })
+    where sessions[ticket.session]?.connection == id && tickets[session: ticket.session] == nil {
+      serve(.seek(ticket.seek, re: nil, since: ticket.since, isAgain: true), .queue, id)
+    }
+  }
+
+  // MARK: at the node of the match
+
+  /// Two who were paired get their match, unless one of them has gone or wants something else by now.
+  mutating func begin(_ pairing: Pairing) {
+    let seats = pairing.seats
+    guard !isDraining, !isBusy, let x = accounts[seats.x.account], let o = accounts[seats.o.account],
+      wants(seats.x), wants(seats.o)
+    else { return [seats.x, seats.o].forEach { giveBack($0, after: pairing.m) } }
+    let record = MatchRecord(id: pairing.m, x: x.id, o: o.id, created: now.wall)
+    func confirms(_ seat: Ticket) -> Bool { sessions[seat.session]?.confirms ?? false }
+    let waits = Sides(x: confirms(seats.x), o: confirms(seats.o))
+    if cluster != nil, seats.x.seek.terms.rated { return beginRated(pairing, record, Sides(x: x, o: o), waits) }
     var draft = Draft()
-    let waits = [x, o].map { sessions[$0.session]?.confirms ?? false }
-    let confirm = waits.contains(true)
-    let auto = confirm ? zip(Player.allCases, waits).filter { !$0.1 }.map(\.0) : []
     begin(
-      record, Sides(x: aIsX ? one : other, o: aIsX ? other : one), a.seek.terms, confirm: confirm, previous: nil,
-      keys: [x.seek.key ?? "", o.seek.key ?? ""], followers: Sides(x: [x.session], o: [o.session]),
-      autoConfirmed: auto, tickets: [a, b], &draft)
+      record, Sides(x: x, o: o), seats.x.seek.terms, confirm: waits.x || waits.o, previous: nil, keys: pairing.keys,
+      followers: Sides(x: [seats.x.session], o: [seats.o.session]), autoConfirmed: Lobby.autoConfirmed(waits),
+      tickets: [seats.x, seats.o], &draft)
     finish(draft)
+    led(pairing)
     updatePresence(record.id, clean: false)
   }
 
-  // MARK: rooms
-
-  mutating func create(
-    _ terms: MatchTerms, _ key: String?, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
-  ) {
-    if let key, let use = keys["\(account.id)/\(key)"] {
-      guard case .room(let known, let m) = use.answer, known == terms else {
-        return refuse(id, re, .midReused, "this key was used for something else")
-      }
-      if let match = matches[m], let code = match.record.code {
-        return send(.room(m, code: code, expiresIn: Int((match.codeDies ?? now.steady) - now.steady)), to: id, re: re)
-      }
-      return refuse(id, re, .code, "this room is no more")
-    }
-    guard mayOpen(terms, account, id, re) else { return }
-    var code: String
-    repeat { code = crockford(bits: random.next(), count: Limits.code) } while codes[code] != nil
-    let m = MatchID(using: &random)
-    var match = Match(
-      MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
-    match.codeDies = now.steady + Int64(configuration.codeLives)
-    codes[code] = m
-    matchesOf[account.id, default: []].append(m)
-    if let key {
-      remember("\(account.id)/\(key)", .room(terms, m))
-    }
-    var draft = Draft()
-    draft.writes.append(.match(match.record))
-    log([MatchEvent(at: now.wall, mid: key, .open(by: account.name, terms))], &match, &draft)
-    matches[m] = match
-    finish(draft)
-    arm(m)
-    send(.room(m, code: code, expiresIn: configuration.codeLives), to: id, re: re)
+  /// Of two of whom one confirms by itself, the other, who does not.
+  static func autoConfirmed(_ confirms: Sides<Bool>) -> [Player] {
+    confirms.x || confirms.o ? Player.allCases.filter { !confirms[$0] } : []
   }
 
-  /// Whether a room may be opened now; refuses if not.
-  mutating func mayOpen(_ terms: MatchTerms, _ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
-    let open = matchesOf[account.id, default: []].filter { matches[$0]?.state.phase == .open }
-    if isDraining {
-      refuse(id, re, .draining, "the server is stopping")
-    } else if terms.rated {
-      refuse(id, re, .rules, "matches in rooms are not rated")
-    } else if isBusy {
-      refuseBusy(id, re)
-    } else if open.count >= 4 {
-      refuse(id, re, .occupied, "four open rooms are enough")
+  /// The seeks of both have led to their match.
+  mutating func led(_ pairing: Pairing) {
+    for seat in [pairing.seats.x, pairing.seats.o] {
+      if let id = sessions[seat.session]?.connection, cluster?.virtual[id] == nil { led(id, to: pairing.m) }
+    }
+  }
+
+  /// Whether a player is here and still wants what he was paired for, as far as this node knows.
+  private func wants(_ seat: Ticket) -> Bool {
+    guard let id = sessions[seat.session]?.connection else { return false }
+    guard let cluster, cluster.virtual[id] == nil else { return true }
+    return cluster.wishes[id].map { $0.led == nil && $0.seek == seat.seek } ?? false
+  }
+
+  /// Puts somebody back into the queue with his waiting time, if he is still here.
+  mutating func giveBack(_ seat: Ticket, after m: MatchID) {
+    guard let id = sessions[seat.session]?.connection else { return }
+    if cluster?.virtual[id] == nil {
+      goOn(seat.seek, since: seat.since, after: m, id)
     } else {
-      return true
+      emit(.cluster(.notHere(id, .seek(seat.seek, re: nil, since: seat.since, isAgain: true), m, at: nil)))
     }
-    return false
   }
+}
 
-  mutating func join(
-    _ typed: String, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
-  ) {
-    if allowCode(account, id, re) { enterRoom(typed, session, account, id, re) }
-  }
-
-  /// Counts a try of a code; refuses beyond the limit.
-  mutating func allowCode(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
-    let limit = configuration.codeTriesPerMinute
-    let byAccount = allow("code \(account.id)", perMinute: limit)
-    let byAddress = connections[id]?.address.map { allow("code \($0)", perMinute: limit) } ?? true
-    if !byAccount || !byAddress { refuse(id, re, .rate, "at most \(limit) tries of codes a minute") }
-    return byAccount && byAddress
-  }
-
-  mutating func enterRoom(
-    _ typed: String, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
-  ) {
-    guard let code = canonicalCode(typed), let m = codes[code], let match = matches[m], match.state.phase == .open,
-      let opener = match.record.opener.flatMap({ accounts[$0] })
-    else {
-      // Who has joined already and asks again gets in again.
-      if let mine = matchesOf[account.id, default: []].compactMap({ matches[$0] }).last(where: {
-        $0.record.code == canonicalCode(typed) && !$0.isOver && $0.side(of: account.id) != nil
-      }), let side = mine.side(of: account.id) {
-        return send(.paired(mine.id, side, confirmIn: nil), to: id, re: re)
-      }
-      return refuse(id, re, .code, "no room has this code now")
-    }
-    guard opener.id != account.id else { return refuse(id, re, .rules, "this is your own room; give its code away") }
-    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard !isBusy else { return refuseBusy(id, re) }
-    codes[code] = nil
-    let joinerIsX =
-      account.xBalance == opener.xBalance ? random.next() & 1 == 0 : account.xBalance < opener.xBalance
-    let pair = joinerIsX ? Sides(x: account, o: opener) : Sides(x: opener, o: account)
-    var record = match.record
-    (record.x, record.o) = (pair.x.id, pair.o.id)
-    let openers = sessionsOf[opener.id, default: []].filter { sessions[$0]?.connection != nil }
-    let mine = [session.record.id]
-    var draft = Draft()
-    begin(
-      record, pair, match.state.terms, confirm: false, previous: nil, keys: [],
-      followers: joinerIsX ? Sides(x: mine, o: openers) : Sides(x: openers, o: mine), autoConfirmed: [], &draft)
-    finish(draft)
-    send(.ok(m, seq: matches[m]?.state.seq), to: id, re: re)
-    updatePresence(m, clean: false)
+extension ClientMessage.Seek {
+  /// Whether two say the same; a wish may come back saying that a bot will do.
+  fileprivate func isSame(as other: ClientMessage.Seek) -> Bool {
+    var same = self
+    same.bots = other.bots
+    return same == other
   }
 }

@@ -301,6 +301,10 @@ extension Lobby {
   /// Takes a match that begins into memory.
   mutating func install(_ started: Match) {
     var match = started
+    for id in connectionsFollowing(match) where cluster?.virtual[id] != nil {
+      effects.append(.cluster(.here(id, match.id, sought: !match.tickets.isEmpty)))
+    }
+    if let code = match.record.code { codes[code] = match.id }
     for side in Player.allCases {
       guard let account = side == .x ? match.record.x : match.record.o else { continue }
       accounts[account]?.xBalance += side == .x ? 1 : -1

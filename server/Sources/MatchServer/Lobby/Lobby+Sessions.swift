@@ -10,41 +10,6 @@ extension Lobby {
     if isDraining { send(.drain(retry: 1000), to: id, after: 0) }
   }
 
-  /// Takes a message apart by who may say it when.
-  mutating func take(_ line: ClientLine, from id: ConnectionID, at: Int64) {
-    if cluster != nil { return take(.line(line, at: at), for: id) }
-    guard let connection = connections[id] else { return }
-    guard let sessionID = connection.session else {
-      if case .hello(let hello) = line.message { enter(hello, id, line.id) }
-      return
-    }
-    guard var session = sessions[sessionID], session.connection == id, let account = accounts[session.record.account]
-    else { return }
-    if let previous = session.record.previous {
-      // The new resume token has arrived, or nothing would: the old one is spent.
-      resumes[previous] = nil
-      session.record.previous = nil
-      sessions[sessionID] = session
-      commit([.session(session.record)])
-    }
-    switch line.message {
-    case .register, .token, .mute, .block: change(line, account, id)
-    case .seek(let seek): self.seek(seek, session, account, id, line.id)
-    case .unseek: unseek(session, id, line.id)
-    case .confirm(let m): confirm(m, account, id, line.id)
-    case .create(let terms, let key): create(terms, key, session, account, id, line.id)
-    case .join(let code): join(code, session, account, id, line.id)
-    case .sync, .watch, .unwatch, .export: look(line, account, id, at)
-    case .act: act(line, account, id, at)
-    case .say, .emote, .report: talk(line, account, id)
-    case .top: sendTop(to: id, line.id)
-    case .me: sendMe(account, to: id, line.id)
-    case .history(let before): askHistory(account.id, before: before, id, line.id)
-    case .list: sendList(to: id, line.id)
-    case .hello, .ping, .pong, .bye, .help: break  // the session answers these
-    }
-  }
-
   // MARK: hello
 
   /// Sessions of one account; for one more the oldest is forgotten.
@@ -75,8 +40,9 @@ extension Lobby {
     connections[id] = nil
     guard cluster != nil else { return }
     cluster?.desks[id] = nil
+    cluster?.wishes[id] = nil
     leaveNodes(id, clean: clean)
-    let isVirtual = cluster?.virtual.remove(id) != nil
+    let isVirtual = cluster?.virtual.removeValue(forKey: id) != nil
     guard let session = connection.session.flatMap({ sessions[$0] }), session.connection == nil else { return }
     if !isVirtual { ask(.detach(session: session.record.id, generation: session.generation)) }
     release(session)

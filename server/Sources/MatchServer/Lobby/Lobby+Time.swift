@@ -174,19 +174,8 @@ extension Lobby {
     arm(match.id)
     for ticket in unconfirmed.tickets {
       guard let side = match.side(of: ticket.account) else { continue }
-      if cluster != nil {
-        if confirmed[side] { giveBack(ticket) }
-        continue
-      }
-      let use = ticket.seek.key.map { "\(ticket.account)/\($0)" }
-      guard confirmed[side], let id = sessions[ticket.session]?.connection else {
-        if let use { keys[use] = nil }
-        continue
-      }
-      if let use {
-        remember(use, .seek(ticket.seek, since: ticket.since))
-      }
-      enqueue(ticket, id, nil)
+      if let key = ticket.seek.key { keys["\(ticket.account)/\(key)"] = nil }
+      if confirmed[side] { giveBack(ticket, after: match.id) }
     }
   }
 }

@@ -40,7 +40,7 @@ public struct Lobby: Sendable {
     enum Answer: Sendable {
       case seek(ClientMessage.Seek, since: Int64)
       case paired(ClientMessage.Seek?, MatchID)
-      case room(MatchTerms, MatchID)
+      case room(MatchTerms?, MatchID)
     }
     var answer: Answer
     var expires: Int64
@@ -61,6 +61,8 @@ public struct Lobby: Sendable {
     case again(UInt64)
     /// The last time a key was used may be long enough ago.
     case key(String)
+    /// A match that another node was to begin may not have begun.
+    case given(MatchID)
     /// What waits for the disk may have waited for long enough.
     case patience
   }
@@ -156,7 +158,7 @@ public struct Lobby: Sendable {
     case .connected(let id, let address): connected(id, address)
     case .line(let id, let line, let at, let roundTrip):
       connections[id]?.roundTrip = roundTrip
-      take(line, from: id, at: at)
+      take(.line(line, at: at), for: id)
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .durable(let number): becameDurable(number)
     case .broken(let matches, let refused): lose(matches, refused)
@@ -165,11 +167,7 @@ public struct Lobby: Sendable {
       historyReaders -= 1
       connections[id]?.readsHistory = false
       if let found { sendHistory(to: id, re, found, more) } else { refuseBusy(id, re) }
-    case .caughtUp(let id, let missed) where cluster != nil: for m in missed { take(.caughtUp(m), for: id) }
-    case .caughtUp(let id, let missed):
-      for m in missed where connections[id]?.watching.contains(m) == true {
-        if let match = matches[m] { sendState(of: match, to: id, re: nil, kind: .spectator(m)) }
-      }
+    case .caughtUp(let id, let missed): for m in missed { take(.caughtUp(m), for: id) }
     case .tick: break
     case .drain(let retry):
       isDraining = true
@@ -199,7 +197,7 @@ public struct Lobby: Sendable {
     switch timer {
     case .match(let m): check(m)
     case .pairing:
-      if cluster == nil { pairAll() } else { lookAtTickets() }
+      if hasQueue { pairAll() }
       timers.set(.pairing, at: now.steady + 1000)
     case .housekeeping:
       housekeeping()
@@ -216,6 +214,7 @@ public struct Lobby: Sendable {
     case .key(let key):
       guard let use = keys[key] else { return }
       if use.expires <= now.steady { keys[key] = nil } else { timers.set(.key(key), at: use.expires) }
+    case .given(let m): takeBack(m)
     case .patience: losePatience()
     }
   }

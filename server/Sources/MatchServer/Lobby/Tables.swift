@@ -50,16 +50,32 @@ struct AccountTable: Sendable {
 }
 
 /// A wish to be paired, waiting.
-struct Ticket: Sendable {
-  let id: String
-  let session: String
-  let account: Int64
+package struct Ticket: Sendable, Hashable {
+  var id = ""
+  var session: String
+  var account: Int64
   var seek: ClientMessage.Seek
-  let isBot: Bool
-  let since: Int64
+  var isBot = false
+  var since: Int64
   /// The strength of its account when it came.
-  let rating: Double
+  var rating = 0.0
   var offeredBots = false
+}
+
+/// Two tickets that become a match. A node that is to begin it needs of each whose it is, what it says and since when it waits.
+package struct Pairing: Sendable, Hashable {
+  var m: MatchID
+  var seats: Sides<Ticket>
+
+  var keys: [String] { [seats.x.seek.key ?? "", seats.o.seek.key ?? ""] }
+}
+
+extension MatchID {
+  /// What stands for the queue where work is brought to matches; theirs are longer.
+  static let queue: MatchID = {
+    guard let id = MatchID(rawValue: "queue") else { preconditionFailure("no id") }
+    return id
+  }()
 }
 
 /// Who waits to be paired, found by session, by number and by strength.

@@ -33,83 +33,59 @@ extension PostgresCluster {
 
   // MARK: beginning
 
-  private static let roomOf = PGStatement(
-    "room_of",
+  private static let roomsOf = PGStatement(
+    "rooms_of",
     """
-    SELECT match_id FROM used_key WHERE account = $1::bigint AND key = $2 AND at > \(now) - 600000
+    SELECT m.id, e.body FROM match m JOIN match_event e ON e.match_id = m.id AND e.seq = 1
+    WHERE m.opener = $1::bigint AND m.ended IS NULL
     """)
-  private static let lockTicket = PGStatement(
-    "lock_ticket", "SELECT id FROM ticket WHERE id = $1 FOR UPDATE NOWAIT")
-  private static let lockRated = PGStatement(
-    "lock_rated",
+  private static let slotsOf = PGStatement(
+    "slots_of",
     """
     SELECT id, rating, deviation, volatility, EXISTS (
       SELECT 1 FROM match m WHERE m.id = account.rated_match AND m.ended IS NULL)
-    FROM account WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE
+    FROM account WHERE id = ANY($1::bigint[])
     """)
   private static let lockCode = PGStatement(
     "lock_code",
     "SELECT pg_advisory_xact_lock(\(PostgresMigrations.lockClass), hashtext('code ' || current_schema() || $1))")
   private static let openRoom = PGStatement(
     "open_room", "SELECT id FROM match WHERE code = $1 AND ended IS NULL AND x IS NULL")
-  private static let dropTickets = PGStatement("drop_tickets", "DELETE FROM ticket WHERE id = ANY($1::text[])")
   private static let fillSlots = PGStatement(
     "fill_slots", "UPDATE account SET rated_match = $2 WHERE id = ANY($1::bigint[])")
-  private static let useKey = PGStatement(
-    "use_key",
-    """
-    INSERT INTO used_key (account, key, match_id, is_room, at) VALUES ($1, $2, $3, $4, \(now))
-    ON CONFLICT (account, key) DO UPDATE SET match_id = excluded.match_id, is_room = excluded.is_room, at = excluded.at
-      WHERE NOT excluded.is_room OR used_key.at <= \(now) - 600000
-    """)
 
   /// Two flights: what is locked and looked at, and what is written and committed.
   package func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult {
     let owner = try mine()
     let work = try PostgresBatch([StoreTransaction(number: 0, writes: begin.writes)], epoch: owner)
-    let rooms = begin.keys.filter(\.isRoom)
-    // Tickets, then accounts; the lock of a code is kept until its room is there for all to see. The second ticket is not even
-    // tried without the first: of two who want the same, neither then holds one that the other lacks.
-    let looks =
-      rooms.map { PostgresCluster.roomOf(.int($0.account), .text($0.key)) }
-      + begin.tickets.sorted().map { PostgresCluster.lockTicket(.text($0)) }
-      + [PostgresCluster.lockRated(.ints(work.accounts.union(begin.rated).sorted()))]
-      + [begin.code].compactMap(\.self).flatMap {
-        [PostgresCluster.lockCode(.text($0)), PostgresCluster.openRoom(.text($0))]
-      }
-    let (m, slots) = (PGValue.text(begin.m.rawValue), PGValue.ints(begin.rated))
-    var changes = begin.keys.map { PostgresCluster.useKey(.int($0.account), .text($0.key), m, .bool($0.isRoom)) }
-    if !begin.tickets.isEmpty { changes.append(PostgresCluster.dropTickets(.texts(begin.tickets))) }
-    if !begin.rated.isEmpty { changes.append(PostgresCluster.fillSlots(slots, m)) }
+    // The lock of an account, or of a code, is kept until what it was looked at for is there for all to see; and looked at in
+    // another statement, which sees what was committed while the first one waited.
+    let locked = work.accounts.union(begin.rated).union([begin.room?.opener].compactMap(\.self)).sorted()
+    var looks = [PostgresRows.lockAccounts(.ints(locked)), PostgresCluster.slotsOf(.ints(begin.rated))]
+    if let room = begin.room {
+      looks += [
+        PostgresCluster.lockCode(.text(room.code)), PostgresCluster.openRoom(.text(room.code)),
+        PostgresCluster.roomsOf(.int(room.opener)),
+      ]
+    }
+    let slots = PostgresCluster.fillSlots(.ints(begin.rated), .text(begin.m.rawValue))
     return try pool.transact { (transaction) throws(StoreError) -> BeginResult in
-      var found: ArraySlice<PGRows>
-      do throws(StoreError) {
-        found = try PostgresCluster.runWithLease(owner, looks, &transaction).rows[...]
-      } catch {
-        // One that another node is about to take counts as gone: whoever asked looks again.
-        guard case .contended = error, !begin.tickets.isEmpty else { throw error }
-        return .ticketsGone
-      }
-      for room in found.prefix(rooms.count) {
-        if let m = room.rows.first?.first?.text.flatMap(MatchID.init(rawValue:)) { return .known(m) }
-      }
-      found = found.dropFirst(rooms.count)
-      guard found.prefix(begin.tickets.count).allSatisfy({ $0.count == 1 }) else { return .ticketsGone }
-      found = found.dropFirst(begin.tickets.count)
-      let accounts = found.first?.rows ?? []
+      let found = try PostgresCluster.runWithLease(owner, looks, &transaction).rows
       for (account, rating) in zip(begin.rated, begin.ratings) {
-        let row = accounts.first { $0[0].int == account }
+        let row = found[1].rows.first { $0[0].int == account }
         if row?[4].bool == true { return .playing(account) }
         guard let row, row[1].double == rating.value, row[2].double == rating.deviation,
           row[3].double == rating.volatility
         else { return .stale }
       }
-      if begin.code != nil, found.last?.rows.isEmpty == false { return .codeTaken }
-      // Another node may have used the key for a room just now: look again.
-      if !rooms.isEmpty, try transaction.run(changes).prefix(begin.keys.count).contains(where: { $0.count != 1 }) {
-        throw .contended("a key was used meanwhile")
+      if let room = begin.room {
+        for row in found[4].rows {
+          guard let m = row[0].text.flatMap(MatchID.init(rawValue:)), let body = row[1].bytes else { continue }
+          if let key = room.key, (try? MatchEvent(body: body))?.mid == key { return .known(m) }
+        }
+        if !found[3].rows.isEmpty { return .codeTaken }
       }
-      try transaction.finish((rooms.isEmpty ? changes : []) + work.calls)
+      try transaction.finish((begin.rated.isEmpty ? [] : [slots]) + work.calls)
       return .begun
     }
   }
@@ -129,11 +105,6 @@ extension PostgresCluster {
       AND NOT EXISTS (SELECT 1 FROM match m WHERE m.ended IS NULL AND m.x = a.id)
       AND NOT EXISTS (SELECT 1 FROM match m WHERE m.ended IS NULL AND m.o = a.id)
       AND NOT EXISTS (SELECT 1 FROM match m WHERE m.ended IS NULL AND m.opener = a.id)
-    """,
-    "DELETE FROM used_key WHERE at <= \(now) - 600000",
-    """
-    DELETE FROM ticket t WHERE NOT EXISTS (
-      SELECT 1 FROM node n WHERE n.epoch = t.epoch AND n.lease_until > \(now))
     """,
     """
     DELETE FROM node n WHERE lease_until <= \(now) - 60000

@@ -111,11 +111,7 @@ extension PostgresCluster {
   private static let settle = PGStatement(
     "settle", "UPDATE session SET previous = NULL WHERE id = $1 AND generation = $2::bigint")
   private static let detach = PGStatement(
-    "detach",
-    """
-    WITH gone AS (UPDATE session SET epoch = NULL WHERE id = $1 AND generation = $2::bigint RETURNING id)
-    DELETE FROM ticket WHERE session IN (SELECT id FROM gone)
-    """)
+    "detach", "UPDATE session SET epoch = NULL WHERE id = $1 AND generation = $2::bigint")
 
   package func settle(session: String, generation: Int64) throws(StoreError) {
     _ = try pool.run([PostgresCluster.settle(.text(session), .int(generation))])
@@ -164,12 +160,17 @@ extension PostgresCluster {
   // MARK: profiles
 
   private static let account = PGStatement(
-    "account", "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
+    "account",
+    """
+    SELECT \(PostgresRows.accountColumns), (SELECT id FROM match m WHERE m.id = account.rated_match AND m.ended IS NULL)
+    FROM account WHERE id = $1::bigint
+    """)
+  /// A seat's keys are in the first event of a match that was sought and in the second of one that was a room, whose own is in the first.
   private static let liveOf = PGStatement(
     "live_of",
     """
-    SELECT id FROM match WHERE ended IS NULL AND (x = $1::bigint OR o = $1::bigint OR opener = $1::bigint)
-    ORDER BY created, id
+    SELECT m.id, e.body FROM match m LEFT JOIN match_event e ON e.match_id = m.id AND e.seq = 1
+    WHERE ended IS NULL AND (x = $1::bigint OR o = $1::bigint OR opener = $1::bigint) ORDER BY created, id
     """)
   private static let lastOf = PGStatement(
     "last_of",
@@ -187,11 +188,16 @@ extension PostgresCluster {
   static func profileCalls(_ id: Int64) -> [PGCall] { [account, liveOf, lastOf, blockedNames].map { $0(.int(id)) } }
 
   static func profile(_ found: [PGRows]) -> Profile? {
-    guard found.count == 4, let account = found[0].rows.first.flatMap(PostgresRows.account) else { return nil }
-    func ids(_ rows: PGRows) -> [MatchID] { rows.rows.compactMap { $0.first?.text.flatMap(MatchID.init(rawValue:)) } }
-    return Profile(
-      account: account, live: ids(found[1]), last: ids(found[2]).first,
+    guard found.count == 4, let row = found[0].rows.first, let account = PostgresRows.account(row.dropLast()) else {
+      return nil
+    }
+    func id(_ value: PGValue?) -> MatchID? { value?.text.flatMap(MatchID.init(rawValue:)) }
+    var profile = Profile(
+      account: account, live: found[1].rows.compactMap { id($0.first) }, last: id(found[2].rows.first?.first),
       blockedNames: found[3].rows.compactMap { $0.first?.text })
+    profile.rated = id(row.last)
+    for live in found[1].rows { if let m = id(live.first) { profile.openings[m] = live.last?.bytes } }
+    return profile
   }
 
   package func profile(_ account: Int64) throws(StoreError) -> Profile? {

@@ -141,11 +141,8 @@ package final class PostgresCluster: ClusterStore {
     return Renewal(nodes: nodes, inForce: inForce, common: versions.last?.int.map { Int($0) } ?? inForce)
   }
 
-  private static let dropNodeTickets = PGStatement(once: "DELETE FROM ticket WHERE epoch = $1::bigint")
-
   package func leave() throws(StoreError) {
-    let mine = PGValue.int(try mine())
-    _ = try pool.run([PostgresCluster.endLease(mine), PostgresCluster.dropNodeTickets(mine)])
+    _ = try pool.run([PostgresCluster.endLease(.int(try mine()))])
   }
 
   /// The nodes' rows are locked as long as their matches are being taken: a renewal that is under way in the meantime finds the

@@ -41,7 +41,8 @@ enum PostgresMigrations {
       """,
       "CREATE UNIQUE INDEX match_event_mid ON match_event (match_id, side, mid) WHERE mid IS NOT NULL",
     ],
-    // What several nodes share. Times are milliseconds since 1970 on the database's clock.
+    // What several nodes share. Times are milliseconds since 1970 on the database's clock. `ticket` and `used_key` were the queue's,
+    // when its rows were everybody's; older builds still use them.
     [
       "CREATE SEQUENCE node_epoch", "CREATE SEQUENCE account_id",
       """

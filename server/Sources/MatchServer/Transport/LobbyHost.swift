@@ -525,9 +525,10 @@ extension LobbyHost {
     case .evict(let epoch, let session, let generation):
       tell(epoch, .evict(session: session, generation: generation))
     case .refresh(let account): for node in lobby.otherNodes { tell(node.epoch, .refresh(account: account)) }
-    case .notHere(let id, let work, let m):
-      peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m) }
-    case .giveBack(let id, let seek, let waited): peers[id]?.tellHolder { .giveBack($0, seek, waited: waited) }
+    case .notHere(let id, let work, let m, let home):
+      peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m, at: home) }
+    case .here(let id, let m, let sought): peers[id]?.tellHolder { .here($0, m, sought: sought) }
+    case .played(let id, let account): peers[id]?.tellHolder { .played($0, account) }
     case .startOver(let why):
       let generation = generation
       // Not in the middle of what is being carried out.
@@ -578,10 +579,10 @@ extension LobbyHost {
     reduce(.cluster(input))
   }
 
-  func attached(_ id: ConnectionID, _ peer: any Peer, _ attachment: Attachment) {
+  func attached(_ epoch: Int64, _ id: ConnectionID, _ peer: any Peer, _ attachment: Attachment) {
     loop.preconditionInEventLoop()
     peers[id] = peer
-    reduce(.cluster(.attached(id, attachment)))
+    reduce(.cluster(.attached(epoch, id, attachment)))
   }
 
   func linkLost(_ epoch: Int64, heard: Int64) {
@@ -598,9 +599,10 @@ extension LobbyHost {
       peer.deliver(line, kind)
       flushSoon(peer)
     case .end(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry, node: nil)
-    case .notHere(let id, let work, let m):
-      reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m)))
-    case .giveBack(let id, let seek, let waited): reduce(.cluster(.givenBack(id, seek, waited: waited)))
+    case .notHere(let id, let work, let m, let home):
+      reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m, at: home)))
+    case .here(let id, let m, let sought): reduce(.cluster(.here(epoch, id, m, sought: sought)))
+    case .played(let id, let account): reduce(.cluster(.played(id, account)))
     default: break
     }
   }
