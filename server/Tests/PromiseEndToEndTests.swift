@@ -188,15 +188,25 @@ import TicTacToe
     try await server.stop()
   }
 
-  @Test func `whoever waits at a node that ends goes on waiting at the next, as long as he has`() throws {
-    let cluster = MemoryCluster { 1_700_000_000_000 }
-    let (first, view) = (cluster.view(), cluster.view())
-    let owner = try first.join(node("q"), lease: 3000, replacing: nil)
-    let epoch = try view.join(node("a"), lease: 3000, replacing: nil)
+  /// A node of a cluster stepped by hand, and another that joined before or after it.
+  private struct SteppedNode {
+    let view: MemoryClusterView
+    var lobby: Lobby
     var moment = Moment(steady: 1000, wall: 1_700_000_000_000)
-    var lobby = Lobby(.init(), epoch: epoch, joined: 1000, random: .seeded(SplitMix64(seed: 1)), now: moment)
-    var (told, said): ([Int64], [String]) = ([], [])
-    func step(_ input: LobbyInput) throws {
+    /// Where work was brought, and what was said.
+    var told: [(epoch: Int64, m: MatchID)] = []
+    var said: [String] = []
+
+    init(_ view: MemoryClusterView) throws {
+      self.view = view
+      let epoch = try view.join(node("a"), lease: 3000, replacing: nil)
+      lobby = Lobby(.init(), epoch: epoch, joined: 1000, random: .seeded(SplitMix64(seed: 1)), now: moment)
+      try step(.tick)
+      try step(.connected(1, address: nil))
+      try say(#"{"t":"hello","v":[1],"client":"t"}"#)
+    }
+
+    mutating func step(_ input: LobbyInput) throws {
       var inputs = [input]
       while !inputs.isEmpty {
         for effect in lobby.reduce(inputs.removeFirst(), now: moment) {
@@ -205,31 +215,55 @@ import TicTacToe
           case .send(_, let line, _): said.append(String(decoding: line, as: UTF8.self))
           case .cluster(.ask(let number, let question)):
             inputs.append(.cluster(.answer(number, try view.answer(question))))
-          case .cluster(.relay(let epoch, _, .seek, .queue, _)): told.append(epoch)
+          case .cluster(.relay(let epoch, _, _, let m, _)): told.append((epoch, m))
           default: break
           }
         }
       }
     }
-    func say(_ line: String) throws {
+
+    mutating func say(_ line: String) throws {
       let parsed = try Array(line.utf8).withUnsafeBytes { raw in try ClientLine(raw) }
       try step(.line(1, parsed, at: moment.steady, roundTrip: 0))
     }
-    try step(.tick)
-    try step(.connected(1, address: nil))
-    try say(#"{"t":"hello","v":[1],"client":"t"}"#)
-    try say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
-    #expect(told == [owner])
-    moment.steady += 2000
-    try first.leave()
-    try step(.cluster(.linkLost(owner, heard: moment.steady)))
-    for _ in 0..<20 {
-      moment.steady += 100
-      try step(.tick)
+
+    mutating func wait(_ milliseconds: Int64) throws {
+      for _ in 0..<milliseconds / 100 {
+        moment.steady += 100
+        try step(.tick)
+      }
     }
-    let queued = try #require(said.last { $0.contains(#""t":"queued""#) })
+  }
+
+  @Test func `whoever waits at a node that ends goes on waiting at the next, as long as he has`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    let first = cluster.view()
+    let owner = try first.join(node("q"), lease: 3000, replacing: nil)
+    var second = try SteppedNode(cluster.view())
+    try second.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
+    #expect(second.told.map(\.epoch) == [owner] && second.told[0].m == .queue)
+    second.moment.steady += 2000
+    try first.leave()
+    try second.step(.cluster(.linkLost(owner, heard: second.moment.steady)))
+    try second.wait(2000)
+    let queued = try #require(second.said.last { $0.contains(#""t":"queued""#) })
     #expect(queued.contains(#""waited":2"#), "\(queued)")
-    #expect(lobby.tickets.count == 1 && told == [owner])
+    #expect(second.lobby.tickets.count == 1 && second.told.count == 1)
+  }
+
+  @Test func `a match of a node that has just joined is asked for there once its address is known`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    var first = try SteppedNode(cluster.view())
+    let late = cluster.view()
+    let epoch = try late.join(node("b"), lease: 3000, replacing: nil)
+    let m = someID(1)
+    try late.commit([.match(MatchRecord(id: m, x: nil, o: nil, created: 5)), .append(m, after: 0, [event(1)])])
+    first.moment.steady += 10
+    try first.say(#"{"t":"watch","id":"w","m":"\#(m)"}"#)
+    // Of this the node says that nobody is there, and the player is sent away.
+    #expect(first.told.allSatisfy { told in first.lobby.otherNodes.contains { $0.epoch == told.epoch } })
+    try first.wait(1000)
+    #expect(first.told.map(\.epoch) == [epoch])
   }
 
   @Test func `a room's log begins with its first event for both, and who comes back sees the match before himself`()

@@ -313,9 +313,9 @@ extension Simulation {
     count("frame")
     // A node is called once at a time: what is said while that fails is lost with it.
     if links.unnoticed.contains(call(to: epoch, from: i)) { return }
-    guard let j = nodes.firstIndex(where: { $0.epoch == epoch && $0.lobby != nil }), j != i else {
-      return unreachable(epoch, from: i)
-    }
+    guard nodes[i].lobby?.otherNodes.contains(where: { $0.epoch == epoch }) == true,
+      let j = nodes.firstIndex(where: { $0.epoch == epoch && $0.lobby != nil }), j != i
+    else { return unreachable(epoch, from: i) }
     let all = Link(from: i, fromLife: nodes[i].life, to: j, toLife: nodes[j].life)
     var link = all
     link.number = links.count[all] ?? 0

@@ -39,11 +39,14 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
           game = ask(link, i)
         } else if line.has(#"{"t":"ping""#) {
           link.send("{\"t\":\"pong\",\"ts\":\(line.number(at: 17))}\n")
+        } else if line.has(#"{"t":"bye""#) {
+          faults.append("sent away: \(String(decoding: line, as: UTF8.self))")
         } else if line.has(#"{"t":"err""#) {
           faults.append("export refused: \(String(decoding: line, as: UTF8.self))")
           game = ask(link, i)
         }
       }
+      link.onEnd = { [self] in faults.append("connection \(i) ended, having asked for \(asked[i] ?? "nothing")") }
       game = ask(link, i)
     }
     return promise.futureResult

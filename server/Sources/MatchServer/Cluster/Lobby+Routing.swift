@@ -126,7 +126,7 @@ extension Lobby {
       } else if owner == failed {
         retry(work, m, for: id, since: since, failed: nil)
       } else {
-        relay(work, m, for: id, to: owner)
+        relay(work, m, for: id, to: owner, since: since)
       }
     }
   }
@@ -210,7 +210,13 @@ extension Lobby {
 
   // MARK: at another node
 
-  mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64) {
+  private mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64, since: Int64? = nil) {
+    guard cluster?.nodes.contains(where: { $0.epoch == epoch }) == true else {
+      // It joined a moment ago, or its lease is over: a look at the leases tells.
+      cluster?.remote[id]?[m] = nil
+      renew()
+      return retry(work, m, for: id, since: since ?? now.steady, failed: nil)
+    }
     guard let connection = connections[id], let session = connection.session.flatMap({ sessions[$0] }),
       let account = accounts[session.record.account]
     else { return }
