@@ -365,6 +365,14 @@ private final class Caller: ChannelInboundHandler, Sendable {
       let later = Array(bytes.dropLast(2)) + Array(#","later":{"x":[1]}}"#.utf8)
       #expect(try later.withUnsafeBytes { try NodeFrame($0) } == frame)
     }
+    // A client's own bytes go on as they are, however deep the fields are that nobody knows.
+    var said = line
+    said.source = Array(#"{"t":"move","id":"c1","m":"\#(someID(1))","mid":"m","ply":3,"cell":"b2","x":[[[1]]]}"#.utf8)
+    let forwarded = NodeFrame.work(1, .line(said, at: 12), someID(1), roundTrip: 40).bytes.dropLast()
+    #expect(String(decoding: forwarded, as: UTF8.self).contains(String(decoding: said.source ?? [], as: UTF8.self)))
+    #expect(
+      try forwarded.withUnsafeBytes { try NodeFrame($0) }
+        == frames[frames.firstIndex { $0 == .work(1, .line(line, at: 12), someID(1), roundTrip: 40) } ?? 0])
     // A build of before there were versions does not say which its client speaks: it can only be the first.
     let attach = String(decoding: try #require(frames.last).bytes.dropLast(), as: UTF8.self)
     let early = Array(attach.replacing(#","speaks":2"#, with: "").utf8)

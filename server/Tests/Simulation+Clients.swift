@@ -72,12 +72,13 @@ extension Simulation {
   mutating func carryOut(_ i: Int, _ output: ClientModel.Output) {
     guard let id = clients[i].connection else { return }
     for line in output.lines {
-      guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ClientLine(raw) }) else {
+      guard var parsed = try? line.dropLast().withUnsafeBytes({ raw in try ClientLine(raw) }) else {
         checker.faults.append("the client said what cannot be read: \(String(decoding: line, as: UTF8.self))")
         continue
       }
       if case .act(let m?, _, let mid?) = parsed.message, let re = parsed.id { clients[i].mids[re] = (m, mid) }
       if case .pong = parsed.message { continue }
+      if options.nodes > 0 { parsed.source = line.dropLast() }
       clients[i].upAt = max(clients[i].upAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 600 : 40)))
       queue.set(.toServer(id, parsed), at: clients[i].upAt)
       // The network below may deliver a copy on a connection that is gone; the command itself may come again later.
@@ -167,10 +168,12 @@ extension Simulation {
   /// Bare words, JSON and neither in one breath, some few or a flood, over what others and it itself play, with ids that
   /// were used for something else.
   private mutating func attack(_ id: ConnectionID) {
-    var gate = gates[id] ?? ServerSession(.init(), now: now)
+    var configuration = ServerSession.Configuration()
+    configuration.keepsSource = options.nodes > 0
+    var gate = gates[id] ?? ServerSession(configuration, now: now)
     var text = gates[id] == nil ? "{\"t\":\"hello\",\"v\":[1],\"client\":\"sim\"}\n" : ""
     let lines = [1, 5, 30, 300][random.below(4)]
-    let known = clients.flatMap { $0.model.matches.keys.map(\.rawValue) }.sorted() + ["0123456789ab", "x"]
+    let known = clients.flatMap { $0.model.matches.keys.map(\.rawValue) }.sorted() + ["0123456789ab", "x", "queue"]
     let used = clients[0].mids.values.map(\.1).sorted() + ["srv-3", "same"]
     for _ in 0..<lines { text += insult(known, used) + "\n" }
     count(lines == 300 ? "flood" : "attack")

@@ -100,6 +100,8 @@ public struct ClientLine: Sendable, Hashable {
   public var id: String?
   /// The message.
   public var message: ClientMessage
+  /// The JSON it was read from, where it may be given on to another node.
+  package var source: [UInt8]?
 
   /// Makes a line.
   public init(id: String? = nil, _ message: ClientMessage) {
@@ -128,7 +130,12 @@ extension ClientLine {
     message = try ClientMessage(fields)
   }
 
-  /// Reads a line that one server node gives to another: like a client's, but what a bare command leaves out may be missing.
+  /// Reads a line that one server node gives to another: like a client's, but what a bare command leaves out may be missing; O(n).
+  package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
+    try self.init(relayed: JSONObject(line: line, with: "t"))
+  }
+
+  /// The same from its fields.
   package init(relayed fields: JSONObject) throws(ProtocolError) {
     id = try fields.optionalString("id", max: Limits.id)
     message = try ClientMessage(fields, isRelayed: true)

@@ -35,6 +35,8 @@ public struct ServerSession: Sendable {
     public var silence = Limits.silence
     /// Milliseconds of silence after which a person's connection (bare commands, no heartbeats) is given up.
     public var personSilence = 600_000
+    /// Whether lines are delivered with their bytes, which another node may want.
+    public var keepsSource = false
     /// Makes the defaults.
     public init() {}
   }
@@ -87,9 +89,10 @@ public struct ServerSession: Sendable {
   }
 
   private mutating func take(_ line: UnsafeRawBufferPointer, _ now: Int64, _ act: (Action) -> Void) {
-    let parsed: ClientLine
+    var parsed: ClientLine
     do throws(ProtocolError) {
       parsed = try ClientLine(line)
+      if configuration.keepsSource, !ClientLine.isBare(line) { parsed.source = Array(line) }
     } catch {
       if error.isMalformed { return strike(error.message, act) }
       return act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))

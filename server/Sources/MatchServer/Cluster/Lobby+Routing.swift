@@ -399,6 +399,7 @@ extension ClientLine {
   /// The same line with its match named.
   func naming(_ m: MatchID) -> ClientLine {
     var line = self
+    line.source = nil
     switch message {
     case .act(_, let action, let mid): line.message = .act(m, action, mid: mid)
     case .say(_, let text): line.message = .say(m, text)

@@ -33,9 +33,6 @@ package enum NodeFrame: Sendable, Hashable {
 }
 
 extension NodeFrame {
-  private static let sendHead = Array(#"{"n":"send","c":"#.utf8)
-  private static let lineKey = Array(#","line":"#.utf8)
-
   /// The frame as a line, with its end; O(n).
   package var bytes: [UInt8] {
     var out = JSONWriter()
@@ -152,7 +149,7 @@ extension NodeFrame {
     switch work {
     case .line(let line, let age):
       out.field("age", age)
-      out.raw("line", line.bytes.dropLast())
+      out.raw("line", line.source ?? line.bytes.dropLast())
     case .seek(let seek, let re, let age, let isAgain):
       out.field("do", "seek")
       out.field("re", re)
@@ -179,7 +176,7 @@ extension NodeFrame {
 
   /// Reads a frame without its line end; O(n).
   package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    if let frame = NodeFrame(sent: line) {
+    if let frame = NodeFrame(sent: line) ?? NodeFrame(forwarded: line) {
       self = frame
       return
     }
@@ -249,30 +246,49 @@ extension NodeFrame {
     }
   }
 
-  /// The frame that is most of all there are, taken apart by hand: the line in it stays bytes.
+  /// The frames that are most of all there are, taken apart by hand: the line in them stays bytes.
   private init?(sent line: UnsafeRawBufferPointer) {
-    let head = NodeFrame.sendHead
-    guard line.count > head.count, line.starts(with: head), line.last == UInt8(ascii: "}") else { return nil }
-    var i = head.count
-    var c: ConnectionID = 0
-    while i < line.count, case let digit = line[i] &- 0x30, digit < 10 {
-      c = c &* 10 &+ ConnectionID(digit)
-      i += 1
-    }
-    let kindHead = #","k":""#.utf8
-    guard line[i...].starts(with: kindHead) else { return nil }
-    i += kindHead.count
-    guard let quote = line[i...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
-    let kind: LineKind
-    switch line[quote - 1] {
-    case UInt8(ascii: "/"):
-      guard let m = MatchID(rawValue: String(decoding: line[i..<(quote - 1)], as: UTF8.self)) else { return nil }
-      kind = .spectator(m)
-    case UInt8(ascii: "d"): kind = .droppable
-    default: kind = .essential
-    }
-    let start = quote + 1 + NodeFrame.lineKey.count
-    guard start < line.count, line[(quote + 1)...].starts(with: NodeFrame.lineKey) else { return nil }
-    self = .send(c, kind, Array(line[start..<(line.count - 1)]) + [UInt8(ascii: "\n")])
+    var rest = line[...]
+    guard rest.take(#"{"n":"send","c":"#), let c = rest.number(), rest.take(#","k":""#), let kind = rest.word(),
+      rest.take(#","line":"#), rest.popLast() == UInt8(ascii: "}")
+    else { return nil }
+    let m = kind.last == "/" ? MatchID(rawValue: String(kind.dropLast())) : nil
+    self = .send(
+      ConnectionID(c), m.map { .spectator($0) } ?? (kind == "d" ? .droppable : .essential),
+      Array(rest) + [UInt8(ascii: "\n")])
+  }
+
+  /// What a client said is read as it was said, so that no fields of its make a frame that cannot be.
+  private init?(forwarded line: UnsafeRawBufferPointer) {
+    var rest = line[...]
+    guard rest.take(#"{"n":"work","c":"#), let c = rest.number(), rest.take(#","rt":"#), let roundTrip = rest.number(),
+      rest.take(#","m":""#), let m = rest.word().flatMap(MatchID.init(rawValue:)), rest.take(#","age":"#),
+      let age = rest.number(), rest.take(#","line":"#), rest.popLast() == UInt8(ascii: "}"),
+      let said = try? ClientLine(relayed: UnsafeRawBufferPointer(rebasing: rest))
+    else { return nil }
+    self = .work(ConnectionID(c), .line(said, at: age), m, roundTrip: Int(roundTrip))
+  }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+  /// Takes a text from the front, if it is there.
+  fileprivate mutating func take(_ text: StaticString) -> Bool {
+    let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    guard starts(with: bytes) else { return false }
+    removeFirst(bytes.count)
+    return true
+  }
+
+  fileprivate mutating func number() -> Int64? {
+    let digits = prefix { (0x30...0x39).contains($0) }
+    removeFirst(digits.count)
+    return Int64(String(decoding: digits, as: UTF8.self))
+  }
+
+  /// Takes what comes before the next quote, and the quote.
+  fileprivate mutating func word() -> String? {
+    guard let quote = firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+    defer { self = self[(quote + 1)...] }
+    return String(decoding: self[..<quote], as: UTF8.self)
   }
 }

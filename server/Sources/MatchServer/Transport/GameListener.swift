@@ -195,7 +195,9 @@ public final class GameListener: Sendable {
       sweeps[ObjectIdentifier(loop)] = sweep
       return sweep
     }
-    return SessionHandler(id: id, host: host, sweep: sweep, configuration: configuration.session, loop: loop)
+    var session = configuration.session
+    session.keepsSource = host.isNode
+    return SessionHandler(id: id, host: host, sweep: sweep, configuration: session, loop: loop)
   }
 
   /// Counts a connection of an address; `false` if it has as many as it may.

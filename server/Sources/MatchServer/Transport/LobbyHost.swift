@@ -63,6 +63,8 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private let isInstant: Bool
   /// What makes it a node of a cluster, if it is one.
   private var seat: NodeSeat?
+  /// Whether something does.
+  let isNode: Bool
   private let leases = DispatchQueue(label: "alina.lease", qos: .userInteractive)
   /// What the cluster refuses this node with: it can never join again, and the process should end.
   let refusals: AsyncStream<StoreError>
@@ -77,7 +79,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     self.logger = logger
     self.configuration = configuration
     (refusals, refused) = AsyncStream.makeStream()
-    isInstant = store is MemoryStore
+    (isInstant, isNode) = (store is MemoryStore, false)
     let recovery = try store.recover()
     try recovery.check()
     lobby = Lobby(configuration, recovery: recovery, random: .system, now: .current)
@@ -90,7 +92,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     self.logger = logger
     self.configuration = configuration
     (refusals, refused) = AsyncStream.makeStream()
-    isInstant = false
+    (isInstant, isNode) = (false, true)
     self.seat = seat
     lobby = Lobby(configuration, recovery: Recovery(), random: .system, now: .current)
   }
