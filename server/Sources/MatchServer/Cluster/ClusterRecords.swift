@@ -20,9 +20,6 @@ package struct Lifetimes: Sendable, Hashable {
   package var guest: Int64
   /// For named accounts.
   package var account: Int64
-
-  /// Makes lifetimes.
-  package init(guest: Int64, account: Int64) { (self.guest, self.account) = (guest, account) }
 }
 
 /// What came of an entry.
@@ -45,11 +42,6 @@ package struct Entered: Sendable, Hashable {
   package var before: Int64?
   /// The account, what it plays.
   package var profile: Profile
-
-  /// Makes an answer.
-  package init(session: SessionRecord, generation: Int64, before: Int64?, profile: Profile) {
-    (self.session, self.generation, self.before, self.profile) = (session, generation, before, profile)
-  }
 }
 
 /// An account and what it plays.
@@ -66,11 +58,6 @@ package struct Profile: Sendable, Hashable {
   package var rated: MatchID?
   /// The bodies of the first events of its live matches and open rooms, which name the keys that led to them.
   package var openings: [MatchID: [UInt8]] = [:]
-
-  /// Makes a profile.
-  package init(account: AccountRecord, live: [MatchID], last: MatchID?, blockedNames: [String]) {
-    (self.account, self.live, self.last, self.blockedNames) = (account, live, last, blockedNames)
-  }
 }
 
 /// Whose account: its number, or its name without regard to case.
@@ -173,9 +160,6 @@ package struct MatchBegin: Sendable, Hashable {
     package var code: String
     package var key: String?
   }
-
-  /// Makes a beginning.
-  package init(m: MatchID, writes: [StoreWrite]) { (self.m, self.writes) = (m, writes) }
 }
 
 /// What came of beginning a match; all but `begun` changed nothing.

@@ -102,11 +102,6 @@ package struct Renewal: Sendable, Hashable {
   package var inForce: Int
   /// The version that could be: see `raiseLanguage`.
   package var common: Int
-
-  /// Makes an answer.
-  package init(nodes: [NodeRecord], inForce: Int, common: Int) {
-    (self.nodes, self.inForce, self.common) = (nodes, inForce, common)
-  }
 }
 
 /// What a node says of itself.
@@ -117,11 +112,6 @@ package struct NodeDescription: Sendable, Hashable {
   package var address: String
   /// `HOST:PORT` for other nodes.
   package var peer: String
-
-  /// Makes a description.
-  package init(name: String, address: String, peer: String) {
-    (self.name, self.address, self.peer) = (name, address, peer)
-  }
 }
 
 /// An incarnation of a node.
@@ -132,11 +122,6 @@ package struct NodeRecord: Sendable, Hashable {
   package var node: NodeDescription
   /// Milliseconds its lease has left.
   package var left: Int64
-
-  /// Makes a record.
-  package init(epoch: Int64, node: NodeDescription, left: Int64) {
-    (self.epoch, self.node, self.left) = (epoch, node, left)
-  }
 }
 
 /// A match taken over, and the accounts of its seats and opener, by id, as far as they still exist.
@@ -145,9 +130,6 @@ package struct Adoption: Sendable, Hashable {
   package var match: StoredMatch
   /// The accounts.
   package var accounts: [AccountRecord]
-
-  /// Makes an adoption.
-  package init(match: StoredMatch, accounts: [AccountRecord]) { (self.match, self.accounts) = (match, accounts) }
 }
 
 /// Where a match is.
@@ -158,9 +140,4 @@ package struct MatchPlace: Sendable, Hashable {
   package var owner: Int64?
   /// Milliseconds since it ended, `nil` while it is live.
   package var endedAgo: Int64?
-
-  /// Makes a place.
-  package init(m: MatchID, owner: Int64?, endedAgo: Int64?) {
-    (self.m, self.owner, self.endedAgo) = (m, owner, endedAgo)
-  }
 }

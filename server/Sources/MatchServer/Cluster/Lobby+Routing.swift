@@ -101,10 +101,7 @@ extension Lobby {
   ) {
     guard connections[id] != nil, let cluster else { return }
     if isHere(m) { return serve(work, m, id) }
-    if case .follow(_, let re, true) = work, place == nil || place?.endedAgo != nil, let wish = cluster.wishes[id] {
-      // What the key of a seek led to is over: the seek begins anew.
-      return goOn(wish.seek, since: wish.since, after: m, id, re)
-    }
+    if case .follow(_, let re, true) = work, place == nil || place?.endedAgo != nil { return goOn(after: m, id, re) }
     guard let place else {
       if case .line(let line, _) = work { refuse(id, line.id, .notFound, "there is no such match") }
       return
@@ -184,10 +181,10 @@ extension Lobby {
     case .found(let m): found(m, id)
     case .begin(let pairing): begin(pairing)
     case .follow(let m, let re, let isNew):
-      guard let match = matches[m] else {
-        // It ended while it was being looked for. Whoever asked with its key asks again and is queued.
-        if re != nil { refuse(id, re, .busy, "the match that this led to has just ended; seek again") }
-        return
+      guard let match = matches[m], !isNew || !match.isOver else {
+        // It has ended: a seek that led to it begins anew, at the node that knows it.
+        if cluster?.virtual[id] != nil { return effects.append(.cluster(.notHere(id, work, m, at: nil))) }
+        return goOn(after: m, id, re)
       }
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
         let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
@@ -237,7 +234,7 @@ extension Lobby {
     guard connections[id] != nil else { return }
     if cluster?.remote[id]?[m] == epoch { cluster?.remote[id]?[m] = nil }
     switch work {
-    case .seek(let seek, let re, let since, _) where m != .queue: return goOn(seek, since: since, after: m, id, re)
+    case .seek(_, let re, _, _) where m != .queue: return goOn(after: m, id, re)
     case .found: cluster?.wishes[id] = nil
     case .begin, .follow: return brought(work, m, to: home, for: id)
     default: break

@@ -32,15 +32,11 @@ extension Lobby {
     route(.seek(seek, re: re, since: wish.since, isAgain: false), .queue, for: id)
   }
 
-  /// A seek goes on, unless it led to another match or has been taken back.
-  mutating func goOn(
-    _ seek: ClientMessage.Seek, since: Int64, after m: MatchID?, _ id: ConnectionID, _ re: String? = nil
-  ) {
-    if let cluster {
-      guard let wish = cluster.wishes[id], wish.led == nil || wish.led == m else { return }
-      self.cluster?.wishes[id] = Wish(seek: seek, since: since)
-    }
-    route(.seek(seek, re: re, since: since, isAgain: true), .queue, for: id)
+  /// What was sought goes on being sought after a match that came to nothing, unless it led to another one or has been taken back.
+  mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
+    guard let wish = cluster?.wishes[id], wish.led == nil || wish.led == m else { return }
+    cluster?.wishes[id]?.led = nil
+    route(.seek(wish.seek, re: re, since: wish.since, isAgain: true), .queue, for: id)
   }
 
   /// The seek of a connection has led to a match: it waits no more.
@@ -271,10 +267,13 @@ extension Lobby {
   /// Puts somebody back into the queue with his waiting time, if he is still here.
   mutating func giveBack(_ seat: Ticket, after m: MatchID) {
     guard let id = sessions[seat.session]?.connection else { return }
-    if cluster?.virtual[id] == nil {
-      goOn(seat.seek, since: seat.since, after: m, id)
+    let work = Work.seek(seat.seek, re: nil, since: seat.since, isAgain: true)
+    if cluster == nil {
+      serve(work, .queue, id)
+    } else if cluster?.virtual[id] == nil {
+      goOn(after: m, id)
     } else {
-      emit(.cluster(.notHere(id, .seek(seat.seek, re: nil, since: seat.since, isAgain: true), m, at: nil)))
+      emit(.cluster(.notHere(id, work, m, at: nil)))
     }
   }
 }
