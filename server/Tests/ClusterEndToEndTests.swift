@@ -335,9 +335,9 @@ private final class Caller: ChannelInboundHandler, Sendable {
     let bare = ClientLine(.act(someID(1), .move(ply: nil, cell: Square(4)), mid: nil))
     let answer = ServerMessage.ok(someID(1), seq: 3).bytes(re: "c1")
     let seek = ClientMessage.Seek(MatchTerms(rated: true), range: 7, bots: true, key: "k")
-    let seat = Ticket(session: "s", account: 7, seek: seek, since: 99)
+    let seat = Ticket(id: "t", session: "s", player: account, seek: seek, isBot: true, since: 99)
     let pairing = Pairing(
-      m: someID(1), seats: Sides(x: seat, o: Ticket(session: "t", account: 8, seek: seek, since: 0)))
+      m: someID(1), seats: Sides(x: seat, o: seat))
     let frames: [NodeFrame] = [
       .hello(epoch: 3, to: 4), .detach(5, clean: true), .hint, .ping, .pong, .evict(session: "s", generation: .max),
       .refresh(account: 7), .work(1, .line(line, at: 12), someID(1), roundTrip: 40),
@@ -346,9 +346,9 @@ private final class Caller: ChannelInboundHandler, Sendable {
       .work(2, .room(someID(1), re: nil), someID(1), roundTrip: 1),
       .work(2, .caughtUp(someID(1)), someID(1), roundTrip: 1),
       .notHere(9, .line(line, at: 1), someID(1), at: nil), .end(3, .replaced, "so", retry: 5),
-      .notHere(9, .begin(pairing), someID(1), at: 7), .here(4, someID(1), sought: true), .played(4, account),
-      .work(4, .seek(seek, re: "q", since: 99, isAgain: true), .queue, roundTrip: 0),
-      .work(4, .found(someID(1)), .queue, roundTrip: 0),
+      .notHere(9, .begin(pairing), someID(1), at: 7), .here(4, someID(1), ticket: "t"), .played(4, account),
+      .work(4, .wait(seat), .queue, roundTrip: 0), .work(4, .leave("t"), .queue, roundTrip: 0),
+      .notHere(4, .found("t", someID(1)), .queue, at: nil), .notHere(4, .refused("t", .occupied), .queue, at: nil),
       .send(1, .essential, answer), .send(1 << 62, .droppable, answer), .send(7, .spectator(someID(2)), answer),
       .attach(
         6,

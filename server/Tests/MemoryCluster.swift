@@ -72,7 +72,7 @@ extension MemoryCluster.State {
         case .append(let m, _, _):
           guard epochs[m] == nil || epochs[m] == epoch else { throw .conflict("match \(m) belongs to another node") }
         case .match(let record):
-          guard epochs[record.id] == nil || epochs[record.id] == epoch else {
+          guard epochs[record.id].map({ $0 == epoch }) ?? isGood(epoch) else {
             throw .conflict("match \(record.id) belongs to another node")
           }
         default: break
@@ -130,7 +130,9 @@ extension MemoryCluster.State {
       account: account, live: live, last: last?.id,
       blockedNames: account.blocked.prefix(50).compactMap { content.accounts[$0]?.name })
     profile.rated = slots[id].flatMap { isLive($0) ? $0 : nil }
-    for m in live { profile.openings[m] = content.matches[m]?.events.first?.body }
+    profile.openings = live.compactMap { content.matches[$0] }.map {
+      StoredMatch(record: $0.record, events: Array($0.events.prefix(1)), length: $0.length)
+    }
     return profile
   }
 

@@ -289,8 +289,8 @@ extension Simulation {
     case .notHere(let id, let work, let m, let home):
       guard let far = links.far[id] else { return }
       frame(.notHere(far.id, work.aged(at: now), m, at: home), over: far.link, forth: false)
-    case .here(let id, let m, let sought):
-      if let far = links.far[id] { frame(.here(far.id, m, sought: sought), over: far.link, forth: false) }
+    case .here(let id, let m, let ticket):
+      if let far = links.far[id] { frame(.here(far.id, m, ticket: ticket), over: far.link, forth: false) }
     case .played(let id, let account):
       if let far = links.far[id] { frame(.played(far.id, account), over: far.link, forth: false) }
     case .startOver: startOver(i)
@@ -410,7 +410,7 @@ extension Simulation {
     case .notHere(let c, let work, let m, let home):
       count("not here")
       reduce(i, .cluster(.notHere(nodes[link.to].epoch, c, work.aged(at: now), m, at: home)))
-    case .here(let c, let m, let sought): reduce(i, .cluster(.here(nodes[link.to].epoch, c, m, sought: sought)))
+    case .here(let c, let m, let ticket): reduce(i, .cluster(.here(nodes[link.to].epoch, c, m, ticket: ticket)))
     case .played(let c, let account): reduce(i, .cluster(.played(c, account)))
     }
   }

@@ -56,8 +56,8 @@ package struct Profile: Sendable, Hashable {
   package var blockedNames: [String]
   /// The live match in its rated slot.
   package var rated: MatchID?
-  /// The bodies of the first events of its live matches and open rooms, which name the keys that led to them.
-  package var openings: [MatchID: [UInt8]] = [:]
+  /// Its live matches and open rooms with their first event each, which names the keys that led to them.
+  package var openings: [StoredMatch] = []
 }
 
 /// Whose account: its number, or its name without regard to case.

@@ -20,12 +20,16 @@ package struct Attachment: Sendable, Hashable {
 package enum Work: Sendable, Hashable {
   /// A line of the client, decoded at a time of this node's steady clock.
   case line(ClientLine, at: Int64)
-  /// Wait in the queue from now on, in answer to `re`, or again, having waited since a time of this node's steady clock.
-  case seek(ClientMessage.Seek, re: String?, since: Int64, isAgain: Bool)
+  /// Wait in the queue from now on; said back, wait elsewhere.
+  case wait(Ticket)
+  /// Wait no more with this ticket.
+  case leave(String)
+  /// This ticket is refused.
+  case refused(String, ErrorCode)
+  /// The key of this ticket has led to this match before.
+  case found(String, MatchID)
   /// Begin this match with the two who were paired, one of whom it is.
   case begin(Pairing)
-  /// Wait no more: the seek led to this match.
-  case found(MatchID)
   /// Follow a match from now on and be told how it stands; if it is new to the player, that he was paired, in answer to `re`.
   case follow(MatchID, re: String?, isNew: Bool)
   /// Be told the code of a room, as the answer to `re`.
@@ -39,15 +43,20 @@ extension Work {
   func aged(at now: Int64) -> Work {
     switch self {
     case .line(let line, let at): .line(line, at: now - at)
-    case .seek(let seek, let re, let since, let isAgain): .seek(seek, re: re, since: now - since, isAgain: isAgain)
-    case .begin(var pairing):
+    case .wait(let ticket): .wait(ticket.aged(at: now))
+    case .begin(let pairing):
       .begin(
-        {
-          for side in Player.allCases { pairing.seats[side].since = now - pairing.seats[side].since }
-          return pairing
-        }())
-    case .found, .follow, .room, .caughtUp: self
+        Pairing(m: pairing.m, seats: Sides(x: pairing.seats.x.aged(at: now), o: pairing.seats.o.aged(at: now))))
+    case .leave, .refused, .found, .follow, .room, .caughtUp: self
     }
+  }
+}
+
+extension Ticket {
+  fileprivate func aged(at now: Int64) -> Ticket {
+    var ticket = self
+    ticket.since = now - since
+    return ticket
   }
 }
 
@@ -63,8 +72,8 @@ package enum ClusterEffect: Sendable {
   case detach(Int64, ConnectionID, clean: Bool)
   /// Tell the holder of an attached connection that work for it belongs elsewhere: to that node, if it is known to which.
   case notHere(ConnectionID, Work, MatchID, at: Int64?)
-  /// Tell the holder of an attached connection that a match it plays is here, and is what it has sought if that is so.
-  case here(ConnectionID, MatchID, sought: Bool)
+  /// Tell the holder of an attached connection that a match it plays is here, and with which ticket it was sought.
+  case here(ConnectionID, MatchID, ticket: String?)
   /// Tell the holder of an attached connection how its account stands after a match.
   case played(ConnectionID, AccountRecord)
   /// Something in the store may concern that node.
@@ -88,7 +97,7 @@ package enum ClusterInput: Sendable {
   /// A node says that work for a connection belongs elsewhere.
   case notHere(Int64, ConnectionID, Work, MatchID, at: Int64?)
   /// A node has a match that a connection plays.
-  case here(Int64, ConnectionID, MatchID, sought: Bool)
+  case here(Int64, ConnectionID, MatchID, ticket: String?)
   /// An account has played at another node.
   case played(ConnectionID, AccountRecord)
   /// There may be something to take.
@@ -101,15 +110,6 @@ package enum ClusterInput: Sendable {
   case linkLost(Int64, heard: Int64)
   /// Everything is given away; nothing is said or done any more.
   case left
-}
-
-/// What a player of this node seeks.
-struct Wish: Sendable {
-  var seek: ClientMessage.Seek
-  /// When he began to wait.
-  var since: Int64
-  /// What it led to.
-  var led: MatchID?
 }
 
 /// What a node knows of its cluster.
@@ -135,7 +135,7 @@ struct ClusterState: Sendable {
     case page(ClusterQuestion)
     case placed(ConnectionID, Work, MatchID, since: Int64, failed: Int64?)
     case placedCode(ConnectionID, ClientLine, at: Int64)
-    case seeking(ConnectionID, ClientMessage.Seek, re: String?)
+    case seeking(ConnectionID, Ticket, re: String?)
     case paired(Pairing, Match)
     case opened(ConnectionID, re: String?, Match, key: String?)
     case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
@@ -171,10 +171,6 @@ struct ClusterState: Sendable {
   var departing: [Int64: [ConnectionID]] = [:]
   /// The connections that other nodes hold here, and which do.
   var virtual: [ConnectionID: Int64] = [:]
-  /// What the connections of this node seek, wherever they wait, and since when.
-  var wishes: [ConnectionID: Wish] = [:]
-  /// Whom the queue has given to another node to begin a match, until they have it.
-  var given: [MatchID: [ConnectionID: Ticket]] = [:]
   /// Matches whose rematch is being begun, and what came for them meanwhile.
   var beginning: [MatchID: [(ConnectionID, Work)]] = [:]
   /// When the lease is renewed in its turn.
@@ -184,9 +180,6 @@ struct ClusterState: Sendable {
   /// Pages of all nodes' matches and players: when they were asked for last, with what answer, and who waits for the next.
   var pages: [ClusterQuestion: (at: Int64, answer: ClusterAnswer)] = [:]
   var readers: [ClusterQuestion: [(ConnectionID, re: String?)]] = [:]
-
-  /// The node that has the queue: the oldest whose lease is good, which it stays until that is over.
-  var queueOwner: Int64? { nodes.first?.epoch }
 
   init(epoch: Int64, goodUntil: Int64) {
     self.epoch = epoch

@@ -25,10 +25,8 @@ extension Lobby {
       connections[id]?.roundTrip = roundTrip
       if connections[id] != nil { serveRelayed(work, m, id) }
     case .notHere(let epoch, let id, let work, let m, let home): notHere(epoch, id, work, m, at: home)
-    case .here(let epoch, let id, let m, let sought): here(epoch, id, m, sought: sought)
-    case .played(let id, let account):
-      // What this node is about to change itself is newer here.
-      if connections[id] != nil, matchesOf[account.id, default: []].isEmpty { accounts[account.id] = account }
+    case .here(let epoch, let id, let m, let ticket): here(epoch, id, m, ticket)
+    case .played(let id, let account): if connections[id] != nil { learn(account) }
     case .hinted:
       takeOver()
       renew()
@@ -101,13 +99,9 @@ extension Lobby {
     case (.placedCode(let id, let line, let at), .place(let place)):
       if let place { route(.line(line, at: at), place.m, for: id) } else { refuseCode(id, line.id) }
       proceed(id)
-    case (.seeking(let id, let seek, let re), .profile(let profile?)):
+    case (.seeking(let id, let ticket, let re), .profile(let profile?)):
       refresh(profile.account)
-      if profile.rated == nil {
-        queue(seek, id, re)
-      } else {
-        refuse(id, re, .occupied, "you are in a rated match; finish it before the next")
-      }
+      if profile.rated == nil { seek(ticket, id, re) } else { refuse(id, re, .occupied, Lobby.isPlaying) }
       proceed(id)
     case (.paired(let pairing, let match), let answer): paired(pairing, match, answer)
     case (.opened(let id, let re, let match, let key), let answer):

@@ -21,7 +21,7 @@ extension Lobby {
   mutating func perform(_ work: Work, for id: ConnectionID) {
     switch work {
     case .follow(let m, _, _), .room(let m, _), .caughtUp(let m): route(work, m, for: id)
-    case .seek, .found, .begin: route(work, .queue, for: id)
+    case .wait, .leave, .refused, .found, .begin: break  // nothing that a connection says by itself
     case .line(let line, let at):
       guard let connection = connections[id] else { return }
       guard let sessionID = connection.session else {
@@ -54,8 +54,8 @@ extension Lobby {
       }
     case .seek(let seek): wish(seek, session, account, id, line.id)
     case .unseek:
-      cluster?.wishes[id] = nil
-      route(work, .queue, for: id)
+      endWish(id)
+      send(.ok(nil, seq: nil), to: id, re: line.id, after: 0)
     case .create(let terms, let key): open(terms, key, account, id, line.id)
     case .join(let code):
       guard allowCode(account, id, line.id) else { return }
@@ -78,20 +78,10 @@ extension Lobby {
   mutating func route(_ work: Work, _ m: MatchID, for id: ConnectionID) {
     if cluster == nil || isHere(m) { return serve(work, m, id) }
     if let epoch = cluster?.remote[id]?[m] { return relay(work, m, for: id, to: epoch) }
-    locate(work, m, for: id, since: now.steady, failed: nil)
+    ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: nil))
   }
 
-  /// Whether a match, or the queue, is this node's.
-  private func isHere(_ m: MatchID) -> Bool {
-    m == .queue ? hasQueue : matches[m] != nil || cluster?.beginning[m] != nil
-  }
-
-  /// Finds out whose a match is; whose the queue is, the leases tell.
-  private mutating func locate(_ work: Work, _ m: MatchID, for id: ConnectionID, since: Int64, failed: Int64?) {
-    guard m == .queue else { return ask(.place(m), for: id, .placed(id, work, m, since: since, failed: failed)) }
-    let place = MatchPlace(m: m, owner: cluster?.queueOwner, endedAgo: nil)
-    placed(id, work, m, since: since, failed: failed, place)
-  }
+  private func isHere(_ m: MatchID) -> Bool { matches[m] != nil || cluster?.beginning[m] != nil }
 
   /// Milliseconds after its end for which a match is still looked for at its owner: as long as a rematch can be asked and agreed to.
   private var keptByOwner: Int64 { 2 * Int64(configuration.rematchWithin) + 10_000 }
@@ -101,9 +91,18 @@ extension Lobby {
   ) {
     guard connections[id] != nil, let cluster else { return }
     if isHere(m) { return serve(work, m, id) }
-    if case .follow(_, let re, true) = work, place == nil || place?.endedAgo != nil { return goOn(after: m, id, re) }
+    if case .follow(_, let re, true) = work, place?.endedAgo != nil { return goOn(after: m, id, re) }
     guard let place else {
-      if case .line(let line, _) = work { refuse(id, line.id, .notFound, "there is no such match") }
+      switch work {
+      case .line(let line, _): refuse(id, line.id, .notFound, "there is no such match")
+      // It may be on its way to the store; once it cannot be any more, the seek goes on.
+      case .follow(_, let re, true):
+        guard now.steady - since >= configuration.lease else {
+          return retry(work, m, for: id, since: since, failed: nil)
+        }
+        goOn(after: m, id, re)
+      default: break
+      }
       return
     }
     let isOld = place.endedAgo.map { $0 > keptByOwner } ?? false
@@ -111,7 +110,7 @@ extension Lobby {
     case cluster.epoch?, nil:
       if place.endedAgo != nil { serve(work, m, id) } else { retry(work, m, for: id, since: since, failed: nil) }
     case let owner?:
-      if let lost = cluster.lost[owner], now.steady - lost.at < configuration.lease, place.endedAgo == nil {
+      if isLost(owner), place.endedAgo == nil {
         // Nobody is sent away twice for one broken link: a node that is dead loses its lease soon, and one that renews it is cut off.
         if isCutOff(owner) {
           cannotReach(owner, work, m, for: id, since: since)
@@ -134,9 +133,9 @@ extension Lobby {
     guard now.steady - since < configuration.moveWithin else {
       switch work {
       case .line(let line, _): refuse(id, line.id, .busy, "the match is moving to another node; try again in a moment")
-      case .follow, .room, .seek, .begin:
+      case .follow, .room:
         emit(.close(id, .restart, "your match cannot be reached from here; come back", retry: nil))
-      case .caughtUp, .found: break
+      case .caughtUp, .wait, .leave, .refused, .found, .begin: break
       }
       return
     }
@@ -150,7 +149,11 @@ extension Lobby {
     guard let (id, work, m, since, failed) = cluster?.again.removeValue(forKey: number), connections[id] != nil else {
       return
     }
-    if isHere(m) { serve(work, m, id) } else { locate(work, m, for: id, since: since, failed: failed) }
+    if isHere(m) {
+      serve(work, m, id)
+    } else {
+      ask(.place(m), for: id, .placed(id, work, m, since: since, failed: failed))
+    }
     proceed(id)
   }
 
@@ -173,13 +176,12 @@ extension Lobby {
       case .act: act(line, account, id, at)
       case .say, .emote, .report: talk(line, account, id)
       case .join(let code): enterRoom(code, session, account, id, line.id)
-      case .unseek: unseek(session, id, line.id)
       default: break
       }
-    case .seek(let seek, let re, let since, let isAgain):
-      enqueue(seek, since: since, isAgain: isAgain, session, account, id, re)
-    case .found(let m): found(m, id)
+    case .wait(let ticket): if ticket.session == sessionID { enqueue(ticket, id) }
     case .begin(let pairing): begin(pairing)
+    case .leave(let ticket): leave(ticket)
+    case .refused, .found: break
     case .follow(let m, let re, let isNew):
       guard let match = matches[m], !isNew || !match.isOver else {
         // It has ended: a seek that led to it begins anew, at the node that knows it.
@@ -207,7 +209,7 @@ extension Lobby {
 
   // MARK: at another node
 
-  private mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64, since: Int64? = nil) {
+  mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64, since: Int64? = nil) {
     guard cluster?.nodes.contains(where: { $0.epoch == epoch }) == true else {
       // It joined a moment ago, or its lease is over: a look at the leases tells.
       cluster?.remote[id]?[m] = nil
@@ -234,29 +236,21 @@ extension Lobby {
     guard connections[id] != nil else { return }
     if cluster?.remote[id]?[m] == epoch { cluster?.remote[id]?[m] = nil }
     switch work {
-    case .seek(_, let re, _, _) where m != .queue: return goOn(after: m, id, re)
-    case .found: cluster?.wishes[id] = nil
-    case .begin, .follow: return brought(work, m, to: home, for: id)
+    case .begin(let pairing): return bring(pairing, to: home ?? epoch, id)
+    case .wait, .refused, .found: return givenBack(work, m, id)
     default: break
     }
     // However often it is sent on, a command does not wait longer than for one move of its match.
     var since = now.steady
     if case .line(_, let at) = work { since = min(since, at) }
-    locate(work, m, for: id, since: since, failed: epoch)
-  }
-
-  /// Takes work that came from elsewhere to its match.
-  mutating func brought(_ work: Work, _ m: MatchID, to home: Int64?, for id: ConnectionID) {
-    if case .follow = work { cluster?.wishes[id]?.led = m }
-    guard let home else { return route(work, m, for: id) }
-    if home == cluster?.epoch { serve(work, m, id) } else { relay(work, m, for: id, to: home) }
+    ask(.place(m), for: id, .placed(id, work, m, since: since, failed: epoch))
   }
 
   /// The node that a match of a player is at says so.
-  mutating func here(_ epoch: Int64, _ id: ConnectionID, _ m: MatchID, sought: Bool) {
+  mutating func here(_ epoch: Int64, _ id: ConnectionID, _ m: MatchID, _ ticket: String?) {
     guard connections[id] != nil else { return }
     cluster?.remote[id, default: [:]][m] = epoch
-    if sought { led(id, to: m) }
+    if let ticket, wishes[id]?.ticket.id == ticket { led(id, to: m) }
   }
 
   /// A node cannot be reached. Whoever waits for an answer from there does not know what became of his command: he comes
@@ -268,13 +262,9 @@ extension Lobby {
       cluster?.attachedTo[id]?.removeAll { $0 == epoch }
       let there = cluster?.remote[id]?.filter { $0.value == epoch }.keys.sorted() ?? []
       for m in there { cluster?.remote[id]?[m] = nil }
-      if there != [.queue] {
-        held.append(id)
-      } else if let wish = cluster?.wishes[id], wish.led == nil {
-        // Who only waited there goes on waiting at the next.
-        let work = Work.seek(wish.seek, re: nil, since: wish.since, isAgain: true)
-        retry(work, .queue, for: id, since: now.steady, failed: epoch)
-      }
+      // Whoever only waits there is taken to the next queue.
+      if wishes[id]?.at == epoch { wishes[id]?.at = nil }
+      if there != [.queue] { held.append(id) }
     }
     guard !held.isEmpty else { return }
     cluster?.departing[epoch, default: []] += held
@@ -287,6 +277,11 @@ extension Lobby {
   private func isCutOff(_ epoch: Int64) -> Bool {
     guard let lost = cluster?.lost[epoch], let renewed = cluster?.renewedAt[epoch] else { return false }
     return renewed > lost.heard + 500
+  }
+
+  /// Whether the link to a node broke less than a lease ago.
+  func isLost(_ epoch: Int64) -> Bool {
+    cluster?.lost[epoch].map { now.steady - $0.at < configuration.lease } ?? false
   }
 
   private func isDeparting(_ id: ConnectionID) -> Bool {
@@ -317,13 +312,25 @@ extension Lobby {
       default: break
       }
     }
-    let others = account(of: id).map { matchesOf[$0.id, default: []] } ?? []
-    guard let address = address(of: owner), !others.contains(where: { matches[$0]?.isOver == false }) else {
-      return retry(work, m, for: id, since: since, failed: nil)
+    if !sendAway(id, to: owner, "your match is at another node, which cannot be reached from here") {
+      retry(work, m, for: id, since: since, failed: nil)
     }
-    emit(
-      .close(
-        id, .restart, "your match is at another node, which cannot be reached from here", retry: nil, node: address))
+  }
+
+  private mutating func sendAway(_ id: ConnectionID, to owner: Int64, _ why: String) -> Bool {
+    let mine = account(of: id).map { matchesOf[$0.id, default: []] } ?? []
+    guard let address = address(of: owner), !mine.contains(where: { matches[$0]?.isOver == false }) else {
+      return false
+    }
+    emit(.close(id, .restart, why, retry: nil, node: address))
+    return true
+  }
+
+  /// Sends somebody to the queue who cannot reach it from here, if it is not the queue that is gone and he plays nothing here.
+  mutating func sendToQueue(_ id: ConnectionID, at owner: Int64) {
+    if isCutOff(owner) {
+      _ = sendAway(id, to: owner, "the queue is at another node, which cannot be reached from here")
+    }
   }
 
   // MARK: for another node
@@ -340,8 +347,7 @@ extension Lobby {
       replace(known)
     }
     let account = attachment.account
-    // A rating that this node is about to change is newer here than there.
-    if matchesOf[account.id, default: []].isEmpty || accounts[account.id] == nil { accounts[account.id] = account }
+    learn(account)
     let record = SessionRecord(
       id: attachment.session, account: account.id, resume: Lobby.digest(attachment.session), previous: nil, expires: 0)
     var session = Session(record: record)
@@ -355,13 +361,14 @@ extension Lobby {
   }
 
   mutating func serveRelayed(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
-    if case .begin = work { return serve(work, m, id) }
-    // Who waits here waits at the next node, if this one stops.
-    guard isHere(m), m != .queue || !isDraining else {
-      effects.append(.cluster(.notHere(id, work, m, at: nil)))
-      return
-    }
-    serve(work, m, id)
+    let isMine =
+      switch work {
+      case .begin, .leave: true
+      // Who waits here waits at the next node, if this one stops.
+      case .wait: hasQueue && !isDraining
+      default: isHere(m)
+      }
+    if isMine { serve(work, m, id) } else { effects.append(.cluster(.notHere(id, work, m, at: nil))) }
   }
 
   /// Ends the connection that a session has here, because it has a newer one.
@@ -369,6 +376,8 @@ extension Lobby {
     guard let other = session.connection else { return }
     connections[other]?.session = nil
     sessions[session.record.id]?.connection = nil
+    tickets.remove(session: session.record.id)
+    (wishes[other], paired[other]) = (nil, nil)
     emit(.close(other, .replaced, "this session connected again", retry: nil))
   }
 
@@ -377,7 +386,6 @@ extension Lobby {
       return
     }
     replace(session)
-    tickets.remove(session: id)
     leaveNodes(connection, clean: false)
     for m in matchesOf[session.record.account, default: []] { updatePresence(m, clean: false) }
     release(session)

@@ -28,14 +28,14 @@ extension Lobby {
   }
 
   mutating func paired(_ pairing: Pairing, _ match: Match, _ answer: ClusterAnswer?) {
-    guard case .begin(let result) = answer else { return }
-    if case .begun = result {
+    if case .begin(.begun) = answer {
       began(match)
       return led(pairing)
     }
-    // Known anew, they are looked at again within a second.
+    // They are looked at again within a second, known anew.
     for seat in [pairing.seats.x, pairing.seats.o] {
-      if case .stale = result { ask(.profile(seat.account), .refreshed(seat.account)) }
+      if answer == .begin(.playing(seat.account)) { refuse(seat, .occupied) }
+      if answer == .begin(.stale) { ask(.profile(seat.account), .refreshed(seat.account)) }
       giveBack(seat, after: pairing.m)
     }
   }

@@ -23,7 +23,7 @@ package enum NodeFrame: Sendable, Hashable {
   case send(ConnectionID, LineKind, [UInt8])
   case end(ConnectionID, ByeCode, String, retry: Int?)
   case notHere(ConnectionID, Work, MatchID, at: Int64?)
-  case here(ConnectionID, MatchID, sought: Bool)
+  case here(ConnectionID, MatchID, ticket: String?)
   case played(ConnectionID, AccountRecord)
 
   /// The version of this language; a link is made only where both speak the same.
@@ -62,11 +62,11 @@ extension NodeFrame {
       out.field("c", c)
       out.field("at", home)
       NodeFrame.write(work, m, to: &out)
-    case .here(let c, let m, let sought):
+    case .here(let c, let m, let ticket):
       out.field("n", "here")
       out.field("c", c)
       out.field("m", m.rawValue)
-      out.field("sought", sought)
+      out.field("ticket", ticket)
     case .played(let c, let account):
       out.field("n", "played")
       out.field("c", c)
@@ -123,25 +123,28 @@ extension NodeFrame {
 
   private static func line(_ ticket: Ticket) -> ArraySlice<UInt8> {
     var out = JSONWriter()
+    out.field("ticket", ticket.id)
     out.field("session", ticket.session)
-    out.field("of", ticket.account)
+    out.field("bot", ticket.isBot)
     out.field("age", ticket.since)
+    write(ticket.player, to: &out)
     out.raw("seek", ClientLine(.seek(ticket.seek)).bytes.dropLast())
     out.finishLine()
     return out.bytes.dropLast()
   }
 
   private static func ticket(_ f: JSONObject) throws(ProtocolError) -> Ticket {
-    guard let session = f["session"]?.string, let account = f["of"]?.int else { throw .missing("session") }
+    guard let session = f["session"]?.string, let fields = f["seek"]?.object,
+      case .seek(let seek) = try ClientLine(relayed: fields).message
+    else { throw .missing("seek") }
     return Ticket(
-      session: session, account: Int64(account), seek: try seek(f), since: Int64(f["age"]?.int ?? 0))
+      id: try id(f), session: session, player: try account(f), seek: seek, isBot: f["bot"]?.bool ?? false,
+      since: Int64(f["age"]?.int ?? 0))
   }
 
-  private static func seek(_ f: JSONObject) throws(ProtocolError) -> ClientMessage.Seek {
-    guard let fields = f["seek"]?.object, case .seek(let seek) = try ClientLine(relayed: fields).message else {
-      throw .missing("seek")
-    }
-    return seek
+  private static func id(_ f: JSONObject) throws(ProtocolError) -> String {
+    guard let id = f["ticket"]?.string else { throw .missing("ticket") }
+    return id
   }
 
   private static func write(_ work: Work, _ m: MatchID, to out: inout JSONWriter) {
@@ -150,18 +153,23 @@ extension NodeFrame {
     case .line(let line, let age):
       out.field("age", age)
       out.raw("line", line.source ?? line.bytes.dropLast())
-    case .seek(let seek, let re, let age, let isAgain):
-      out.field("do", "seek")
-      out.field("re", re)
-      out.field("age", age)
-      out.field("again", isAgain)
-      out.raw("seek", ClientLine(.seek(seek)).bytes.dropLast())
+    case .wait(let ticket):
+      out.field("do", "wait")
+      out.raw("with", NodeFrame.line(ticket))
+    case .leave(let ticket):
+      out.field("do", "leave")
+      out.field("ticket", ticket)
+    case .refused(let ticket, let code):
+      out.field("do", "refused")
+      out.field("ticket", ticket)
+      out.field("code", code.rawValue)
     case .begin(let pairing):
       out.field("do", "begin")
       out.raw("x", NodeFrame.line(pairing.seats.x))
       out.raw("o", NodeFrame.line(pairing.seats.o))
-    case .found(let found):
+    case .found(let ticket, let found):
       out.field("do", "found")
+      out.field("ticket", ticket)
       out.field("is", found.rawValue)
     case .follow(_, let re, let isNew):
       out.field("do", "follow")
@@ -210,7 +218,7 @@ extension NodeFrame {
       self = .notHere(try connection(), work, m, at: f["at"]?.int.map { Int64($0) })
     case "here":
       guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
-      self = .here(try connection(), m, sought: f["sought"]?.bool ?? false)
+      self = .here(try connection(), m, ticket: f["ticket"]?.string)
     case "played": self = .played(try connection(), try NodeFrame.account(f))
     case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
     case "hint": self = .hint
@@ -230,15 +238,17 @@ extension NodeFrame {
     guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
     if let line = f["line"]?.object { return (.line(try ClientLine(relayed: line), at: Int64(f["age"]?.int ?? 0)), m) }
     switch f["do"]?.string {
-    case "seek":
-      let age = Int64(f["age"]?.int ?? 0)
-      return (.seek(try seek(f), re: f["re"]?.string, since: age, isAgain: f["again"]?.bool ?? false), m)
+    case "wait":
+      guard let fields = f["with"]?.object else { throw .missing("with") }
+      return (.wait(try ticket(fields)), m)
+    case "leave": return (.leave(try id(f)), m)
+    case "refused": return (.refused(try id(f), f["code"]?.string.flatMap(ErrorCode.init(rawValue:)) ?? .busy), m)
     case "begin":
       guard let x = f["x"]?.object, let o = f["o"]?.object else { throw .missing("x") }
       return (.begin(Pairing(m: m, seats: Sides(x: try ticket(x), o: try ticket(o)))), m)
     case "found":
       guard let found = f["is"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("is") }
-      return (.found(found), m)
+      return (.found(try id(f), found), m)
     case "follow": return (.follow(m, re: f["re"]?.string, isNew: f["new"]?.bool ?? false), m)
     case "room": return (.room(m, re: f["re"]?.string), m)
     case "caughtup": return (.caughtUp(m), m)

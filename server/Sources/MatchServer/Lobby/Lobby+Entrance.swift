@@ -69,13 +69,12 @@ extension Lobby {
       }
       if let other = known.connection { leaveNodes(other, clean: false) }
       replace(known)
-      if cluster != nil { tickets.remove(session: record.id) }
     }
     if let before = entered.before, before != cluster?.epoch {
       effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
     }
     accounts[account.id] = account
-    for (m, body) in entered.profile.openings { restoreKeys([body], m, [account.id]) }
+    for match in entered.profile.openings { restoreKeys(match.record, match.events.map(\.body)) }
     var session = Session(record: record)
     (session.connection, session.generation) = (id, entered.generation)
     session.isBot = hello.caps.contains("bot")

@@ -257,7 +257,7 @@ extension Lobby {
       if matchesOf[account]?.contains(match.id) != true { matchesOf[account, default: []].append(match.id) }
     }
     if let code = match.record.code, !match.isOver { codes[code] = match.id }
-    restoreKeys(match.bodies, match.id, [match.record.x, match.record.o, match.record.opener].compactMap(\.self))
+    restoreKeys(match.record, match.bodies)
     let recovered = [MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)]
     var draft = Draft()
     switch match.state.phase {
@@ -280,16 +280,17 @@ extension Lobby {
     arm(match.id)
   }
 
-  /// Remembers what the keys in a log led to; they are unlike one another, so that it does not matter which of the players' each is.
-  mutating func restoreKeys(_ bodies: [[UInt8]], _ m: MatchID, _ players: [Int64]) {
+  /// Remembers what the keys in a log led to.
+  mutating func restoreKeys(_ record: MatchRecord, _ bodies: [[UInt8]]) {
     for event in bodies.lazy.compactMap({ try? MatchEvent(body: $0) }) {
-      for player in players {
-        switch event.kind {
-        case .open(_, let terms): if let key = event.mid { remember("\(player)/\(key)", .room(terms, m)) }
-        case .start(_, _, _, _, let keys):
-          for key in keys where !key.isEmpty { remember("\(player)/\(key)", .paired(nil, m)) }
-        default: break
+      switch event.kind {
+      case .open(_, let terms):
+        if let key = event.mid, let opener = record.opener { remember("\(opener)/\(key)", .room(terms, record.id)) }
+      case .start(_, _, _, _, let used):
+        for (account, key) in zip([record.x, record.o], used) where !key.isEmpty {
+          if let account { remember("\(account)/\(key)", .paired(nil, record.id)) }
         }
+      default: break
       }
     }
   }

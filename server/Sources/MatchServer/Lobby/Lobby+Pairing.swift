@@ -6,129 +6,162 @@ import TicTacToe
 extension Lobby {
   // MARK: at the node of the player
 
-  /// Takes a seek to the queue, wherever that is.
+  /// Takes a seek: its answer comes from here, and its match from wherever it begins.
   mutating func wish(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
     guard !seek.terms.rated || (!account.guest && !session.isBot) else {
       return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
     }
-    guard let cluster else { return route(.seek(seek, re: re, since: now.steady, isAgain: false), .queue, for: id) }
-    if let wish = cluster.wishes[id], wish.led == nil {
-      guard seek.key != nil, wish.seek.key == seek.key else { return refuseSecond(id, re) }
-      guard wish.seek.isSame(as: seek) else { return refuseKey(id, re) }
-    } else if let key = seek.key, case .paired(_, let m)? = keys["\(account.id)/\(key)"]?.answer {
-      self.cluster?.wishes[id] = Wish(seek: seek, since: now.steady, led: m)
-      return route(.follow(m, re: re, isNew: true), m, for: id)
+    var ticket = Ticket(
+      id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, player: account,
+      seek: seek, isBot: session.isBot, since: now.steady)
+    switch ticket.use.flatMap({ keys[$0]?.answer }) {
+    case .seek(let known):
+      guard known.seek.isSame(as: seek) else { return refuseKey(id, re) }
+      (ticket.id, ticket.since) = (known.id, known.since)
+    case .paired(let known, let m):
+      guard known?.seek.isSame(as: seek) != false else { return refuseKey(id, re) }
+      if cluster != nil {
+        paired[id] = (ticket, m)
+        return route(.follow(m, re: re, isNew: true), m, for: id)
+      }
+      if let match = matches[m], let side = match.side(of: account.id) {
+        return send(.paired(m, side, confirmIn: nil), to: id, re: re)
+      }
+    case .room: return refuse(id, re, .midReused, "this key was used for a room")
+    case nil: break
     }
-    if seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, seek, re: re)) }
-    queue(seek, id, re)
-  }
-
-  mutating func queue(_ seek: ClientMessage.Seek, _ id: ConnectionID, _ re: String?) {
-    let known = cluster?.wishes[id].flatMap { $0.led == nil ? $0.since : nil }
-    let wish = Wish(seek: seek, since: known ?? now.steady)
-    cluster?.wishes[id] = wish
-    route(.seek(seek, re: re, since: wish.since, isAgain: false), .queue, for: id)
-  }
-
-  /// What was sought goes on being sought after a match that came to nothing, unless it led to another one or has been taken back.
-  mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
-    guard let wish = cluster?.wishes[id], wish.led == nil || wish.led == m else { return }
-    cluster?.wishes[id]?.led = nil
-    route(.seek(wish.seek, re: re, since: wish.since, isAgain: true), .queue, for: id)
-  }
-
-  /// The seek of a connection has led to a match: it waits no more.
-  mutating func led(_ id: ConnectionID, to m: MatchID) {
-    guard let wish = cluster?.wishes[id], let account = account(of: id) else { return }
-    cluster?.wishes[id]?.led = m
-    if let key = wish.seek.key { remember("\(account.id)/\(key)", .paired(wish.seek, m)) }
-    guard let epoch = cluster?.remote[id]?[.queue] else { return found(m, id) }
-    effects.append(.cluster(.relay(epoch, id, .found(m), .queue, roundTrip: 0)))
-    cluster?.remote[id]?[.queue] = nil
-    guard cluster?.remote[id]?.values.contains(epoch) == false else { return }
-    cluster?.attachedTo[id]?.removeAll { $0 == epoch }
-    effects.append(.cluster(.detach(epoch, id, clean: false)))
-  }
-
-  /// A seek is refused: nobody waits.
-  private mutating func endWish(_ id: ConnectionID) {
-    if cluster?.virtual[id] == nil {
-      cluster?.wishes[id] = nil
-    } else {
-      effects.append(.cluster(.notHere(id, .found(.queue), .queue, at: nil)))
+    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
+    guard wishes[id] == nil || wishes[id]?.ticket.id == ticket.id else {
+      return refuse(id, re, .occupied, "one seek a session; unseek first")
     }
-  }
-
-  private mutating func refuseSecond(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .occupied, "one seek a session; unseek first")
+    guard tickets.count < TicketQueue.most else { return refuseBusy(id, re) }
+    if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
+    self.seek(ticket, id, re)
   }
 
   private mutating func refuseKey(_ id: ConnectionID, _ re: String?) {
     refuse(id, re, .midReused, "this key was used for another seek")
   }
 
-  // MARK: at the node of the queue
-
-  /// Whether the queue is here.
-  var hasQueue: Bool { cluster.map { $0.queueOwner == $0.epoch } ?? true }
-
-  /// Puts somebody into the queue and looks for a partner at once; whoever is back in it is looked at within a second.
-  mutating func enqueue(
-    _ seek: ClientMessage.Seek, since: Int64, isAgain: Bool, _ session: Session, _ account: AccountRecord,
-    _ id: ConnectionID, _ re: String?
-  ) {
-    var since = since
-    let use = seek.key.map { "\(account.id)/\($0)" }
-    if !isAgain, let used = use.flatMap({ keys[$0] }) {
-      switch used.answer {
-      case .seek(let known, let earlier):
-        guard known.isSame(as: seek) else {
-          endWish(id)
-          return refuseKey(id, re)
-        }
-        since = min(since, earlier)
-      case .paired(let known, let m):
-        guard known?.isSame(as: seek) != false else {
-          endWish(id)
-          return refuseKey(id, re)
-        }
-        if let match = matches[m], let side = match.side(of: account.id) {
-          return send(.paired(m, side, confirmIn: nil), to: id, re: re)
-        }
-        // On its way to where it begins; told at once, he could not be told more.
-        if cluster?.given[m]?[id] != nil {
-          return send(.queued(ticket: m.rawValue, waited: Int(now.steady - since), bots: 0), to: id, re: re, after: 0)
-        }
-        if cluster != nil { return bring(.follow(m, re: re, isNew: true), m, to: nil, for: id) }
-      case .room:
-        endWish(id)
-        return refuse(id, re, .midReused, "this key was used for a room")
-      }
-    }
-    let open = tickets[session: session.record.id]
-    guard isAgain || open == nil || open?.seek.key == seek.key && seek.key != nil else { return refuseSecond(id, re) }
-    guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard tickets.count < 10_000 else {
-      endWish(id)
-      return refuseBusy(id, re)
-    }
-    if let use { remember(use, .seek(seek, since: since)) }
-    let ticket = Ticket(
-      id: open?.id ?? crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id,
-      account: account.id, seek: seek, isBot: session.isBot, since: since, rating: account.rating.value,
-      offeredBots: open?.offeredBots ?? false)
-    tickets.insert(ticket)
-    send(.queued(ticket: ticket.id, waited: Int(now.steady - since), bots: 0), to: id, re: re, after: 0)
-    if !isAgain, let partner = bestPartner(of: ticket) { pair(ticket, partner) }
+  /// Lets a ticket wait, and says so.
+  mutating func seek(_ ticket: Ticket, _ id: ConnectionID, _ re: String?) {
+    guard connections[id] != nil else { return }
+    if let use = ticket.use { remember(use, .seek(ticket)) }
+    wishes[id] = Wish(ticket: ticket)
+    paired[id] = nil
+    send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re, after: 0)
+    wait(id)
   }
 
-  mutating func unseek(_ session: Session, _ id: ConnectionID, _ re: String?) {
-    if let ticket = tickets.remove(session: session.record.id), let key = ticket.seek.key {
-      keys["\(ticket.account)/\(key)"] = nil
+  /// Takes what a connection seeks to the queue, wherever that is now; if it cannot be reached, once it can.
+  private mutating func wait(_ id: ConnectionID) {
+    guard let owner = queueOwner, var ticket = wishes[id]?.ticket, let account = account(of: id) else { return }
+    ticket.player = account
+    if hasQueue {
+      wishes[id]?.at = owner
+      enqueue(ticket, id)
+    } else if isLost(owner) {
+      sendToQueue(id, at: owner)
+    } else {
+      wishes[id]?.at = owner
+      relay(.wait(ticket), .queue, for: id, to: owner)
     }
-    send(.ok(nil, seq: nil), to: id, re: re, after: 0)
+  }
+
+  /// Takes to the queue what no queue knows, or only one that is no more.
+  mutating func waitAgain() {
+    let owner = queueOwner
+    for id in wishes.filter({ $0.value.at == nil || $0.value.at != owner }).keys.sorted() { wait(id) }
+  }
+
+  /// The seek of a connection is over.
+  mutating func endWish(_ id: ConnectionID) {
+    guard let wish = wishes.removeValue(forKey: id) else { return }
+    if let use = wish.ticket.use { keys[use] = nil }
+    leave(wish.ticket.id)
+    guard let epoch = wish.at, cluster?.remote[id]?[.queue] == epoch else { return }
+    effects.append(.cluster(.relay(epoch, id, .leave(wish.ticket.id), .queue, roundTrip: 0)))
+    cluster?.remote[id]?[.queue] = nil
+    guard cluster?.remote[id]?.values.contains(epoch) == false else { return }
+    cluster?.attachedTo[id]?.removeAll { $0 == epoch }
+    effects.append(.cluster(.detach(epoch, id, clean: false)))
+  }
+
+  /// The seek of a connection has led to a match.
+  mutating func led(_ id: ConnectionID, to m: MatchID) {
+    guard let ticket = wishes[id]?.ticket else { return }
+    endWish(id)
+    paired[id] = (ticket, m)
+    if let use = ticket.use { remember(use, .paired(ticket, m)) }
+  }
+
+  /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
+  mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
+    if let last = paired[id], last.m == m, wishes[id] == nil { seek(last.ticket, id, re) }
+  }
+
+  /// The queue, or the node that was to begin a match, gives a connection of this node its ticket back, or tells what became of it.
+  mutating func givenBack(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
+    switch work {
+    case .wait(let ticket):
+      if wishes[id]?.ticket.id == ticket.id { wishes[id]?.at = nil }
+      if paired[id]?.ticket.id == ticket.id { goOn(after: m, id) }
+    case .refused(let ticket, let code):
+      guard wishes[id]?.ticket.id == ticket else { return }
+      endWish(id)
+      refuse(id, nil, code, code == .occupied ? Lobby.isPlaying : "too many wait; try again in a moment")
+    case .found(let ticket, let m):
+      guard wishes[id]?.ticket.id == ticket else { return }
+      led(id, to: m)
+      route(.follow(m, re: nil, isNew: true), m, for: id)
+    default: break
+    }
+  }
+
+  static let isPlaying = "you are in a rated match; finish it before the next"
+
+  /// Says so to the node of a connection.
+  private mutating func giveBack(_ work: Work, _ m: MatchID, to id: ConnectionID) {
+    if cluster?.virtual[id] == nil { return givenBack(work, m, id) }
+    emit(.cluster(.notHere(id, work, m, at: nil)))
+  }
+
+  // MARK: at the node of the queue
+
+  /// The node that has the queue: the oldest whose lease is good, which it stays until that is over; 0 for a server on its own.
+  private var queueOwner: Int64? { cluster.map { $0.nodes.first?.epoch } ?? 0 }
+
+  /// Whether the queue is here.
+  var hasQueue: Bool { cluster.map { $0.nodes.first?.epoch == $0.epoch } ?? true }
+
+  /// Puts a ticket where its waiting time says, and looks for a partner at once.
+  mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
+    given[ticket.id] = nil
+    // A ticket that comes again was not taken: its node knows. Another one with the same key looks for what the first one led to.
+    if cluster != nil, case .paired(let known, let m)? = ticket.use.flatMap({ keys[$0]?.answer }),
+      known?.id != ticket.id
+    {
+      return giveBack(.found(ticket.id, m), m, to: id)
+    }
+    guard tickets.count < TicketQueue.most else { return giveBack(.refused(ticket.id, .busy), .queue, to: id) }
+    learn(ticket.player)
+    if let use = ticket.use { remember(use, .seek(ticket)) }
+    tickets.insert(ticket)
+    if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
+  }
+
+  /// Forgets a ticket.
+  mutating func leave(_ ticket: String) {
+    tickets.remove(id: ticket)
+    given[ticket] = nil
+  }
+
+  /// Knows an account as another node does, unless a match here is about to change it.
+  mutating func learn(_ account: AccountRecord) {
+    guard !matchesOf[account.id, default: []].contains(where: { matches[$0]?.isOver == false }) else { return }
+    if cluster != nil { accounts[account.id] = account }
   }
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
@@ -183,51 +216,51 @@ extension Lobby {
     guard !isBusy, let one = accounts[a.account], let other = accounts[b.account],
       let first = sessions[a.session]?.connection, let second = sessions[b.session]?.connection
     else { return }
-    for ticket in [a, b] { tickets.remove(id: ticket.id) }
     let aIsX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
     let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
     for ticket in [a, b] {
-      if let key = ticket.seek.key { remember("\(ticket.account)/\(key)", .paired(ticket.seek, pairing.m)) }
+      tickets.remove(id: ticket.id)
+      if let use = ticket.use { remember(use, .paired(ticket, pairing.m)) }
     }
     guard let cluster else { return begin(pairing) }
     let homes = [first, second].map { cluster.virtual[$0] ?? cluster.epoch }
     let home = homes[Int(random.next() & 1)]
     guard home != cluster.epoch else { return begin(pairing) }
-    self.cluster?.given[pairing.m] = [first: a, second: b]
-    timers.set(.given(pairing.m), at: now.steady + configuration.lease)
+    for (ticket, id) in [(a, first), (b, second)] {
+      given[ticket.id] = (ticket, pairing.m, id)
+      timers.set(.given(ticket.id, pairing.m), at: now.steady + configuration.lease)
+    }
     // With the one who is not there, whom it needs to know.
-    bring(.begin(pairing), pairing.m, to: home, for: homes[0] == home ? second : first)
-  }
-
-  /// Has the node of a player do work for him, or bring it to another one; to which, it finds out if it is not said.
-  private mutating func bring(_ work: Work, _ m: MatchID, to home: Int64?, for id: ConnectionID) {
-    if cluster?.virtual[id] != nil {
-      effects.append(.cluster(.notHere(id, work, m, at: home)))
+    let goes = homes[0] == home ? second : first
+    if cluster.virtual[goes] != nil {
+      effects.append(.cluster(.notHere(goes, .begin(pairing), pairing.m, at: home)))
     } else {
-      brought(work, m, to: home, for: id)
+      bring(pairing, to: home, goes)
     }
   }
 
-  /// Somebody's seek has led to a match.
-  mutating func found(_ m: MatchID, _ id: ConnectionID) {
-    if let ticket = cluster?.given[m]?.removeValue(forKey: id) { tickets.remove(session: ticket.session) }
-    if cluster?.given[m]?.isEmpty == true { cluster?.given[m] = nil }
-    if let session = connections[id]?.session { tickets.remove(session: session) }
-  }
-
-  /// A node that was to begin a match has not said that it did: whoever is still here goes on waiting.
-  mutating func takeBack(_ m: MatchID) {
-    for (id, ticket) in (cluster?.given.removeValue(forKey: m) ?? [:]).sorted(by: { $0.key < $1.key })
-    where sessions[ticket.session]?.connection == id && tickets[session: ticket.session] == nil {
-      serve(.seek(ticket.seek, re: nil, since: ticket.since, isAgain: true), .queue, id)
-    }
+  /// A node that was to begin a match has not said that it did.
+  mutating func takeBack(_ ticket: String, _ m: MatchID) {
+    guard let entry = given[ticket], entry.m == m else { return }
+    given[ticket] = nil
+    giveBack(.wait(entry.ticket), m, to: entry.id)
   }
 
   // MARK: at the node of the match
 
+  /// Takes one of two to the node where their match begins, if he still wants it.
+  mutating func bring(_ pairing: Pairing, to home: Int64, _ id: ConnectionID) {
+    let seats = [pairing.seats.x, pairing.seats.o]
+    guard seats.contains(where: { $0.id == wishes[id]?.ticket.id }) else { return }
+    if home == cluster?.epoch { begin(pairing) } else { relay(.begin(pairing), pairing.m, for: id, to: home) }
+  }
+
   /// Two who were paired get their match, unless one of them has gone or wants something else by now.
   mutating func begin(_ pairing: Pairing) {
     let seats = pairing.seats
+    for seat in [seats.x, seats.o] {
+      if let id = sessions[seat.session]?.connection, cluster?.virtual[id] != nil { learn(seat.player) }
+    }
     guard !isDraining, !isBusy, let x = accounts[seats.x.account], let o = accounts[seats.o.account],
       wants(seats.x), wants(seats.o)
     else { return [seats.x, seats.o].forEach { giveBack($0, after: pairing.m) } }
@@ -250,31 +283,27 @@ extension Lobby {
     confirms.x || confirms.o ? Player.allCases.filter { !confirms[$0] } : []
   }
 
-  /// The seeks of both have led to their match.
+  /// The seeks of both have led to their match; other nodes hear of it as they hear where it is.
   mutating func led(_ pairing: Pairing) {
     for seat in [pairing.seats.x, pairing.seats.o] {
-      if let id = sessions[seat.session]?.connection, cluster?.virtual[id] == nil { led(id, to: pairing.m) }
+      if let id = sessions[seat.session]?.connection, wishes[id]?.ticket.id == seat.id { led(id, to: pairing.m) }
     }
   }
 
-  /// Whether a player is here and still wants what he was paired for, as far as this node knows.
+  /// Whether a player is here and still wants what he was paired for; of one whom another node holds, that one has asked.
   private func wants(_ seat: Ticket) -> Bool {
     guard let id = sessions[seat.session]?.connection else { return false }
-    guard let cluster, cluster.virtual[id] == nil else { return true }
-    return cluster.wishes[id].map { $0.led == nil && $0.seek == seat.seek } ?? false
+    return cluster?.virtual[id] != nil || wishes[id]?.ticket.id == seat.id
   }
 
-  /// Puts somebody back into the queue with his waiting time, if he is still here.
+  /// Gives somebody who is still here his ticket back.
   mutating func giveBack(_ seat: Ticket, after m: MatchID) {
-    guard let id = sessions[seat.session]?.connection else { return }
-    let work = Work.seek(seat.seek, re: nil, since: seat.since, isAgain: true)
-    if cluster == nil {
-      serve(work, .queue, id)
-    } else if cluster?.virtual[id] == nil {
-      goOn(after: m, id)
-    } else {
-      emit(.cluster(.notHere(id, work, m, at: nil)))
-    }
+    if let id = sessions[seat.session]?.connection { giveBack(.wait(seat), m, to: id) }
+  }
+
+  /// Refuses a ticket whose player cannot play what it says.
+  mutating func refuse(_ seat: Ticket, _ code: ErrorCode) {
+    if let id = sessions[seat.session]?.connection { giveBack(.refused(seat.id, code), .queue, to: id) }
   }
 }
 

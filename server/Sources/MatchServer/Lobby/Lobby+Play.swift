@@ -302,7 +302,8 @@ extension Lobby {
   mutating func install(_ started: Match) {
     var match = started
     for id in connectionsFollowing(match) where cluster?.virtual[id] != nil {
-      effects.append(.cluster(.here(id, match.id, sought: !match.tickets.isEmpty)))
+      let ticket = match.tickets.first { $0.session == connections[id]?.session }?.id
+      effects.append(.cluster(.here(id, match.id, ticket: ticket)))
     }
     if let code = match.record.code { codes[code] = match.id }
     for side in Player.allCases {

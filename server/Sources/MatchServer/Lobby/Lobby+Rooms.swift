@@ -7,7 +7,7 @@ extension Lobby {
     _ terms: MatchTerms, _ key: String?, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
     if let use = key.flatMap({ keys["\(account.id)/\($0)"] }) {
-      guard case .room(let known, let m) = use.answer, known == nil || known == terms else {
+      guard case .room(let known, let m) = use.answer, known == terms else {
         return refuse(id, re, .midReused, "this key was used for something else")
       }
       return route(.room(m, re: re), m, for: id)

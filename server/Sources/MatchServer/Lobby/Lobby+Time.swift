@@ -174,7 +174,7 @@ extension Lobby {
     arm(match.id)
     for ticket in unconfirmed.tickets {
       guard let side = match.side(of: ticket.account) else { continue }
-      if let key = ticket.seek.key { keys["\(ticket.account)/\(key)"] = nil }
+      if let use = ticket.use { keys[use] = nil }
       if confirmed[side] { giveBack(ticket, after: match.id) }
     }
   }

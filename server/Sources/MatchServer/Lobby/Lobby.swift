@@ -38,9 +38,9 @@ public struct Lobby: Sendable {
   /// What a `key` was used for, so that the same key means the same thing.
   struct KeyUse: Sendable {
     enum Answer: Sendable {
-      case seek(ClientMessage.Seek, since: Int64)
-      case paired(ClientMessage.Seek?, MatchID)
-      case room(MatchTerms?, MatchID)
+      case seek(Ticket)
+      case paired(Ticket?, MatchID)
+      case room(MatchTerms, MatchID)
     }
     var answer: Answer
     var expires: Int64
@@ -62,7 +62,7 @@ public struct Lobby: Sendable {
     /// The last time a key was used may be long enough ago.
     case key(String)
     /// A match that another node was to begin may not have begun.
-    case given(MatchID)
+    case given(String, MatchID)
     /// What waits for the disk may have waited for long enough.
     case patience
   }
@@ -97,7 +97,14 @@ public struct Lobby: Sendable {
   var matches: [MatchID: Match] = [:]
   var matchesOf: [Int64: [MatchID]] = [:]
   var codes: [String: MatchID] = [:]
+  /// What the connections of this node seek.
+  var wishes: [ConnectionID: Wish] = [:]
+  /// What they sought last, and the match that it led to.
+  var paired: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
+  /// Who waits, if the queue is here.
   var tickets = TicketQueue()
+  /// Tickets whose match another node was to begin.
+  var given: [String: (ticket: Ticket, m: MatchID, id: ConnectionID)] = [:]
   var keys: [String: KeyUse] = [:]
   /// Tries in this minute.
   var rates: (minute: Int64, counts: [String: Int]) = (0, [:])
@@ -197,6 +204,7 @@ public struct Lobby: Sendable {
     switch timer {
     case .match(let m): check(m)
     case .pairing:
+      waitAgain()
       if hasQueue { pairAll() }
       timers.set(.pairing, at: now.steady + 1000)
     case .housekeeping:
@@ -214,7 +222,7 @@ public struct Lobby: Sendable {
     case .key(let key):
       guard let use = keys[key] else { return }
       if use.expires <= now.steady { keys[key] = nil } else { timers.set(.key(key), at: use.expires) }
-    case .given(let m): takeBack(m)
+    case .given(let ticket, let m): takeBack(ticket, m)
     case .patience: losePatience()
     }
   }

@@ -49,20 +49,32 @@ struct AccountTable: Sendable {
   }
 }
 
-/// A wish to be paired, waiting.
+/// A wish to be paired, as the node of its player made it.
 package struct Ticket: Sendable, Hashable {
-  var id = ""
+  /// Its number, which it keeps wherever it waits.
+  var id: String
   var session: String
-  var account: Int64
+  /// The player as his node knew him when it gave the ticket away.
+  var player: AccountRecord
   var seek: ClientMessage.Seek
-  var isBot = false
+  var isBot: Bool
+  /// Since when it waits, by this node's steady clock.
   var since: Int64
-  /// The strength of its account when it came.
-  var rating = 0.0
   var offeredBots = false
+
+  var account: Int64 { player.id }
+  var rating: Double { player.rating.value }
+  /// What its key goes by, if it has one.
+  var use: String? { seek.key.map { "\(account)/\($0)" } }
 }
 
-/// Two tickets that become a match. A node that is to begin it needs of each whose it is, what it says and since when it waits.
+/// What a connection of this node seeks, and which node's queue knows it; only this node says whether somebody still waits.
+struct Wish: Sendable {
+  var ticket: Ticket
+  var at: Int64?
+}
+
+/// Two tickets that become a match.
 package struct Pairing: Sendable, Hashable {
   var m: MatchID
   var seats: Sides<Ticket>
@@ -87,6 +99,8 @@ struct TicketQueue: Sendable {
   }
   /// How many on each side of a strength are looked at: the others wait for somebody nearer.
   private static let near = 64
+  /// Most that wait.
+  static let most = 10_000
 
   private var bySession: [String: Ticket] = [:]
   private var sessions: [String: String] = [:]

@@ -93,15 +93,16 @@ struct PostgresBatch {
     SELECT append_events($1::bigint, $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
       $8::text[], $9::bytea[])
     """)
-  // An incarnation that was forgotten adds no matches: nobody would ever look for them. Epoch 0 is a single server's.
+  // An incarnation whose lease is over adds no matches: their players may play others by then. Epoch 0 is a single server's.
   private static let put = PGStatement(
     "put_matches",
     """
     WITH put AS (
       INSERT INTO match (id, x, o, opener, code, created, ended, seq, epoch)
       SELECT d.*, 0, $8::bigint FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[],
-        $6::bigint[], $7::bigint[]) AS d
-      WHERE $8::bigint = 0 OR EXISTS (SELECT 1 FROM node WHERE epoch = $8::bigint)
+        $6::bigint[], $7::bigint[]) AS d (id, x, o, opener, code, created, ended)
+      WHERE $8::bigint = 0 OR EXISTS (SELECT 1 FROM match WHERE id = d.id)
+        OR EXISTS (SELECT 1 FROM node WHERE epoch = $8::bigint AND lease_until > \(PostgresCluster.now))
       ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener, code = excluded.code,
         ended = excluded.ended WHERE match.epoch = excluded.epoch
       RETURNING 1)

@@ -165,11 +165,12 @@ extension PostgresCluster {
     SELECT \(PostgresRows.accountColumns), (SELECT id FROM match m WHERE m.id = account.rated_match AND m.ended IS NULL)
     FROM account WHERE id = $1::bigint
     """)
-  /// A seat's keys are in the first event of a match that was sought and in the second of one that was a room, whose own is in the first.
+  /// The keys of a match are in its first event, be it sought or opened.
   private static let liveOf = PGStatement(
     "live_of",
     """
-    SELECT m.id, e.body FROM match m LEFT JOIN match_event e ON e.match_id = m.id AND e.seq = 1
+    SELECT \(PostgresRows.matchColumns.split(separator: ", ").map { "m.\($0)" }.joined(separator: ", ")), \(PostgresRows.eventColumns)
+    FROM match m LEFT JOIN match_event e ON e.match_id = m.id AND e.seq = 1
     WHERE ended IS NULL AND (x = $1::bigint OR o = $1::bigint OR opener = $1::bigint) ORDER BY created, id
     """)
   private static let lastOf = PGStatement(
@@ -192,11 +193,12 @@ extension PostgresCluster {
       return nil
     }
     func id(_ value: PGValue?) -> MatchID? { value?.text.flatMap(MatchID.init(rawValue:)) }
+    let openings = PostgresRows.matches(
+      PGRows(rows: found[1].rows.map { Array($0.prefix(8)) }), PGRows(rows: found[1].rows.map { Array($0.suffix(5)) }))
     var profile = Profile(
-      account: account, live: found[1].rows.compactMap { id($0.first) }, last: id(found[2].rows.first?.first),
+      account: account, live: openings.map(\.record.id), last: id(found[2].rows.first?.first),
       blockedNames: found[3].rows.compactMap { $0.first?.text })
-    profile.rated = id(row.last)
-    for live in found[1].rows { if let m = id(live.first) { profile.openings[m] = live.last?.bytes } }
+    (profile.rated, profile.openings) = (id(row.last), openings)
     return profile
   }
 

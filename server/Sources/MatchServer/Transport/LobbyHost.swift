@@ -529,7 +529,7 @@ extension LobbyHost {
     case .refresh(let account): for node in lobby.otherNodes { tell(node.epoch, .refresh(account: account)) }
     case .notHere(let id, let work, let m, let home):
       peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m, at: home) }
-    case .here(let id, let m, let sought): peers[id]?.tellHolder { .here($0, m, sought: sought) }
+    case .here(let id, let m, let ticket): peers[id]?.tellHolder { .here($0, m, ticket: ticket) }
     case .played(let id, let account): peers[id]?.tellHolder { .played($0, account) }
     case .startOver(let why):
       let generation = generation
@@ -603,7 +603,7 @@ extension LobbyHost {
     case .end(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry, node: nil)
     case .notHere(let id, let work, let m, let home):
       reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m, at: home)))
-    case .here(let id, let m, let sought): reduce(.cluster(.here(epoch, id, m, sought: sought)))
+    case .here(let id, let m, let ticket): reduce(.cluster(.here(epoch, id, m, ticket: ticket)))
     case .played(let id, let account): reduce(.cluster(.played(id, account)))
     default: break
     }
