@@ -215,6 +215,30 @@ extension Simulation {
     orphans = still
   }
 
+  /// Whoever waits is known to the queue, and nobody else is, but for as long as word of it takes.
+  mutating func checkQueue() {
+    let lobbies = nodes.compactMap(\.lobby)
+    let isTroubled = nodes.indices.contains {
+      nodes[$0].lobby == nil || isStopped($0) || nodes[$0].isCutFromStore || nodes[$0].isCutFromNodes
+    }
+    if isTroubled { troubleAt = now }
+    let waiting = Set(lobbies.flatMap { $0.wishes.values.map(\.ticket.id) })
+    let queues = lobbies.filter(\.hasQueue)
+    let tickets = Set(queues.flatMap { $0.tickets.oldestFirst.map(\.id) })
+    let known = tickets.union(queues.flatMap(\.given.keys))
+    var still: [String: Int64] = [:]
+    for id in waiting.subtracting(known).union(tickets.subtracting(waiting)).sorted() {
+      let since = astray[id] ?? now
+      still[id] = since
+      // A broken link is noticed within two seconds, a lease is over after three, and a slow frame or answer comes in one.
+      if now - max(since, troubleAt) > 8000 {
+        checker.faults.append(
+          "ticket \(id) waits \(waiting.contains(id) ? "where no queue knows it" : "and nobody with it")")
+      }
+    }
+    astray = still
+  }
+
   // MARK: the store
 
   mutating func ask(_ i: Int, _ number: UInt64, _ question: ClusterQuestion, _ life: Int) {

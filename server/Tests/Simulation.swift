@@ -122,6 +122,9 @@ struct Simulation {
   var links = SimulatedLinks()
   /// Since when a live match has been in nobody's memory, and who should have it there.
   var orphans: [MatchID: (since: Int64, holder: Int?)] = [:]
+  /// Since when a ticket has been where it should not be, or not where it should; and when something was wrong with nodes or links last.
+  var astray: [String: Int64] = [:]
+  var troubleAt: Int64 = 0
   var checker = HistoryChecker()
   /// What happened how often, to see that a run is worth its time.
   var tally: [String: Int] = [:]
@@ -221,6 +224,7 @@ struct Simulation {
       if options.nodes > 0, now % 100 < 20 {
         checkOrphans()
         checkLanguage()
+        checkQueue()
       }
       queue.set(.tick, at: now + (isCalm ? 200 : 20))
     case .think(let i): think(i)
