@@ -180,9 +180,4 @@ struct ClusterState: Sendable {
   /// Pages of all nodes' matches and players: when they were asked for last, with what answer, and who waits for the next.
   var pages: [ClusterQuestion: (at: Int64, answer: ClusterAnswer)] = [:]
   var readers: [ClusterQuestion: [(ConnectionID, re: String?)]] = [:]
-
-  init(epoch: Int64, goodUntil: Int64) {
-    self.epoch = epoch
-    self.goodUntil = goodUntil
-  }
 }

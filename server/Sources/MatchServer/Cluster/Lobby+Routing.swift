@@ -63,7 +63,11 @@ extension Lobby {
       ask(.placeOfCode(code), for: id, .placedCode(id, line, at: at))
     case .register, .token, .mute, .block: change(line, account, id)
     case .top:
-      if cluster == nil { sendTop(to: id, line.id) } else { showPage(.top(limit: Limits.page), to: id, line.id) }
+      if cluster == nil {
+        sendTop(leaders(limit: Limits.page), to: id, line.id)
+      } else {
+        showPage(.top(limit: Limits.page), to: id, line.id)
+      }
     case .list:
       if cluster == nil { sendList(to: id, line.id) } else { showPage(.live(limit: Limits.page), to: id, line.id) }
     case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))

@@ -34,9 +34,8 @@ extension Lobby {
     }
     // They are looked at again within a second, known anew.
     for seat in [pairing.seats.x, pairing.seats.o] {
-      if answer == .begin(.playing(seat.account)) { refuse(seat, .occupied) }
       if answer == .begin(.stale) { ask(.profile(seat.account), .refreshed(seat.account)) }
-      giveBack(seat, after: pairing.m)
+      giveBack(seat, refused: answer == .begin(.playing(seat.account)) ? .occupied : nil, after: pairing.m)
     }
   }
 

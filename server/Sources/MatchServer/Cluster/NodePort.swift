@@ -286,8 +286,8 @@ private final class IncomingLink: LinkHandler, @unchecked Sendable {
 private final class VirtualPeer: LobbyHost.Peer {
   let id: ConnectionID
   var isTouched = false
-  private let far: ConnectionID
-  private weak var link: IncomingLink?
+  fileprivate let far: ConnectionID
+  fileprivate weak var link: IncomingLink?
 
   init(id: ConnectionID, far: ConnectionID, link: IncomingLink) { (self.id, self.far, self.link) = (id, far, link) }
 
@@ -298,11 +298,9 @@ private final class VirtualPeer: LobbyHost.Peer {
   }
 }
 
-extension LobbyHost.Peer where Self: AnyObject {
-  /// Tells the node that holds this player that his work belongs elsewhere, or that his seek goes on.
-  func tellHolder(_ make: (ConnectionID) -> NodeFrame) { (self as? VirtualPeer)?.say(make) }
-}
-
-extension VirtualPeer {
-  fileprivate func say(_ make: (ConnectionID) -> NodeFrame) { link?.send(make(far)) }
+extension LobbyHost.Peer {
+  /// Tells the node that holds this player something about him.
+  func tellHolder(_ make: (ConnectionID) -> NodeFrame) {
+    if let peer = self as? VirtualPeer { peer.link?.send(make(peer.far)) }
+  }
 }

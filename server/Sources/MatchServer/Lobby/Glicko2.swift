@@ -16,14 +16,6 @@ public enum Glicko2 {
     /// Volatility.
     public var volatility = 0.06
 
-    /// Makes a new player's rating.
-    public init() {}
-
-    /// Makes a rating.
-    public init(value: Double, deviation: Double, volatility: Double) {
-      (self.value, self.deviation, self.volatility) = (value, deviation, volatility)
-    }
-
     /// The rating after days without a game: surer of nothing, equally strong.
     public func aged(days: Double) -> Rating {
       let phi = deviation / scale

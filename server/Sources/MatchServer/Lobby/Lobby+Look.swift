@@ -102,8 +102,6 @@ extension Lobby {
 
   // MARK: pages
 
-  mutating func sendTop(to id: ConnectionID, _ re: String?) { sendTop(leaders(limit: Limits.page), to: id, re) }
-
   mutating func sendTop(_ best: [AccountRecord], to id: ConnectionID, _ re: String?) {
     let rows = best.map { account in
       var row = Lobby.row(account)

@@ -296,14 +296,10 @@ extension Lobby {
     return cluster?.virtual[id] != nil || wishes[id]?.ticket.id == seat.id
   }
 
-  /// Gives somebody who is still here his ticket back.
-  mutating func giveBack(_ seat: Ticket, after m: MatchID) {
-    if let id = sessions[seat.session]?.connection { giveBack(.wait(seat), m, to: id) }
-  }
-
-  /// Refuses a ticket whose player cannot play what it says.
-  mutating func refuse(_ seat: Ticket, _ code: ErrorCode) {
-    if let id = sessions[seat.session]?.connection { giveBack(.refused(seat.id, code), .queue, to: id) }
+  /// Gives somebody who is still here his ticket back, or refuses it.
+  mutating func giveBack(_ seat: Ticket, refused code: ErrorCode? = nil, after m: MatchID) {
+    guard let id = sessions[seat.session]?.connection else { return }
+    giveBack(code.map { .refused(seat.id, $0) } ?? .wait(seat), m, to: id)
   }
 }
 

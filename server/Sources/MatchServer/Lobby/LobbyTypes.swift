@@ -11,12 +11,6 @@ public struct Moment: Sendable, Hashable {
   public var steady: Int64
   /// Since 1970; may jump, so that only expiry dates and time stamps come from it.
   public var wall: Int64
-
-  /// Makes an instant.
-  public init(steady: Int64, wall: Int64) {
-    self.steady = steady
-    self.wall = wall
-  }
 }
 
 /// Where the lobby's random bits come from: the system's generator, or a seed in simulations.

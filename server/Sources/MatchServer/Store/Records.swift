@@ -98,11 +98,6 @@ public struct SessionRecord: Sendable, Hashable {
   package var previous: SHA256.Digest?
   /// When it is forgotten, milliseconds since 1970.
   public var expires: Int64
-
-  /// Makes a session.
-  package init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest?, expires: Int64) {
-    (self.id, self.account, self.resume, self.previous, self.expires) = (id, account, resume, previous, expires)
-  }
 }
 
 /// What is kept of a match beside its log: whose it is and whether it is over, for finding it.
@@ -121,11 +116,6 @@ public struct MatchRecord: Sendable, Hashable {
   public var created: Int64
   /// When it ended, milliseconds since 1970.
   public var ended: Int64?
-
-  /// Makes a record.
-  public init(id: MatchID, x: Int64?, o: Int64?, opener: Int64? = nil, code: String? = nil, created: Int64) {
-    (self.id, self.x, self.o, self.opener, self.code, self.created) = (id, x, o, opener, code, created)
-  }
 }
 
 /// One entry of a log as stored.
@@ -138,11 +128,6 @@ public struct StoredEvent: Sendable, Hashable {
   public var mid: String?
   /// The bytes that were hashed and sent.
   public var body: [UInt8]
-
-  /// Makes an entry.
-  public init(seq: Int, side: Player?, mid: String?, body: [UInt8]) {
-    (self.seq, self.side, self.mid, self.body) = (seq, side, mid, body)
-  }
 }
 
 /// A match with its whole log.

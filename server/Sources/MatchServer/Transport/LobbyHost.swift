@@ -622,14 +622,10 @@ extension LobbyHost {
 package struct NodeSeat: Sendable {
   let store: any ClusterStore
   let port: NodePort
+  /// What it says of itself; addresses that are empty become those that are listened on.
   private(set) var description: NodeDescription
   /// The incarnation, once it has joined.
   var epoch: Int64?
-
-  /// Makes a seat; addresses that are empty become those that are listened on.
-  package init(store: any ClusterStore, port: NodePort, description: NodeDescription) {
-    (self.store, self.port, self.description) = (store, port, description)
-  }
 
   mutating func listens(at port: Int) {
     if let colon = description.peer.lastIndex(of: ":"), description.peer[colon...] == ":0" {
