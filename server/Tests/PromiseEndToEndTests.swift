@@ -196,14 +196,18 @@ import TicTacToe
     /// Where work was brought, and what was said.
     var told: [(epoch: Int64, m: MatchID)] = []
     var said: [String] = []
+    /// Whether the store says nothing of matches that are to begin.
+    var losesBegins = false
 
     init(_ view: MemoryClusterView) throws {
       self.view = view
       let epoch = try view.join(node("a"), lease: 3000, replacing: nil)
       lobby = Lobby(.init(), epoch: epoch, joined: 1000, random: .seeded(SplitMix64(seed: 1)), now: moment)
       try step(.tick)
-      try step(.connected(1, address: nil))
-      try say(#"{"t":"hello","v":[1],"client":"t"}"#)
+      for id in 1...2 as ClosedRange<ConnectionID> {
+        try step(.connected(id, address: nil))
+        try say(#"{"t":"hello","v":[1],"client":"t"}"#, id)
+      }
     }
 
     mutating func step(_ input: LobbyInput) throws {
@@ -214,7 +218,8 @@ import TicTacToe
           case .commit(let transaction): inputs.append(.durable(transaction.number))
           case .send(_, let line, _): said.append(String(decoding: line, as: UTF8.self))
           case .cluster(.ask(let number, let question)):
-            inputs.append(.cluster(.answer(number, try view.answer(question))))
+            let isLost = if case .begin = question { losesBegins } else { false }
+            inputs.append(.cluster(.answer(number, isLost ? nil : try view.answer(question))))
           case .cluster(.relay(let epoch, _, _, let m, _)): told.append((epoch, m))
           default: break
           }
@@ -222,9 +227,9 @@ import TicTacToe
       }
     }
 
-    mutating func say(_ line: String) throws {
+    mutating func say(_ line: String, _ id: ConnectionID = 1) throws {
       let parsed = try Array(line.utf8).withUnsafeBytes { raw in try ClientLine(raw) }
-      try step(.line(1, parsed, at: moment.steady, roundTrip: 0))
+      try step(.line(id, parsed, at: moment.steady, roundTrip: 0))
     }
 
     mutating func wait(_ milliseconds: Int64) throws {
@@ -248,6 +253,51 @@ import TicTacToe
     try second.wait(2000)
     #expect(second.lobby.tickets.oldestFirst.map { second.moment.steady - $0.since } == [4000])
     #expect(second.told.count == 1 && second.said.count { $0.contains(#""t":"queued""#) } == 1)
+  }
+
+  @Test func `two whose rated match the store did not let begin go on waiting and get the next`() throws {
+    var world = try SteppedNode(MemoryCluster { 1_700_000_000_000 }.view())
+    for id in 1...2 as ClosedRange<ConnectionID> {
+      try world.say(#"{"t":"register","id":"r","name":"Player\#(id)"}"#, id)
+    }
+    world.losesBegins = true
+    for id in 1...2 as ClosedRange<ConnectionID> {
+      try world.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":true}"#, id)
+    }
+    try world.wait(3000)
+    #expect(world.lobby.wishes.count == 2 && !world.said.contains { $0.contains(#""t":"paired""#) })
+    world.losesBegins = false
+    try world.wait(3000)
+    #expect(world.lobby.wishes.isEmpty && world.lobby.tickets.isEmpty)
+    #expect(world.said.count { $0.contains(#""t":"paired""#) } == 2)
+  }
+
+  @Test func `who takes his seek back while he is being paired gets no match, and the other waits on`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    var first = try SteppedNode(cluster.view())
+    let other = try cluster.view().join(node("b"), lease: 3000, replacing: nil)
+    try first.wait(1000)
+    // The queue is here, and the other player's node another one, to which their match may fall.
+    let guest = AccountRecord(id: 77, name: "guest-b", guest: true, token: nil, tokenExpires: 0)
+    let far = Attachment(
+      session: "far", generation: 1, account: guest, isBot: false, confirms: false, isPerson: false)
+    try first.step(.cluster(.attached(other, 9, far)))
+    for n in 0..<8 {
+      try first.say(#"{"t":"seek","id":"s","key":"k\#(n)","clock":"60+2","rated":false}"#)
+      let seek = ClientMessage.Seek(MatchTerms(clock: TimeControl("60+2"), rated: false), key: "f\(n)")
+      let ticket = Ticket(
+        id: "far\(n)", session: "far", player: guest, seek: seek, isBot: false, since: first.moment.steady)
+      let began = first.lobby.counts.started
+      try first.step(.cluster(.relayed(9, .wait(ticket), .queue, roundTrip: 0)))
+      guard first.lobby.counts.started == began else { continue }
+      #expect(first.lobby.given.count == 2 && first.lobby.tickets.isEmpty)
+      try first.say(#"{"t":"unseek","id":"u"}"#)
+      #expect(first.said.last?.contains(#""t":"ok""#) == true)
+      try first.wait(4000)
+      #expect(first.lobby.given.isEmpty && first.lobby.tickets.isEmpty && first.lobby.wishes.isEmpty)
+      return
+    }
+    Issue.record("no match fell to the other node")
   }
 
   @Test func `a match of a node that has just joined is asked for there once its address is known`() throws {
