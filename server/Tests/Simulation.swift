@@ -32,7 +32,7 @@ struct Simulation {
     var knowsWhatItTook = true
   }
 
-  enum Action {
+  indirect enum Action {
     case think(Int)
     case dial(Int)
     case toServer(ConnectionID, ClientLine)
@@ -183,9 +183,9 @@ struct Simulation {
   }
 
   private var isFinished: Bool {
-    let isSettled = nodes.allSatisfy { node in
-      guard let lobby = node.lobby else { return false }
-      return lobby.isSettled && node.waiting.isEmpty && !lobby.matches.values.contains { !$0.isOver }
+    let isSettled = nodes.indices.allSatisfy { i in
+      nodes[i].lobby?.isSettled == true && nodes[i].waiting.isEmpty
+        && nodes[i].lobby?.matches.values.contains { !$0.isOver } == false
     }
     guard isSettled, clients.allSatisfy({ !$0.model.hasOutstanding }) else { return false }
     return options.nodes == 0 || (try? store.recover().matches.isEmpty) == true

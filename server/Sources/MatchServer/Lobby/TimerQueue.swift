@@ -4,24 +4,26 @@ struct TimerQueue<Item: Sendable>: Sendable {
     let due: Int64
     let order: UInt64
     let item: Item
-    func isBefore(_ other: Entry) -> Bool { (due, order) < (other.due, other.order) }
   }
 
   private var heap: [Entry] = []
   private var made: UInt64 = 0
 
   /// When the earliest item is due.
-  var next: Int64? { heap.first?.due }
+  var next: Int64? { heap.isEmpty ? nil : heap[0].due }
 
   /// The number of items.
   var count: Int { heap.count }
+
+  /// Compares without copying an item.
+  private func isBefore(_ i: Int, _ j: Int) -> Bool { (heap[i].due, heap[i].order) < (heap[j].due, heap[j].order) }
 
   /// Adds an item; O(log n).
   mutating func set(_ item: Item, at due: Int64) {
     heap.append(Entry(due: due, order: made, item: item))
     made += 1
     var i = heap.count - 1
-    while i > 0, heap[i].isBefore(heap[(i - 1) / 2]) {
+    while i > 0, isBefore(i, (i - 1) / 2) {
       heap.swapAt(i, (i - 1) / 2)
       i = (i - 1) / 2
     }
@@ -29,14 +31,15 @@ struct TimerQueue<Item: Sendable>: Sendable {
 
   /// Takes the earliest item if it is due; O(log n).
   mutating func take(dueAt now: Int64) -> Item? {
-    guard let first = heap.first, first.due <= now else { return nil }
+    guard let next, next <= now else { return nil }
+    let first = heap[0]
     let last = heap.removeLast()
     if !heap.isEmpty {
       heap[0] = last
       var i = 0
       while true {
         var least = i
-        for child in [2 * i + 1, 2 * i + 2] where child < heap.count && heap[child].isBefore(heap[least]) {
+        for child in [2 * i + 1, 2 * i + 2] where child < heap.count && isBefore(child, least) {
           least = child
         }
         if least == i { break }
