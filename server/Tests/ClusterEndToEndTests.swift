@@ -335,7 +335,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     let bare = ClientLine(.act(someID(1), .move(ply: nil, cell: Square(4)), mid: nil))
     let answer = ServerMessage.ok(someID(1), seq: 3).bytes(re: "c1")
     let seek = ClientMessage.Seek(MatchTerms(rated: true), range: 7, bots: true, key: "k")
-    let seat = Ticket(id: "t", session: "s", player: account, seek: seek, isBot: true, since: 99)
+    let seat = Ticket(id: "t", session: "s", player: account, seek: seek, isBot: true, since: 99, lost: someID(3))
     let pairing = Pairing(
       m: someID(1), seats: Sides(x: seat, o: seat))
     let frames: [NodeFrame] = [

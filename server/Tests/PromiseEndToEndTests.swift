@@ -291,10 +291,19 @@ import TicTacToe
       try first.step(.cluster(.relayed(9, .wait(ticket), .queue, roundTrip: 0)))
       guard first.lobby.counts.started == began else { continue }
       #expect(first.lobby.given.count == 2 && first.lobby.tickets.isEmpty)
+      let m = try #require(first.lobby.given[ticket.id]?.m)
       try first.say(#"{"t":"unseek","id":"u"}"#)
       #expect(first.said.last?.contains(#""t":"ok""#) == true)
       try first.wait(4000)
       #expect(first.lobby.given.isEmpty && first.lobby.tickets.isEmpty && first.lobby.wishes.isEmpty)
+      // Of another connection with the same key it is thought that it led to that match, until its node says that there is none.
+      var again = ticket
+      again.id = "again"
+      try first.step(.cluster(.relayed(9, .wait(again), .queue, roundTrip: 0)))
+      #expect(first.lobby.tickets.isEmpty)
+      again.lost = m
+      try first.step(.cluster(.relayed(9, .wait(again), .queue, roundTrip: 0)))
+      #expect(first.lobby.tickets.count == 1)
       return
     }
     Issue.record("no match fell to the other node")

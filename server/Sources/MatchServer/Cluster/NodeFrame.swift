@@ -127,6 +127,7 @@ extension NodeFrame {
     out.field("session", ticket.session)
     out.field("bot", ticket.isBot)
     out.field("age", ticket.since)
+    out.field("lost", ticket.lost?.rawValue)
     write(ticket.player, to: &out)
     out.raw("seek", ClientLine(.seek(ticket.seek)).bytes.dropLast())
     out.finishLine()
@@ -139,7 +140,7 @@ extension NodeFrame {
     else { throw .missing("seek") }
     return Ticket(
       id: try id(f), session: session, player: try account(f), seek: seek, isBot: f["bot"]?.bool ?? false,
-      since: Int64(f["age"]?.int ?? 0))
+      since: Int64(f["age"]?.int ?? 0), lost: f["lost"]?.string.flatMap(MatchID.init(rawValue:)))
   }
 
   private static func id(_ f: JSONObject) throws(ProtocolError) -> String {

@@ -72,8 +72,7 @@ extension Lobby {
 
   /// Takes to the queue what no queue knows, or only one that is no more.
   mutating func waitAgain() {
-    let owner = queueOwner
-    for id in wishes.filter({ $0.value.at == nil || $0.value.at != owner }).keys.sorted() { wait(id) }
+    for id in wishes.filter({ $0.value.at != queueOwner }).keys.sorted() { wait(id) }
   }
 
   /// The seek of a connection is over.
@@ -99,7 +98,9 @@ extension Lobby {
 
   /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
   mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
-    if let last = paired[id], last.m == m, wishes[id] == nil { seek(last.ticket, id, re) }
+    guard var ticket = paired[id]?.ticket, paired[id]?.m == m, wishes[id] == nil else { return }
+    ticket.lost = m
+    seek(ticket, id, re)
   }
 
   /// The queue, or the node that was to begin a match, gives a connection of this node its ticket back, or tells what became of it.
@@ -140,9 +141,8 @@ extension Lobby {
   mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
     given[ticket.id] = nil
     // A ticket that comes again was not taken: its node knows. Another one with the same key looks for what the first one led to.
-    if cluster != nil, case .paired(let known, let m)? = ticket.use.flatMap({ keys[$0]?.answer }),
-      known?.id != ticket.id
-    {
+    let before = cluster == nil ? nil : ticket.use.flatMap { keys[$0]?.answer }
+    if case .paired(let known, let m) = before, known?.id != ticket.id, m != ticket.lost {
       return giveBack(.found(ticket.id, m), m, to: id)
     }
     guard tickets.count < TicketQueue.most else { return giveBack(.refused(ticket.id, .busy), .queue, to: id) }

@@ -60,6 +60,8 @@ package struct Ticket: Sendable, Hashable {
   var isBot: Bool
   /// Since when it waits, by this node's steady clock.
   var since: Int64
+  /// The match that its key had led to and that came to nothing.
+  var lost: MatchID?
   var offeredBots = false
 
   var account: Int64 { player.id }
