@@ -56,7 +56,7 @@ extension Lobby {
     guard let match = matches[m], let players = match.state.players else { return }
     let strength = Double(players.x.rating + players.o.rating)
     if listed.isAmong(first: Lobby.boards, m, strength) { emit(.publish(m)) }
-    setListed(m, match.state.phase == .live ? strength : nil)
+    setListed(match, match.state.phase == .live ? strength : nil)
     // Another one takes the place of one that has ended.
     if match.state.phase == .over, match.listed != nil, listed.isAmong(first: Lobby.boards, m, strength),
       listed.places.count >= Lobby.boards
@@ -65,11 +65,10 @@ extension Lobby {
     }
   }
 
-  mutating func setListed(_ m: MatchID, _ strength: Double?) {
-    let old = matches[m]?.listed
-    guard old != strength else { return }
-    listed.move(m, from: old, to: strength)
-    matches[m]?.listed = strength
+  mutating func setListed(_ match: Match, _ strength: Double?) {
+    guard match.listed != strength else { return }
+    listed.move(match.id, from: match.listed, to: strength)
+    matches[match.id]?.listed = strength
   }
 
   /// The connections of both sides' following sessions, each once.

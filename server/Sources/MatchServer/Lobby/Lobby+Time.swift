@@ -97,7 +97,7 @@ extension Lobby {
   }
 
   mutating func forget(_ match: Match) {
-    setListed(match.id, nil)
+    setListed(match, nil)
     matches[match.id] = nil
     for account in [match.record.x, match.record.o, match.record.opener].compactMap({ $0 }) {
       matchesOf[account]?.removeAll { $0 == match.id }

@@ -318,7 +318,7 @@ public struct Lobby: Sendable {
       heldFrom += 1
     }
     if heldFrom == held.count {
-      held.removeAll(keepingCapacity: held.count < 1024)
+      held.removeAll(keepingCapacity: held.count < 8192)
       heldFrom = 0
     } else if heldFrom > 1024 {
       held.removeFirst(heldFrom)

@@ -102,6 +102,8 @@ public final class GameListener: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
+      // Each connection keeps what it reads into: longer lines come in pieces.
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
       }

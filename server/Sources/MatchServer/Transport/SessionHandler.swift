@@ -20,7 +20,6 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   let id: ConnectionID
   private let host: LobbyHost
   private let sweep: ConnectionSweep
-  private let configuration: ServerSession.Configuration
   private var session: ServerSession
   private var context: ChannelHandlerContext?
   private var loop: any EventLoop
@@ -44,7 +43,6 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     self.id = id
     self.host = host
     self.sweep = sweep
-    self.configuration = configuration
     self.loop = loop
     session = ServerSession(configuration, now: Moment.currentSteady)
   }
@@ -114,8 +112,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// Whether more waits for a reader than may.
   private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
     guard unwritableSince != nil else { return false }
-    let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
-    return (waiting ?? 0) > SessionHandler.mostWaiting
+    return (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 > SessionHandler.mostWaiting
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
@@ -145,8 +142,9 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   func flush() {
     guard loop.inEventLoop else { return loop.execute { self.flush() } }
     guard let context else { return }
-    write(context)
-    context.flush()
+    guard let buffer = outgoing else { return context.flush() }
+    outgoing = nil
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
   }
 
   /// Writes a line of the session's own behind what the lobby has delivered.
@@ -207,18 +205,15 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   }
 
   private func end(_ code: ByeCode, _ text: String, re: String?, retry: Int?, node: String?) {
-    onLoop {
-      guard let context = self.context, !self.isEnding else { return }
-      self.isEnding = true
-      self.write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(re: re), context)
-      context.flush()
-      // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
-      self.loop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { self.context?.close(promise: nil) }
+    guard loop.inEventLoop else {
+      return loop.execute { self.end(code, text, re: re, retry: retry, node: node) }
     }
-  }
-
-  private func onLoop(_ body: @escaping @Sendable () -> Void) {
-    if loop.inEventLoop { body() } else { loop.execute(body) }
+    guard let context, !isEnding else { return }
+    isEnding = true
+    write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(re: re), context)
+    context.flush()
+    // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
+    loop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { self.context?.close(promise: nil) }
   }
 }
 
