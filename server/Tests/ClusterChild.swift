@@ -91,6 +91,12 @@ final class ClusterChild {
     return Int(try sql(good).first?.first?.int ?? 0)
   }
 
+  /// How many sessions the nodes have in the database.
+  func countSessions() throws -> Int64 {
+    let others = "application_name = 'alina-server' AND pid <> pg_backend_pid()"
+    return try sql("SELECT count(*) FROM pg_stat_activity WHERE \(others)").first?.first?.int ?? 0
+  }
+
   /// Gives sessions from now on a clock that can be set, by the table `clock`: nobody sets that of the machine.
   func makeClock() throws {
     for text in [

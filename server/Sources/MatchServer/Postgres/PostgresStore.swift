@@ -54,7 +54,8 @@ public final class PostgresStore: MatchStore {
   /// transaction would keep its locks; the server ends it instead. Plans are made once: parameters tell them nothing.
   static let everywhere = [
     "SET synchronous_commit = on", "SET idle_in_transaction_session_timeout = 2000",
-    "SET plan_cache_mode = force_generic_plan",
+    "SET plan_cache_mode = force_generic_plan", "SET tcp_keepalives_idle = 5", "SET tcp_keepalives_interval = 1",
+    "SET tcp_keepalives_count = 3",
   ].map { PGStatement(once: $0)() }
 
   /// What the writing connection is set to besides: its statements look up rows by key, and a plan made while the tables

@@ -1,0 +1,145 @@
+import Base
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import MatchServer
+
+/// The queue of a cluster, in the memory of one of its nodes.
+@Suite struct QueueTests {
+  /// A node of a cluster stepped by hand, and another that joined before or after it.
+  private struct SteppedNode {
+    let view: MemoryClusterView
+    var lobby: Lobby
+    var moment = Moment(steady: 1000, wall: 1_700_000_000_000)
+    /// Where work was brought, and what was said.
+    var told: [(epoch: Int64, m: MatchID)] = []
+    var said: [String] = []
+    /// Whether the store says nothing of matches that are to begin.
+    var losesBegins = false
+
+    init(_ view: MemoryClusterView) throws {
+      self.view = view
+      let epoch = try view.join(node("a"), lease: 3000, replacing: nil)
+      lobby = Lobby(.init(), epoch: epoch, joined: 1000, random: .seeded(SplitMix64(seed: 1)), now: moment)
+      try step(.tick)
+      for id in 1...2 as ClosedRange<ConnectionID> {
+        try step(.connected(id, address: nil))
+        try say(#"{"t":"hello","v":[1],"client":"t"}"#, id)
+      }
+    }
+
+    mutating func step(_ input: LobbyInput) throws {
+      var inputs = [input]
+      while !inputs.isEmpty {
+        for effect in lobby.reduce(inputs.removeFirst(), now: moment) {
+          switch effect {
+          case .commit(let transaction): inputs.append(.durable(transaction.number))
+          case .send(_, let line, _): said.append(String(decoding: line, as: UTF8.self))
+          case .cluster(.ask(let number, let question)):
+            let isLost = if case .begin = question { losesBegins } else { false }
+            inputs.append(.cluster(.answer(number, isLost ? nil : try view.answer(question))))
+          case .cluster(.relay(let epoch, _, _, let m, _)): told.append((epoch, m))
+          default: break
+          }
+        }
+      }
+    }
+
+    mutating func say(_ line: String, _ id: ConnectionID = 1) throws {
+      let parsed = try Array(line.utf8).withUnsafeBytes { raw in try ClientLine(raw) }
+      try step(.line(id, parsed, at: moment.steady, roundTrip: 0))
+    }
+
+    mutating func wait(_ milliseconds: Int64) throws {
+      for _ in 0..<milliseconds / 100 {
+        moment.steady += 100
+        try step(.tick)
+      }
+    }
+  }
+
+  @Test func `whoever waits at a node that ends goes on waiting at the next, as long as he has`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    let first = cluster.view()
+    let owner = try first.join(node("q"), lease: 3000, replacing: nil)
+    var second = try SteppedNode(cluster.view())
+    try second.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
+    #expect(second.told.map(\.epoch) == [owner] && second.told[0].m == .queue)
+    second.moment.steady += 2000
+    try first.leave()
+    try second.step(.cluster(.linkLost(owner, heard: second.moment.steady)))
+    try second.wait(2000)
+    #expect(second.lobby.tickets.oldestFirst.map { second.moment.steady - $0.since } == [4000])
+    #expect(second.told.count == 1 && second.said.count { $0.contains(#""t":"queued""#) } == 1)
+  }
+
+  @Test func `two whose rated match the store did not let begin go on waiting and get the next`() throws {
+    var world = try SteppedNode(MemoryCluster { 1_700_000_000_000 }.view())
+    for id in 1...2 as ClosedRange<ConnectionID> {
+      try world.say(#"{"t":"register","id":"r","name":"Player\#(id)"}"#, id)
+    }
+    world.losesBegins = true
+    for id in 1...2 as ClosedRange<ConnectionID> {
+      try world.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":true}"#, id)
+    }
+    try world.wait(3000)
+    #expect(world.lobby.wishes.count == 2 && !world.said.contains { $0.contains(#""t":"paired""#) })
+    world.losesBegins = false
+    try world.wait(3000)
+    #expect(world.lobby.wishes.isEmpty && world.lobby.tickets.isEmpty)
+    #expect(world.said.count { $0.contains(#""t":"paired""#) } == 2)
+  }
+
+  @Test func `who takes his seek back while he is being paired gets no match, and the other waits on`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    var first = try SteppedNode(cluster.view())
+    let other = try cluster.view().join(node("b"), lease: 3000, replacing: nil)
+    try first.wait(1000)
+    // The queue is here, and the other player's node another one, to which their match may fall.
+    let guest = AccountRecord(id: 77, name: "guest-b", guest: true, token: nil, tokenExpires: 0)
+    let far = Attachment(
+      session: "far", generation: 1, account: guest, isBot: false, confirms: false, isPerson: false)
+    try first.step(.cluster(.attached(other, 9, far)))
+    for n in 0..<8 {
+      try first.say(#"{"t":"seek","id":"s","key":"k\#(n)","clock":"60+2","rated":false}"#)
+      let seek = ClientMessage.Seek(MatchTerms(clock: TimeControl("60+2"), rated: false), key: "f\(n)")
+      let ticket = Ticket(
+        id: "far\(n)", session: "far", player: guest, seek: seek, isBot: false, since: first.moment.steady)
+      let began = first.lobby.counts.started
+      try first.step(.cluster(.relayed(9, .wait(ticket), .queue, roundTrip: 0)))
+      guard first.lobby.counts.started == began else { continue }
+      #expect(first.lobby.given.count == 2 && first.lobby.tickets.isEmpty)
+      let m = try #require(first.lobby.given[ticket.id]?.m)
+      try first.say(#"{"t":"unseek","id":"u"}"#)
+      #expect(first.said.last?.contains(#""t":"ok""#) == true)
+      try first.wait(4000)
+      #expect(first.lobby.given.isEmpty && first.lobby.tickets.isEmpty && first.lobby.wishes.isEmpty)
+      // Of another connection with the same key it is thought that it led to that match, until its node says that there is none.
+      var again = ticket
+      again.id = "again"
+      try first.step(.cluster(.relayed(9, .wait(again), .queue, roundTrip: 0)))
+      #expect(first.lobby.tickets.isEmpty)
+      again.lost = m
+      try first.step(.cluster(.relayed(9, .wait(again), .queue, roundTrip: 0)))
+      #expect(first.lobby.tickets.count == 1)
+      return
+    }
+    Issue.record("no match fell to the other node")
+  }
+
+  @Test func `a match of a node that has just joined is asked for there once its address is known`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    var first = try SteppedNode(cluster.view())
+    let late = cluster.view()
+    let epoch = try late.join(node("b"), lease: 3000, replacing: nil)
+    let m = someID(1)
+    try late.commit([.match(MatchRecord(id: m, x: nil, o: nil, created: 5)), .append(m, after: 0, [event(1)])])
+    first.moment.steady += 10
+    try first.say(#"{"t":"watch","id":"w","m":"\#(m)"}"#)
+    // Of this the node says that nobody is there, and the player is sent away.
+    #expect(first.told.allSatisfy { told in first.lobby.otherNodes.contains { $0.epoch == told.epoch } })
+    try first.wait(1000)
+    #expect(first.told.map(\.epoch) == [epoch])
+  }
+}
