@@ -139,6 +139,8 @@ struct ClusterState: Sendable {
     case paired(Pairing, Match)
     case opened(ConnectionID, re: String?, Match, key: String?)
     case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
+
+    var isRenewal: Bool { if case .renewed = self { true } else { false } }
   }
 
   /// This incarnation.

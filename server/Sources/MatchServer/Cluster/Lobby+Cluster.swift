@@ -188,10 +188,8 @@ extension Lobby {
 
   /// Whether an input is what the lease waits for.
   func isRenewal(_ input: LobbyInput) -> Bool {
-    guard case .cluster(.answer(let number, .renewed?)) = input, case .renewed? = cluster?.asked[number] else {
-      return false
-    }
-    return true
+    guard case .cluster(.answer(let number, .renewed?)) = input else { return false }
+    return cluster?.asked[number]?.isRenewal == true
   }
 
   mutating func startOver(_ why: String) {

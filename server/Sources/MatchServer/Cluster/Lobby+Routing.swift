@@ -217,7 +217,7 @@ extension Lobby {
     guard cluster?.nodes.contains(where: { $0.epoch == epoch }) == true else {
       // It joined a moment ago, or its lease is over: a look at the leases tells.
       cluster?.remote[id]?[m] = nil
-      renew()
+      if cluster?.asked.values.contains(where: \.isRenewal) == false { renew() }
       return retry(work, m, for: id, since: since ?? now.steady, failed: nil)
     }
     guard let connection = connections[id], let session = connection.session.flatMap({ sessions[$0] }),
@@ -278,7 +278,7 @@ extension Lobby {
   }
 
   /// Whether a node whose link is lost has renewed its lease since, by more than a ping takes to go astray.
-  private func isCutOff(_ epoch: Int64) -> Bool {
+  func isCutOff(_ epoch: Int64) -> Bool {
     guard let lost = cluster?.lost[epoch], let renewed = cluster?.renewedAt[epoch] else { return false }
     return renewed > lost.heard + 500
   }
@@ -321,20 +321,14 @@ extension Lobby {
     }
   }
 
-  private mutating func sendAway(_ id: ConnectionID, to owner: Int64, _ why: String) -> Bool {
-    let mine = account(of: id).map { matchesOf[$0.id, default: []] } ?? []
-    guard let address = address(of: owner), !mine.contains(where: { matches[$0]?.isOver == false }) else {
+  /// Sends somebody to a node that cannot be reached from here, unless he plays something at this one.
+  @discardableResult
+  mutating func sendAway(_ id: ConnectionID, to owner: Int64, _ why: String) -> Bool {
+    guard let address = address(of: owner), account(of: id).map({ live(of: $0.id).isEmpty }) ?? true else {
       return false
     }
     emit(.close(id, .restart, why, retry: nil, node: address))
     return true
-  }
-
-  /// Sends somebody to the queue who cannot reach it from here, if it is not the queue that is gone and he plays nothing here.
-  mutating func sendToQueue(_ id: ConnectionID, at owner: Int64) {
-    if isCutOff(owner) {
-      _ = sendAway(id, to: owner, "the queue is at another node, which cannot be reached from here")
-    }
   }
 
   // MARK: for another node

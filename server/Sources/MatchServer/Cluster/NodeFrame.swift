@@ -135,17 +135,13 @@ extension NodeFrame {
   }
 
   private static func ticket(_ f: JSONObject) throws(ProtocolError) -> Ticket {
-    guard let session = f["session"]?.string, let fields = f["seek"]?.object,
-      case .seek(let seek) = try ClientLine(relayed: fields).message
-    else { throw .missing("seek") }
+    guard let fields = f["seek"]?.object, case .seek(let seek) = try ClientLine(relayed: fields).message else {
+      throw .missing("seek")
+    }
     return Ticket(
-      id: try id(f), session: session, player: try account(f), seek: seek, isBot: f["bot"]?.bool ?? false,
-      since: Int64(f["age"]?.int ?? 0), lost: f["lost"]?.string.flatMap(MatchID.init(rawValue:)))
-  }
-
-  private static func id(_ f: JSONObject) throws(ProtocolError) -> String {
-    guard let id = f["ticket"]?.string else { throw .missing("ticket") }
-    return id
+      id: try f.text("ticket"), session: try f.text("session"), player: try account(f), seek: seek,
+      isBot: f["bot"]?.bool ?? false, since: Int64(f["age"]?.int ?? 0),
+      lost: f["lost"]?.string.flatMap(MatchID.init(rawValue:)))
   }
 
   private static func write(_ work: Work, _ m: MatchID, to out: inout JSONWriter) {
@@ -190,66 +186,55 @@ extension NodeFrame {
       return
     }
     let f = try JSONObject(line: line, with: "n")
-    guard let name = f["n"]?.string else { throw .missing("n") }
-    func number(_ name: String) throws(ProtocolError) -> Int64 {
-      guard let value = f[name]?.int else { throw .missing(name) }
-      return Int64(value)
-    }
-    func text(_ name: String) throws(ProtocolError) -> String {
-      guard let value = f[name]?.string else { throw .missing(name) }
-      return value
-    }
-    func connection() throws(ProtocolError) -> ConnectionID { ConnectionID(try number("c")) }
+    func connection() throws(ProtocolError) -> ConnectionID { ConnectionID(try f.number("c")) }
+    let name = try f.text("n")
     switch name {
     case "hello":
       guard f["v"]?.int == NodeFrame.version else { throw .invalid("v", "\(NodeFrame.version)") }
-      self = .hello(epoch: try number("epoch"), to: try number("to"))
+      self = .hello(epoch: try f.number("epoch"), to: try f.number("to"))
     case "attach":
       self = .attach(
         try connection(),
         Attachment(
-          session: try text("session"), generation: try number("generation"), account: try NodeFrame.account(f),
+          session: try f.text("session"), generation: try f.number("generation"), account: try NodeFrame.account(f),
           isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false, isPerson: f["person"]?.bool ?? false,
           version: f["speaks"]?.int ?? 1))
     case "work":
       let (work, m) = try NodeFrame.work(f)
-      self = .work(try connection(), work, m, roundTrip: Int(try number("rt")))
+      self = .work(try connection(), work, m, roundTrip: Int(try f.number("rt")))
     case "nothere":
       let (work, m) = try NodeFrame.work(f)
       self = .notHere(try connection(), work, m, at: f["at"]?.int.map { Int64($0) })
-    case "here":
-      guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
-      self = .here(try connection(), m, ticket: f["ticket"]?.string)
+    case "here": self = .here(try connection(), try f.match("m"), ticket: f["ticket"]?.string)
     case "played": self = .played(try connection(), try NodeFrame.account(f))
     case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
     case "hint": self = .hint
-    case "evict": self = .evict(session: try text("session"), generation: try number("generation"))
-    case "refresh": self = .refresh(account: try number("account"))
+    case "evict": self = .evict(session: try f.text("session"), generation: try f.number("generation"))
+    case "refresh": self = .refresh(account: try f.number("account"))
     case "ping": self = .ping
     case "pong": self = .pong
     case "end":
       self = .end(
-        try connection(), ByeCode(rawValue: try text("code")) ?? .restart, f["msg"]?.string ?? "",
+        try connection(), ByeCode(rawValue: try f.text("code")) ?? .restart, f["msg"]?.string ?? "",
         retry: f["retry_ms"]?.int)
     default: throw .unknownType(String(name.prefix(20)))
     }
   }
 
   private static func work(_ f: JSONObject) throws(ProtocolError) -> (Work, MatchID) {
-    guard let m = f["m"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("m") }
+    let m = try f.match("m")
     if let line = f["line"]?.object { return (.line(try ClientLine(relayed: line), at: Int64(f["age"]?.int ?? 0)), m) }
     switch f["do"]?.string {
     case "wait":
       guard let fields = f["with"]?.object else { throw .missing("with") }
       return (.wait(try ticket(fields)), m)
-    case "leave": return (.leave(try id(f)), m)
-    case "refused": return (.refused(try id(f), f["code"]?.string.flatMap(ErrorCode.init(rawValue:)) ?? .busy), m)
+    case "leave": return (.leave(try f.text("ticket")), m)
+    case "refused":
+      return (.refused(try f.text("ticket"), f["code"]?.string.flatMap(ErrorCode.init(rawValue:)) ?? .busy), m)
     case "begin":
       guard let x = f["x"]?.object, let o = f["o"]?.object else { throw .missing("x") }
       return (.begin(Pairing(m: m, seats: Sides(x: try ticket(x), o: try ticket(o)))), m)
-    case "found":
-      guard let found = f["is"]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing("is") }
-      return (.found(try id(f), found), m)
+    case "found": return (.found(try f.text("ticket"), try f.match("is")), m)
     case "follow": return (.follow(m, re: f["re"]?.string, isNew: f["new"]?.bool ?? false), m)
     case "room": return (.room(m, re: f["re"]?.string), m)
     case "caughtup": return (.caughtUp(m), m)
@@ -278,6 +263,23 @@ extension NodeFrame {
       let said = try? ClientLine(relayed: UnsafeRawBufferPointer(rebasing: rest))
     else { return nil }
     self = .work(ConnectionID(c), .line(said, at: age), m, roundTrip: Int(roundTrip))
+  }
+}
+
+extension JSONObject {
+  fileprivate func number(_ name: String) throws(ProtocolError) -> Int64 {
+    guard let value = self[name]?.int else { throw .missing(name) }
+    return Int64(value)
+  }
+
+  fileprivate func text(_ name: String) throws(ProtocolError) -> String {
+    guard let value = self[name]?.string else { throw .missing(name) }
+    return value
+  }
+
+  fileprivate func match(_ name: String) throws(ProtocolError) -> MatchID {
+    guard let value = self[name]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing(name) }
+    return value
   }
 }
 

@@ -17,9 +17,8 @@ extension Lobby {
   }
 
   private func profile(_ account: AccountRecord) -> Profile {
-    let live = matchesOf[account.id, default: []].filter { matches[$0]?.isOver == false }
     let blocked = account.blocked.lazy.compactMap { accounts[$0]?.name }.prefix(50)
-    return Profile(account: account, live: live, last: nil, blockedNames: Array(blocked))
+    return Profile(account: account, live: live(of: account.id), last: nil, blockedNames: Array(blocked))
   }
 
   private mutating func open(_ begin: MatchBegin) -> BeginResult {

@@ -63,7 +63,7 @@ extension Lobby {
       wishes[id]?.at = owner
       enqueue(ticket, id)
     } else if isLost(owner) {
-      sendToQueue(id, at: owner)
+      if isCutOff(owner) { sendAway(id, to: owner, "the queue is at another node, which cannot be reached from here") }
     } else {
       wishes[id]?.at = owner
       relay(.wait(ticket), .queue, for: id, to: owner)
@@ -135,7 +135,7 @@ extension Lobby {
   private var queueOwner: Int64? { cluster.map { $0.nodes.first?.epoch } ?? 0 }
 
   /// Whether the queue is here.
-  var hasQueue: Bool { cluster.map { $0.nodes.first?.epoch == $0.epoch } ?? true }
+  var hasQueue: Bool { queueOwner == cluster?.epoch ?? 0 }
 
   /// Puts a ticket where its waiting time says, and looks for a partner at once.
   mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
@@ -160,8 +160,7 @@ extension Lobby {
 
   /// Knows an account as another node does, unless a match here is about to change it.
   mutating func learn(_ account: AccountRecord) {
-    guard !matchesOf[account.id, default: []].contains(where: { matches[$0]?.isOver == false }) else { return }
-    if cluster != nil { accounts[account.id] = account }
+    if cluster != nil, live(of: account.id).isEmpty { accounts[account.id] = account }
   }
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.

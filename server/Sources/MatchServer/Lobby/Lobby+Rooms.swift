@@ -46,7 +46,9 @@ extension Lobby {
   }
 
   /// Whether a room may be opened now; refuses if not.
-  mutating func mayOpen(_ terms: MatchTerms, _ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
+  private mutating func mayOpen(_ terms: MatchTerms, _ account: AccountRecord, _ id: ConnectionID, _ re: String?)
+    -> Bool
+  {
     let open = matchesOf[account.id, default: []].filter { matches[$0]?.state.phase == .open }
     if isDraining {
       refuse(id, re, .draining, "the server is stopping")

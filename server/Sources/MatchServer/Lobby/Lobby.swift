@@ -318,7 +318,7 @@ public struct Lobby: Sendable {
       heldFrom += 1
     }
     if heldFrom == held.count {
-      held.removeAll(keepingCapacity: held.count < 8192)
+      held.removeAll(keepingCapacity: held.count < 1024)
       heldFrom = 0
     } else if heldFrom > 1024 {
       held.removeFirst(heldFrom)
@@ -347,6 +347,11 @@ public struct Lobby: Sendable {
 
   func account(of id: ConnectionID) -> AccountRecord? {
     connections[id]?.session.flatMap { sessions[$0] }.flatMap { accounts[$0.record.account] }
+  }
+
+  /// The matches here that an account plays, and its open rooms.
+  func live(of account: Int64) -> [MatchID] {
+    matchesOf[account, default: []].filter { matches[$0]?.isOver == false }
   }
 
   func info(_ account: AccountRecord, bot: Bool = false) -> PlayerInfo {

@@ -142,9 +142,8 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   func flush() {
     guard loop.inEventLoop else { return loop.execute { self.flush() } }
     guard let context else { return }
-    guard let buffer = outgoing else { return context.flush() }
-    outgoing = nil
-    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    write(context)
+    context.flush()
   }
 
   /// Writes a line of the session's own behind what the lobby has delivered.
