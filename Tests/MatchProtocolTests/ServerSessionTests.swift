@@ -116,6 +116,13 @@ private let hello = #"{"t":"hello","v":[1],"client":"t"}"# + "\n"
     #expect(!s.sent.contains("nested"))
   }
 
+  @Test(arguments: ["\n", "\r\n", "x"]) func `bytes without end that are no lines are a flood`(filling: String) {
+    var s = SteppedSession()
+    s.feed(hello)
+    for _ in 0..<1000 where s.closed == nil { s.feed(String(repeating: filling, count: 1024)) }
+    #expect(s.closed == .flood)
+  }
+
   @Test func `only whole lines are signs of life`() {
     var s = SteppedSession()
     s.feed(hello)

@@ -156,6 +156,14 @@ import TicTacToe
     // Behind a move that may be stored or not, too.
     x.type(#"{"t":"sync","id":"y","m":"\#(m)","seq":0}"#)
     #expect(try x.wait(#""re":"y""#).contains(#""code":"busy""#))
+    // What tells nothing of it goes before what it has to say.
+    for (id, line) in [
+      ("f", #""t":"resign","m":"\#(m2)""#), ("u", #""t":"unseek""#), ("k", #""t":"seek","key":"k""#),
+      ("g", #""t":"unseek""#),
+    ] {
+      x.type(#"{"id":"\#(id)",\#(line)}"#)
+      try x.wait(#""re":"\#(id)""#)
+    }
     let late = try RawPeer(server.port)
     late.type(#"{"t":"hello","v":[1]}"#)
     #expect(try late.wait(#""t":"bye""#).contains("restart"))

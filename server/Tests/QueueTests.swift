@@ -99,7 +99,7 @@ import TicTacToe
     // The queue is here, and the other player's node another one, to which their match may fall.
     let guest = AccountRecord(id: 77, name: "guest-b", guest: true, token: nil, tokenExpires: 0)
     let far = Attachment(
-      session: "far", generation: 1, account: guest, isBot: false, confirms: false, isPerson: false)
+      session: "far", generation: 1, account: guest, isBot: false, confirms: false)
     try first.step(.cluster(.attached(other, 9, far)))
     for n in 0..<8 {
       try first.say(#"{"t":"seek","id":"s","key":"k\#(n)","clock":"60+2","rated":false}"#)

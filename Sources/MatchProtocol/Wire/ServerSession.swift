@@ -50,6 +50,8 @@ public struct ServerSession: Sendable {
   private let configuration: Configuration
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
+  /// Bytes since the last line.
+  private var unpaid = 0
   private var strikes = 0
   private var refused = 0.0
   private var tokens: Double
@@ -75,7 +77,9 @@ public struct ServerSession: Sendable {
   public mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64, _ act: (Action) -> Void) {
     guard state != .closed else { return }
     var framer = framer
+    unpaid += bytes.count
     framer.feed(bytes) { piece in
+      unpaid = 0
       // Only whole lines are signs of life.
       heard = now
       switch piece {
@@ -86,6 +90,11 @@ public struct ServerSession: Sendable {
       return state != .closed
     }
     self.framer = framer
+    // What is no line, and no part of one, costs what a line does for each KiB.
+    while state != .closed, unpaid - framer.held >= 1024 {
+      unpaid -= 1024
+      if !admit(0, now), refused > Double(configuration.patience) { closeFlood(act) }
+    }
   }
 
   private mutating func take(_ line: UnsafeRawBufferPointer, _ now: Int64, _ act: (Action) -> Void) {
@@ -148,10 +157,12 @@ public struct ServerSession: Sendable {
   }
 
   private mutating func refuse(_ line: UnsafeRawBufferPointer, _ act: (Action) -> Void) {
-    guard refused <= Double(configuration.patience) else {
-      return close(.flood, "more than \(rate) messages a second, and no pause", act)
-    }
+    guard refused <= Double(configuration.patience) else { return closeFlood(act) }
     act(.send(ServerMessage.err(.rate, "at most \(rate) messages a second").bytes(re: ServerSession.id(of: line))))
+  }
+
+  private mutating func closeFlood(_ act: (Action) -> Void) {
+    close(.flood, "more than \(rate) messages a second, and no pause", act)
   }
 
   private mutating func strike(_ text: String, _ act: (Action) -> Void) {

@@ -40,6 +40,9 @@ package enum ClusterAnswer: Sendable, Hashable {
   case matches([StoredMatch])
 }
 
+/// The incarnation that asks. Its question may wait until there is another one, which must not own what it takes.
+@TaskLocal package var asking: Int64?
+
 extension ClusterStore {
   /// Asks the store.
   package func answer(_ question: ClusterQuestion) throws(StoreError) -> ClusterAnswer {

@@ -42,6 +42,8 @@ package struct Entered: Sendable, Hashable {
   package var before: Int64?
   /// The account, what it plays.
   package var profile: Profile
+  /// Sessions of his that are forgotten, since he has so many.
+  package var forgotten: [String] = []
 }
 
 /// An account and what it plays.

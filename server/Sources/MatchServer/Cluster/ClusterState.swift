@@ -11,7 +11,6 @@ package struct Attachment: Sendable, Hashable {
   /// What the client can do.
   package var isBot: Bool
   package var confirms: Bool
-  package var isPerson: Bool
   /// The version of the protocol that is spoken with it.
   package var version = 1
 }
@@ -75,7 +74,7 @@ package enum ClusterEffect: Sendable {
   /// Tell the holder of an attached connection that a match it plays is here, and with which ticket it was sought.
   case here(ConnectionID, MatchID, ticket: String?)
   /// Tell the holder of an attached connection how its account stands after a match.
-  case played(ConnectionID, AccountRecord)
+  case played(ConnectionID, MatchID, AccountRecord)
   /// Something in the store may concern that node.
   case hint(Int64)
   /// A session was entered elsewhere; connections of earlier generations end.
@@ -98,8 +97,8 @@ package enum ClusterInput: Sendable {
   case notHere(Int64, ConnectionID, Work, MatchID, at: Int64?)
   /// A node has a match that a connection plays.
   case here(Int64, ConnectionID, MatchID, ticket: String?)
-  /// An account has played at another node.
-  case played(ConnectionID, AccountRecord)
+  /// An account has played a match at another node, which is over.
+  case played(ConnectionID, MatchID, AccountRecord)
   /// There may be something to take.
   case hinted
   /// A session was entered elsewhere.

@@ -26,7 +26,9 @@ extension Lobby {
       if connections[id] != nil { serveRelayed(work, m, id) }
     case .notHere(let epoch, let id, let work, let m, let home): notHere(epoch, id, work, m, at: home)
     case .here(let epoch, let id, let m, let ticket): here(epoch, id, m, ticket)
-    case .played(let id, let account): if connections[id] != nil { learn(account) }
+    case .played(let id, let m, let account):
+      cluster?.remote[id]?[m] = nil
+      if connections[id] != nil { learn(account) }
     case .hinted:
       takeOver()
       renew()
@@ -215,7 +217,6 @@ extension Lobby {
       for account in adoption.accounts { accounts[account.id] = account }
       if matches[adoption.match.record.id] == nil { recover(adoption.match) }
     }
-    counts.adopted += taken.count
     if !taken.isEmpty { note("took matches over", ["matches": "\(taken.count)"]) }
     if taken.count == configuration.takeOverAtOnce { takeOver() }
   }

@@ -227,11 +227,10 @@ extension Lobby {
       cluster?.attachedTo[id, default: []].append(epoch)
       let attachment = Attachment(
         session: session.record.id, generation: session.generation, account: account, isBot: session.isBot,
-        confirms: session.confirms, isPerson: session.isPerson, version: connection.version)
+        confirms: session.confirms, version: connection.version)
       effects.append(.cluster(.attach(epoch, id, attachment)))
     }
     cluster?.remote[id, default: [:]][m] = epoch
-    counts.relayed += 1
     effects.append(.cluster(.relay(epoch, id, work, m, roundTrip: connection.roundTrip)))
   }
 
@@ -350,7 +349,7 @@ extension Lobby {
       id: attachment.session, account: account.id, resume: Lobby.digest(attachment.session), previous: nil, expires: 0)
     var session = Session(record: record)
     (session.connection, session.generation) = (id, attachment.generation)
-    (session.isBot, session.confirms, session.isPerson) = (attachment.isBot, attachment.confirms, attachment.isPerson)
+    (session.isBot, session.confirms) = (attachment.isBot, attachment.confirms)
     sessions[record.id] = session
     if !sessionsOf[account.id, default: []].contains(record.id) {
       sessionsOf[account.id, default: []].append(record.id)

@@ -24,12 +24,12 @@ package enum NodeFrame: Sendable, Hashable {
   case end(ConnectionID, ByeCode, String, retry: Int?)
   case notHere(ConnectionID, Work, MatchID, at: Int64?)
   case here(ConnectionID, MatchID, ticket: String?)
-  case played(ConnectionID, AccountRecord)
+  case played(ConnectionID, MatchID, AccountRecord)
 
   /// The version of this language; a link is made only where both speak the same.
-  package static let version = 3
-  /// Bytes of a frame: the longest line to a client and what names its receiver.
-  package static let longest = Limits.lineOut + 256
+  package static let version = 4
+  /// Bytes of a frame: the longest line to a client and what names its receiver, or two accounts with all whom they block.
+  package static let longest = 2 * Limits.lineOut + 256
 }
 
 extension NodeFrame {
@@ -50,7 +50,6 @@ extension NodeFrame {
       NodeFrame.write(a.account, to: &out)
       out.field("bot", a.isBot)
       out.field("confirms", a.confirms)
-      out.field("person", a.isPerson)
       out.field("speaks", a.version)
     case .work(let c, let work, let m, let roundTrip):
       out.field("n", "work")
@@ -67,8 +66,9 @@ extension NodeFrame {
       out.field("c", c)
       out.field("m", m.rawValue)
       out.field("ticket", ticket)
-    case .played(let c, let account):
+    case .played(let c, let m, let account):
       out.field("n", "played")
+      out.field("m", m.rawValue)
       out.field("c", c)
       NodeFrame.write(account, to: &out)
     case .detach(let c, let clean):
@@ -197,7 +197,7 @@ extension NodeFrame {
         try connection(),
         Attachment(
           session: try f.text("session"), generation: try f.number("generation"), account: try NodeFrame.account(f),
-          isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false, isPerson: f["person"]?.bool ?? false,
+          isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false,
           version: f["speaks"]?.int ?? 1))
     case "work":
       let (work, m) = try NodeFrame.work(f)
@@ -206,7 +206,7 @@ extension NodeFrame {
       let (work, m) = try NodeFrame.work(f)
       self = .notHere(try connection(), work, m, at: f["at"]?.int.map { Int64($0) })
     case "here": self = .here(try connection(), try f.match("m"), ticket: f["ticket"]?.string)
-    case "played": self = .played(try connection(), try NodeFrame.account(f))
+    case "played": self = .played(try connection(), try f.match("m"), try NodeFrame.account(f))
     case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
     case "hint": self = .hint
     case "evict": self = .evict(session: try f.text("session"), generation: try f.number("generation"))

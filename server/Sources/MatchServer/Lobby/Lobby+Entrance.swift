@@ -73,19 +73,18 @@ extension Lobby {
     if let before = entered.before, before != cluster?.epoch {
       effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
     }
+    for session in entered.forgotten { revoke(session, "the account has too many sessions") }
     accounts[account.id] = account
     for match in entered.profile.openings { restoreKeys(match.record, match.events.map(\.body)) }
     var session = Session(record: record)
     (session.connection, session.generation) = (id, entered.generation)
     session.isBot = hello.caps.contains("bot")
     session.confirms = hello.caps.contains("confirm")
-    session.isPerson = hello.client == "person"
     sessions[record.id] = session
     if !sessionsOf[account.id, default: []].contains(record.id) {
       sessionsOf[account.id, default: []].append(record.id)
     }
     connections[id]?.session = record.id
-    connections[id]?.caps = Set(hello.caps)
     // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
     let version = hello.common(with: configuration.versions) ?? 0
     connections[id]?.version = version
@@ -138,7 +137,7 @@ extension Lobby {
     case .changed(let account, let forgotten):
       refresh(account)
       if cluster != nil { effects.append(.cluster(.refresh(account: account.id))) }
-      for session in forgotten { revoke(session) }
+      for session in forgotten { revoke(session, "the account's tokens were revoked") }
       if let token {
         send(.token(token, name: account.name), to: id, re: re)
       } else {
@@ -153,9 +152,9 @@ extension Lobby {
   }
 
   /// A session was forgotten; wherever it is connected, that ends.
-  private mutating func revoke(_ session: String) {
+  private mutating func revoke(_ session: String, _ why: String) {
     if let connection = sessions[session]?.connection, cluster?.virtual[connection] == nil {
-      emit(.close(connection, .revoked, "the account's tokens were revoked", retry: nil))
+      emit(.close(connection, .revoked, why, retry: nil))
     }
     for node in cluster?.nodes ?? [] where node.epoch != cluster?.epoch {
       effects.append(.cluster(.evict(node.epoch, session: session, generation: .max)))

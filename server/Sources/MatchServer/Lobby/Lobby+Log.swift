@@ -127,7 +127,9 @@ extension Lobby {
     for session in match.followers.x + match.followers.o {
       guard let held = sessions[session], let id = held.connection, cluster?.virtual[id] != nil else { continue }
       // Once it is stored, in the transaction that comes next.
-      if let account = accounts[held.record.account] { emit(.cluster(.played(id, account)), after: issued + 1) }
+      if let account = accounts[held.record.account] {
+        emit(.cluster(.played(id, match.id, account)), after: issued + 1)
+      }
     }
   }
 
@@ -177,7 +179,7 @@ extension Lobby {
     let left = match.left(at: now.steady, configuration)
     emit(
       .send(id, ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re), .essential),
-      after: match.issued)
+      after: match.issued, read: (id, re))
   }
 
   /// Makes a session follow the side its account sits at.
@@ -284,10 +286,10 @@ extension Lobby {
     for event in bodies.lazy.compactMap({ try? MatchEvent(body: $0) }) {
       switch event.kind {
       case .open(_, let terms):
-        if let key = event.mid, let opener = record.opener { remember("\(opener)/\(key)", .room(terms, record.id)) }
+        if let opener = record.opener { remember(event.mid, opener, .room(terms, record.id)) }
       case .start(_, _, _, _, let used):
         for (account, key) in zip([record.x, record.o], used) where !key.isEmpty {
-          if let account { remember("\(account)/\(key)", .paired(nil, record.id)) }
+          if let account { remember(key, account, .paired(nil, record.id)) }
         }
       default: break
       }

@@ -16,10 +16,12 @@ extension Lobby {
     var ticket = Ticket(
       id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, player: account,
       seek: seek, isBot: session.isBot, since: now.steady)
-    switch ticket.use.flatMap({ keys[$0]?.answer }) {
+    switch use(of: seek.key, account.id) {
     case .seek(let known):
       guard known.seek.isSame(as: seek) else { return refuseKey(id, re) }
-      (ticket.id, ticket.since) = (known.id, known.since)
+      ticket.since = known.since
+      // Sought at another session, it takes that one's place in the queue, under a number of its own.
+      if known.session == ticket.session { ticket.id = known.id }
     case .paired(let known, let m):
       guard known?.seek.isSame(as: seek) != false else { return refuseKey(id, re) }
       if cluster != nil {
@@ -27,7 +29,7 @@ extension Lobby {
         return route(.follow(m, re: re, isNew: true), m, for: id)
       }
       if let match = matches[m], let side = match.side(of: account.id) {
-        return send(.paired(m, side, confirmIn: nil), to: id, re: re)
+        return answer(.paired(m, side, confirmIn: nil), to: id, re: re, after: match.issued)
       }
     case .room: return refuse(id, re, .midReused, "this key was used for a room")
     case nil: break
@@ -37,6 +39,7 @@ extension Lobby {
       return refuse(id, re, .occupied, "one seek a session; unseek first")
     }
     guard tickets.count < TicketQueue.most else { return refuseBusy(id, re) }
+    guard mayPlay(account, id, re) else { return }
     if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
     self.seek(ticket, id, re)
   }
@@ -48,7 +51,7 @@ extension Lobby {
   /// Lets a ticket wait, and says so.
   mutating func seek(_ ticket: Ticket, _ id: ConnectionID, _ re: String?) {
     guard connections[id] != nil else { return }
-    if let use = ticket.use { remember(use, .seek(ticket)) }
+    remember(ticket.seek.key, ticket.account, .seek(ticket))
     wishes[id] = Wish(ticket: ticket)
     paired[id] = nil
     send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re, after: 0)
@@ -78,7 +81,9 @@ extension Lobby {
   /// The seek of a connection is over.
   mutating func endWish(_ id: ConnectionID) {
     guard let wish = wishes.removeValue(forKey: id) else { return }
-    if let use = wish.ticket.use { keys[use] = nil }
+    if case .seek(let last) = use(of: wish.ticket.seek.key, wish.ticket.account), last.id == wish.ticket.id {
+      forget(wish.ticket.seek.key, wish.ticket.account)
+    }
     leave(wish.ticket.id)
     guard let epoch = wish.at, cluster?.remote[id]?[.queue] == epoch else { return }
     effects.append(.cluster(.relay(epoch, id, .leave(wish.ticket.id), .queue, roundTrip: 0)))
@@ -93,7 +98,7 @@ extension Lobby {
     guard let ticket = wishes[id]?.ticket else { return }
     endWish(id)
     paired[id] = (ticket, m)
-    if let use = ticket.use { remember(use, .paired(ticket, m)) }
+    remember(ticket.seek.key, ticket.account, .paired(ticket, m))
   }
 
   /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
@@ -112,7 +117,8 @@ extension Lobby {
     case .refused(let ticket, let code):
       guard wishes[id]?.ticket.id == ticket else { return }
       endWish(id)
-      refuse(id, nil, code, code == .occupied ? Lobby.isPlaying : "too many wait; try again in a moment")
+      let why = [.occupied: Lobby.isPlaying, .midReused: "another session of yours seeks with this key now"][code]
+      refuse(id, nil, code, why ?? "too many wait; try again in a moment")
     case .found(let ticket, let m):
       guard wishes[id]?.ticket.id == ticket else { return }
       led(id, to: m)
@@ -141,13 +147,18 @@ extension Lobby {
   mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
     given[ticket.id] = nil
     // A ticket that comes again was not taken: its node knows. Another one with the same key looks for what the first one led to.
-    let before = cluster == nil ? nil : ticket.use.flatMap { keys[$0]?.answer }
+    let before = cluster == nil ? nil : use(of: ticket.seek.key, ticket.account)
     if case .paired(let known, let m) = before, known?.id != ticket.id, m != ticket.lost {
       return giveBack(.found(ticket.id, m), m, to: id)
     }
     guard tickets.count < TicketQueue.most else { return giveBack(.refused(ticket.id, .busy), .queue, to: id) }
     learn(ticket.player)
-    if let use = ticket.use { remember(use, .seek(ticket)) }
+    for session in sessionsOf[ticket.account, default: []] where session != ticket.session {
+      guard let other = tickets[session: session], let key = other.seek.key, key == ticket.seek.key else { continue }
+      leave(other.id)
+      giveBack(other, refused: .midReused, after: .queue)
+    }
+    remember(ticket.seek.key, ticket.account, .seek(ticket))
     tickets.insert(ticket)
     if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
   }
@@ -219,7 +230,7 @@ extension Lobby {
     let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
     for ticket in [a, b] {
       tickets.remove(id: ticket.id)
-      if let use = ticket.use { remember(use, .paired(ticket, pairing.m)) }
+      remember(ticket.seek.key, ticket.account, .paired(ticket, pairing.m))
     }
     guard let cluster else { return begin(pairing) }
     let homes = [first, second].map { cluster.virtual[$0] ?? cluster.epoch }

@@ -20,7 +20,7 @@ extension Lobby {
         return refuse(id, line.id, .midReused, "this mid was used for another command", match)
       }
       counts.repeated += 1
-      return send(.ok(m, seq: known.seq), to: id, re: line.id, after: match.issued)
+      return answer(.ok(m, seq: known.seq), to: id, re: line.id, after: match.issued)
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
     if let session = connections[id]?.session { follow(match, side, session) }

@@ -6,8 +6,8 @@ extension Lobby {
   mutating func open(
     _ terms: MatchTerms, _ key: String?, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
-    if let use = key.flatMap({ keys["\(account.id)/\($0)"] }) {
-      guard case .room(let known, let m) = use.answer, known == terms else {
+    if let use = use(of: key, account.id) {
+      guard case .room(let known, let m) = use, known == terms else {
         return refuse(id, re, .midReused, "this key was used for something else")
       }
       return route(.room(m, re: re), m, for: id)
@@ -36,7 +36,7 @@ extension Lobby {
       matches[match.id] = match
       codes[code] = match.id
       matchesOf[opener, default: []].append(match.id)
-      if let key { remember("\(opener)/\(key)", .room(match.state.terms, match.id)) }
+      remember(key, opener, .room(match.state.terms, match.id))
       arm(match.id)
       send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: re)
     case .known(let m): take(.room(m, re: re), for: id)
@@ -59,7 +59,7 @@ extension Lobby {
     } else if open.count >= 4 {
       refuse(id, re, .occupied, "four open rooms are enough")
     } else {
-      return true
+      return mayPlay(account, id, re)
     }
     return false
   }
@@ -83,7 +83,7 @@ extension Lobby {
     let match = canonicalCode(typed).flatMap { codes[$0] }.flatMap { matches[$0] }
     // Who has joined already and asks again gets in again.
     if let match, let side = match.side(of: account.id) {
-      return send(.paired(match.id, side, confirmIn: nil), to: id, re: re)
+      return answer(.paired(match.id, side, confirmIn: nil), to: id, re: re, after: match.issued)
     }
     guard let match, match.state.phase == .open, let opener = match.record.opener.flatMap({ accounts[$0] }) else {
       return refuseCode(id, re)
@@ -91,6 +91,7 @@ extension Lobby {
     guard opener.id != account.id else { return refuse(id, re, .rules, "this is your own room; give its code away") }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
     guard !isBusy else { return refuseBusy(id, re) }
+    guard mayPlay(account, id, re) else { return }
     let joinerIsX =
       account.xBalance == opener.xBalance ? random.next() & 1 == 0 : account.xBalance < opener.xBalance
     let pair = joinerIsX ? Sides(x: account, o: opener) : Sides(x: opener, o: account)

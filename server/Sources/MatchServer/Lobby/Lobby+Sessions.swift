@@ -77,7 +77,10 @@ extension Lobby {
       return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
     }
     let lower = name.lowercased()
-    if Lobby.reserved.contains(lower) || lower.hasPrefix("guest-") { return "the name \(name) is reserved" }
+    // What who is forgotten is called nobody else may be.
+    if Lobby.reserved.contains(lower) || ["guest-", "deleted-"].contains(where: lower.hasPrefix) {
+      return "the name \(name) is reserved"
+    }
     return nil
   }
 

@@ -146,8 +146,11 @@ extension Lobby {
     guard var match = matches[m], let side = match.side(of: account.id) else {
       return refuse(id, re, .notFound, "there is no such match of yours")
     }
-    if match.state.confirmed[side], match.state.phase != .over { return send(.ok(m, seq: nil), to: id, re: re) }
+    if match.state.confirmed[side], match.state.phase != .over {
+      return answer(.ok(m, seq: nil), to: id, re: re, after: match.issued)
+    }
     guard match.state.phase == .confirming else { return refuse(id, re, .over, "too late to confirm", match) }
+    guard !isBusy else { return refuseBusy(id, re) }
     var draft = Draft()
     log([MatchEvent(at: now.wall, side: side, .confirm)], &match, &draft)
     let isLive = match.state.phase == .live
@@ -174,7 +177,7 @@ extension Lobby {
     arm(match.id)
     for ticket in unconfirmed.tickets {
       guard let side = match.side(of: ticket.account) else { continue }
-      if let use = ticket.use { keys[use] = nil }
+      forget(ticket.seek.key, ticket.account)
       if confirmed[side] { giveBack(ticket, after: match.id) }
     }
   }

@@ -13,7 +13,6 @@ public struct Lobby: Sendable {
   struct Connection: Sendable {
     let address: String?
     var session: String?
-    var caps: Set<String> = []
     /// The version of the protocol that is spoken on it, and so of the log's language.
     var version = 1
     var watching: [MatchID] = []
@@ -30,20 +29,21 @@ public struct Lobby: Sendable {
     var connection: ConnectionID?
     var isBot = false
     var confirms = false
-    var isPerson = false
     /// In a cluster: how often it has been entered, so that of two connections at two nodes the later one counts.
     var generation: Int64 = 0
   }
 
   /// What a `key` was used for, so that the same key means the same thing.
+  /// What a key of an account was used for.
   struct KeyUse: Sendable {
     enum Answer: Sendable {
       case seek(Ticket)
       case paired(Ticket?, MatchID)
       case room(MatchTerms, MatchID)
     }
-    var answer: Answer
-    var expires: Int64
+    let key: String
+    let answer: Answer
+    let expires: Int64
   }
 
   enum Timer: Sendable {
@@ -59,8 +59,8 @@ public struct Lobby: Sendable {
     /// Nobody can say in time whether a node is dead or cut off.
     case depart(Int64)
     case again(UInt64)
-    /// The last time a key was used may be long enough ago.
-    case key(String)
+    /// The last time a key of an account was used may be long enough ago.
+    case keys(Int64)
     /// A match that another node was to begin may not have begun.
     case given(String, MatchID)
     /// What waits for the disk may have waited for long enough.
@@ -70,6 +70,8 @@ public struct Lobby: Sendable {
   /// Something that may not leave before a transaction is durable.
   struct Held: Sendable {
     let after: UInt64
+    /// The transaction that it tells of itself; `after` may be that of what came before it on its connection.
+    let own: UInt64
     let effect: LobbyEffect
     /// The answer to a question that changes nothing, which can be asked again: and to whose.
     var read: (id: ConnectionID, re: String?)?
@@ -105,7 +107,8 @@ public struct Lobby: Sendable {
   var tickets = TicketQueue()
   /// Tickets whose match another node was to begin.
   var given: [String: (ticket: Ticket, m: MatchID, id: ConnectionID)] = [:]
-  var keys: [String: KeyUse] = [:]
+  /// The last uses of each account's keys, in the order of the uses.
+  var keys: [Int64: [KeyUse]] = [:]
   /// Tries in this minute.
   var rates: (minute: Int64, counts: [String: Int]) = (0, [:])
   var timers = TimerQueue<Timer>()
@@ -219,9 +222,10 @@ public struct Lobby: Sendable {
     case .expiry: takeOver()
     case .depart(let epoch): depart(from: epoch)
     case .again(let number): tryAgain(number)
-    case .key(let key):
-      guard let use = keys[key] else { return }
-      if use.expires <= now.steady { keys[key] = nil } else { timers.set(.key(key), at: use.expires) }
+    case .keys(let account):
+      keys[account]?.removeAll { $0.expires <= now.steady }
+      guard let next = keys[account]?.first else { return keys[account] = nil }
+      timers.set(.keys(account), at: next.expires)
     case .given(let ticket, let m): takeBack(ticket, m)
     case .patience: losePatience()
     }
@@ -230,25 +234,28 @@ public struct Lobby: Sendable {
   // MARK: The gate
 
   /// Lets a line or the end of a connection out once a transaction is durable: that which decided what it tells of, or
-  /// the last one so far.
-  mutating func emit(_ effect: LobbyEffect, after: UInt64? = nil, read: (id: ConnectionID, re: String?)? = nil) {
-    var after = after ?? issued
+  /// the last one so far. A line waits for those before it, but for as long as the disk may take, and no longer.
+  mutating func emit(_ effect: LobbyEffect, after own: UInt64? = nil, read: (id: ConnectionID, re: String?)? = nil) {
+    let own = own ?? issued
     let id = effect.receiver
-    if let id, let until = connections[id]?.heldUntil { after = max(after, until) }
-    if after <= durable || isUngated { return effects.append(effect) }
+    let after = max(own, id.flatMap { connections[$0]?.heldUntil } ?? 0)
+    if after <= durable || isUngated || (own <= durable && effect.isLine && isBusy) { return effects.append(effect) }
     if let id { connections[id]?.heldUntil = after }
-    let entry = Held(after: after, effect: effect, read: read)
+    let entry = Held(after: after, own: own, effect: effect, read: read)
     guard let last = held.last, heldFrom < held.count, last.after > after else { return held.append(entry) }
     held.insert(entry, at: held[heldFrom...].firstIndex { $0.after > after } ?? held.count)
   }
 
-  /// Answers that have waited for long are refused: they can be asked for again.
+  /// What has waited for long behind something else goes before it; answers that have are refused: they can be asked for again.
   private mutating func losePatience() {
     isPatienceSet = false
     guard let first = pending.first else { return }
     guard isBusy else { return havePatience(since: first.at) }
-    let reads = held[heldFrom...].compactMap(\.read)
-    held = held[heldFrom...].filter { $0.read == nil }
+    let waiting = held[heldFrom...]
+    func isFree(_ entry: Held) -> Bool { entry.own <= durable && entry.effect.isLine }
+    for entry in waiting where isFree(entry) { effects.append(entry.effect) }
+    let reads = waiting.filter { !isFree($0) }.compactMap(\.read)
+    held = waiting.filter { !isFree($0) && $0.read == nil }
     heldFrom = 0
     for read in reads {
       refuseBusy(read.id, read.re)
@@ -288,7 +295,7 @@ public struct Lobby: Sendable {
 
   /// Whether an answer that tells of a transaction can be given in time; refuses if not.
   mutating func canTell(_ number: UInt64, _ id: ConnectionID, _ re: String?) -> Bool {
-    if max(number, connections[id]?.heldUntil ?? 0) <= durable || !isBusy { return true }
+    if number <= durable || !isBusy { return true }
     refuseBusy(id, re)
     return false
   }
@@ -354,6 +361,18 @@ public struct Lobby: Sendable {
     matchesOf[account, default: []].filter { matches[$0]?.isOver == false }
   }
 
+  /// Live matches and open rooms of an account at one node; keys of it that are remembered.
+  static let matchesPerAccount = 64
+  static let keysPerAccount = 64
+
+  /// Whether an account may have one more match; refuses if not.
+  mutating func mayPlay(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
+    let most = Lobby.matchesPerAccount
+    guard matchesOf[account.id]?.count ?? 0 >= most, live(of: account.id).count >= most else { return true }
+    refuse(id, re, .occupied, "\(most) matches at once are enough")
+    return false
+  }
+
   func info(_ account: AccountRecord, bot: Bool = false) -> PlayerInfo {
     PlayerInfo(name: account.name, rating: Int(account.rating.value.rounded()), guest: account.guest || bot)
   }
@@ -389,11 +408,22 @@ public struct Lobby: Sendable {
     commit(writes)
   }
 
-  /// Remembers what a key was used for.
-  mutating func remember(_ key: String, _ answer: KeyUse.Answer) {
-    let use = KeyUse(answer: answer, expires: now.steady + configuration.keyLives)
-    if keys.updateValue(use, forKey: key) == nil { timers.set(.key(key), at: use.expires) }
+  /// What a key was used for.
+  func use(of key: String?, _ account: Int64) -> KeyUse.Answer? {
+    key.flatMap { key in keys[account]?.last { $0.key == key }?.answer }
   }
+
+  /// Remembers what a key was used for, and of the others of this account the last ones.
+  mutating func remember(_ key: String?, _ account: Int64, _ answer: KeyUse.Answer) {
+    guard let key else { return }
+    let use = KeyUse(key: key, answer: answer, expires: now.steady + configuration.keyLives)
+    if keys[account] == nil { timers.set(.keys(account), at: use.expires) }
+    forget(key, account)
+    keys[account, default: []].append(use)
+    if keys[account]?.count ?? 0 > Lobby.keysPerAccount { keys[account]?.removeFirst() }
+  }
+
+  mutating func forget(_ key: String?, _ account: Int64) { keys[account]?.removeAll { $0.key == key } }
 
   mutating func forget(_ session: Session) {
     sessions[session.record.id] = nil
@@ -424,10 +454,6 @@ public struct LobbyCounts: Sendable, Hashable {
   public var refused = 0
   /// Commands answered again because their `mid` was known.
   public var repeated = 0
-  /// Matches taken over from other nodes.
-  public var adopted = 0
-  /// Commands given to other nodes.
-  public var relayed = 0
   /// Matches whose log was found broken.
   public var abandoned = 0
 }

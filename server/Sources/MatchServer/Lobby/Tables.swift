@@ -66,8 +66,6 @@ package struct Ticket: Sendable, Hashable {
 
   var account: Int64 { player.id }
   var rating: Double { player.rating.value }
-  /// What its key goes by, if it has one.
-  var use: String? { seek.key.map { "\(account)/\($0)" } }
 }
 
 /// What a connection of this node seeks, and which node's queue knows it; only this node says whether somebody still waits.
@@ -118,6 +116,7 @@ struct TicketQueue: Sendable {
 
   /// Adds a ticket, in place of the one its session may have.
   mutating func insert(_ ticket: Ticket) {
+    remove(id: ticket.id)
     remove(session: ticket.session)
     bySession[ticket.session] = ticket
     sessions[ticket.id] = ticket.session

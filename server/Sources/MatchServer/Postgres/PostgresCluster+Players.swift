@@ -50,6 +50,7 @@ extension PostgresCluster {
     """
     DELETE FROM session WHERE id IN (
       SELECT id FROM session WHERE account = $1::bigint ORDER BY expires DESC, id DESC OFFSET $2::bigint)
+    RETURNING id
     """)
 
   package func enter(_ entry: Entry) throws(StoreError) -> EntryResult {
@@ -65,9 +66,12 @@ extension PostgresCluster {
         .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
         .int(session.expires), .int(mine))
       let drop = PostgresCluster.dropOldest(.int(session.account), .int(Int64(Lobby.sessionsPerAccount)))
-      let generation = try transaction.run([put])[0].rows.first?.first?.int ?? 0
-      try transaction.finish([drop])
-      return .entered(Entered(session: session, generation: generation, before: way.before, profile: profile))
+      let done = try transaction.run([put, drop])
+      try transaction.finish([])
+      return .entered(
+        Entered(
+          session: session, generation: done[0].rows.first?.first?.int ?? 0, before: way.before, profile: profile,
+          forgotten: done[1].rows.compactMap { $0.first?.text }))
     }
   }
 

@@ -54,10 +54,11 @@ package final class PostgresCluster: ClusterStore {
 
   deinit { close() }
 
-  /// The incarnation's epoch; throws before `join`.
+  /// The incarnation's epoch; throws before `join`, and if another one has asked.
   func mine() throws(StoreError) -> Int64 {
     let mine = epoch.withLock { $0 }
     guard mine > 0 else { throw .unusable("\(place): no incarnation has begun") }
+    guard asking == nil || asking == mine else { throw .conflict("the incarnation that asked is over") }
     return mine
   }
 

@@ -91,34 +91,39 @@ enum PostgresMigrations {
         IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '\(PGConnection.fence)', MESSAGE = what; END IF;
       END $$
       """,
-      """
-      CREATE FUNCTION append_events(writer BIGINT, ids TEXT[], afters BIGINT[], counts BIGINT[], events TEXT[],
-        seqs BIGINT[], sides TEXT[], mids TEXT[], bodies BYTEA[]) RETURNS VOID LANGUAGE plpgsql AS $$
-      DECLARE
-        wrong TEXT[];
-      BEGIN
-        WITH grown AS (
-          UPDATE match SET seq = match.seq + d.n FROM unnest(ids, afters, counts) AS d (id, after, n)
-          WHERE match.id = d.id AND match.seq = d.after AND match.epoch = writer RETURNING match.id)
-        SELECT array_agg(d.id) INTO wrong FROM unnest(ids) AS d (id) WHERE d.id NOT IN (SELECT id FROM grown);
-        IF wrong IS NOT NULL THEN
-          PERFORM must(count(*), 0, 'a match belongs to another node') FROM unnest(wrong) AS d (id)
-            LEFT JOIN match ON match.id = d.id WHERE match.epoch IS DISTINCT FROM writer;
-        ELSE
-          BEGIN
-            INSERT INTO match_event (match_id, seq, side, mid, body, epoch)
-            SELECT d.*, writer FROM unnest(events, seqs, sides, mids, bodies) AS d;
-            RETURN;
-          EXCEPTION WHEN unique_violation THEN
-            SELECT array_agg(DISTINCT d.id) INTO wrong FROM unnest(events, seqs) AS d (id, seq)
-              JOIN match_event e ON e.match_id = d.id AND e.seq = d.seq;
-          END;
-        END IF;
-        RAISE EXCEPTION USING ERRCODE = '\(PGConnection.broken)', MESSAGE = array_to_string(wrong, ' ');
-      END $$
-      """,
+      appendEvents,
     ],
+    [appendEvents],
   ]
+
+  /// An append to logs; a match that is not there, or not as long as it should be, is broken, and no other one with it.
+  private static let appendEvents =
+    """
+    CREATE OR REPLACE FUNCTION append_events(writer BIGINT, ids TEXT[], afters BIGINT[], counts BIGINT[], events TEXT[],
+      seqs BIGINT[], sides TEXT[], mids TEXT[], bodies BYTEA[]) RETURNS VOID LANGUAGE plpgsql AS $$
+    DECLARE
+      wrong TEXT[];
+    BEGIN
+      WITH grown AS (
+        UPDATE match SET seq = match.seq + d.n FROM unnest(ids, afters, counts) AS d (id, after, n)
+        WHERE match.id = d.id AND match.seq = d.after AND match.epoch = writer RETURNING match.id)
+      SELECT array_agg(d.id) INTO wrong FROM unnest(ids) AS d (id) WHERE d.id NOT IN (SELECT id FROM grown);
+      IF wrong IS NOT NULL THEN
+        PERFORM must(count(*), 0, 'a match belongs to another node') FROM unnest(wrong) AS d (id)
+          JOIN match ON match.id = d.id WHERE match.epoch <> writer;
+      ELSE
+        BEGIN
+          INSERT INTO match_event (match_id, seq, side, mid, body, epoch)
+          SELECT d.*, writer FROM unnest(events, seqs, sides, mids, bodies) AS d;
+          RETURN;
+        EXCEPTION WHEN unique_violation THEN
+          SELECT array_agg(DISTINCT d.id) INTO wrong FROM unnest(events, seqs) AS d (id, seq)
+            JOIN match_event e ON e.match_id = d.id AND e.seq = d.seq;
+        END;
+      END IF;
+      RAISE EXCEPTION USING ERRCODE = '\(PGConnection.broken)', MESSAGE = array_to_string(wrong, ' ');
+    END $$
+    """
 
   /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several
   /// stores can share a database.

@@ -366,6 +366,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
     on queue: DispatchQueue? = nil, _ body: @escaping @Sendable (any MatchStore) throws(StoreError) -> T,
     then: @escaping @Sendable (T?) -> LobbyInput
   ) {
+    let generation = generation
     (queue ?? reads).async {
       let value: T?
       do throws(StoreError) {
@@ -374,7 +375,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
         self.logger.error("cannot read from the store", metadata: ["error": "\(error)"])
         value = nil
       }
-      self.loop.execute { self.reduce(then(value)) }
+      self.loop.execute { if generation == self.generation { self.reduce(then(value)) } }
     }
   }
 
@@ -530,7 +531,7 @@ extension LobbyHost {
     case .notHere(let id, let work, let m, let home):
       peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m, at: home) }
     case .here(let id, let m, let ticket): peers[id]?.tellHolder { .here($0, m, ticket: ticket) }
-    case .played(let id, let account): peers[id]?.tellHolder { .played($0, account) }
+    case .played(let id, let m, let account): peers[id]?.tellHolder { .played($0, m, account) }
     case .startOver(let why):
       let generation = generation
       // Not in the middle of what is being carried out.
@@ -550,12 +551,13 @@ extension LobbyHost {
 
   private func ask(_ number: UInt64, _ question: ClusterQuestion) {
     guard let seat else { return }
-    let generation = generation
+    let (generation, epoch) = (generation, seat.epoch)
     var queue = reads
     if case .renew = question { queue = leases }
     queue.async {
-      let result: Result<ClusterAnswer, StoreError>
-      do throws(StoreError) { result = .success(try seat.store.answer(question)) } catch { result = .failure(error) }
+      let result = $asking.withValue(epoch) { () -> Result<ClusterAnswer, StoreError> in
+        do throws(StoreError) { return .success(try seat.store.answer(question)) } catch { return .failure(error) }
+      }
       self.loop.execute {
         guard generation == self.generation else { return }
         switch result {
@@ -604,7 +606,7 @@ extension LobbyHost {
     case .notHere(let id, let work, let m, let home):
       reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m, at: home)))
     case .here(let id, let m, let ticket): reduce(.cluster(.here(epoch, id, m, ticket: ticket)))
-    case .played(let id, let account): reduce(.cluster(.played(id, account)))
+    case .played(let id, let m, let account): reduce(.cluster(.played(id, m, account)))
     default: break
     }
   }
