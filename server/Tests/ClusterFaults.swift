@@ -70,6 +70,8 @@ final class ClusterFaultRun {
   private let databases: [FlakyProxy]
   private var random = SplitMix64(seed: ClusterFaultRun.seed)
   private var began: Int64 = 0
+  /// What was live when the fault struck, the last time if it does so several times.
+  private var struck: [MatchID: Int] = [:]
 
   init(_ cluster: ClusterChild, links: [FlakyProxy] = [], databases: [FlakyProxy] = []) async throws {
     (self.cluster, self.links, self.databases) = (cluster, links, databases)
@@ -89,10 +91,12 @@ final class ClusterFaultRun {
       try await crowd.play(milliseconds: 10_000) { crowd.live.count >= 4 }
       let i = random.below(cluster.nodes.count)
       began = MatchClient.now
+      struck = crowd.live
       try await begin(fault, i)
       // What was on its way at that moment has arrived by now; only what comes later shows that a match goes on.
       try await Task.sleep(for: .milliseconds(50))
-      let before = crowd.live
+      // Who is away for a moment sees no match as live; it has to go on all the same.
+      let before = crowd.live.merging(crowd.unfinished(of: struck), uniquingKeysWith: max)
       try await crowd.play { crowd.haveMoved(since: before) }
       #expect(crowd.haveMoved(since: before), "\(fault.name), round \(round): a match does not go on")
       let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
@@ -137,7 +141,9 @@ final class ClusterFaultRun {
       try cluster.order("cont \(node)")
       began = MatchClient.now
     case .endSessions:
-      for _ in 0..<40 {
+      // Longer, and most matches are over before the last: nobody begins a new one meanwhile.
+      for _ in 0..<8 {
+        if !crowd.live.isEmpty { struck = crowd.live }
         try cluster.sql(
           """
           SELECT pg_terminate_backend(pid) FROM pg_stat_activity

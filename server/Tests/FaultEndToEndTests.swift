@@ -176,6 +176,11 @@ final class Crowd {
   /// How far a match is: moves count, and its end; absences and recoveries do not.
   private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
 
+  /// How far those of these matches are that are not known to be over.
+  func unfinished(of matches: [MatchID: Int]) -> [MatchID: Int] {
+    Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
+  }
+
   /// Whether each of these matches has gone on.
   func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
 
