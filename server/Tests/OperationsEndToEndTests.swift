@@ -211,6 +211,7 @@ import TicTacToe
       (["check-config", "--config", twice], [:], "line 2: rate is set twice"),
       (["check-config", "--config", "/nowhere"], [:], "cannot read /nowhere"),
       (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY: memory is true or false"),
+      (["check-config"], ["ALINA_PAGE_ORIGIN": "here"], "here is no origin"),
       (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
       (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
       (["check-config", "--admin", "0.0.0.0:9100"], [:], "reachable from outside"),

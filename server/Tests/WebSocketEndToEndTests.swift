@@ -57,7 +57,12 @@ import Testing
       ("too long", 1009, [WebSocketFrames.frame(0x81, long)]),
       ("too long, it says", 1009, [WebSocketFrames.frame(0x81, text, length: Int(UInt32.max))]),
       ("longer than memory", 1009, [WebSocketFrames.frame(0x81, text, length: Int.max)]),
-      ("its own end", 1000, [WebSocketFrames.frame(0x88, [0x03, 0xE9])]),
+      ("pings for ever", 1008, Array(repeating: WebSocketFrames.frame(0x89, []), count: 101)),
+      ("pongs for ever", 1008, Array(repeating: WebSocketFrames.frame(0x8A, []), count: 101)),
+      (
+        "a message of nothing for ever", 1008,
+        [WebSocketFrames.frame(0x01, text)] + Array(repeating: WebSocketFrames.frame(0x00, []), count: 101)
+      ), ("its own end", 1000, [WebSocketFrames.frame(0x88, [0x03, 0xE9])]),
     ]
     for (what, code, frames) in wrong {
       let peer = try RawPeer(server.page.port, web: true)

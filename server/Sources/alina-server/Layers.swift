@@ -1,17 +1,18 @@
+import ArgumentParser
 import Foundation
 import MatchServer
 
 /// Lays the settings of a file and of the environment under the command line.
 enum Layers {
-  /// The flags that take no value.
-  static let switches: Set<String> = ["tls-self-signed", "insecure", "memory", "no-page", "no-admin"]
-  /// The flags that take one.
-  static let options: Set<String> = [
-    "listen", "data", "admin", "page", "tls-cert", "tls-key", "threads", "max-connections", "max-per-address", "rate",
-    "burst", "bot-rate", "logins-per-minute", "keep-days", "drain-seconds", "proxy-from", "log-format", "log-level",
-    "max-pending", "max-wait", "code-tries", "store",
-    "node-name", "node-listen", "node-address", "public-address", "cluster-dir", "language",
-  ]
+  /// The flags that `serve` declares, and whether they take a value.
+  private static let flags: [String: Bool] = {
+    var flags: [String: Bool] = [:]
+    for case (let label?, let value) in Mirror(reflecting: ServeOptions()).children where label != "_weakSync" {
+      let name = label.drop { $0 == "_" }
+      flags[name.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }] = !(value is Flag<Bool>)
+    }
+    return flags
+  }()
 
   /// Refuses a password on the command line, which everybody on the machine can read.
   static func refusePasswords(_ given: ArraySlice<String>) throws {
@@ -41,7 +42,7 @@ enum Layers {
     }
     var under: [String] = []
     if let file { under += try read(file) }
-    for name in (switches.union(options)).sorted() {
+    for name in flags.keys.sorted() {
       let key = "ALINA_" + name.uppercased().replacing("-", with: "_")
       if let value = ProcessInfo.processInfo.environment[key] { under += try flag(name, value, key) }
     }
@@ -70,14 +71,15 @@ enum Layers {
   }
 
   private static func flag(_ name: String, _ value: String, _ place: String) throws -> [String] {
-    if switches.contains(name) {
+    switch flags[name] {
+    case true?: return ["--\(name)", value]
+    case nil: throw ConfigurationError(text: "\(place): there is no setting \(name)")
+    case false?:
       switch value {
       case "true", "yes", "1": return ["--\(name)"]
       case "false", "no", "0", "": return []
       default: throw ConfigurationError(text: "\(place): \(name) is true or false, not \(value)")
       }
     }
-    guard options.contains(name) else { throw ConfigurationError(text: "\(place): there is no setting \(name)") }
-    return ["--\(name)", value]
   }
 }

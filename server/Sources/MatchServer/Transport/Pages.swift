@@ -47,7 +47,7 @@ struct PeoplePage: Sendable {
     case ["page.css"]: (reply.type, reply.text) = ("text/css; charset=utf-8", PageAssets.style)
     // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/live`.
     case ["now.js"]:
-      let now = try await host.inspect(Self.boards)
+      let now = try await feed.boards(of: host)
       (reply.type, reply.text) = (
         "text/javascript; charset=utf-8",
         """
@@ -112,7 +112,7 @@ struct PeoplePage: Sendable {
     return client
   }
 
-  @Sendable private static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }
+  @Sendable fileprivate static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }
 
   static func json(_ match: MatchState) -> String {
     var out = JSONWriter(capacity: 200)
@@ -138,6 +138,17 @@ struct PeoplePage: Sendable {
 /// Hands what is published to many streams.
 private final class BoardFeed: Sendable {
   private let watchers = Mutex<[ObjectIdentifier: EventStream]>([:])
+
+  private let shown = Mutex<(at: Int64, boards: [String])>((.min, []))
+
+  /// The boards of now, or a tenth of a second ago, however many ask.
+  func boards(of host: LobbyHost) async throws -> [String] {
+    let now = Moment.currentSteady
+    if let known = shown.withLock({ now - 100 < $0.at ? $0.boards : nil }) { return known }
+    let boards = try await host.inspect(PeoplePage.boards)
+    shown.withLock { $0 = (now, boards) }
+    return boards
+  }
 
   /// The number of watchers.
   var count: Int { watchers.withLock { $0.count } }
