@@ -346,7 +346,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
       .work(2, .room(someID(1), re: nil), someID(1), roundTrip: 1),
       .work(2, .caughtUp(someID(1)), someID(1), roundTrip: 1),
       .notHere(9, .line(line, at: 1), someID(1), at: nil), .end(3, .replaced, "so", retry: 5),
-      .notHere(9, .begin(pairing), someID(1), at: 7), .here(4, someID(1), ticket: "t"), .played(4, someID(1), account),
+      .notHere(9, .begin(pairing), someID(1), at: 7), .here(4, someID(1), ticket: "t"), .played(4, account),
       .work(4, .wait(seat), .queue, roundTrip: 0), .work(4, .leave("t"), .queue, roundTrip: 0),
       .notHere(4, .found("t", someID(1)), .queue, at: nil), .notHere(4, .refused("t", .occupied), .queue, at: nil),
       .send(1, .essential, answer), .send(1 << 62, .droppable, answer), .send(7, .spectator(someID(2)), answer),

@@ -315,8 +315,8 @@ extension Simulation {
       frame(.notHere(far.id, work.aged(at: now), m, at: home), over: far.link, forth: false)
     case .here(let id, let m, let ticket):
       if let far = links.far[id] { frame(.here(far.id, m, ticket: ticket), over: far.link, forth: false) }
-    case .played(let id, let m, let account):
-      if let far = links.far[id] { frame(.played(far.id, m, account), over: far.link, forth: false) }
+    case .played(let id, let account):
+      if let far = links.far[id] { frame(.played(far.id, account), over: far.link, forth: false) }
     case .startOver: startOver(i)
     }
   }
@@ -435,7 +435,7 @@ extension Simulation {
       count("not here")
       reduce(i, .cluster(.notHere(nodes[link.to].epoch, c, work.aged(at: now), m, at: home)))
     case .here(let c, let m, let ticket): reduce(i, .cluster(.here(nodes[link.to].epoch, c, m, ticket: ticket)))
-    case .played(let c, let m, let account): reduce(i, .cluster(.played(c, m, account)))
+    case .played(let c, let account): reduce(i, .cluster(.played(c, account)))
     }
   }
 }

@@ -36,6 +36,14 @@ import TicTacToe
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
     #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.wishes.isEmpty)
+    // Nor by a rematch of one that has ended.
+    let old = try #require(world.field("m", of: players[0], in: "paired"))
+    world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
+    for id in players { world.type(id, terms("more")) }
+    world.said = []
+    for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
+    #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
+    #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
   }
 
   @Test func `what keys were used for is bounded, and so is what waits to forget it`() throws {

@@ -57,11 +57,11 @@ import Testing
       ("too long", 1009, [WebSocketFrames.frame(0x81, long)]),
       ("too long, it says", 1009, [WebSocketFrames.frame(0x81, text, length: Int(UInt32.max))]),
       ("longer than memory", 1009, [WebSocketFrames.frame(0x81, text, length: Int.max)]),
-      ("pings for ever", 1008, Array(repeating: WebSocketFrames.frame(0x89, []), count: 101)),
-      ("pongs for ever", 1008, Array(repeating: WebSocketFrames.frame(0x8A, []), count: 101)),
+      ("pings for ever", 1008, Array(repeating: WebSocketFrames.frame(0x89, []), count: 1001)),
+      ("pongs for ever", 1008, Array(repeating: WebSocketFrames.frame(0x8A, []), count: 1001)),
       (
         "a message of nothing for ever", 1008,
-        [WebSocketFrames.frame(0x01, text)] + Array(repeating: WebSocketFrames.frame(0x00, []), count: 101)
+        [WebSocketFrames.frame(0x01, text)] + Array(repeating: WebSocketFrames.frame(0x00, []), count: 1001)
       ), ("its own end", 1000, [WebSocketFrames.frame(0x88, [0x03, 0xE9])]),
     ]
     for (what, code, frames) in wrong {

@@ -74,7 +74,7 @@ package enum ClusterEffect: Sendable {
   /// Tell the holder of an attached connection that a match it plays is here, and with which ticket it was sought.
   case here(ConnectionID, MatchID, ticket: String?)
   /// Tell the holder of an attached connection how its account stands after a match.
-  case played(ConnectionID, MatchID, AccountRecord)
+  case played(ConnectionID, AccountRecord)
   /// Something in the store may concern that node.
   case hint(Int64)
   /// A session was entered elsewhere; connections of earlier generations end.
@@ -97,8 +97,8 @@ package enum ClusterInput: Sendable {
   case notHere(Int64, ConnectionID, Work, MatchID, at: Int64?)
   /// A node has a match that a connection plays.
   case here(Int64, ConnectionID, MatchID, ticket: String?)
-  /// An account has played a match at another node, which is over.
-  case played(ConnectionID, MatchID, AccountRecord)
+  /// An account has played at another node.
+  case played(ConnectionID, AccountRecord)
   /// There may be something to take.
   case hinted
   /// A session was entered elsewhere.

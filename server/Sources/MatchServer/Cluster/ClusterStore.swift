@@ -76,7 +76,7 @@ package protocol ClusterStore: MatchStore {
   func live(limit: Int) throws(StoreError) -> [StoredMatch]
 
   /// Forgets what nobody needs: sessions that have expired and are not connected to an incarnation with a good lease;
-  /// guests whose token has expired and who have neither session nor live match; incarnations whose lease ran out over a minute
+  /// guests whose token has expired and who have neither a session nor a match, nor had one ten minutes ago; incarnations whose lease ran out over a minute
   /// ago and who have no live match.
   func clean() throws(StoreError)
 }

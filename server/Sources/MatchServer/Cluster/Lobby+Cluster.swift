@@ -26,9 +26,7 @@ extension Lobby {
       if connections[id] != nil { serveRelayed(work, m, id) }
     case .notHere(let epoch, let id, let work, let m, let home): notHere(epoch, id, work, m, at: home)
     case .here(let epoch, let id, let m, let ticket): here(epoch, id, m, ticket)
-    case .played(let id, let m, let account):
-      cluster?.remote[id]?[m] = nil
-      if connections[id] != nil { learn(account) }
+    case .played(let id, let account): if connections[id] != nil { learn(account) }
     case .hinted:
       takeOver()
       renew()

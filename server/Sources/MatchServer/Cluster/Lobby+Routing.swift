@@ -55,7 +55,7 @@ extension Lobby {
     case .seek(let seek): wish(seek, session, account, id, line.id)
     case .unseek:
       endWish(id)
-      send(.ok(nil, seq: nil), to: id, re: line.id, after: 0)
+      answer(.ok(nil, seq: nil), to: id, re: line.id, after: 0)
     case .create(let terms, let key): open(terms, key, account, id, line.id)
     case .join(let code):
       guard allowCode(account, id, line.id) else { return }
@@ -194,7 +194,8 @@ extension Lobby {
       }
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
         let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
-        send(.paired(m, side, confirmIn: left), to: id, re: re)
+        let paired = ServerMessage.paired(m, side, confirmIn: left)
+        if re == nil { send(paired, to: id) } else { answer(paired, to: id, re: re, after: match.issued) }
       }
       sendState(of: match, to: id, re: nil, kind: .essential)
       follow(m, account, sessionID)
@@ -203,7 +204,7 @@ extension Lobby {
         return refuse(id, re, .code, "this room is no more")
       }
       let left = Int(max(0, (match.codeDies ?? now.steady) - now.steady))
-      send(.room(m, code: code, expiresIn: left), to: id, re: re)
+      answer(.room(m, code: code, expiresIn: left), to: id, re: re, after: match.issued)
     case .caughtUp(let m):
       if connections[id]?.watching.contains(m) == true, let match = matches[m] {
         sendState(of: match, to: id, re: nil, kind: .spectator(m))
@@ -368,21 +369,22 @@ extension Lobby {
     if isMine { serve(work, m, id) } else { effects.append(.cluster(.notHere(id, work, m, at: nil))) }
   }
 
-  /// Ends the connection that a session has here, because it has a newer one.
-  mutating func replace(_ session: Session) {
+  /// Ends the connection that a session has here, because it has a newer one or is over.
+  mutating func replace(_ session: Session, isOver: Bool = false) {
     guard let other = session.connection else { return }
     connections[other]?.session = nil
     sessions[session.record.id]?.connection = nil
     tickets.remove(session: session.record.id)
     (wishes[other], paired[other]) = (nil, nil)
-    emit(.close(other, .replaced, "this session connected again", retry: nil))
+    let (code, why) = isOver ? (ByeCode.revoked, "this session is over") : (.replaced, "this session connected again")
+    emit(.close(other, code, why, retry: nil))
   }
 
   mutating func evict(_ id: String, before generation: Int64) {
     guard let session = sessions[id], session.generation < generation, let connection = session.connection else {
       return
     }
-    replace(session)
+    replace(session, isOver: generation == .max)
     leaveNodes(connection, clean: false)
     for m in matchesOf[session.record.account, default: []] { updatePresence(m, clean: false) }
     release(session)

@@ -24,10 +24,10 @@ package enum NodeFrame: Sendable, Hashable {
   case end(ConnectionID, ByeCode, String, retry: Int?)
   case notHere(ConnectionID, Work, MatchID, at: Int64?)
   case here(ConnectionID, MatchID, ticket: String?)
-  case played(ConnectionID, MatchID, AccountRecord)
+  case played(ConnectionID, AccountRecord)
 
   /// The version of this language; a link is made only where both speak the same.
-  package static let version = 4
+  package static let version = 3
   /// Bytes of a frame: the longest line to a client and what names its receiver, or two accounts with all whom they block.
   package static let longest = 2 * Limits.lineOut + 256
 }
@@ -66,9 +66,8 @@ extension NodeFrame {
       out.field("c", c)
       out.field("m", m.rawValue)
       out.field("ticket", ticket)
-    case .played(let c, let m, let account):
+    case .played(let c, let account):
       out.field("n", "played")
-      out.field("m", m.rawValue)
       out.field("c", c)
       NodeFrame.write(account, to: &out)
     case .detach(let c, let clean):
@@ -206,7 +205,7 @@ extension NodeFrame {
       let (work, m) = try NodeFrame.work(f)
       self = .notHere(try connection(), work, m, at: f["at"]?.int.map { Int64($0) })
     case "here": self = .here(try connection(), try f.match("m"), ticket: f["ticket"]?.string)
-    case "played": self = .played(try connection(), try f.match("m"), try NodeFrame.account(f))
+    case "played": self = .played(try connection(), try NodeFrame.account(f))
     case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
     case "hint": self = .hint
     case "evict": self = .evict(session: try f.text("session"), generation: try f.number("generation"))

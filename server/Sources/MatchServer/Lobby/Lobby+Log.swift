@@ -128,7 +128,7 @@ extension Lobby {
       guard let held = sessions[session], let id = held.connection, cluster?.virtual[id] != nil else { continue }
       // Once it is stored, in the transaction that comes next.
       if let account = accounts[held.record.account] {
-        emit(.cluster(.played(id, match.id, account)), after: issued + 1)
+        emit(.cluster(.played(id, account)), after: issued + 1)
       }
     }
   }
@@ -174,6 +174,7 @@ extension Lobby {
 
   /// Refuses with the state that is true.
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: Match) {
+    guard canTell(match.issued, id, re) else { return }
     counts.refused += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
     let left = match.left(at: now.steady, configuration)

@@ -23,7 +23,7 @@ extension Lobby {
     case .unwatch(let m):
       matches[m]?.watchers.removeAll { $0 == id }
       connections[id]?.watching.removeAll { $0 == m }
-      send(.ok(m, seq: nil), to: id, re: line.id, after: 0)
+      answer(.ok(m, seq: nil), to: id, re: line.id, after: 0)
     case .export(let m):
       guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
       sendEvents(of: match, after: 0, to: id)

@@ -39,7 +39,7 @@ extension Lobby {
       return refuse(id, re, .occupied, "one seek a session; unseek first")
     }
     guard tickets.count < TicketQueue.most else { return refuseBusy(id, re) }
-    guard mayPlay(account, id, re) else { return }
+    guard canTell(0, id, re), wishes[id] != nil || mayPlay(account, id, re) else { return }
     if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
     self.seek(ticket, id, re)
   }
@@ -117,7 +117,9 @@ extension Lobby {
     case .refused(let ticket, let code):
       guard wishes[id]?.ticket.id == ticket else { return }
       endWish(id)
-      let why = [.occupied: Lobby.isPlaying, .midReused: "another session of yours seeks with this key now"][code]
+      let why = [
+        .occupied: Lobby.isPlaying, .midReused: "another session of yours seeks with this key now", .rate: Lobby.isFull,
+      ][code]
       refuse(id, nil, code, why ?? "too many wait; try again in a moment")
     case .found(let ticket, let m):
       guard wishes[id]?.ticket.id == ticket else { return }
@@ -272,8 +274,10 @@ extension Lobby {
       if let id = sessions[seat.session]?.connection, cluster?.virtual[id] != nil { learn(seat.player) }
     }
     guard !isDraining, !isBusy, let x = accounts[seats.x.account], let o = accounts[seats.o.account],
-      wants(seats.x), wants(seats.o)
-    else { return [seats.x, seats.o].forEach { giveBack($0, after: pairing.m) } }
+      wants(seats.x), wants(seats.o), !isFull(x.id), !isFull(o.id)
+    else {
+      return [seats.x, seats.o].forEach { giveBack($0, refused: isFull($0.account) ? .rate : nil, after: pairing.m) }
+    }
     let record = MatchRecord(id: pairing.m, x: x.id, o: o.id, created: now.wall)
     func confirms(_ seat: Ticket) -> Bool { sessions[seat.session]?.confirms ?? false }
     let waits = Sides(x: confirms(seats.x), o: confirms(seats.o))

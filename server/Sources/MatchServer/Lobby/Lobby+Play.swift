@@ -201,6 +201,7 @@ extension Lobby {
       refuse(command.id, command.re, .draining, "the server is stopping")
       return nil
     }
+    guard let account = account(of: command.id), mayPlay(account, command.id, command.re) else { return nil }
     guard let until = match.rematchUntil, now.steady <= until, match.record.x != nil else {
       refuse(
         command.id, command.re, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)

@@ -24,7 +24,7 @@ extension Lobby {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
       note("report", ["by": account.name, "m": match.id.rawValue, "text": Lobby.cleaned(text)])
-      send(.ok(match.id, seq: nil), to: id, re: line.id, after: 0)
+      answer(.ok(match.id, seq: nil), to: id, re: line.id, after: 0)
     default: break
     }
   }
@@ -51,7 +51,7 @@ extension Lobby {
       }
     }
     // The answer is the same whether anybody listens: being muted is nobody else's business.
-    send(.ok(match.id, seq: nil), to: id, re: re, after: 0)
+    answer(.ok(match.id, seq: nil), to: id, re: re, after: 0)
   }
 
   /// A text without control characters, bidirectional overrides and invisible format characters.

@@ -150,7 +150,6 @@ extension Lobby {
       return answer(.ok(m, seq: nil), to: id, re: re, after: match.issued)
     }
     guard match.state.phase == .confirming else { return refuse(id, re, .over, "too late to confirm", match) }
-    guard !isBusy else { return refuseBusy(id, re) }
     var draft = Draft()
     log([MatchEvent(at: now.wall, side: side, .confirm)], &match, &draft)
     let isLive = match.state.phase == .live

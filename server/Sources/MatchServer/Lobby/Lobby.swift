@@ -33,8 +33,7 @@ public struct Lobby: Sendable {
     var generation: Int64 = 0
   }
 
-  /// What a `key` was used for, so that the same key means the same thing.
-  /// What a key of an account was used for.
+  /// What a `key` of an account was used for, so that the same key means the same thing.
   struct KeyUse: Sendable {
     enum Answer: Sendable {
       case seek(Ticket)
@@ -70,8 +69,6 @@ public struct Lobby: Sendable {
   /// Something that may not leave before a transaction is durable.
   struct Held: Sendable {
     let after: UInt64
-    /// The transaction that it tells of itself; `after` may be that of what came before it on its connection.
-    let own: UInt64
     let effect: LobbyEffect
     /// The answer to a question that changes nothing, which can be asked again: and to whose.
     var read: (id: ConnectionID, re: String?)?
@@ -234,34 +231,31 @@ public struct Lobby: Sendable {
   // MARK: The gate
 
   /// Lets a line or the end of a connection out once a transaction is durable: that which decided what it tells of, or
-  /// the last one so far. A line waits for those before it, but for as long as the disk may take, and no longer.
-  mutating func emit(_ effect: LobbyEffect, after own: UInt64? = nil, read: (id: ConnectionID, re: String?)? = nil) {
-    let own = own ?? issued
+  /// the last one so far.
+  mutating func emit(_ effect: LobbyEffect, after: UInt64? = nil, read: (id: ConnectionID, re: String?)? = nil) {
     let id = effect.receiver
-    let after = max(own, id.flatMap { connections[$0]?.heldUntil } ?? 0)
-    if after <= durable || isUngated || (own <= durable && effect.isLine && isBusy) { return effects.append(effect) }
+    let after = max(after ?? issued, id.flatMap { connections[$0]?.heldUntil } ?? 0)
+    if after <= durable || isUngated { return effects.append(effect) }
     if let id { connections[id]?.heldUntil = after }
-    let entry = Held(after: after, own: own, effect: effect, read: read)
+    let entry = Held(after: after, effect: effect, read: read)
     guard let last = held.last, heldFrom < held.count, last.after > after else { return held.append(entry) }
     held.insert(entry, at: held[heldFrom...].firstIndex { $0.after > after } ?? held.count)
   }
 
-  /// What has waited for long behind something else goes before it; answers that have are refused: they can be asked for again.
+  /// Answers that have waited for long are refused: they can be asked for again.
   private mutating func losePatience() {
     isPatienceSet = false
     guard let first = pending.first else { return }
     guard isBusy else { return havePatience(since: first.at) }
-    let waiting = held[heldFrom...]
-    func isFree(_ entry: Held) -> Bool { entry.own <= durable && entry.effect.isLine }
-    for entry in waiting where isFree(entry) { effects.append(entry.effect) }
-    let reads = waiting.filter { !isFree($0) }.compactMap(\.read)
-    held = waiting.filter { !isFree($0) && $0.read == nil }
+    let reads = held[heldFrom...].compactMap(\.read)
+    held = held[heldFrom...].filter { $0.read == nil }
     heldFrom = 0
     for read in reads {
       refuseBusy(read.id, read.re)
       // What comes next on that connection waits no longer for what was just refused.
       connections[read.id]?.heldUntil = held.last { $0.effect.receiver == read.id }?.after ?? 0
     }
+    havePatience(since: now.steady)
   }
 
   private mutating func havePatience(since at: Int64) {
@@ -283,7 +277,7 @@ public struct Lobby: Sendable {
 
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String) {
     counts.refused += 1
-    send(.err(code, text), to: id, re: re, after: 0)
+    answer(.err(code, text), to: id, re: re, after: 0)
   }
 
   /// Refuses at once, whatever is held back: that the disk is slow is no secret and no reason to wait for it.
@@ -295,7 +289,7 @@ public struct Lobby: Sendable {
 
   /// Whether an answer that tells of a transaction can be given in time; refuses if not.
   mutating func canTell(_ number: UInt64, _ id: ConnectionID, _ re: String?) -> Bool {
-    if number <= durable || !isBusy { return true }
+    if max(number, connections[id]?.heldUntil ?? 0) <= durable || !isBusy { return true }
     refuseBusy(id, re)
     return false
   }
@@ -361,15 +355,21 @@ public struct Lobby: Sendable {
     matchesOf[account, default: []].filter { matches[$0]?.isOver == false }
   }
 
-  /// Live matches and open rooms of an account at one node; keys of it that are remembered.
+  /// Live matches and open rooms of an account at one node; keys of it that are remembered, which each of them may have one of.
   static let matchesPerAccount = 64
-  static let keysPerAccount = 64
+  static let keysPerAccount = 128
+  static let isFull = "\(matchesPerAccount) matches at once are enough"
+
+  /// Whether an account has as many matches and open rooms here as it may.
+  func isFull(_ account: Int64) -> Bool {
+    let most = Lobby.matchesPerAccount
+    return matchesOf[account]?.count ?? 0 >= most && live(of: account).count >= most
+  }
 
   /// Whether an account may have one more match; refuses if not.
   mutating func mayPlay(_ account: AccountRecord, _ id: ConnectionID, _ re: String?) -> Bool {
-    let most = Lobby.matchesPerAccount
-    guard matchesOf[account.id]?.count ?? 0 >= most, live(of: account.id).count >= most else { return true }
-    refuse(id, re, .occupied, "\(most) matches at once are enough")
+    guard isFull(account.id) else { return true }
+    refuse(id, re, .occupied, Lobby.isFull)
     return false
   }
 

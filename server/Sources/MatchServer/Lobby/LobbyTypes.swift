@@ -117,8 +117,6 @@ extension LobbyEffect {
     }
   }
 
-  var isLine: Bool { if case .send = self { true } else { false } }
-
   /// Whether it tells of a match.
   func tells(of m: MatchID) -> Bool {
     switch self {

@@ -103,8 +103,9 @@ extension PostgresCluster {
     """
     DELETE FROM account a WHERE guest AND token_expires < \(now)
       AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
-      AND NOT EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL OR m.ended > \(now) - 600000)
-        AND (m.x = a.id OR m.o = a.id OR m.opener = a.id))
+      AND NOT EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL OR m.ended > \(now) - 600000) AND m.x = a.id)
+      AND NOT EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL OR m.ended > \(now) - 600000) AND m.o = a.id)
+      AND NOT EXISTS (SELECT 1 FROM match m WHERE m.ended IS NULL AND m.opener = a.id)
     """,
     """
     DELETE FROM node n WHERE lease_until <= \(now) - 60000

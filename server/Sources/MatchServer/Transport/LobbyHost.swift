@@ -531,7 +531,7 @@ extension LobbyHost {
     case .notHere(let id, let work, let m, let home):
       peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m, at: home) }
     case .here(let id, let m, let ticket): peers[id]?.tellHolder { .here($0, m, ticket: ticket) }
-    case .played(let id, let m, let account): peers[id]?.tellHolder { .played($0, m, account) }
+    case .played(let id, let account): peers[id]?.tellHolder { .played($0, account) }
     case .startOver(let why):
       let generation = generation
       // Not in the middle of what is being carried out.
@@ -606,7 +606,7 @@ extension LobbyHost {
     case .notHere(let id, let work, let m, let home):
       reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m, at: home)))
     case .here(let id, let m, let ticket): reduce(.cluster(.here(epoch, id, m, ticket: ticket)))
-    case .played(let id, let m, let account): reduce(.cluster(.played(id, m, account)))
+    case .played(let id, let account): reduce(.cluster(.played(id, account)))
     default: break
     }
   }

@@ -139,15 +139,17 @@ struct PeoplePage: Sendable {
 private final class BoardFeed: Sendable {
   private let watchers = Mutex<[ObjectIdentifier: EventStream]>([:])
 
-  private let shown = Mutex<(at: Int64, boards: [String])>((.min, []))
+  private let shown = Mutex<(at: Int64, boards: Task<[String], any Error>?)>((.min, nil))
 
   /// The boards of now, or a tenth of a second ago, however many ask.
   func boards(of host: LobbyHost) async throws -> [String] {
     let now = Moment.currentSteady
-    if let known = shown.withLock({ now - 100 < $0.at ? $0.boards : nil }) { return known }
-    let boards = try await host.inspect(PeoplePage.boards)
-    shown.withLock { $0 = (now, boards) }
-    return boards
+    return try await shown.withLock { shown in
+      if let boards = shown.boards, now - 100 < shown.at { return boards }
+      let boards = Task { try await host.inspect(PeoplePage.boards) }
+      shown = (now, boards)
+      return boards
+    }.value
   }
 
   /// The number of watchers.

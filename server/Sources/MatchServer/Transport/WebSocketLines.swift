@@ -16,13 +16,13 @@ final class WebSocketLines: ChannelDuplexHandler {
   private var isClosing = false
   /// Frames without content since the last line, and how many there may be.
   private var idle = 0
-  private static let mostIdle = 100
+  private static let mostIdle = 1000
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosing else { return }
     let frame = unwrapInboundIn(data)
     guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return end(.protocolError, context) }
-    let isIdle = frame.length == 0 && !frame.fin || frame.opcode == .ping || frame.opcode == .pong
+    let isIdle = frame.length == 0 || frame.opcode == .ping || frame.opcode == .pong
     idle = isIdle ? idle + 1 : frame.fin ? 0 : idle
     guard idle <= Self.mostIdle else { return end(.policyViolation, context) }
     switch frame.opcode {
