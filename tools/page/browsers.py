@@ -133,15 +133,15 @@ class Browser:
         """Asks an expression until it holds."""
         return wait(lambda: f"{expression} in {self.name}; {self.complaints[-3:]}", lambda: self.run(expression), seconds)
 
-    def click(self, x, y):
-        """Presses the mouse at a place of the page."""
+    def click(self, x, y, isPressed=True):
+        """Presses the mouse at a place of the page, or only moves it there."""
         if self.name == "chromium":
-            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased")[:3 if isPressed else 1]:
                 button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
                 self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
         else:
             steps = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
-                     {"type": "pointerUp", "button": 0}]
+                     {"type": "pointerUp", "button": 0}][:3 if isPressed else 1]
             self.call("input.performActions", context=self.context, actions=[
                 {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}])
 

@@ -94,9 +94,10 @@ class Player:
                  f"if (box.y < innerHeight * 0.15 || box.bottom > innerHeight * 0.85) control.focus();"
                  f"return [box.x + box.width / 2, box.y + box.height / 2]; }})({CONTROL}.find(control => "
                  f"control.ariaLabel.startsWith({json.dumps(name)}) && control.ariaDisabled !== 'true'))")
-        # Pages slide in: only what stays is pressed.
+        # Pages slide in, and words make room for others, but not under a pointer: only what stays there is pressed.
         before, at = None, self.page.until(place)
         while before != at:
+            self.page.click(*at, isPressed=False)
             self.page.run("new Promise(requestAnimationFrame)")
             before, at = at, self.page.until(place)
         self.page.click(*at)
