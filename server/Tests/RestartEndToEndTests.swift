@@ -136,6 +136,8 @@ private final class TroubledStore: MatchStore {
     let third = try RawPeer(server.port)
     third.type("hello guest")
     try third.wait(#""t":"bye""#)
+    // Nor is it told an administrator that what he wants is done.
+    await #expect(throws: StoreError.self) { _ = try await server.host.administer("guest-p0", .ban) }
     // Nobody confirms: the lobby that failed would let the match fall apart in the meantime.
     for _ in 0..<500 where !store.isWhole { try await Task.sleep(for: .milliseconds(20)) }
     #expect(store.isWhole && store.writesWhileBroken == 0)

@@ -44,6 +44,18 @@ import TicTacToe
     for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
     #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
     #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
+    // Nor when somebody else agrees to one that was asked for before.
+    let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
+    for id in asked[..<2] { world.type(id, terms("first")) }
+    let m = try #require(world.field("m", of: asked[0], in: "paired"))
+    world.type(asked[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+    world.type(asked[0], #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    for n in 0..<Lobby.matchesPerAccount {
+      for id in [asked[0], asked[2]] { world.type(id, terms("c\(n)")) }
+      world.wait(100)
+    }
+    world.type(asked[1], #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    #expect(world.heardAny(asked[1], #""code":"occupied""#))
   }
 
   @Test func `what keys were used for is bounded, and so is what waits to forget it`() throws {
@@ -118,6 +130,24 @@ import TicTacToe
       forgotten += entered.forgotten
     }
     #expect(forgotten == [ann.session])
+  }
+
+  @Test func `who is connected keeps his session before those of a node that is no more`() throws {
+    let address = try PGAddress(try PostgresTestBed.shared.freshURL())
+    let (store, gone) = (try PostgresCluster(address), try PostgresCluster(address))
+    defer { [store, gone].forEach { $0.close() } }
+    _ = try store.join(node("a"), lease: 60_000, replacing: nil)
+    _ = try gone.join(node("b"), lease: 60_000, replacing: nil)
+    let ann = try store.player("Ann")
+    var forgotten: [String] = []
+    for n in 0..<Lobby.sessionsPerAccount {
+      let isLast = n == Lobby.sessionsPerAccount - 1
+      if isLast { try gone.leave() }
+      let entry = Entry.token(digest("t-Ann"), session: "n\(n)", resume: digest("n\(n)"), lives: lives)
+      guard case .entered(let entered) = try (isLast ? store : gone).enter(entry) else { continue }
+      forgotten += entered.forgotten
+    }
+    #expect(forgotten.count == 1 && forgotten != [ann.session])
   }
 
   @Test func `whom two players block fits into a frame between nodes`() {

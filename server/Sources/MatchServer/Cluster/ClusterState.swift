@@ -136,7 +136,7 @@ struct ClusterState: Sendable {
     case placedCode(ConnectionID, ClientLine, at: Int64)
     case seeking(ConnectionID, Ticket, re: String?)
     case paired(Pairing, Match)
-    case opened(ConnectionID, re: String?, Match, key: String?)
+    case opened(ConnectionID, re: String?, Match, by: AccountRecord, key: String?)
     case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
 
     var isRenewal: Bool { if case .renewed = self { true } else { false } }

@@ -104,8 +104,8 @@ extension Lobby {
       if profile.rated == nil { seek(ticket, id, re) } else { refuse(id, re, .occupied, Lobby.isPlaying) }
       proceed(id)
     case (.paired(let pairing, let match), let answer): paired(pairing, match, answer)
-    case (.opened(let id, let re, let match, let key), let answer):
-      opened(id, re, match, key, answer)
+    case (.opened(let id, let re, let match, let opener, let key), let answer):
+      opened(id, re, match, opener, key, answer)
       proceed(id)
     case (.rematched(let m, let line, let id, let at, let old, let next), let answer):
       rematched(m, line, id, at, old, next, answer)

@@ -80,6 +80,7 @@ extension Lobby {
 
   /// Brings work to its match.
   mutating func route(_ work: Work, _ m: MatchID, for id: ConnectionID) {
+    guard connections[id] != nil else { return }
     if cluster == nil || isHere(m) { return serve(work, m, id) }
     if let epoch = cluster?.remote[id]?[m] { return relay(work, m, for: id, to: epoch) }
     ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: nil))

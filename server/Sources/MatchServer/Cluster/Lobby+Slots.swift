@@ -29,6 +29,7 @@ extension Lobby {
 
   mutating func paired(_ pairing: Pairing, _ match: Match, _ answer: ClusterAnswer?) {
     if case .begin(.begun) = answer {
+      for seat in [pairing.seats.x, pairing.seats.o] { keep(seat.player) }
       began(match)
       return led(pairing)
     }

@@ -50,6 +50,7 @@ extension Lobby {
         emit(.close(id, .revoked, "unknown token", retry: nil), after: 0)
       }
     case .entered(let entered):
+      for session in entered.forgotten { revoke(session, "the account has too many sessions") }
       guard connections[id] != nil else {
         return ask(.detach(session: entered.session.id, generation: entered.generation))
       }
@@ -73,7 +74,6 @@ extension Lobby {
     if let before = entered.before, before != cluster?.epoch {
       effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
     }
-    for session in entered.forgotten { revoke(session, "the account has too many sessions") }
     accounts[account.id] = account
     for match in entered.profile.openings { restoreKeys(match.record, match.events.map(\.body)) }
     var session = Session(record: record)

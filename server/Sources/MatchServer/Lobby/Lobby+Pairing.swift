@@ -19,12 +19,18 @@ extension Lobby {
     switch use(of: seek.key, account.id) {
     case .seek(let known):
       guard known.seek.isSame(as: seek) else { return refuseKey(id, re) }
-      ticket.since = known.since
+      (ticket.since, ticket.lost) = (known.since, wishes[id]?.ticket.lost ?? known.lost)
       // Sought at another session, it takes that one's place in the queue, under a number of its own.
       if known.session == ticket.session { ticket.id = known.id }
     case .paired(let known, let m):
       guard known?.seek.isSame(as: seek) != false else { return refuseKey(id, re) }
       if cluster != nil {
+        if let wish = wishes[id]?.ticket {
+          // It is being paired, or another one waits.
+          guard wish.seek.key == seek.key else { return refuse(id, re, .occupied, Lobby.seeksAlready) }
+          wishes[id]?.ticket.seek = seek
+          return send(.queued(ticket: wish.id, waited: Int(now.steady - wish.since), bots: 0), to: id, re: re, after: 0)
+        }
         paired[id] = (ticket, m)
         return route(.follow(m, re: re, isNew: true), m, for: id)
       }
@@ -36,13 +42,15 @@ extension Lobby {
     }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
     guard wishes[id] == nil || wishes[id]?.ticket.id == ticket.id else {
-      return refuse(id, re, .occupied, "one seek a session; unseek first")
+      return refuse(id, re, .occupied, Lobby.seeksAlready)
     }
     guard tickets.count < TicketQueue.most else { return refuseBusy(id, re) }
     guard canTell(0, id, re), wishes[id] != nil || mayPlay(account, id, re) else { return }
     if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
     self.seek(ticket, id, re)
   }
+
+  private static let seeksAlready = "one seek a session; unseek first"
 
   private mutating func refuseKey(_ id: ConnectionID, _ re: String?) {
     refuse(id, re, .midReused, "this key was used for another seek")
@@ -112,8 +120,13 @@ extension Lobby {
   mutating func givenBack(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
     switch work {
     case .wait(let ticket):
-      if wishes[id]?.ticket.id == ticket.id { wishes[id]?.at = nil }
-      if paired[id]?.ticket.id == ticket.id { goOn(after: m, id) }
+      if wishes[id]?.ticket.id == ticket.id {
+        wishes[id]?.at = nil
+        if m != .queue { wishes[id]?.ticket.lost = m }
+      }
+      // The queue may say so of a match that has begun after all.
+      let hasBegun = cluster?.remote[id]?[m] != nil || matches[m]?.isOver == false
+      if paired[id]?.ticket.id == ticket.id, !hasBegun { goOn(after: m, id) }
     case .refused(let ticket, let code):
       guard wishes[id]?.ticket.id == ticket else { return }
       endWish(id)
@@ -148,9 +161,9 @@ extension Lobby {
   /// Puts a ticket where its waiting time says, and looks for a partner at once.
   mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
     given[ticket.id] = nil
-    // A ticket that comes again was not taken: its node knows. Another one with the same key looks for what the first one led to.
+    // What its key led to is looked for, unless its node knows that there is no such match.
     let before = cluster == nil ? nil : use(of: ticket.seek.key, ticket.account)
-    if case .paired(let known, let m) = before, known?.id != ticket.id, m != ticket.lost {
+    if case .paired(_, let m) = before, m != ticket.lost {
       return giveBack(.found(ticket.id, m), m, to: id)
     }
     guard tickets.count < TicketQueue.most else { return giveBack(.refused(ticket.id, .busy), .queue, to: id) }
@@ -173,7 +186,12 @@ extension Lobby {
 
   /// Knows an account as another node does, unless a match here is about to change it.
   mutating func learn(_ account: AccountRecord) {
-    if cluster != nil, live(of: account.id).isEmpty { accounts[account.id] = account }
+    if cluster != nil, live(of: account.id).isEmpty { accounts[account.id] = account } else { keep(account) }
+  }
+
+  /// Knows an account that a match here needs, though its player may have gone while the store began it.
+  mutating func keep(_ account: AccountRecord) {
+    if accounts[account.id] == nil { accounts[account.id] = account }
   }
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.

@@ -209,6 +209,11 @@ extension Lobby {
     }
     let seq = match.state.seq + 1
     let agreed = match.state.wantsRematch[command.side.opponent]
+    let other = command.side == .x ? match.record.o : match.record.x
+    guard !agreed || other.map(isFull) != true else {
+      refuse(command.id, command.re, .occupied, Lobby.isFull, match)
+      return nil
+    }
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .rematch(next: next))
     // A rated one must have both players' slots, which other nodes may want as well.

@@ -22,21 +22,23 @@ extension Lobby {
     log([MatchEvent(at: now.wall, mid: key, .open(by: account.name, terms))], &match, &draft)
     var begin = MatchBegin(m: m, writes: draft.writes)
     begin.room = .init(opener: account.id, code: code, key: key)
-    ask(.begin(begin), for: id, .opened(id, re: re, match, key: key))
+    ask(.begin(begin), for: id, .opened(id, re: re, match, by: account, key: key))
   }
 
-  mutating func opened(_ id: ConnectionID, _ re: String?, _ opened: Match, _ key: String?, _ answer: ClusterAnswer?) {
-    guard case .begin(let result) = answer, let code = opened.record.code, let opener = opened.record.opener else {
-      return refuseBusy(id, re)
-    }
+  mutating func opened(
+    _ id: ConnectionID, _ re: String?, _ opened: Match, _ opener: AccountRecord, _ key: String?,
+    _ answer: ClusterAnswer?
+  ) {
+    guard case .begin(let result) = answer, let code = opened.record.code else { return refuseBusy(id, re) }
     switch result {
     case .begun:
       var match = opened
       if cluster != nil { match.issued = 0 }
       matches[match.id] = match
       codes[code] = match.id
-      matchesOf[opener, default: []].append(match.id)
-      remember(key, opener, .room(match.state.terms, match.id))
+      keep(opener)
+      matchesOf[opener.id, default: []].append(match.id)
+      remember(key, opener.id, .room(match.state.terms, match.id))
       arm(match.id)
       send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: re)
     case .known(let m): take(.room(m, re: re), for: id)

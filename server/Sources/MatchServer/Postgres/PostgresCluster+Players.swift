@@ -49,7 +49,9 @@ extension PostgresCluster {
     "drop_oldest",
     """
     DELETE FROM session WHERE id IN (
-      SELECT id FROM session WHERE account = $1::bigint ORDER BY epoch IS NULL, expires DESC, id DESC OFFSET $2::bigint)
+      SELECT id FROM session WHERE account = $1::bigint
+      ORDER BY NOT EXISTS (SELECT 1 FROM node n WHERE n.epoch = session.epoch AND n.lease_until > \(now)),
+        expires DESC, id DESC OFFSET $2::bigint)
     RETURNING id
     """)
 

@@ -177,28 +177,28 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   /// from any thread but the loop's.
   func administer(_ name: String, _ order: Administration) async throws -> Bool {
     if let seat = try await loop.submit({ self.seat }).value() { return try await administer(name, order, seat) }
-    return try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
-      let isKnown = self.lobby.names[name.lowercased()] != nil
-      self.reduce(.administer(name: name, order))
-      return self.whenStored().map { isKnown }
-    }.value()
+    return try await decide(.administer(name: name, order)) { $0.names[name.lowercased()] != nil }
   }
 
-  /// Succeeds once all that is decided is durable; fails if that never becomes known.
-  private func whenStored() -> EventLoopFuture<Void> {
-    guard !lobby.isDurable(lobby.lastIssued) else { return loop.makeSucceededVoidFuture() }
-    let promise = loop.makePromise(of: Void.self)
-    awaiting.append((lobby.lastIssued, promise))
-    return promise.futureResult
+  /// Has the lobby decide something if it can, and returns whether it could once all that is decided is durable; throws if
+  /// that never becomes known, or if the lobby is one that failed.
+  private func decide(_ input: LobbyInput, if canBe: @escaping @Sendable (Lobby) -> Bool) async throws -> Bool {
+    try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
+      if !self.isDown, !canBe(self.lobby) { return self.loop.makeSucceededFuture(false) }
+      self.reduce(input)
+      guard !self.isDown else {
+        return self.loop.makeFailedFuture(StoreError.unusable("the store is being opened anew; try again in a moment"))
+      }
+      guard !self.lobby.isDurable(self.lobby.lastIssued) else { return self.loop.makeSucceededFuture(true) }
+      let promise = self.loop.makePromise(of: Void.self)
+      self.awaiting.append((self.lobby.lastIssued, promise))
+      return promise.futureResult.map { true }
+    }.value()
   }
 
   /// Sets a match aside; `false` if it is not a live one of this server's. May be called from any thread but the loop's.
   func setAside(_ m: MatchID) async throws -> Bool {
-    try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
-      guard self.lobby.matches[m]?.isOver == false else { return self.loop.makeSucceededFuture(false) }
-      self.reduce(.setAside(m))
-      return self.whenStored().map { true }
-    }.value()
+    try await decide(.setAside(m)) { $0.matches[m]?.isOver == false }
   }
 
   /// Tells everybody that the server stops, and returns when everything decided is stored and sent, or after some seconds:
