@@ -201,6 +201,12 @@ import TicTacToe
     #expect(try peer.hello().contains(#""limits":[7,11]"#))
     server.kill9()
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was asked for")
+    // What the environment says is not, is not.
+    try server.start(
+      ["--config", file, "--listen", "127.0.0.1:0"],
+      environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)
+    server.kill9()
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was taken back")
     let checked = try ServerChild.run(["check-config", "--config", file])
     #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
     try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -211,6 +217,8 @@ import TicTacToe
       (["check-config", "--config", twice], [:], "line 2: rate is set twice"),
       (["check-config", "--config", "/nowhere"], [:], "cannot read /nowhere"),
       (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY: memory is true or false"),
+      (["check-config"], ["ALINA_DATA": ""], "ALINA_DATA: data has no value"),
+      (["check-config"], ["ALINA_THREADS": "-1"], "--threads is 1–"),
       (["check-config"], ["ALINA_PAGE_ORIGIN": "here"], "here is no origin"),
       (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
       (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
@@ -285,9 +293,14 @@ import TicTacToe
       let result = try ServerChild.run([command[0]] + data + [command[1]])
       #expect(result.code == 1 && result.errors.contains("another server"), "\(command): \(result)")
     }
-    // Only `restore` looks at the file before the lock; nothing of a refused export may be left to be taken for one.
-    #expect(!FileManager.default.fileExists(atPath: folder.path + "/x"))
+    // Nothing of what was refused may be left to be taken for something.
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!names.contains { $0 == "x" || $0.contains("restoring") || $0.contains("partial") }, "\(names)")
     server.stop()
+    // The tools look where the server does.
+    let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
+    #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
+    #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))
     let exported = try ServerChild.run(["export"] + data + [folder.path + "/x"])
     #expect(try mode(folder.path + "/x") == 0o600)
     #expect(exported.code == 0 && exported.errors.hasPrefix("exported 1 accounts, 1 matches, "))

@@ -320,6 +320,67 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     store.close()
   }
 
+  @Test func `what is no database of ours is not restored, and of a copied folder nothing is lost`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let (record, events) = try SQLiteTestBed.aMatch()
+    let store = try SQLiteStore(path: path)
+    try store.commit([
+      StoreTransaction(number: 1, writes: [.match(record), .append(record.id, after: 0, events)])
+    ])
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path + "/snap" + suffix)
+    }
+    store.close()
+    try Data().write(to: URL(filePath: folder.path + "/empty"))
+    try SQLiteConnection(folder.path + "/foreign", creates: true).execute("CREATE TABLE other (a)")
+    let target = folder.path + "/restored/matches.sqlite"
+    for file in ["empty", "foreign"] {
+      #expect { try SQLiteStore.restore(folder.path + "/" + file, to: target) } throws: {
+        "\($0)".contains("\(file) is no database of alina-server")
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/restored")
+      #expect(left.allSatisfy { $0.hasSuffix(".lock") }, "\(left)")
+    }
+    #expect(try SQLiteStore.restore(folder.path + "/snap", to: target) == nil)
+    #expect(try SQLiteStore(path: target).match(record.id)?.events == events)
+  }
+
+  @Test func `an archive is taken whole or not at all, and a broken log stays behind and is named`() throws {
+    let store = MemoryStore()
+    let (record, events) = try SQLiteTestBed.aMatch()
+    var torn = record
+    torn.id = someID(99)
+    try store.commit([
+      StoreTransaction(
+        number: 1,
+        writes: [
+          .account(someAccount(1, "Ann")), .match(record), .append(record.id, after: 0, events), .match(torn),
+          .append(torn.id, after: 0, [StoredEvent(seq: 1, side: nil, mid: nil, body: [0])]),
+        ])
+    ])
+    var archive = Data()
+    let exported = try StoreArchive.export(store) { archive += $0 }
+    #expect(exported.matches == 1 && exported.broken.map(\.m) == [torn.id])
+    let text = String(decoding: archive, as: UTF8.self)
+    let taken = MemoryStore()
+    for cut in ["", String(text.dropLast(9))] {
+      #expect(throws: StoreError.self) { try StoreArchive.load(cut.split(separator: "\n"), into: taken) }
+      #expect(try taken.recover().accounts.isEmpty && taken.matchIDs().isEmpty)
+    }
+    #expect(try StoreArchive.load(text.split(separator: "\n"), into: taken).matches == 1)
+  }
+
+  @Test func `who is forgotten while the server stands still keeps his number and his matches`() throws {
+    let store = MemoryStore()
+    try store.commit([
+      StoreTransaction(
+        number: 1, writes: [.account(someAccount(1, "Ann")), .account(someAccount(2, "Bob"))])
+    ])
+    #expect(try store.forget("bob", now: 5) == "Bob" && store.forget("bob", now: 5) == nil)
+    #expect(try store.recover().accounts.map(\.name) == ["Ann", "deleted-2"])
+  }
+
   @Test func `a restored backup is the database, and what was there is kept aside`() throws {
     let folder = TemporaryFolder()
     let path = folder.path + "/m.sqlite"

@@ -1,3 +1,4 @@
+import Base
 import MatchProtocol
 import Testing
 import TicTacToe
@@ -56,6 +57,25 @@ import TicTacToe
     }
     world.type(asked[1], #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
     #expect(world.heardAny(asked[1], #""code":"occupied""#))
+  }
+
+  @Test func `matches that end in one moment are on pages of their own, and nobody gets the number of who is blocked`()
+    throws
+  {
+    var world = try SteppedLobby()
+    let players = [world.login("Ann"), world.login("Bob")]
+    for n in 0..<3 {
+      for id in players { world.type(id, terms("k\(n)")) }
+      world.wait(100)
+    }
+    for m in world.lobby.matches.keys { world.type(players[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#) }
+    #expect(Set(world.lobby.matches.values.map(\.record.ended)).count == 3)
+    var recovery = Recovery()
+    recovery.accounts = [AccountRecord(id: 1, name: "Kim", guest: false, token: nil, tokenExpires: .max)]
+    recovery.accounts[0].blocked = [40]
+    recovery.lastAccount = 1
+    let lobby = Lobby(.init(), recovery: recovery, random: .seeded(SplitMix64(seed: 1)), now: .current)
+    #expect(lobby.nextAccount == 41)
   }
 
   @Test func `what keys were used for is bounded, and so is what waits to forget it`() throws {

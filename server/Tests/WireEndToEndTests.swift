@@ -252,4 +252,16 @@ private let slowTransports = runsAll ? [false, true] : [false]
     #expect(crowd.checker.faults == [])
     print("bad network: \(proxy.broken) connections broken, \(crowd.moves) moves and \(crowd.games) ends seen")
   }
+
+  @Test(arguments: [false, true])
+  func `the greeting comes before any answer, however early somebody speaks`(web: Bool) async throws {
+    let server = try await TestServer(threads: 2)
+    for _ in 0..<60 {
+      let peer = try RawPeer(server.port(web: web), web: web)
+      peer.type(#"{"t":"ping","ts":1}"#)
+      let lines = [try peer.wait(#""t":"#), try peer.wait(#""t":"#)]
+      #expect(lines[0].contains(#""t":"hello""#) && lines[1].contains(#""t":"pong""#), "\(lines)")
+    }
+    try await server.stop()
+  }
 }

@@ -15,11 +15,12 @@ extension ClientLine {
     guard let text = String(validating: line.bindMemory(to: UInt8.self), as: UTF8.self) else {
       throw .malformed(JSONError(reason: .badString, offset: 0))
     }
-    let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+    func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" || character == "\r" }
+    let words = text.split(maxSplits: 1, whereSeparator: isSpace)
     guard let verb = words.first else { throw .malformed(JSONError(reason: .truncated, offset: 0)) }
     var rest = words.count > 1 ? words[1] : ""
-    while rest.last == " " { rest.removeLast() }
-    let arguments = rest.split(separator: " ").map(String.init)
+    while let last = rest.last, isSpace(last) { rest.removeLast() }
+    let arguments = rest.split(whereSeparator: isSpace).map(String.init)
     self.init(try ClientLine.bareMessage(verb.lowercased(), String(rest), arguments))
   }
 

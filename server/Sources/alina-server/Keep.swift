@@ -4,13 +4,18 @@ import MatchServer
 
 /// Where the data is.
 struct DataOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Folder of the database (default: $ALINA_DATA, then $XDG_DATA_HOME/alina).", valueName: "dir"))
   var data: String?
   @Option(
     help: ArgumentHelp("PostgreSQL database instead of the folder (default: $ALINA_STORE).", valueName: "postgres://…"))
   var store: String?
 
-  var database: String { ServerConfiguration.database(in: data ?? ServeOptions.defaultFolder) }
+  /// The database's file, in the folder that `serve` would take.
+  var database: String {
+    let folder = data ?? ProcessInfo.processInfo.environment["ALINA_DATA"].flatMap { $0.isEmpty ? nil : $0 }
+    return ServerConfiguration.database(in: folder ?? ServeOptions.defaultFolder)
+  }
 
   /// The PostgreSQL database meant, if one is.
   fileprivate var address: PGAddress? {
@@ -82,15 +87,23 @@ struct Export: ParsableCommand {
   func run() throws {
     let store = try options.existing()
     defer { store.close() }
-    let toStandardOutput = file == "-"
-    if !toStandardOutput {
-      guard !FileManager.default.fileExists(atPath: file),
-        FileManager.default.createFile(
-          atPath: file, contents: nil, attributes: [.posixPermissions: 0o600])
-      else { throw StoreError.unusable("cannot make \(file); name a file that does not exist") }
+    let summary =
+      if file == "-" {
+        try StoreArchive.export(store) { try FileHandle.standardOutput.write(contentsOf: $0) }
+      } else {
+        try NewFile.make(file) { path in
+          guard
+            FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let out = FileHandle(forWritingAtPath: path)
+          else { throw StoreError.unusable("cannot make \(file): \(String(cString: strerror(errno)))") }
+          do { return try StoreArchive.export(store) { try out.write(contentsOf: $0) } } catch let error as CocoaError {
+            throw StoreError.unusable("cannot write \(file): \(error.localizedDescription)")
+          }
+        }
+      }
+    for broken in summary.broken {
+      Logger.write("alina-server: match \(broken.m) is broken and left out: \(broken.why)\n", to: STDERR_FILENO)
     }
-    let out = toStandardOutput ? FileHandle.standardOutput : try FileHandle(forWritingTo: URL(filePath: file))
-    let summary = try StoreArchive.export(store) { try out.write(contentsOf: $0) }
     let text = "exported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events\n"
     Logger.write(text, to: STDERR_FILENO)
   }
@@ -110,7 +123,7 @@ struct Import: ParsableCommand {
     }
     let store = try options.opened()
     defer { store.close() }
-    let summary = try StoreArchive.load(text.split(separator: "\n"), into: store)
+    let summary = try StoreArchive.load(text.split(whereSeparator: \.isNewline), into: store)
     print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
   }
 }
@@ -126,10 +139,9 @@ struct Forget: ParsableCommand {
   func run() throws {
     let store = try options.existing()
     defer { store.close() }
-    guard let account = try store.recover().accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+    guard let forgotten = try store.forget(name, now: Moment.current.wall) else {
       throw StoreError.unusable("there is no player \(name)")
     }
-    try store.commit([StoreTransaction(number: 1, writes: [.deleteAccount(account.id)])])
-    print("forgot \(account.name)")
+    print("forgot \(forgotten)")
   }
 }

@@ -40,39 +40,40 @@ enum Layers {
       file = given[at + 1]
       given.removeSubrange(at...(at + 1))
     }
-    var under: [String] = []
-    if let file { under += try read(file) }
-    for name in flags.keys.sorted() {
+    var under: [String: [String]] = [:]
+    if let file { under = try read(file) }
+    for name in flags.keys {
       let key = "ALINA_" + name.uppercased().replacing("-", with: "_")
-      if let value = ProcessInfo.processInfo.environment[key] { under += try flag(name, value, key) }
+      if let value = ProcessInfo.processInfo.environment[key] { under[name] = try flag(name, value, key) }
     }
     // Of a flag given twice the last counts: the command line.
-    return command + under + given
+    return command + under.sorted { $0.key < $1.key }.flatMap(\.value) + given
   }
 
-  private static func read(_ path: String) throws -> [String] {
+  private static func read(_ path: String) throws -> [String: [String]] {
     let text: String
     do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
       throw ConfigurationError(text: "cannot read \(path): \(error.localizedDescription)")
     }
-    var result: [String] = []
-    var seen: Set<String> = []
+    var result: [String: [String]] = [:]
     for (i, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let content = String(line).trimmingCharacters(in: .whitespacesAndNewlines)
       guard !content.isEmpty, !content.hasPrefix("#") else { continue }
       let parts = content.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
       guard parts.count == 2 else { throw ConfigurationError(text: "\(path), line \(i + 1): not \"name = value\"") }
-      guard seen.insert(parts[0]).inserted else {
+      guard result[parts[0]] == nil else {
         throw ConfigurationError(text: "\(path), line \(i + 1): \(parts[0]) is set twice")
       }
-      result += try flag(parts[0], parts[1], "\(path), line \(i + 1)")
+      result[parts[0]] = try flag(parts[0], parts[1], "\(path), line \(i + 1)")
     }
     return result
   }
 
   private static func flag(_ name: String, _ value: String, _ place: String) throws -> [String] {
     switch flags[name] {
-    case true?: return ["--\(name)", value]
+    case true?:
+      guard !value.isEmpty else { throw ConfigurationError(text: "\(place): \(name) has no value") }
+      return ["--\(name)=\(value)"]
     case nil: throw ConfigurationError(text: "\(place): there is no setting \(name)")
     case false?:
       switch value {

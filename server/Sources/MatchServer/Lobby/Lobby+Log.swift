@@ -117,7 +117,7 @@ extension Lobby {
     }
     let last = aside.map { .aside(why: $0) } ?? MatchEvent.Kind.end(outcome, reason, ratings: changes)
     log(events + [MatchEvent(at: now.wall, last)], &match, &draft)
-    match.record.ended = now.wall
+    match.record.ended = endMoment()
     match.allowRematch(configuration.rematchWithin, now.steady)
     match.turnStarted = nil
     match.waitsUntil = nil
@@ -131,6 +131,13 @@ extension Lobby {
         emit(.cluster(.played(id, account)), after: issued + 1)
       }
     }
+  }
+
+  /// The moment at which a match ends: no two have the same, so that a page of what is over can end after each of them. Of a
+  /// clock that was set back a minute or more the new time counts.
+  private mutating func endMoment() -> Int64 {
+    lastEnd = now.wall > lastEnd || now.wall < lastEnd - 60_000 ? now.wall : lastEnd + 1
+    return lastEnd
   }
 
   /// Adds results to an account, in memory and in a draft.
@@ -202,8 +209,8 @@ extension Lobby {
       store(account)
       if account.guest { perishables.set(.guest(account.id), at: account.tokenExpires) }
     }
-    // Not the highest that is there: logs name those that are forgotten, and theirs must stay theirs.
-    nextAccount = recovery.lastAccount + 1
+    // Not the highest that is there: logs and whom others block name those that are forgotten, and theirs must stay theirs.
+    nextAccount = max(recovery.lastAccount, recovery.accounts.lazy.flatMap(\.blocked).max() ?? 0) + 1
     for record in recovery.sessions {
       sessions[record.id] = Session(record: record)
       resumes[record.resume] = record.id
@@ -227,7 +234,7 @@ extension Lobby {
   /// Ends the record of a match and not its log, which stays as it is for whoever looks into it.
   private mutating func abandon(_ record: MatchRecord, _ why: String) {
     var record = record
-    record.ended = now.wall
+    record.ended = endMoment()
     commit([.match(record)])
     counts.abandoned += 1
     note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])

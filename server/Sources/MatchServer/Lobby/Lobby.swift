@@ -120,6 +120,9 @@ public struct Lobby: Sendable {
   /// What a node of a cluster knows of it; `nil` for a server on its own.
   var cluster: ClusterState?
 
+  /// When the last match ended, by the wall clock.
+  var lastEnd: Int64 = 0
+
   // The gate.
   var issued: UInt64 = 0
   var durable: UInt64 = 0

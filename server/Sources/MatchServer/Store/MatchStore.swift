@@ -1,3 +1,4 @@
+import Foundation
 import MatchProtocol
 
 /// One change of what is stored.
@@ -142,4 +143,42 @@ public protocol MatchStore: AnyObject, Sendable {
   func reopen() throws(StoreError)
   /// Closes it; further calls throw.
   func close()
+}
+
+extension MatchStore {
+  /// Takes away what identifies a player, as an administrator's order does; his name as it was, `nil` if there is none. What he
+  /// plays goes on.
+  public func forget(_ name: String, now: Int64) throws(StoreError) -> String? {
+    let recovery = try recover()
+    let found = recovery.accounts.first { !$0.guest && $0.name.lowercased() == name.lowercased() }
+    guard var account = found ?? recovery.accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+      return nil
+    }
+    let before = account.name
+    _ = account.apply(.forget, now: now) { (_) -> Int64? in nil }
+    let sessions = recovery.sessions.filter { $0.account == account.id }.map { StoreWrite.deleteSession($0.id) }
+    try commit([StoreTransaction(number: 1, writes: [.account(account)] + sessions)])
+    return before
+  }
+}
+
+/// A file that is there whole or not at all.
+public enum NewFile {
+  /// Has a file written beside `path` and moves it there; throws if there is one already, and leaves nothing of what failed.
+  public static func make<T>(_ path: String, write: (String) throws -> T) throws -> T {
+    let exists = "\(path) exists; name a file that does not"
+    guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
+    let partial = "\(path).\(getpid()).partial"
+    do {
+      let result = try write(partial)
+      guard link(partial, path) == 0 else {
+        throw StoreError.unusable(errno == EEXIST ? exists : "cannot make \(path): \(String(cString: strerror(errno)))")
+      }
+      unlink(partial)
+      return result
+    } catch {
+      unlink(partial)
+      throw error
+    }
+  }
 }

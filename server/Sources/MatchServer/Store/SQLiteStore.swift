@@ -252,31 +252,37 @@ public final class SQLiteStore: MatchStore {
   /// Copies a database, page by page, also while a server uses it; throws if `target` exists.
   public static func backup(of source: String, to target: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: source) else { throw .unusable("there is no database \(source)") }
-    guard !FileManager.default.fileExists(atPath: target) else {
-      throw .unusable("\(target) exists; name a file that does not")
-    }
-    let partial = target + ".partial"
-    try? FileManager.default.removeItem(atPath: partial)
-    try translating(target) {
-      try SQLiteConnection(source).copy(to: SQLiteConnection(partial, creates: true))
-      try FileManager.default.moveItem(atPath: partial, toPath: target)
-    }
+    do {
+      try NewFile.make(target) { partial in
+        try SQLiteConnection(source).copy(to: SQLiteConnection(partial, creates: true))
+      }
+    } catch let error as StoreError { throw error } catch { throw .unusable("cannot copy to \(target): \(error)") }
   }
 
   /// Checks a backup (integrity, version, and that every log folds) and puts it in the place of the database; returns
   /// where the old one was put aside, if there was one. Throws, with nothing changed, if a server is running.
   public static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
-    let fresh = target + ".restoring"
-    for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: fresh + suffix) }
     try makeFolder(of: target)
-    try translating(target) {
-      try FileManager.default.copyItem(atPath: backup, toPath: fresh)
-      chmod(fresh, 0o600)
-    }
-    try check(fresh)
     let lock = try FileLock(path: target + ".lock")
     defer { withExtendedLifetime(lock) {} }
+    let fresh = target + ".restoring"
+    func tidy(_ suffixes: [String]) {
+      for suffix in suffixes { try? FileManager.default.removeItem(atPath: fresh + suffix) }
+    }
+    let beside = ["-wal", "-shm", ".lock"]
+    tidy([""] + beside)
+    defer { tidy([""] + beside) }
+    try translating(target) {
+      // Of a folder that was copied with its server running, much is in the file beside.
+      for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backup + suffix) {
+        try FileManager.default.copyItem(atPath: backup + suffix, toPath: fresh + suffix)
+        chmod(fresh + suffix, 0o600)
+      }
+    }
+    try check(fresh, named: backup)
+    // The checked file is closed and complete in itself: what is left beside it is empty.
+    tidy(beside)
     return try translating(target) {
       var aside: String?
       if FileManager.default.fileExists(atPath: target) {
@@ -292,17 +298,22 @@ public final class SQLiteStore: MatchStore {
     }
   }
 
-  private static func check(_ file: String) throws(StoreError) {
+  private static func check(_ file: String, named name: String) throws(StoreError) {
+    // Opened as a store, whatever it is would be made one.
+    let isOurs = try translating(name) {
+      try SQLiteConnection(file).run("SELECT 1 FROM sqlite_master WHERE name = 'match'") { $0.int(0) } == [1]
+    }
+    guard isOurs else { throw .unusable("\(name) is no database of alina-server") }
     let store = try SQLiteStore(path: file)
+    defer { store.close() }
     let verdict = try store.reading { try $0.run("PRAGMA integrity_check") { $0.text(0) } }
-    guard verdict == ["ok"] else { throw .unusable("\(file): \(verdict.first ?? "damaged")") }
+    guard verdict == ["ok"] else { throw .unusable("\(name): \(verdict.first ?? "damaged")") }
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
-      do throws(ProtocolError) { _ = try Match(stored) } catch { throw .unusable("\(file): \(error.message)") }
+      do throws(ProtocolError) { _ = try Match(stored) } catch {
+        throw .unusable("\(name): the log of match \(id) is broken: \(error.message)")
+      }
     }
-    store.close()
-    // The checked file is closed and complete in itself: what is left beside it is empty.
-    for suffix in ["-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: file + suffix) }
   }
 
   /// What a test wants to know of the writer's connection: `synchronous` and `journal_mode`.

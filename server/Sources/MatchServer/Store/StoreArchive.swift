@@ -14,6 +14,16 @@ public enum StoreArchive {
     public var matches = 0
     /// Events of all of them.
     public var events = 0
+    /// Matches whose log cannot be read, which stay behind, and why.
+    public var broken: [Broken] = []
+
+    /// A match that stays behind.
+    public struct Broken: Sendable, Hashable {
+      /// Which.
+      public var m: MatchID
+      /// What is wrong with its log.
+      public var why: String
+    }
   }
 
   /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
@@ -30,8 +40,11 @@ public enum StoreArchive {
     }
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
-      var hash = LogHash(start: id)
-      for event in stored.events { hash = hash.adding(event.body) }
+      let hash: LogHash
+      do throws(ProtocolError) { hash = try Match(stored).state.hash } catch {
+        summary.broken.append(.init(m: id, why: error.message))
+        continue
+      }
       try write(Data(line(stored, hash)))
       summary.matches += 1
       summary.events += stored.events.count
@@ -72,13 +85,15 @@ public enum StoreArchive {
     return out.bytes
   }
 
-  /// Takes an archive into an empty store; every log must fold and have its hash, or nothing more is taken.
+  /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
   public static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
     guard try store.recover().accounts.isEmpty, try store.matchIDs().isEmpty else {
       throw StoreError.unusable("the store is not empty; import into a new one")
     }
     var summary = Summary()
-    var number: UInt64 = 0
+    var taken: [StoreTransaction] = []
+    var isHeaded = false
+    var names: Set<String> = []
     for (i, text) in lines.enumerated() where !text.isEmpty {
       func wrong(_ what: String) -> StoreError { .unusable("line \(i + 1): \(what)") }
       let value: JSON
@@ -86,26 +101,27 @@ public enum StoreArchive {
         value = try JSONParser.parse(Array(text.utf8), maxDepth: Limits.depth)
       } catch { throw wrong("\(error.reason.rawValue) at byte \(error.offset)") }
       guard let fields = value.object else { throw wrong("not an object") }
-      number += 1
-      if i == 0 {
+      if !isHeaded {
         guard fields["archive"]?.string == "alina", fields["version"]?.int == 1 else {
           throw wrong("not an archive of version 1")
         }
+        isHeaded = true
       } else if fields["account"] != nil {
         guard let account = account(fields) else { throw wrong("not an account") }
-        try store.commit([StoreTransaction(number: number, writes: [.account(account)])])
+        guard names.insert(account.name.lowercased()).inserted else { throw wrong("a second account \(account.name)") }
+        taken.append(StoreTransaction(number: UInt64(i), writes: [.account(account)]))
         summary.accounts += 1
       } else {
         let stored = try match(fields) { wrong($0) }
-        try store.commit([
+        taken.append(
           StoreTransaction(
-            number: number,
-            writes: [.match(stored.record), .append(stored.record.id, after: 0, stored.events)])
-        ])
+            number: UInt64(i), writes: [.match(stored.record), .append(stored.record.id, after: 0, stored.events)]))
         summary.matches += 1
         summary.events += stored.events.count
       }
     }
+    guard isHeaded else { throw StoreError.unusable("line 1: not an archive of version 1") }
+    for transaction in taken { try store.commit([transaction]) }
     return summary
   }
 

@@ -29,6 +29,10 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// Since when the channel takes nothing; `nil` while it does.
   private var unwritableSince: Int64?
   private var hasBegun = false
+  /// What came before the lobby's first line, which comes first; `nil` once that is there.
+  private var early: ByteBuffer? = ByteBuffer()
+  /// Bytes of that beyond which nobody waits for it.
+  private static let mostEarly = 64 * 1024
   private static let allocator = ByteBufferAllocator()
   /// Lines of the lobby that wait for `flush`, in one piece: one write for all of them.
   private var outgoing: ByteBuffer?
@@ -82,6 +86,17 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isEnding else { return }
     let buffer = unwrapInboundIn(data)
+    guard early == nil else {
+      early?.writeImmutableBuffer(buffer)
+      if early?.readableBytes ?? 0 > SessionHandler.mostEarly {
+        end(.flood, "too much before the greeting", retry: nil, node: nil)
+      }
+      return
+    }
+    take(buffer, context)
+  }
+
+  private func take(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
     let now = Moment.currentSteady
     var lines: [(line: ClientLine, at: Int64)] = []
     var ending: (ByeCode, String, String?)?
@@ -137,6 +152,10 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     if outgoing == nil { outgoing = SessionHandler.allocator.buffer(capacity: max(line.count, 512)) }
     outgoing?.writeBytes(line)
     if let waiting = outgoing?.readableBytes, waiting > SessionHandler.mostAtOnce { write(context) }
+    if let early {
+      self.early = nil
+      if early.readableBytes > 0 { take(early, context) }
+    }
   }
 
   func flush() {
