@@ -274,4 +274,24 @@ import TicTacToe
     try world.hearLate()
     #expect(world.closed == [1])
   }
+
+  @Test func `nobody can name the queue as if it were a match`() throws {
+    let cluster = MemoryCluster { 1_700_000_000_000 }
+    let owner = try cluster.view().join(node("q"), lease: 60_000, replacing: nil)
+    var world = try SteppedNode(cluster.view())
+    try world.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
+    #expect(world.told.map(\.epoch) == [owner])
+    let says = [
+      #""t":"move","mid":"a","ply":0,"cell":"b2""#, #""t":"sync","seq":0"#, #""t":"watch""#, #""t":"say","text":"hm""#,
+      #""t":"confirm""#, #""t":"export""#, #""t":"unwatch""#, #""t":"rematch","mid":"b""#,
+    ]
+    for say in says {
+      try world.say("{\(say),\"id\":\"x\",\"m\":\"queue\"}")
+      #expect(world.said.last?.contains(#""re":"x","code":"not_found""#) == true, "\(say)")
+    }
+    #expect(world.told.count == 1, "the queue's node was told \(world.told)")
+    // His seek is known to the queue as before: taken back, it goes from there.
+    try world.say(#"{"t":"unseek","id":"u"}"#)
+    #expect(world.told.count == 2 && world.told[1].m == .queue)
+  }
 }
