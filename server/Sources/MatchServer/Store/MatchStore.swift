@@ -171,10 +171,10 @@ public enum NewFile {
     let partial = "\(path).\(getpid()).partial"
     do {
       let result = try write(partial)
-      guard link(partial, path) == 0 else {
-        throw StoreError.unusable(errno == EEXIST ? exists : "cannot make \(path): \(String(cString: strerror(errno)))")
+      guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
+      guard rename(partial, path) == 0 else {
+        throw StoreError.unusable("cannot make \(path): \(String(cString: strerror(errno)))")
       }
-      unlink(partial)
       return result
     } catch {
       unlink(partial)
