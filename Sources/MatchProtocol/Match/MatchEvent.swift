@@ -191,10 +191,12 @@ extension MatchEvent {
     case "start":
       var previous: MatchID?
       if body["prev"] != nil { previous = try body.match("prev") }
+      // None at all is the same as none of each.
+      let keys = body["keys"]?.array?.compactMap { $0.string } ?? []
       kind = .start(
         Sides(x: try body.player("x"), o: try body.player("o")), try body.terms(),
         confirm: body["confirm"]?.bool ?? false, previous: previous,
-        keys: body["keys"]?.array?.compactMap { $0.string } ?? [])
+        keys: keys.contains { !$0.isEmpty } ? keys : [])
     case "confirm": kind = .confirm
     case "move": kind = .move(ply: try body.int("ply"), cell: try body.cell("cell"), spent: try body.int("spent"))
     case "flag": kind = .flag
