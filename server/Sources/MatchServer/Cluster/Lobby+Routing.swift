@@ -43,10 +43,6 @@ extension Lobby {
   ) {
     let work = Work.line(line, at: at)
     switch line.message {
-    // What stands for the queue between nodes is nothing a client may name: no match has that id.
-    case .confirm(.queue), .sync(.queue, _), .watch(.queue, _), .unwatch(.queue), .export(.queue), .act(.queue?, _, _),
-      .say(.queue?, _), .emote(.queue?, _), .report(.queue?, _):
-      refuse(id, line.id, .notFound, "there is no such match")
     case .confirm(let m), .sync(let m, _), .watch(let m, _), .unwatch(let m), .export(let m): route(work, m, for: id)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
       if let m {
@@ -85,6 +81,10 @@ extension Lobby {
   /// Brings work to its match.
   mutating func route(_ work: Work, _ m: MatchID, for id: ConnectionID) {
     guard connections[id] != nil else { return }
+    // What stands for the queue between nodes is nothing a client may name: no match has that id.
+    if m == .queue, case .line(let line, _) = work {
+      return refuse(id, line.id, .notFound, "there is no such match")
+    }
     if cluster == nil || isHere(m) { return serve(work, m, id) }
     if let epoch = cluster?.remote[id]?[m] { return relay(work, m, for: id, to: epoch) }
     ask(.place(m), for: id, .placed(id, work, m, since: now.steady, failed: nil))

@@ -1,4 +1,3 @@
-import Foundation
 import MatchProtocol
 
 /// One change of what is stored.
@@ -150,8 +149,7 @@ extension MatchStore {
   /// plays goes on.
   public func forget(_ name: String, now: Int64) throws(StoreError) -> String? {
     let recovery = try recover()
-    let found = recovery.accounts.first { !$0.guest && $0.name.lowercased() == name.lowercased() }
-    guard var account = found ?? recovery.accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+    guard var account = recovery.accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {
       return nil
     }
     let before = account.name
@@ -159,26 +157,5 @@ extension MatchStore {
     let sessions = recovery.sessions.filter { $0.account == account.id }.map { StoreWrite.deleteSession($0.id) }
     try commit([StoreTransaction(number: 1, writes: [.account(account)] + sessions)])
     return before
-  }
-}
-
-/// A file that is there whole or not at all.
-public enum NewFile {
-  /// Has a file written beside `path` and moves it there; throws if there is one already, and leaves nothing of what failed.
-  public static func make<T>(_ path: String, write: (String) throws -> T) throws -> T {
-    let exists = "\(path) exists; name a file that does not"
-    guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
-    let partial = "\(path).\(getpid()).partial"
-    do {
-      let result = try write(partial)
-      guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
-      guard rename(partial, path) == 0 else {
-        throw StoreError.unusable("cannot make \(path): \(String(cString: strerror(errno)))")
-      }
-      return result
-    } catch {
-      unlink(partial)
-      throw error
-    }
   }
 }
