@@ -1,139 +1,244 @@
 // swift-tools-version: 6.2
-// The architecture diagram: what is listed under a target is all it may know.
+// The architecture as code. A layer is a folder; a target may import what is listed under it and nothing else.
+// `scripts/check` compares every import with this list.
 import Foundation
 import PackageDescription
 
 let environment = ProcessInfo.processInfo.environment
 /// `HEADLESS=1` draws no pictures of the score, so that the arena and the music build without Cairo's headers.
 let headless = environment["HEADLESS"] == "1"
-/// `WEB=1` is the package of the page (scripts/web): the shared rooms and web/Sources, for Embedded Swift.
+/// `WEB=1` is the package of the page (`scripts/web`): the shared targets and `web/Sources`, for Embedded Swift.
 let web = environment["WEB"] == "1"
+/// `BENCH=1` adds the targets of `Benchmarks/`, which only measure.
+let bench = environment["BENCH"] == "1"
+
 let cairo: [Target.Dependency] = headless ? [] : ["CCairo", "CPango"]
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"].map {
-  .product(name: $0, package: "swift-nio")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+
+var targets: [Target] = []
+/// Targets, each in a folder of its own name under `folder`.
+func layer(_ folder: String, _ targets: [Target]) -> [Target] {
+  for target in targets { target.path = target.path ?? "\(folder)/\(target.name)" }
+  return targets
 }
 
-var targets: [Target] = [
-  // Texts, hashes and chance, which know nothing of the game.
-  .target(name: "Base"),
+// Core: the rules, how a game is kept, and who plays.
+targets += layer(
+  "Sources/Core",
+  [
+    .target(name: "Base"),
+    .target(name: "TicTacToe", dependencies: ["Base"]),
+    .target(name: "Records", dependencies: ["Base", "TicTacToe"]),
+    .target(name: "Opponents", dependencies: ["Base", "TicTacToe"]),
+  ])
 
-  // The rules, how a game is kept, and who plays.
-  .target(name: "TicTacToe", dependencies: ["Base"]),
-  .target(name: "Records", dependencies: ["Base", "TicTacToe"]),
-  .target(name: "Opponents", dependencies: ["Base", "TicTacToe"]),
-  .target(
-    name: "Arena", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "CProcess"],
-    resources: [.embedInCode("Bench/baseline.c")]),
-  .executableTarget(
-    name: "alina-arena",
-    dependencies: [
-      "Arena", "Base", "TicTacToe", "Records", "Opponents", "Composer", "ScoreFiles", "Synth", "MatchProtocol",
-      "MatchClient", argumentParser,
-    ]),
-  .systemLibrary(name: "CProcess"),
+// Music: facts to notes to samples, and the files of both.
+targets += layer(
+  "Sources/Music",
+  [
+    .target(name: "ScoreModel"),
+    .target(name: "Composer", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel"]),
+    .target(name: "Synth", dependencies: ["ScoreModel"]),
+    .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
+    .target(name: "ScoreFormats", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth"]),
+    .target(
+      name: "ScoreIO",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "ScoreFormats", "CSndfile", yams,
+      ] + cairo),
+  ])
 
-  // The music.
-  .target(name: "ScoreModel"),
-  .target(name: "Composer", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel"]),
-  .target(name: "Synth", dependencies: ["ScoreModel"]),
-  .target(name: "Scores", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth"]),
-  .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
-  .target(
-    name: "ScoreFiles",
-    dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "Scores", "CSndfile", yams]
-      + cairo),
-  .executableTarget(
-    name: "alina-score",
-    dependencies: ["Base", "TicTacToe", "Records", "ScoreFiles", "Synth", "SampledPiano", argumentParser]),
-  .systemLibrary(name: "CSndfile"),
-  .systemLibrary(name: "CFluidSynth"),
+// Network: the wire and its client.
+targets += layer(
+  "Sources/Network",
+  [
+    .target(name: "MatchProtocol", dependencies: ["Base", "TicTacToe"]),
+    .target(name: "ClientModel", dependencies: ["Base", "TicTacToe", "MatchProtocol"]),
+    .target(name: "TLS", dependencies: ["COpenSSL"]),
+    .target(name: "MatchClient", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "TLS"]),
+  ])
 
-  // The window.
-  .target(name: "Locks"),
-  .target(
-    name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Locks"]),
-  .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
-  .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
-  .target(
-    name: "Play",
-    dependencies: [
-      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Session", "Screen", "Desk",
-      "MatchProtocol", "ClientModel", "Locks",
-    ]),
-  .target(name: "SDLPlatform", dependencies: ["Screen", "Synth", "ScoreModel", "CSDL2", "CSDL2Mixer"]),
-  .executableTarget(
-    name: "alina",
-    dependencies: [
-      "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFiles", "Session", "Screen", "Desk", "Play",
-      "Synth", "SampledPiano", "SDLPlatform", "MatchProtocol", "ClientModel", "MatchClient", argumentParser,
-    ]),
-  .systemLibrary(name: "CSDL2"),
-  .systemLibrary(name: "CSDL2Mixer"),
-  .systemLibrary(name: "CCairo"),
-  .systemLibrary(name: "CPango"),
+// Window: one game on a screen, for the window and the page.
+targets += layer(
+  "Sources/Window",
+  [
+    .target(
+      name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Locks"]),
+    .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
+    .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
+    .target(
+      name: "Play",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "MatchProtocol", "ClientModel",
+        "Session", "Screen", "Desk", "Locks",
+      ]),
+    .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
+  ])
 
-  // The wire and the match server.
-  .target(name: "MatchProtocol", dependencies: ["Base", "TicTacToe"]),
-  .target(name: "ClientModel", dependencies: ["Base", "TicTacToe", "MatchProtocol"]),
-  .target(name: "MatchClient", dependencies: ["Base", "ClientModel", "MatchProtocol", "TLS"]),
-  .target(name: "TLS", dependencies: ["COpenSSL"]),
-  .systemLibrary(name: "COpenSSL"),
-  .target(
-    name: "MatchServer",
-    dependencies: ["Base", "MatchProtocol", "TLS", "TLSChannel", "CLibPQ", "CSQLite"] + nio,
-    path: "server/Sources/MatchServer"),
-  .target(
-    name: "TLSChannel", dependencies: ["TLS", .product(name: "NIOCore", package: "swift-nio")],
-    path: "server/Sources/TLSChannel"),
-  .executableTarget(
-    name: "alina-server", dependencies: ["Base", "TicTacToe", "MatchServer", argumentParser],
-    path: "server/Sources/alina-server"),
-  .systemLibrary(name: "CLibPQ", path: "server/Sources/CLibPQ", pkgConfig: "libpq"),
-  .systemLibrary(name: "CSQLite", path: "server/Sources/CSQLite"),
+// Arena: matches without a window.
+targets += layer(
+  "Sources/Arena",
+  [
+    .target(
+      name: "Arena", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "CProcess"],
+      resources: [.embedInCode("Bench/baseline.c")])
+  ])
 
-  // The page of the match: what WEB=1 leaves, below, and what asks it and this system the same questions.
-  .target(
-    name: "Probe",
-    dependencies: [
-      "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "Scores", "MatchProtocol",
-      "ClientModel",
-    ], path: "web/Sources/Probe"),
-  .testTarget(
-    name: "WebTests", dependencies: ["Probe", "ScoreFiles", "Scores", "Records", "MatchProtocol"],
-    exclude: ["probe.mjs"]),
+// Apps: arguments, and one call.
+targets += layer(
+  "Sources/Apps",
+  [
+    .executableTarget(
+      name: "alina",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "MatchProtocol",
+        "ClientModel", "MatchClient", "Session", "Screen", "Desk", "Play", "SDLPlatform", argumentParser,
+      ]),
+    .executableTarget(
+      name: "alina-arena",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "Opponents", "Composer", "Synth", "ScoreIO", "MatchProtocol", "MatchClient",
+        "Arena", argumentParser,
+      ]),
+    .executableTarget(
+      name: "alina-score",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", argumentParser,
+      ]),
+  ])
 
-  // Which tests a run is for, and which it cannot run here.
-  .target(name: "TestSupport", path: "Tests/TestSupport"),
-  .testTarget(name: "BaseTests", dependencies: ["Base"]),
-  .testTarget(name: "TicTacToeTests", dependencies: ["TicTacToe"]),
-  .testTarget(name: "RecordsTests", dependencies: ["Records"]),
-  .testTarget(name: "OpponentsTests", dependencies: ["Opponents"]),
-  .testTarget(name: "ArenaTests", dependencies: ["Arena"], exclude: ["Fixtures", "Goldens"]),
-  .testTarget(name: "ComposerTests", dependencies: ["Composer", "ScoreFiles"], exclude: ["Goldens"]),
-  .testTarget(name: "ScoreFilesTests", dependencies: ["ScoreFiles", "alina-score"], exclude: ["Goldens"]),
-  .target(name: "CMallocProbe", path: "Tests/CMallocProbe"),
-  .testTarget(
-    name: "SynthTests", dependencies: ["Synth", "SampledPiano", "Composer", "ScoreFiles", "CMallocProbe"],
-    exclude: ["Goldens"], swiftSettings: [optimised]),
-  .testTarget(name: "SessionTests", dependencies: ["Session", "ScoreFiles"]),
-  .testTarget(name: "ScreenTests", dependencies: ["Screen"], exclude: ["Goldens"]),
-  .testTarget(name: "DeskTests", dependencies: ["Desk", "ClientModel", "MatchProtocol"]),
-  .testTarget(name: "PlayTests", dependencies: ["Play", "ClientModel", "MatchProtocol", "ScoreFiles"]),
-  .testTarget(name: "SDLPlatformTests", dependencies: ["SDLPlatform", "CSDL2"]),
-  .target(name: "FuzzWire", dependencies: ["MatchProtocol"], path: "Tests/Fuzz", exclude: ["Corpus", "wire.dict"]),
-  .testTarget(name: "MatchProtocolTests", dependencies: ["MatchProtocol", "FuzzWire"]),
-  .testTarget(name: "MatchClientTests", dependencies: ["MatchClient", "TLS", "COpenSSL"]),
-  .testTarget(
-    name: "MatchServerTests",
-    dependencies: [
-      "MatchServer", "MatchClient", "TLS", "COpenSSL", .product(name: "NIOEmbedded", package: "swift-nio"),
-    ],
-    path: "server/Tests", exclude: ["Faults"]),
-  // Runs the executables as programs; depends on them only in time.
-  .testTarget(name: "EndToEndTests", dependencies: ["TicTacToe", "ScoreModel", "Composer", "ScoreFiles", "Synth"]),
-]
+// System: what the operating system has, as modules.
+targets += layer(
+  "Sources/System",
+  [
+    .target(name: "Locks"),
+    .systemLibrary(name: "CProcess"),
+    .systemLibrary(name: "CSndfile"),
+    .systemLibrary(name: "CFluidSynth"),
+    .systemLibrary(name: "COpenSSL"),
+    .systemLibrary(name: "CSDL2"),
+    .systemLibrary(name: "CSDL2Mixer"),
+    .systemLibrary(name: "CCairo"),
+    .systemLibrary(name: "CPango"),
+  ])
+
+// The match server.
+targets += layer(
+  "server/Sources",
+  [
+    .target(
+      name: "TLSChannel", dependencies: ["TLS", nioCore]),
+    .target(
+      name: "MatchServer",
+      dependencies: [
+        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "CLibPQ", "CSQLite", nioCore, nioPosix,
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+      ]),
+    .executableTarget(
+      name: "alina-server", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchServer", argumentParser]),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq"),
+    .systemLibrary(name: "CSQLite"),
+  ])
+
+// The page: `WEB=1` below has the rest of it. The probe asks a page's module and this system the same questions.
+targets += layer(
+  "web/Sources",
+  [
+    .target(
+      name: "Probe",
+      dependencies: [
+        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "ScoreFormats",
+        "MatchProtocol", "ClientModel",
+      ])
+  ])
+
+// Tests, by layer.
+/// Which tests a run is for, and which it cannot run here.
+targets += layer("Tests", [.target(name: "TestSupport")])
+targets += layer(
+  "Tests/Core",
+  [
+    .testTarget(name: "BaseTests", dependencies: ["Base"]),
+    .testTarget(name: "TicTacToeTests", dependencies: ["Base", "TicTacToe"]),
+    .testTarget(name: "RecordsTests", dependencies: ["Base", "TicTacToe", "Records"]),
+    .testTarget(name: "OpponentsTests", dependencies: ["Base", "TicTacToe", "Opponents"]),
+  ])
+targets += layer(
+  "Tests/Music",
+  [
+    .target(name: "CMallocProbe"),
+    .testTarget(
+      name: "ComposerTests", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreIO"],
+      exclude: ["Goldens"]),
+    .testTarget(
+      name: "SynthTests", dependencies: ["ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe"],
+      exclude: ["Goldens"], swiftSettings: [optimised]),
+    .testTarget(
+      name: "ScoreIOTests",
+      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "ScoreIO", "alina-score"],
+      exclude: ["Goldens"]),
+  ])
+targets += layer(
+  "Tests/Network",
+  [
+    .target(name: "Fuzz", dependencies: ["TicTacToe", "MatchProtocol"], exclude: ["Corpus", "wire.dict"]),
+    .testTarget(name: "MatchProtocolTests", dependencies: ["Base", "TicTacToe", "MatchProtocol", "Fuzz"]),
+    .testTarget(
+      name: "MatchClientTests", dependencies: ["TicTacToe", "MatchProtocol", "TLS", "MatchClient", "COpenSSL"]),
+  ])
+targets += layer(
+  "Tests/Window",
+  [
+    .testTarget(
+      name: "SessionTests",
+      dependencies: ["TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "ScoreIO", "Session"]),
+    .testTarget(
+      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Screen"], exclude: ["Goldens"]),
+    .testTarget(name: "DeskTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Screen", "Desk"]),
+    .testTarget(
+      name: "PlayTests",
+      dependencies: [
+        "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreIO", "MatchProtocol", "ClientModel", "Session",
+        "Screen", "Desk", "Play",
+      ]),
+    .testTarget(name: "SDLPlatformTests", dependencies: ["ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
+  ])
+targets += layer(
+  "Tests/Arena",
+  [
+    .testTarget(
+      name: "ArenaTests", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "Arena"],
+      exclude: ["Fixtures", "Goldens"])
+  ])
+targets += layer(
+  "Tests/Web",
+  [
+    .testTarget(
+      name: "WebTests",
+      dependencies: ["Base", "TicTacToe", "Records", "ScoreFormats", "ScoreIO", "MatchProtocol", "Probe"],
+      exclude: ["probe.mjs"])
+  ])
+targets += layer(
+  "Tests/Apps",
+  [
+    // Runs the executables as programs; depends on them only in time.
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "ScoreIO"])
+  ])
+targets += layer(
+  "server",
+  [
+    .testTarget(
+      name: "MatchServerTests",
+      dependencies: [
+        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchServer", "COpenSSL", nioCore,
+        nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
+      ], path: "server/Tests", exclude: ["Faults"])
+  ])
 
 var packages: [String: Package.Dependency] = [
   "swift-argument-parser": .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -141,19 +246,33 @@ var packages: [String: Package.Dependency] = [
   "swift-nio": .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
 ]
 
-/// For Benchmarks/, a package of its own.
-var products: [Product] = [
-  .library(name: "MatchProtocol", targets: ["MatchProtocol", "TicTacToe", "Base"]),
-  .library(name: "TLSChannel", targets: ["TLSChannel", "TLS"]),
-  .library(name: "Synth", targets: ["Synth", "SampledPiano", "ScoreModel", "Composer", "ScoreFiles"]),
-]
+if bench {
+  packages["hdrhistogram-swift"] = .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0")
+  targets += layer(
+    "Benchmarks",
+    [
+      .target(name: "CRealtimeProbe"),
+      .executableTarget(
+        name: "synth-bench",
+        dependencies: ["ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
+      .executableTarget(
+        name: "match-bench",
+        dependencies: [
+          "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", nioCore, nioPosix,
+          .product(name: "Histogram", package: "hdrhistogram-swift"),
+        ]),
+    ])
+}
 
 /// Signal processing is 150 times slower without the optimiser, so that what is ours has it in debug builds too.
 var optimised: SwiftSetting { .unsafeFlags(["-O"], .when(configuration: .debug)) }
 
+/// Functions of one target are inlined into another where they ship, as if they were written there.
+var acrossModules: SwiftSetting { .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)) }
+
 for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
 for target in targets where [.regular, .executable].contains(target.type) && target.name != "CMallocProbe" {
-  target.swiftSettings = (target.swiftSettings ?? []) + [optimised]
+  target.swiftSettings = (target.swiftSettings ?? []) + [optimised, acrossModules]
 }
 
 // Warnings are errors with the compiler that we know; another one's are told and no more.
@@ -163,29 +282,29 @@ for target in targets where [.regular, .executable].contains(target.type) && tar
   }
 #endif
 
-// In the browser: the shared rooms without what they know of this system, twins of the rest, and the page's two modules.
+// In the browser: the shared targets without what they know of this system, twins of the rest, and the page's modules.
 if web {
-  let rooms = [
-    "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "Scores", "Locks", "Session",
-    "MatchProtocol", "ClientModel", "Probe", "Screen", "Desk", "Play",
+  let shared = [
+    "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "ScoreFormats", "MatchProtocol",
+    "ClientModel", "Session", "Screen", "Desk", "Play", "Locks", "Probe",
   ]
-  let twins = ["Locks"]
-  targets = targets.filter { rooms.contains($0.name) }
-  for target in targets where twins.contains(target.name) { target.path = "web/Sources/\(target.name)" }
+  targets = targets.filter { shared.contains($0.name) }
+  for target in targets where target.name == "Locks" { target.path = "web/Sources/Locks" }
   for target in targets where target.name == "Screen" { target.exclude = ["Cairo"] }
-  targets += [
-    .target(name: "Glibc", path: "web/Sources/Glibc"),
-    .executableTarget(
-      name: "alina-sound", dependencies: ["Base", "Scores", "Synth", "Composer", "ScoreModel"],
-      path: "web/Sources/alina-sound"),
-    .executableTarget(
-      name: "alina-web",
-      dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Scores", "Session", "Screen", "Desk",
-        "Play", "MatchProtocol", "ClientModel",
-      ], path: "web/Sources/alina-web"),
-    .executableTarget(name: "alina-probe", dependencies: ["Probe", "Scores"], path: "web/Sources/alina-probe"),
-  ]
+  targets += layer(
+    "web/Sources",
+    [
+      .target(name: "Glibc"),
+      .executableTarget(
+        name: "alina-sound", dependencies: ["ScoreModel", "Composer", "Synth", "ScoreFormats"]),
+      .executableTarget(
+        name: "alina-web",
+        dependencies: [
+          "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFormats", "MatchProtocol", "ClientModel",
+          "Session", "Screen", "Desk", "Play",
+        ]),
+      .executableTarget(name: "alina-probe", dependencies: ["Probe", "ScoreFormats"]),
+    ])
   for target in targets where target.name != "Glibc" {
     target.dependencies.removeAll { dependency in
       if case .byNameItem(let name, _) = dependency { !targets.contains { $0.name == name } } else { true }
@@ -199,7 +318,7 @@ if web {
     target.swiftSettings?.append(.unsafeFlags(["-Xcc", "-msimd128"] + size))
     target.linkerSettings = [.unsafeFlags(["-Xclang-linker", "-nostdlib"])]
   }
-  (packages, products) = ([:], [])
+  packages = [:]
 }
 
 /// `ONLY="alina alina-server"` keeps these targets and what they stand on: nothing else is fetched, resolved or built.
@@ -218,12 +337,10 @@ if let only = environment["ONLY"], !only.isEmpty {
   for name in only.split(separator: " ") { keep(String(name)) }
   targets.removeAll { !kept.contains($0.name) }
   packages = packages.filter { kept.contains($0.key) }
-  products = []
 }
 
 let package = Package(
   name: "Alina",
-  products: products,
   dependencies: packages.sorted { $0.key < $1.key }.map(\.value),
   targets: targets
 )

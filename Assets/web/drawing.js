@@ -1,4 +1,4 @@
-// The canvases of the page, and what the module wants drawn on them: the twin of Sources/Screen/Web/Commands.swift.
+// The canvases of the page, and what the module wants drawn on them: the twin of Sources/Window/Screen/Web/Commands.swift.
 
 /** Makes the drawing half of the module's imports; `memory()` is the module's memory. */
 export function makeDrawing(canvas, memory) {

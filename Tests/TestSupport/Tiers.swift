@@ -1,35 +1,39 @@
 import Foundation
 import Testing
 
+/// The top folder of this checkout.
+package let repository = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+  .deletingLastPathComponent().deletingLastPathComponent()
+
 /// Whether this is `./test --all`, which leaves nothing out.
-public let runsAll = ProcessInfo.processInfo.environment["ALINA_ALL"] == "1"
+package let runsAll = ProcessInfo.processInfo.environment["ALINA_ALL"] == "1"
 
 /// How many times a test repeats itself: what the environment variable `name` says, or else what this run is for.
-public func amount(_ name: String, quick: Int, all: Int) -> Int {
+package func amount(_ name: String, quick: Int, all: Int) -> Int {
   ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? (runsAll ? all : quick)
 }
 
 /// Where a program is on the search path; `nil` if it is not installed.
-public func program(_ name: String) -> String? {
+package func program(_ name: String) -> String? {
   (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 }
 
 /// A folder that is there as long as this is.
-public final class TemporaryFolder: Sendable {
+package final class TemporaryFolder: Sendable {
   /// Where it is.
-  public let path = NSTemporaryDirectory() + "alina-" + UUID().uuidString
+  package let path = NSTemporaryDirectory() + "alina-" + UUID().uuidString
   /// Makes the folder.
-  public init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+  package init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
 extension Trait where Self == ConditionTrait {
   /// For tests that take more than seconds: skipped, and said to be, unless this is `./test --all`.
-  public static var long: Self { .enabled(if: runsAll, "only in ./test --all") }
+  package static var long: Self { .enabled(if: runsAll, "only in ./test --all") }
 
   /// For tests that use other programs: skipped, and said to be, where one is not installed.
-  public static func needs(_ names: String...) -> Self {
+  package static func needs(_ names: String...) -> Self {
     let missing = names.filter { program($0) == nil }
     return .enabled(if: missing.isEmpty, "not installed: \(missing.joined(separator: ", "))")
   }

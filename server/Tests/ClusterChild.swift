@@ -1,5 +1,6 @@
 import Foundation
 import MatchClient
+import TestSupport
 import Testing
 
 @testable import MatchServer
@@ -28,7 +29,7 @@ final class ClusterChild {
   }()
 
   private static func script(_ name: String) -> URL {
-    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../scripts/\(name)").standardized
+    repository.appending(path: "scripts/\(name)")
   }
 
   /// Starts them; `learned` is called when the database's URL is known and before the nodes start, then with each node's.

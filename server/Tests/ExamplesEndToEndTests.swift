@@ -8,8 +8,6 @@ import TicTacToe
 
 /// Programs that know the server from its documentation or its command line only.
 @Suite(.serialized) struct ExamplesEndToEndTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
 
   private func start(_ program: String, _ arguments: [String]) throws -> (Process, Pipe) {
     let process = Process()
@@ -35,7 +33,7 @@ import TicTacToe
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
     try server.start()
-    let script = Self.root.appending(path: "examples/bot.py").path
+    let script = repository.appending(path: "examples/bot.py").path
     let bots = try (1...2).map { i in
       try start("/usr/bin/env", ["python3", script, "127.0.0.1:\(server.port)", "--games", "3", "--name", "bot\(i)"])
     }
@@ -76,7 +74,7 @@ import TicTacToe
     let server = ServerChild(folder)
     try server.start()
     // Its first answer comes when another of it thinks too: of two games of four sessions, both have begun.
-    let engine = Self.root.appending(path: "Tests/ArenaTests/Fixtures/misbehave.py").path
+    let engine = repository.appending(path: "Tests/Arena/ArenaTests/Fixtures/misbehave.py").path
     let bot = try start(
       arena(),
       [

@@ -287,7 +287,7 @@ final class Crowd {
 
   /// Builds the shim.
   private func shim(_ folder: TemporaryFolder) throws -> String {
-    let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Faults/powercut.c").path
+    let source = repository.appending(path: "server/Tests/Faults/powercut.c").path
     let library = folder.path + "/powercut.so"
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")

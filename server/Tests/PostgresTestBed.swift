@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import MatchServer
 
@@ -19,8 +20,8 @@ final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under 
 
   /// Starts one; with `tls` it has a certificate, which its URL verifies.
   init(tls: Bool = false) {
-    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../scripts/postgres")
-    process.executableURL = script.standardized
+    let script = repository.appending(path: "scripts/postgres")
+    process.executableURL = script
     if tls { process.environment = ProcessInfo.processInfo.environment.merging(["POSTGRES_TLS": "1"]) { $1 } }
     process.standardInput = orders
     process.standardOutput = answers

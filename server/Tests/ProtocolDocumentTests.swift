@@ -1,14 +1,14 @@
 import Base
 import Foundation
 import MatchProtocol
+import TestSupport
 import Testing
 import TicTacToe
 
 @testable import MatchServer
 
 @Suite struct ProtocolDocumentTests {
-  private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "docs/protocol.md")
+  private static let file = repository.appending(path: "docs/protocol.md")
 
   private func block(_ name: String) throws -> [String] {
     let text = try String(contentsOf: Self.file, encoding: .utf8)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the modal piano to the oracle and writes Sources/Synth/PianoFit+Table.swift.
+"""Fits the modal piano to the oracle and writes Sources/Music/Synth/PianoFit+Table.swift.
 
 Run: python3 tools/fit-piano/fit.py   (needs numpy, scipy, libfluidsynth3, musescore-general-soundfont-small)
 
@@ -278,7 +278,7 @@ def main():
                 x = oracle.note(n["midi"], v)
                 d.append(mel.distance(render(n, i), x[mel.onset(x):]))
             print("mel distance", n["midi"], " ".join(f"{q:.2f}" for q in d), flush=True)
-    swift(fits, Path(__file__).parents[2] / "Sources/Synth/PianoFit+Table.swift")
+    swift(fits, Path(__file__).parents[2] / "Sources/Music/Synth/PianoFit+Table.swift")
 
 
 if __name__ == "__main__":

@@ -2,43 +2,43 @@ import Foundation
 import NIOPosix
 
 /// Everything a server process is started with.
-public struct ServerConfiguration: Sendable {
+package struct ServerConfiguration: Sendable {
   /// The folder of the database, or `nil` to keep everything in memory.
-  public var data: String?
+  package var data: String?
   /// The PostgreSQL database that is used instead of one in the folder, if any.
-  public var store: PGAddress?
+  package var store: PGAddress?
   /// What makes it a node of a cluster, if it is one; `store` is what the nodes share.
   package var cluster: NodeConfiguration?
   /// How games are listened for.
-  public var listener = ListenerConfiguration()
+  package var listener = ListenerConfiguration()
   /// How the lobby behaves.
-  public var lobby = LobbyConfiguration()
+  package var lobby = LobbyConfiguration()
   /// Where the page for people is served, if anywhere.
-  public var page: (host: String, port: Int)?
+  package var page: (host: String, port: Int)?
   /// Pages elsewhere, as `https://alina.example`, that may play here.
-  public var pageOrigins: Set<String> = []
+  package var pageOrigins: Set<String> = []
   /// The page to play on, if it was built.
-  public var site: Site?
+  package var site: Site?
   /// The page's certificates, if it is encrypted.
-  public var pageTLS: ServerTLS?
+  package var pageTLS: ServerTLS?
   /// Where metrics and health are served, if anywhere.
-  public var admin: (host: String, port: Int)?
+  package var admin: (host: String, port: Int)?
   /// Event loops for connections.
-  public var threads = 1
+  package var threads = 1
   /// Days after which finished matches are dropped, if ever.
-  public var keepDays: Int?
+  package var keepDays: Int?
   /// Gives up durability against power cuts; for the test that shows what that costs.
-  public var weakSync = false
+  package var weakSync = false
   /// How log lines look.
-  public var logFormat = Logger.Format.text
+  package var logFormat = Logger.Format.text
   /// The least important lines logged.
-  public var logLevel = Logger.Level.notice
+  package var logLevel = Logger.Level.notice
 
   /// Connections of the page and of the administrators' port.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
   /// Makes the defaults.
-  public init() {}
+  package init() {}
 
   /// Gives what is served beside games its share of so many connections, and returns what is left for games: whoever takes
   /// all of the page takes no player's place.
@@ -49,7 +49,7 @@ public struct ServerConfiguration: Sendable {
   }
 
   /// The database in the data folder.
-  public static func database(in folder: String) -> String { folder + "/matches.sqlite" }
+  package static func database(in folder: String) -> String { folder + "/matches.sqlite" }
 }
 
 /// What the flags say about being a node of a cluster.
@@ -72,7 +72,7 @@ package struct NodeConfiguration: Sendable {
 }
 
 /// A server process from start to stop.
-public enum ServerProcess {
+package enum ServerProcess {
   private enum Occasion {
     case signal(Int32)
     /// The cluster will have this node no more.
@@ -81,7 +81,7 @@ public enum ServerProcess {
 
   /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and
   /// with the address of the page if there is one.
-  public static func run(
+  package static func run(
     _ configuration: ServerConfiguration, listening: @escaping @Sendable (String, _ page: String?) -> Void
   ) async throws {
     // One that is closed would be given to a file or a connection, which the log would then be written to.

@@ -3,42 +3,42 @@ import TLS
 
 /// TLS between a socket and handlers that know nothing of it. What is written before hands are shaken waits; after that
 /// it is sealed at once, so that what waits for a slow reader waits in the channel and is counted there.
-public final class TLSHandler: ChannelDuplexHandler {
+package final class TLSHandler: ChannelDuplexHandler {
   /// Sealed.
-  public typealias InboundIn = ByteBuffer
+  package typealias InboundIn = ByteBuffer
   /// In the clear.
-  public typealias InboundOut = ByteBuffer
+  package typealias InboundOut = ByteBuffer
   /// In the clear.
-  public typealias OutboundIn = ByteBuffer
+  package typealias OutboundIn = ByteBuffer
   /// Sealed.
-  public typealias OutboundOut = ByteBuffer
+  package typealias OutboundOut = ByteBuffer
 
   private let engine: TLSEngine
   private var early: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
   private var (canRead, canWrite, hasDelivered) = (true, true, false)
 
   /// One end of a connection: of the one who calls a host, or of the one who is called.
-  public init(_ context: TLSContext, calling host: String? = nil) throws {
+  package init(_ context: TLSContext, calling host: String? = nil) throws {
     engine = try TLSEngine(context, host == nil ? .called : .caller)
     if let host { try engine.expect(host) }
   }
 
   /// Begins the handshake on a connection that is there.
-  public func handlerAdded(context: ChannelHandlerContext) {
+  package func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { step(context) }
   }
 
   /// Nothing is sealed any more.
-  public func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
+  package func handlerRemoved(context: ChannelHandlerContext) { stopWriting() }
 
   /// Begins the handshake.
-  public func channelActive(context: ChannelHandlerContext) {
+  package func channelActive(context: ChannelHandlerContext) {
     step(context)
     context.fireChannelActive()
   }
 
   /// An end without a good bye is none of ours to judge: lines and requests tell by themselves whether they are whole.
-  public func channelInactive(context: ChannelHandlerContext) {
+  package func channelInactive(context: ChannelHandlerContext) {
     stopWriting()
     context.fireChannelInactive()
   }
@@ -46,13 +46,13 @@ public final class TLSHandler: ChannelDuplexHandler {
   // MARK: in
 
   /// Takes what is sealed, and hands on what it says.
-  public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     unwrapInboundIn(data).withUnsafeReadableBytes { engine.take($0) }
     step(context)
   }
 
   /// Whoever asked for something to read has it, or asks the socket once more.
-  public func channelReadComplete(context: ChannelHandlerContext) {
+  package func channelReadComplete(context: ChannelHandlerContext) {
     if !hasDelivered { context.read() }
     hasDelivered = false
     context.fireChannelReadComplete()
@@ -108,7 +108,7 @@ public final class TLSHandler: ChannelDuplexHandler {
   // MARK: out
 
   /// Seals bytes, or keeps them until hands are shaken.
-  public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let bytes = unwrapOutboundIn(data)
     guard canWrite else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }
     guard engine.isEstablished else { return early.append((bytes, promise)) }
@@ -148,7 +148,7 @@ public final class TLSHandler: ChannelDuplexHandler {
   // MARK: the end
 
   /// Says good bye first, where there is somebody to say it to.
-  public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+  package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if mode != .input, canWrite {
       stopWriting()
       engine.sayGoodbye()

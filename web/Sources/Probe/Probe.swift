@@ -5,19 +5,19 @@ import MatchProtocol
 import Opponents
 import Records
 import ScoreModel
-import Scores
+import ScoreFormats
 import Synth
 import TicTacToe
 
 /// The same questions to both builds of the shared rooms: what Embedded Swift answers must be what the native one answers.
-public struct Probe {
+package struct Probe {
   private let pack: RulePack
 
   /// Makes a probe of the shipped rules (`RulePack`); throws what is wrong with them.
-  public init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
+  package init(rules: [UInt8]) throws(RuleErrors) { pack = try RulePack(rules) }
 
   /// The answer to a question: a word, its numbers, and from the second line on its text.
-  public func answer(_ question: String) -> String {
+  package func answer(_ question: String) -> String {
     let halves = question.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     let words = halves[0].split(separator: " ")
     let text = halves.count > 1 ? String(halves[1]) : ""
@@ -38,7 +38,7 @@ public struct Probe {
   }
 
   /// A game of random moves, annotated as a session keeps it.
-  public static func game(seed: UInt64) -> Record {
+  package static func game(seed: UInt64) -> Record {
     var generator = SplitMix64(seed: seed)
     var record = Record()
     record.seed = generator.next()

@@ -1,19 +1,19 @@
 import Probe
-import Scores
+import ScoreFormats
 
 nonisolated(unsafe) private var bytes: [UInt8] = []
 nonisolated(unsafe) private var probe: Probe?
 
 /// Room for a question or the rules.
 @_expose(wasm, "probe_buffer") @_cdecl("probe_buffer")
-public func probeBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
+package func probeBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   bytes = [UInt8](repeating: 0, count: Int(count))
   return bytes.withUnsafeMutableBytes { $0.baseAddress }
 }
 
 /// Takes the rules in the buffer; puts what is wrong with them there, and returns how many bytes that is.
 @_expose(wasm, "probe_rules") @_cdecl("probe_rules")
-public func probeRules() -> Int32 {
+package func probeRules() -> Int32 {
   do throws(RuleErrors) {
     probe = try Probe(rules: bytes)
     bytes = []
@@ -23,11 +23,11 @@ public func probeRules() -> Int32 {
 
 /// Puts the answer to the question in the buffer; how many bytes it has.
 @_expose(wasm, "probe_answer") @_cdecl("probe_answer")
-public func probeAnswer() -> Int32 {
+package func probeAnswer() -> Int32 {
   bytes = Array((probe?.answer(String(decoding: bytes, as: UTF8.self)) ?? "").utf8)
   return Int32(bytes.count)
 }
 
 /// Where the answer begins.
 @_expose(wasm, "probe_place") @_cdecl("probe_place")
-public func probePlace() -> UnsafeMutableRawPointer? { bytes.withUnsafeMutableBytes { $0.baseAddress } }
+package func probePlace() -> UnsafeMutableRawPointer? { bytes.withUnsafeMutableBytes { $0.baseAddress } }

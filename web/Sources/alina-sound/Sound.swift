@@ -1,6 +1,6 @@
 import Composer
 import ScoreModel
-import Scores
+import ScoreFormats
 import Synth
 
 /// The sound of the page: the native engine in a module of its own, which an AudioWorklet asks for blocks.
@@ -23,14 +23,14 @@ nonisolated(unsafe) private var pack: RulePack?
 
 /// Room for so many bytes on their way in or out.
 @_expose(wasm, "sound_buffer") @_cdecl("sound_buffer")
-public func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
+package func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
   if buffer.count < count { buffer += [UInt8](repeating: 0, count: Int(count) - buffer.count) }
   return buffer.withUnsafeMutableBytes { $0.baseAddress }
 }
 
 /// Begins, as the first of the rule files sounds: the buffer holds their pack, the device plays at `rate`. 0 if it cannot.
 @_expose(wasm, "sound_start") @_cdecl("sound_start")
-public func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
+package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   pack = try? RulePack(Array(buffer.prefix(Int(count))))
   guard let rules = pack?.entries.first?.rules, rate >= 8_000, rate <= 192_000 else { return 0 }
   sound = Sound(engine: Engine(patch: Patch(rules)), rules: rules, resampler: Resampler(to: rate))
@@ -39,7 +39,7 @@ public func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
 
 /// Sounds from here on as the rules say whose name is in the buffer.
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
-public func soundRules(_ count: Int32) {
+package func soundRules(_ count: Int32) {
   let name = String(decoding: buffer.prefix(Int(count)), as: UTF8.self)
   guard let entry = pack?.entries.first(where: { $0.rules.name == name }) else { return }
   sound?.rules = entry.rules
@@ -48,13 +48,13 @@ public func soundRules(_ count: Int32) {
 
 /// Says which frame of the page the engine's next one is: after a time in which nothing could be heard.
 @_expose(wasm, "sound_resume") @_cdecl("sound_resume")
-public func soundResume(_ pageFrame: Double) {
+package func soundResume(_ pageFrame: Double) {
   if let engine = sound?.engine { sound?.base = Int64(pageFrame) - engine.framesBegun.rawValue }
 }
 
 /// Takes the events in the buffer; of those from before the device played, what still stands: the pedal and the drone.
 @_expose(wasm, "sound_post") @_cdecl("sound_post")
-public func soundPost(_ bytes: Int32, _ isEarly: Bool) {
+package func soundPost(_ bytes: Int32, _ isEarly: Bool) {
   guard let sound else { return }
   let events = buffer.withUnsafeBytes { Array($0.prefix(Int(bytes)).bindMemory(to: ScoreEvent.self)) }
   let now = sound.engine.framesBegun
@@ -72,7 +72,7 @@ public func soundPost(_ bytes: Int32, _ isEarly: Bool) {
 /// Renders a whole piece, whose events the buffer holds and whose last bar ends at a frame, into the buffer as a sound file, by an
 /// engine of its own; how many bytes that is.
 @_expose(wasm, "sound_piece") @_cdecl("sound_piece")
-public func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
+package func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
   guard let engine = sound.map({ Engine(patch: Patch($0.rules)) }) else { return 0 }
   if a4 != 440 { engine.setTuning(a4: a4) }
   let events = buffer.withUnsafeBytes { Array($0.prefix(Int(bytes)).bindMemory(to: ScoreEvent.self)) }
@@ -85,7 +85,7 @@ public func soundPiece(_ bytes: Int32, _ end: Double, _ a4: Double) -> Int32 {
 
 /// The next block at the device's rate: left, and after it right.
 @_expose(wasm, "sound_block") @_cdecl("sound_block")
-public func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
+package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
   guard sound != nil else { return nil }
   let count = Int(frames)
   if sound?.block.count != 2 * count { sound?.block = [Float](repeating: 0, count: 2 * count) }
@@ -95,11 +95,11 @@ public func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
 
 /// The first frame of the page that is not rendered yet.
 @_expose(wasm, "sound_begun") @_cdecl("sound_begun")
-public func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
+package func soundBegun() -> Double { sound.map { Double($0.engine.framesBegun.rawValue + $0.base) } ?? 0 }
 
 /// Puts what was late since the last call into the buffer, in frames of the page; how many bytes that is.
 @_expose(wasm, "sound_reports") @_cdecl("sound_reports")
-public func soundReports() -> Int32 {
+package func soundReports() -> Int32 {
   guard let sound else { return 0 }
   var reports = sound.engine.takeReports()
   for index in reports.indices { reports[index].frame = Tick(rawValue: reports[index].frame.rawValue + sound.base) }
@@ -113,7 +113,7 @@ public func soundReports() -> Int32 {
 
 /// Turns a knob: 0 volume in dB, 1 preview and 2 drone in dB (below −90 is off), 3 mute, 4 A4 in Hz, 5 hidden.
 @_expose(wasm, "sound_set") @_cdecl("sound_set")
-public func soundSet(_ knob: Int32, _ value: Double) {
+package func soundSet(_ knob: Int32, _ value: Double) {
   guard let engine = sound?.engine else { return }
   switch knob {
   case 0: engine.setVolume(decibels: value)

@@ -4,7 +4,7 @@ import Desk
 import Play
 import Records
 import ScoreModel
-import Scores
+import ScoreFormats
 import Screen
 import Session
 import TicTacToe
@@ -134,32 +134,32 @@ private func text() -> String { String(decoding: incoming, as: UTF8.self) }
 
 /// A buffer for so many bytes that the script writes a text into before a call that takes one.
 @_expose(wasm, "buffer") @_cdecl("alinaBuffer")
-public func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
+package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   incoming = [UInt8](repeating: 0, count: Int(count))
   return incoming.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
 /// Begins, with the music of a number.
 @_expose(wasm, "start") @_cdecl("alinaStart")
-public func alinaStart(_ seed: Double) { game = Game(seed: UInt64(seed)) }
+package func alinaStart(_ seed: Double) { game = Game(seed: UInt64(seed)) }
 
 /// The canvas has another size in pixels, or another number of them for a unit of the page.
 @_expose(wasm, "resize") @_cdecl("alinaResize")
-public func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
+package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
   game?.resize(width: Int(width), height: Int(height), scale: scale)
 }
 
 /// Lets time pass; returns the seconds until something is to do, or less than 0 where a picture is due.
 @_expose(wasm, "turn") @_cdecl("alinaTurn")
-public func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
+package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
 
 /// Tells what is behind the picture that was drawn.
 @_expose(wasm, "controls") @_cdecl("alinaControls")
-public func alinaControls() { game?.tellControls() }
+package func alinaControls() { game?.tellControls() }
 
 /// A pointer: 0 moved, 1 down, 2 up, 3 left; a wheel: 4, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
-public func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
+package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
   switch kind {
   case 0: game?.add(.pointerMoved(x: x, y: y))
   case 1: game?.add(.pointerDown(x: x, y: y, isTouch: isTouch != 0))
@@ -171,7 +171,7 @@ public func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int
 
 /// A key by the name that browsers have for it.
 @_expose(wasm, "key") @_cdecl("alinaKey")
-public func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
+package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
   guard let key = Key(browserName: text()) else { return }
   game?.add(.key(key, KeyModifiers(rawValue: UInt8(truncatingIfNeeded: modifiers)), isRepeat: isRepeat != 0))
 }
@@ -180,7 +180,7 @@ public func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
 /// the server, 6 the server's line is open, 7 it is closed, 8 what lies on the clipboard. A room's match has its code after a
 /// stroke.
 @_expose(wasm, "text") @_cdecl("alinaText")
-public func alinaText(_ kind: Int32) {
+package func alinaText(_ kind: Int32) {
   guard let game else { return }
   let words = text()
   switch kind {
@@ -200,7 +200,7 @@ public func alinaText(_ kind: Int32) {
 
 /// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or (0) no output for it, or (2) no way to make it.
 @_expose(wasm, "state") @_cdecl("alinaState")
-public func alinaState(_ kind: Int32, _ isOn: Int32) {
+package func alinaState(_ kind: Int32, _ isOn: Int32) {
   switch kind {
   case 0: game?.add(.visible(isOn != 0))
   case 1: game?.add(.focus(isOn != 0))
@@ -212,11 +212,11 @@ public func alinaState(_ kind: Int32, _ isOn: Int32) {
 
 /// Presses a control of the list, or brings the focus to it.
 @_expose(wasm, "activate") @_cdecl("alinaActivate")
-public func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
+package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
 
 /// A batch of events came too late and was moved: by how much, and when it sounded.
 @_expose(wasm, "late") @_cdecl("alinaLate")
-public func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
+package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
   game?.sound.wasLate(
     .init(
       generation: UInt32(bitPattern: generation), frame: Tick(rawValue: Int64(frame)), lateness: Int64(lateness)))

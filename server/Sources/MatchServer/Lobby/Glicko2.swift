@@ -6,18 +6,18 @@
 
 /// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013; one game a rating period, and a deviation that
 /// grows with the days away.
-public enum Glicko2 {
+package enum Glicko2 {
   /// Strength, how sure it is, and how fast it changes.
-  public struct Rating: Sendable, Hashable {
+  package struct Rating: Sendable, Hashable {
     /// Strength; 1500 for the new.
-    public var value = 1500.0
+    package var value = 1500.0
     /// Deviation, 30…350.
-    public var deviation = 350.0
+    package var deviation = 350.0
     /// Volatility.
-    public var volatility = 0.06
+    package var volatility = 0.06
 
     /// The rating after days without a game: surer of nothing, equally strong.
-    public func aged(days: Double) -> Rating {
+    package func aged(days: Double) -> Rating {
       let phi = deviation / scale
       var result = self
       result.deviation = min(350, scale * (phi * phi + volatility * volatility * max(0, days)).squareRoot())
@@ -30,10 +30,10 @@ public enum Glicko2 {
   private static let tau = 0.5
 
   /// One opponent and the score against him: 1, 0.5 or 0.
-  public typealias Game = (opponent: Rating, score: Double)
+  package typealias Game = (opponent: Rating, score: Double)
 
   /// The rating after one period of games.
-  public static func rate(_ player: Rating, _ games: [Game]) -> Rating {
+  package static func rate(_ player: Rating, _ games: [Game]) -> Rating {
     guard !games.isEmpty else { return player.aged(days: 1) }
     let mu = (player.value - 1500) / scale
     let phi = player.deviation / scale

@@ -115,7 +115,7 @@ extension Lobby {
   }
 
   /// The strongest named players who have played a rated match; O(limit).
-  public func leaders(limit: Int) -> [AccountRecord] {
+  package func leaders(limit: Int) -> [AccountRecord] {
     accounts.ranking.places.prefix(limit).compactMap { accounts[$0.id] }
   }
 
@@ -198,17 +198,17 @@ extension Lobby {
   }
 
   /// Live matches everybody may watch, the strongest pairs first; O(limit).
-  public func publicMatches(limit: Int) -> [MatchState] {
+  package func publicMatches(limit: Int) -> [MatchState] {
     listed.places.prefix(limit).compactMap { matches[$0.id]?.state }
   }
 
   /// A match in memory that everybody may watch.
-  public func publicMatch(_ m: MatchID) -> MatchState? {
+  package func publicMatch(_ m: MatchID) -> MatchState? {
     matches[m].flatMap { $0.record.opener == nil ? $0.state : nil }
   }
 
   /// Sizes for the metrics.
-  public var gauges: [(name: String, value: Int)] {
+  package var gauges: [(name: String, value: Int)] {
     [
       ("connections", connections.count), ("sessions", sessions.count), ("accounts", accounts.count),
       ("matches", matches.count), ("broken_matches", counts.abandoned), ("queue", tickets.count),

@@ -8,7 +8,7 @@ import TicTacToe
 /// every line that tells of them is held back until they are durable (the gate), so that nobody ever sees what a power cut could
 /// take back. A line that does not say what it tells of waits for all that was decided before it, and no line overtakes
 /// another to the same connection.
-public struct Lobby: Sendable {
+package struct Lobby: Sendable {
   /// A connection and who is behind it.
   struct Connection: Sendable {
     let address: String?
@@ -81,7 +81,7 @@ public struct Lobby: Sendable {
   }
 
   /// The limits it was started with.
-  public let configuration: LobbyConfiguration
+  package let configuration: LobbyConfiguration
   var random: Entropy
   var now = Moment(steady: 0, wall: 0)
   var isDraining = false
@@ -140,10 +140,10 @@ public struct Lobby: Sendable {
   var isUngated = false
 
   /// Counts for the metrics, since the start.
-  public internal(set) var counts = LobbyCounts()
+  package internal(set) var counts = LobbyCounts()
 
   /// Starts from what a store holds; the effects of recovering the live matches are in the first `reduce`.
-  public init(_ configuration: LobbyConfiguration, recovery: Recovery, random: Entropy, now: Moment) {
+  package init(_ configuration: LobbyConfiguration, recovery: Recovery, random: Entropy, now: Moment) {
     self.configuration = configuration
     self.random = random
     self.now = now
@@ -192,16 +192,16 @@ public struct Lobby: Sendable {
   }
 
   /// When `tick` is next needed, in steady milliseconds.
-  public var nextDue: Int64? { cluster?.hasLeft == true ? nil : timers.next }
+  package var nextDue: Int64? { cluster?.hasLeft == true ? nil : timers.next }
 
   /// Whether every transaction handed out is durable and nothing is held back.
-  public var isSettled: Bool { issued == durable && heldFrom == held.count }
+  package var isSettled: Bool { issued == durable && heldFrom == held.count }
 
   /// Whether a transaction and all before it are durable.
   func isDurable(_ number: UInt64) -> Bool { number <= durable }
 
   /// The number of the last transaction handed out.
-  public var lastIssued: UInt64 { issued }
+  package var lastIssued: UInt64 { issued }
 
   private mutating func fire(_ timer: Timer) {
     switch timer {
@@ -334,7 +334,7 @@ public struct Lobby: Sendable {
   }
 
   /// Whether too much waits to become durable to take on more.
-  public var isBusy: Bool {
+  package var isBusy: Bool {
     pendingWrites > configuration.maxPending
       || (pending.first.map { now.steady - $0.at > Int64(configuration.maxWait) } ?? false)
   }
@@ -444,19 +444,19 @@ public struct Lobby: Sendable {
 }
 
 /// What the lobby has counted since the start.
-public struct LobbyCounts: Sendable, Hashable {
+package struct LobbyCounts: Sendable, Hashable {
   /// Moves accepted.
-  public var moves = 0
+  package var moves = 0
   /// Events logged.
-  public var events = 0
+  package var events = 0
   /// Matches started.
-  public var started = 0
+  package var started = 0
   /// Matches ended.
-  public var ended = 0
+  package var ended = 0
   /// Commands refused.
-  public var refused = 0
+  package var refused = 0
   /// Commands answered again because their `mid` was known.
-  public var repeated = 0
+  package var repeated = 0
   /// Matches whose log was found broken.
-  public var abandoned = 0
+  package var abandoned = 0
 }

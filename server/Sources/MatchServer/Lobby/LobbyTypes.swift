@@ -3,25 +3,25 @@ import MatchProtocol
 import TicTacToe
 
 /// A connection, numbered by the transport; never used again.
-public typealias ConnectionID = UInt64
+package typealias ConnectionID = UInt64
 
 /// An instant on both clocks, in milliseconds: the steady one decides, the wall clock is written down.
-public struct Moment: Sendable, Hashable {
+package struct Moment: Sendable, Hashable {
   /// A clock that never jumps; any origin.
-  public var steady: Int64
+  package var steady: Int64
   /// Since 1970; may jump, so that only expiry dates and time stamps come from it.
-  public var wall: Int64
+  package var wall: Int64
 }
 
 /// Where the lobby's random bits come from: the system's generator, or a seed in simulations.
-public enum Entropy: RandomNumberGenerator, Sendable {
+package enum Entropy: RandomNumberGenerator, Sendable {
   /// The operating system's, fit for tokens.
   case system
   /// Reproducible, fit for nothing but tests.
   case seeded(SplitMix64)
 
   /// Draws 64 bits.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     switch self {
     case .system:
       var system = SystemRandomNumberGenerator()
@@ -65,7 +65,7 @@ package enum LobbyInput: Sendable {
 }
 
 /// What an administrator can do to a player.
-public enum Administration: String, Sendable, Hashable, CaseIterable {
+package enum Administration: String, Sendable, Hashable, CaseIterable {
   case mute, unmute, ban, unban, forget
 
   /// What it changes.
@@ -79,7 +79,7 @@ public enum Administration: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What kind of line is sent, which decides what becomes of it when the receiver is slow.
-public enum LineKind: Sendable, Hashable {
+package enum LineKind: Sendable, Hashable {
   /// Must arrive, or the connection ends.
   case essential
   /// May be dropped: chat.
@@ -129,70 +129,70 @@ extension LobbyEffect {
 }
 
 /// What a server's flags may change of the lobby.
-public struct LobbyConfiguration: Sendable, Hashable {
+package struct LobbyConfiguration: Sendable, Hashable {
   /// The greeting's and log's name of this program.
-  public var server = "alina-server"
+  package var server = "alina-server"
   /// The newest version of the log's language that is read and written; less than the newest there is to be as an older
   /// build.
-  public var language = MatchEvent.newest
+  package var language = MatchEvent.newest
   /// Messages a second and burst, told in `welcome`.
-  public var rate = [20, 40]
+  package var rate = [20, 40]
   /// The same for bots.
-  public var botRate = [200, 200]
+  package var botRate = [200, 200]
   /// New guests and logins a minute from one address.
-  public var loginsPerMinute = 30
+  package var loginsPerMinute = 30
   /// Tries of room codes a minute, from one address and by one account.
-  public var codeTriesPerMinute = 5
+  package var codeTriesPerMinute = 5
   /// Writes waiting to become durable beyond which commands are refused as busy.
-  public var maxPending = 4096
+  package var maxPending = 4096
   /// Milliseconds a commit may take before commands are refused as busy.
-  public var maxWait = 2000
+  package var maxWait = 2000
   /// Milliseconds for both sides to confirm a pairing.
-  public var confirmWithin = 5000
+  package var confirmWithin = 5000
   /// Milliseconds for the first move of each side.
-  public var firstMoveWithin = 30_000
+  package var firstMoveWithin = 30_000
   /// Milliseconds a move of an untimed match may take.
-  public var untimedMove = 600_000
+  package var untimedMove = 600_000
   /// Milliseconds a side may be away after `bye`, and after a lost connection.
-  public var graceAfterBye = 10_000
+  package var graceAfterBye = 10_000
   /// Milliseconds a side may be away after a lost connection or a restart.
-  public var grace = 40_000
+  package var grace = 40_000
   /// Milliseconds a side may be away in all.
-  public var graceInAll = 60_000
+  package var graceInAll = 60_000
   /// Milliseconds after which the win that may be claimed is given.
-  public var claimByItself = 60_000
+  package var claimByItself = 60_000
   /// Milliseconds after the end in which a rematch can be asked.
-  public var rematchWithin = 30_000
+  package var rematchWithin = 30_000
   /// Milliseconds a room code lives.
-  public var codeLives = 600_000
+  package var codeLives = 600_000
   /// Milliseconds after which a bot is offered.
-  public var botAfter = 20_000
+  package var botAfter = 20_000
   /// Milliseconds a `key` is remembered.
-  public var keyLives: Int64 = 600_000
+  package var keyLives: Int64 = 600_000
   /// Milliseconds a guest's token lives: a day.
-  public var guestLives: Int64 = 86_400_000
+  package var guestLives: Int64 = 86_400_000
   /// Milliseconds an account's token lives: ninety days.
-  public var accountLives: Int64 = 7_776_000_000
+  package var accountLives: Int64 = 7_776_000_000
   /// Milliseconds a node's lease lasts.
-  public var lease: Int64 = 3000
+  package var lease: Int64 = 3000
   /// Milliseconds before its end at which a node stops to believe in its lease.
-  public var leaseMargin: Int64 = 500
+  package var leaseMargin: Int64 = 500
   /// Milliseconds between two renewals.
-  public var renewEvery: Int64 = 1000
+  package var renewEvery: Int64 = 1000
   /// Milliseconds between two looks for matches whose owner is gone, a quarter more or less.
-  public var takeOverEvery: Int64 = 500
+  package var takeOverEvery: Int64 = 500
   /// Matches taken over at once.
-  public var takeOverAtOnce = 64
+  package var takeOverAtOnce = 64
   /// Milliseconds a command waits for a match that is on its way between two nodes: a lease, a look and some more.
-  public var moveWithin: Int64 = 8000
+  package var moveWithin: Int64 = 8000
   /// Milliseconds for finding out whether a node whose link is lost is dead, before its players are told to go elsewhere.
-  public var departWithin: Int64 = 300
+  package var departWithin: Int64 = 300
   /// Milliseconds between two tries to find it.
-  public var retryEvery: Int64 = 200
+  package var retryEvery: Int64 = 200
 
   /// The versions of the protocol spoken, best first.
-  public var versions: [Int] { protocolVersions.filter { $0 <= language } }
+  package var versions: [Int] { protocolVersions.filter { $0 <= language } }
 
   /// Makes the defaults.
-  public init() {}
+  package init() {}
 }

@@ -5,13 +5,13 @@ import Foundation
 ///
 /// What the URL leaves open comes from PGHOST, PGUSER, PGPASSFILE, PGSERVICE and the other variables of libpq, then from
 /// our defaults below. The password never leaves this value but to libpq.
-public struct PGAddress: Sendable {
+package struct PGAddress: Sendable {
   /// What libpq connects by.
   let parameters: String
   /// Where it is, without user and password, for logs and messages.
-  public let description: String
+  package let description: String
   /// Whether the URL holds a password, which on a command line everybody on the machine could read.
-  public let hasPassword: Bool
+  package let hasPassword: Bool
 
   /// A dead machine is noticed in 2 s, an endless connection attempt ends after 3 s, and of several hosts the one that can
   /// be written is taken.
@@ -21,12 +21,12 @@ public struct PGAddress: Sendable {
   ]
 
   /// Whether a text is meant as such a URL.
-  public static func matches(_ text: String) -> Bool {
+  package static func matches(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }
 
   /// Reads a URL; throws what libpq says is wrong with it.
-  public init(_ url: String) throws(StoreError) {
+  package init(_ url: String) throws(StoreError) {
     guard PGAddress.matches(url) else {
       throw .unusable("the store is postgres://USER@HOST:PORT/DATABASE, which this is not")
     }

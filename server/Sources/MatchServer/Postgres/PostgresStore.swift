@@ -11,7 +11,7 @@ import TicTacToe
 /// One server uses it at a time (`PostgresCluster` is for several): the writing connection holds an advisory lock, and since nothing is written but through
 /// that connection, a server that lost it cannot write any more, wherever it hangs. `commit` may be called from one
 /// thread at a time, the readers from any.
-public final class PostgresStore: MatchStore {
+package final class PostgresStore: MatchStore {
   private struct Writer {
     /// Ends when nobody uses it any more.
     var connection: PGConnection?
@@ -25,7 +25,7 @@ public final class PostgresStore: MatchStore {
   static let longDeadline: Int64 = 600_000
 
   /// Where it is, without user and password.
-  public let place: String
+  package let place: String
   private let address: PGAddress
   /// The newest version of the log's language it reads, and writes.
   private let reads: Int
@@ -34,7 +34,7 @@ public final class PostgresStore: MatchStore {
 
   /// Connects, brings the schema up to date and takes the lock; throws if the database cannot be reached, is not fit to
   /// keep promises, is used by another server, or only newer builds may use it.
-  public init(_ address: PGAddress, reads: Int = MatchEvent.newest) throws(StoreError) {
+  package init(_ address: PGAddress, reads: Int = MatchEvent.newest) throws(StoreError) {
     self.address = address
     self.reads = reads
     place = address.description
@@ -85,7 +85,7 @@ public final class PostgresStore: MatchStore {
 
   /// Takes a new writing connection and the lock. Whatever the old connection was doing in the server has then either
   /// been done or never will be, because the lock is free only once its process has ended.
-  public func reopen() throws(StoreError) {
+  package func reopen() throws(StoreError) {
     let old = writer.withLock { writer in
       writer.connection = nil
       return writer.process
@@ -120,13 +120,13 @@ public final class PostgresStore: MatchStore {
   }
 
   /// Ends every connection; the lock goes with them.
-  public func close() {
+  package func close() {
     writer.withLock { $0.connection = nil }
     reader.close()
   }
 
   /// Stores a batch in one transaction.
-  public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
+  package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
     let calls = try PostgresBatch(batch, epoch: 0).calls
     guard !calls.isEmpty else { return }
@@ -136,15 +136,15 @@ public final class PostgresStore: MatchStore {
   // MARK: reading
 
   /// Reads everything but finished matches.
-  public func recover() throws(StoreError) -> Recovery { try reader.recover() }
+  package func recover() throws(StoreError) -> Recovery { try reader.recover() }
   /// Reads one match.
-  public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
+  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
   /// Reads finished matches of an account by an index on each seat.
-  public func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
     try reader.history(of: account, before: before, limit: limit)
   }
   /// Every match id, in order.
-  public func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
+  package func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
   /// Drops old logs.
-  public func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
+  package func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
 }

@@ -1,7 +1,7 @@
 import MatchProtocol
 
 /// One change of what is stored.
-public enum StoreWrite: Sendable, Hashable {
+package enum StoreWrite: Sendable, Hashable {
   /// Adds or replaces an account.
   case account(AccountRecord)
   /// Adds results to an account that must be there.
@@ -39,21 +39,21 @@ extension StoreWrite {
 }
 
 /// Changes that become durable together or not at all.
-public struct StoreTransaction: Sendable, Hashable {
+package struct StoreTransaction: Sendable, Hashable {
   /// Its number, by which the lobby recognises it; consecutive.
-  public var number: UInt64
+  package var number: UInt64
   /// The changes, in order.
-  public var writes: [StoreWrite]
+  package var writes: [StoreWrite]
 
   /// Makes a transaction.
-  public init(number: UInt64, writes: [StoreWrite]) {
+  package init(number: UInt64, writes: [StoreWrite]) {
     self.number = number
     self.writes = writes
   }
 }
 
 /// What a store throws.
-public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A match belongs to another node, an account is gone, or a name came twice: a bug, or a second writer. Nothing of the batch
   /// was stored.
   case conflict(String)
@@ -77,7 +77,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// One sentence.
-  public var description: String {
+  package var description: String {
     switch self {
     case .conflict(let what): "conflict in the store: \(what)"
     case .broken(let matches):
@@ -94,18 +94,18 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// What a server starts from.
-public struct Recovery: Sendable {
+package struct Recovery: Sendable {
   /// The highest account number in use, be it only by a match of an account that is forgotten; 0 if none.
-  public var lastAccount: Int64 = 0
+  package var lastAccount: Int64 = 0
   /// Every account.
-  public var accounts: [AccountRecord] = []
+  package var accounts: [AccountRecord] = []
   /// Every session.
-  public var sessions: [SessionRecord] = []
+  package var sessions: [SessionRecord] = []
   /// Every match that is not over, with its log.
-  public var matches: [StoredMatch] = []
+  package var matches: [StoredMatch] = []
 
   /// Makes an empty one.
-  public init() {}
+  package init() {}
 
   /// Throws `.tooNew` if a match that is not over holds an event of a newer build's: a server that cannot fold it could
   /// neither play it on nor end it. O(events).
@@ -124,7 +124,7 @@ public struct Recovery: Sendable {
 /// Where accounts, sessions and match logs are kept. Calls block; each store says from which threads they may come.
 ///
 /// `MatchStoreConformance` in the tests holds every store to these rules; a PostgreSQL one has to pass the same suite.
-public protocol MatchStore: AnyObject, Sendable {
+package protocol MatchStore: AnyObject, Sendable {
   /// Stores transactions in order, all or none; when it returns they survive a power cut. After any error the
   /// store must be opened anew, but for `broken`; that and `conflict` promise that nothing was stored.
   func commit(_ batch: [StoreTransaction]) throws(StoreError)
@@ -147,7 +147,7 @@ public protocol MatchStore: AnyObject, Sendable {
 extension MatchStore {
   /// Takes away what identifies a player, as an administrator's order does; his name as it was, `nil` if there is none. What he
   /// plays goes on.
-  public func forget(_ name: String, now: Int64) throws(StoreError) -> String? {
+  package func forget(_ name: String, now: Int64) throws(StoreError) -> String? {
     let recovery = try recover()
     guard var account = recovery.accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {
       return nil

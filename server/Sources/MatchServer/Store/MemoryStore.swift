@@ -4,7 +4,7 @@ import Synchronization
 /// A store that forgets everything when the process ends: for tests, simulation and as the yardstick of the load table.
 ///
 /// May be called from any thread.
-public final class MemoryStore: MatchStore {
+package final class MemoryStore: MatchStore {
   struct Content {
     var accounts: [Int64: AccountRecord] = [:]
     var names: [String: Int64] = [:]
@@ -15,10 +15,10 @@ public final class MemoryStore: MatchStore {
   private let content = Mutex(Content())
 
   /// Makes an empty store.
-  public init() {}
+  package init() {}
 
   /// Applies a batch, all or nothing; O(batch).
-  public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
+  package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     let result: Result<Void, StoreError> = content.withLock { content in
       do throws(StoreError) {
         try MemoryStore.check(batch, content)
@@ -77,26 +77,26 @@ public final class MemoryStore: MatchStore {
   }
 
   /// Everything but finished matches, in a fixed order.
-  public func recover() throws(StoreError) -> Recovery { content.withLock { $0.recovery } }
+  package func recover() throws(StoreError) -> Recovery { content.withLock { $0.recovery } }
 
   /// One match; O(1).
-  public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { content.withLock { $0.matches[id] } }
+  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { content.withLock { $0.matches[id] } }
 
   /// Finished matches, latest first; O(matches).
-  public func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
     content.withLock { $0.history(of: account, before: before, limit: limit) }
   }
 
   /// Every match id, in order.
-  public func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }
+  package func matchIDs() throws(StoreError) -> [MatchID] { content.withLock { $0.matches.keys.sorted() } }
 
   /// Drops old matches; O(matches).
-  public func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
+  package func prune(before: Int64) throws(StoreError) -> Int { content.withLock { $0.prune(before: before) } }
 
   /// Does nothing: memory has no other side.
-  public func reopen() throws(StoreError) {}
+  package func reopen() throws(StoreError) {}
   /// Does nothing.
-  public func close() {}
+  package func close() {}
 }
 
 extension MemoryStore.Content {

@@ -1,9 +1,9 @@
 import Foundation
 
 /// A file that is there whole or not at all.
-public enum NewFile {
+package enum NewFile {
   /// Has a file written beside `path` and moves it there; throws if there is one already, and leaves nothing of what failed.
-  public static func make<T>(_ path: String, write: (String) throws -> T) throws -> T {
+  package static func make<T>(_ path: String, write: (String) throws -> T) throws -> T {
     let exists = "\(path) exists; name a file that does not"
     guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.unusable(exists) }
     let partial = "\(path).\(getpid()).partial"

@@ -8,7 +8,7 @@ import TicTacToe
 ///
 /// `commit` may be called from one thread at a time, the readers from any. A lock file beside the database keeps a
 /// second server out.
-public final class SQLiteStore: MatchStore {
+package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
   static let version = 3
   /// The oldest build that can read what this one writes; raised only when a migration takes something away.
@@ -28,7 +28,7 @@ public final class SQLiteStore: MatchStore {
 
   /// Opens or creates the file, brings its schema up to date and takes the lock; throws if another process has it, if
   /// the file is damaged, or if only newer builds may read it.
-  public init(path: String) throws(StoreError) {
+  package init(path: String) throws(StoreError) {
     self.path = path
     try SQLiteStore.makeFolder(of: path)
     lock = try FileLock(path: path + ".lock")
@@ -97,7 +97,7 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// Stores a batch in one SQLite transaction: one sync for all of it.
-  public func commit(_ batch: [StoreTransaction]) throws(StoreError) {
+  package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
     try writing { db in
       try db.transact {
         for transaction in batch { for write in transaction.writes { try SQLiteStore.apply(write, db) } }
@@ -143,7 +143,7 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// Reads everything but finished matches.
-  public func recover() throws(StoreError) -> Recovery {
+  package func recover() throws(StoreError) -> Recovery {
     try reading { db in
       var recovery = Recovery()
       recovery.accounts = try AccountRow.all(db)
@@ -191,7 +191,7 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// Reads one match.
-  public func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
+  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
     try reading { db in
       let found = try db.run(
         "SELECT n, id, x, o, opener, code, created, ended FROM match WHERE id = ?", .text(id.rawValue),
@@ -201,7 +201,7 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// Reads finished matches of an account by an index on each seat.
-  public func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
     try reading { db in
       let found = try db.run(
         """
@@ -213,12 +213,12 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// Every match id, in order.
-  public func matchIDs() throws(StoreError) -> [MatchID] {
+  package func matchIDs() throws(StoreError) -> [MatchID] {
     try reading { try $0.run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) } }.compactMap { $0 }
   }
 
   /// Drops old logs, some at a time: commits go on between them, and wait for a few matches at most.
-  public func prune(before: Int64) throws(StoreError) -> Int {
+  package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
     while true {
       let some = try writing { db in
@@ -240,17 +240,17 @@ public final class SQLiteStore: MatchStore {
 
   /// Closes the file and opens it again, so that what is in memory is what is on the disk: after a failed sync the old
   /// handle cannot be trusted.
-  public func reopen() throws(StoreError) {
+  package func reopen() throws(StoreError) {
     close()
     let db = try SQLiteStore.opened(path)
     open.withLock { $0 = Connections(writer: db) }
   }
 
   /// Closes the file, into which everything has gone by then; the lock goes with the object.
-  public func close() { open.withLock { $0 = nil } }
+  package func close() { open.withLock { $0 = nil } }
 
   /// Copies a database, page by page, also while a server uses it; throws if `target` exists.
-  public static func backup(of source: String, to target: String) throws(StoreError) {
+  package static func backup(of source: String, to target: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: source) else { throw .unusable("there is no database \(source)") }
     do {
       try NewFile.make(target) { partial in
@@ -261,7 +261,7 @@ public final class SQLiteStore: MatchStore {
 
   /// Checks a backup (integrity, version, and that every log folds) and puts it in the place of the database; returns
   /// where the old one was put aside, if there was one. Throws, with nothing changed, if a server is running.
-  public static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
+  package static func restore(_ backup: String, to target: String) throws(StoreError) -> String? {
     guard FileManager.default.fileExists(atPath: backup) else { throw .unusable("there is no file \(backup)") }
     try makeFolder(of: target)
     let lock = try FileLock(path: target + ".lock")
@@ -326,5 +326,5 @@ public final class SQLiteStore: MatchStore {
   }
 
   /// Lets the power-cut test prove that it would notice: NORMAL is what FULL is there to prevent.
-  public func weaken() throws(StoreError) { try writing { try $0.execute("PRAGMA synchronous = NORMAL") } }
+  package func weaken() throws(StoreError) { try writing { try $0.execute("PRAGMA synchronous = NORMAL") } }
 }

@@ -5,29 +5,29 @@ import TicTacToe
 
 /// Moving a store's content as text: one JSON object a line, every log with its hash, so that whoever reads it can
 /// check it, and another kind of store can take it in.
-public enum StoreArchive {
+package enum StoreArchive {
   /// What was moved.
-  public struct Summary: Sendable, Hashable {
+  package struct Summary: Sendable, Hashable {
     /// Accounts, but guests'.
-    public var accounts = 0
+    package var accounts = 0
     /// Matches.
-    public var matches = 0
+    package var matches = 0
     /// Events of all of them.
-    public var events = 0
+    package var events = 0
     /// Matches whose log cannot be read, which stay behind, and why.
-    public var broken: [Broken] = []
+    package var broken: [Broken] = []
 
     /// A match that stays behind.
-    public struct Broken: Sendable, Hashable {
+    package struct Broken: Sendable, Hashable {
       /// Which.
-      public var m: MatchID
+      package var m: MatchID
       /// What is wrong with its log.
-      public var why: String
+      package var why: String
     }
   }
 
   /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
-  public static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
+  package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
     var summary = Summary()
     var head = JSONWriter()
     head.field("archive", "alina")
@@ -86,7 +86,7 @@ public enum StoreArchive {
   }
 
   /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
-  public static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
+  package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
     guard try store.recover().accounts.isEmpty, try store.matchIDs().isEmpty else {
       throw StoreError.unusable("the store is not empty; import into a new one")
     }

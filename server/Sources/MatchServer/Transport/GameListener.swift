@@ -5,37 +5,37 @@ import NIOPosix
 import Synchronization
 
 /// What the flags say about listening.
-public struct ListenerConfiguration: Sendable {
+package struct ListenerConfiguration: Sendable {
   /// The address, a name or number.
-  public var host = "127.0.0.1"
+  package var host = "127.0.0.1"
   /// The port; 0 picks a free one.
-  public var port = 4664
+  package var port = 4664
   /// Certificates, if connections are encrypted.
-  public var tls: ServerTLS?
+  package var tls: ServerTLS?
   /// Limits of each session.
-  public var session = ServerSession.Configuration()
+  package var session = ServerSession.Configuration()
   /// Connections in all; keep it below `ulimit -n`, where accepting would spin.
-  public var maxConnections = 10_000
+  package var maxConnections = 10_000
   /// Connections of one address, but this machine's own.
-  public var maxPerAddress = 64
+  package var maxPerAddress = 64
   /// Networks whose connections begin with a PROXY header, as `10.0.0.0/8`.
-  public var proxies: [AddressRange] = []
+  package var proxies: [AddressRange] = []
   /// Bytes the kernel may keep for a reader that falls behind; `nil` leaves that to the kernel.
   var sendBuffer: Int?
   /// Seconds a stopping server may take.
-  public var drainSeconds = 5
+  package var drainSeconds = 5
 
   /// Makes the defaults.
-  public init() {}
+  package init() {}
 }
 
 /// A range of addresses, `10.0.0.0/8` or a single one.
-public struct AddressRange: Sendable, Hashable {
+package struct AddressRange: Sendable, Hashable {
   private let bytes: [UInt8]
   private let bits: Int
 
   /// Reads `ADDRESS/BITS`; `nil` if it is none.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
     guard let first = parts.first, let address = try? SocketAddress(ipAddress: first, port: 0) else { return nil }
     bytes = address.addressBytes
@@ -62,7 +62,7 @@ extension SocketAddress {
 }
 
 /// Accepts game connections until it is stopped, then drains: no new ones, `drain`, commits, `bye`.
-public final class GameListener: Sendable {
+package final class GameListener: Sendable {
   private let configuration: ListenerConfiguration
   private let host: LobbyHost
   private let group: any EventLoopGroup
@@ -79,7 +79,7 @@ public final class GameListener: Sendable {
   }
 
   /// Makes a listener.
-  public init(
+  package init(
     _ configuration: ListenerConfiguration, host: LobbyHost, group: any EventLoopGroup, logger: Logger
   ) {
     self.configuration = configuration
@@ -89,12 +89,12 @@ public final class GameListener: Sendable {
   }
 
   /// Open connections now.
-  public var connections: Int { open.withLock { $0.all } }
+  package var connections: Int { open.withLock { $0.all } }
   /// Whether sessions are taken.
   var isListening: Bool { open.withLock { $0.isListening } }
 
   /// Listens, and returns `HOST:PORT` once connections are accepted.
-  public func start() async throws -> String {
+  package func start() async throws -> String {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -127,7 +127,7 @@ public final class GameListener: Sendable {
   }
 
   /// Drains, and returns when everybody is gone or the time for it is over.
-  public func stop() async {
+  package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
     await close()
     let retry = 1000

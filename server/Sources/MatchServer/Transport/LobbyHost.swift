@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// All state but `isReady` belongs to that loop; calls marked so may only be made there. Commits run on a thread of
 /// their own, so that a slow disk never delays a line that needs none.
-public final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`, which each call checks
+package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`, which each call checks
   private enum Readiness {
     case starting, ready, draining
   }
@@ -71,7 +71,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   private let refused: AsyncStream<StoreError>.Continuation
 
   /// Starts from what the store holds.
-  public init(
+  package init(
     loop: any EventLoop, store: any MatchStore, configuration: LobbyConfiguration, logger: Logger
   ) throws(StoreError) {
     self.loop = loop
@@ -117,7 +117,7 @@ public final class LobbyHost: @unchecked Sendable {  // state is confined to `lo
   }
 
   /// Whether commands can be taken: the store works and is not overwhelmed. May be called from any thread.
-  public var isReady: Bool { ready.withLock { $0 == .ready } }
+  package var isReady: Bool { ready.withLock { $0 == .ready } }
 
   /// Calls back with every public match that changes, on the lobby's loop.
   func onPublish(_ body: @escaping @Sendable (MatchState) -> Void) { loop.execute { self.published = body } }
@@ -642,7 +642,7 @@ package struct NodeSeat: Sendable {
 
 extension Moment {
   /// Now, by the clock that counts on while the machine sleeps, and by the wall clock.
-  public static var current: Moment {
+  package static var current: Moment {
     Moment(steady: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))
   }
 

@@ -4,14 +4,14 @@ import MatchProtocol
 import Synchronization
 
 /// Writes one line for each thing that happens to standard error: text for people or JSON for machines.
-public struct Logger: Sendable {
+package struct Logger: Sendable {
   /// How a line looks.
-  public enum Format: String, Sendable, CaseIterable {
+  package enum Format: String, Sendable, CaseIterable {
     case text, json
   }
 
   /// How much a line matters, least first.
-  public enum Level: String, Sendable, CaseIterable {
+  package enum Level: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
   }
 
@@ -20,7 +20,7 @@ public struct Logger: Sendable {
   private let written: Set<Level>
 
   /// Makes one that writes from a level on; nothing without one.
-  public init(format: Format = .text, from level: Level?) {
+  package init(format: Format = .text, from level: Level?) {
     self.format = format
     written = Set(Level.allCases.drop { $0 != level })
   }
@@ -53,7 +53,7 @@ public struct Logger: Sendable {
   }
 
   /// Writes what can be written: a full disk, or nobody at the other end, is no reason to end a server.
-  public static func write(_ text: String, to descriptor: Int32) {
+  package static func write(_ text: String, to descriptor: Int32) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }

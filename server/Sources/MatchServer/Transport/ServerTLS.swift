@@ -7,12 +7,12 @@ import TLSChannel
 import TicTacToe
 
 /// The server's certificates: read from files, or made once and kept; read again on request.
-public final class ServerTLS: RenewableCertificates {
+package final class ServerTLS: RenewableCertificates {
   private let files: (certificate: String, key: String)
   private let current: Mutex<(context: TLSContext, fingerprint: String)>
 
   /// Reads a certificate chain and its key from PEM files.
-  public init(certificate: String, key: String) throws {
+  package init(certificate: String, key: String) throws {
     files = (certificate, key)
     current = Mutex(try ServerTLS.load(certificate, key))
   }
@@ -23,7 +23,7 @@ public final class ServerTLS: RenewableCertificates {
   func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
 
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
-  public var fingerprint: String { current.withLock { $0.fingerprint } }
+  package var fingerprint: String { current.withLock { $0.fingerprint } }
 
   /// Reads the files again; keeps what it has if they cannot be used.
   package func reload() throws {
@@ -37,7 +37,7 @@ public final class ServerTLS: RenewableCertificates {
   }
 
   /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.
-  public static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
+  package static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
     let certificateFile = folder + "/self-signed.crt"
     let keyFile = folder + "/self-signed.key"
     if !FileManager.default.fileExists(atPath: certificateFile) {

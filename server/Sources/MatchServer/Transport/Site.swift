@@ -6,7 +6,7 @@ import Synchronization
 
 /// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at once, so that no
 /// request reaches the disk and no name leads out of the folder.
-public final class Site: Sendable {
+package final class Site: Sendable {
   private struct File {
     var type: String
     /// Whether its name says what is in it, so that it is never asked for again.
@@ -32,13 +32,13 @@ public final class Site: Sendable {
   private let files = Mutex<[String: File]>([:])
 
   /// Reads a folder; throws one line if the page is not in it.
-  public init(folder: String) throws(StoreError) {
+  package init(folder: String) throws(StoreError) {
     place = { folder }
     try reload()
   }
 
   /// The page beside a program, as soon as it is there.
-  public init(beside program: String) {
+  package init(beside program: String) {
     place = { Site.find(beside: program) }
     try? reload()
   }

@@ -1,0 +1,108 @@
+import Arena
+import ArgumentParser
+import Composer
+import Foundation
+import Records
+import ScoreIO
+import Synchronization
+import Synth
+import TicTacToe
+
+/// Which games become music, and where.
+struct ScoreOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write the scores of the first, the shortest, the longest and the most dramatic game: record, FLAC, MIDI, MusicXML, "
+        + "text and SVG. Files of these names are replaced.", valueName: "folder"))
+  var render: String?
+  @Option(help: ArgumentHelp("The music's rule file, by name or path.", valueName: "rules")) var scoreRules: String?
+
+  /// Finds out before any game is played whether the scores can be written.
+  func prepared() throws -> GameScores? {
+    guard let render else {
+      guard scoreRules == nil else { throw ArenaError("--score-rules needs --render") }
+      return nil
+    }
+    do {
+      return try GameScores(folder: render, rules: RuleLibrary.load(scoreRules).rules)
+    } catch let error as ScoreFileError {
+      throw ArenaError(error.description)
+    }
+  }
+}
+
+/// Writes the music of a run's chosen games: in a run there is no window, so composer and synth meet the arena here.
+struct GameScores {
+  /// The forms a game is written in, as the ends of file names.
+  static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
+
+  /// Where the files go.
+  let folder: String
+  private let rules: ScoreRules
+
+  /// Makes the folder, and a file in it to see that it can be written.
+  init(folder: String, rules: ScoreRules) throws(ArenaError) {
+    (self.folder, self.rules) = (folder, rules)
+    let probe = "\(folder)/.alina-arena-\(getpid())"
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try Data().write(to: URL(filePath: probe))
+    } catch {
+      throw ArenaError("--render \(folder) cannot be written: \(reason(of: error))")
+    }
+    unlink(probe)
+  }
+
+  /// Writes every chosen game, so many at a time, and names the files in it; `false` where it was interrupted. What an
+  /// earlier run left under a name that is not used now is removed.
+  func write(_ highlights: inout [Highlight], threads: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
+    -> Bool
+  {
+    for index in highlights.indices {
+      highlights[index].files = Self.forms.map { "\(folder)/\(highlights[index].choices[0]).\($0)" }
+    }
+    let chosen = highlights
+    let next = Atomic<Int>(0)
+    let failure = Mutex<(any Error)?>(nil)
+    DispatchQueue.concurrentPerform(iterations: min(threads, chosen.count)) { _ in
+      while true {
+        let index = next.add(1, ordering: .relaxed).oldValue
+        guard index < chosen.count else { return }
+        do {
+          try write(chosen[index].record, "\(folder)/\(chosen[index].choices[0])") {
+            if isInterrupted() { throw CancellationError() }
+          }
+        } catch {
+          failure.withLock { $0 = $0 ?? error }
+          return
+        }
+      }
+    }
+    switch failure.withLock({ $0 }) {
+    case nil: break
+    case is CancellationError: return false
+    case let error?: throw ArenaError("\(error)")
+    }
+    for name in Highlight.names where !chosen.contains(where: { $0.choices[0] == name }) {
+      for form in Self.forms { unlink("\(folder)/\(name).\(form)") }
+    }
+    return true
+  }
+
+  private func write(_ record: Record, _ stem: String, check: () throws -> Void) throws {
+    let rendition = Rendition(of: record, rules: rules)
+    let rules = rendition.rules
+    let title = ScoreTitle.title(record)
+    let page = ScorePage(rendition.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
+    let texts = [
+      ("pgn", record.text), ("musicxml", MusicXML.text(rendition.bars, rules: rules, title: title)),
+      ("txt", TextScore.text(rendition.bars, scale: rules.scale)), ("svg", page.svg),
+    ]
+    for (form, text) in texts { try WholeFile.write(Array(text.utf8), to: "\(stem).\(form)") }
+    try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: "\(stem).mid")
+    try WholeFile.write("\(stem).flac") { part in
+      try OfflineSound(rendition.events, end: rendition.end)
+        .write(to: part, format: .flac, engine: Engine(patch: Patch(rules))) { _, _ in try check() }
+    }
+  }
+}

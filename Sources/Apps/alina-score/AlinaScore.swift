@@ -1,0 +1,160 @@
+import ArgumentParser
+import Base
+import Composer
+import Foundation
+import ScoreIO
+import Synth
+import TicTacToe
+
+/// The command: parses arguments, calls one library function, tells errors in one line.
+@main
+struct AlinaScore {
+  static func main() {
+    do {
+      var command = try Root.parseAsRoot()
+      try command.run()
+    } catch {
+      let code = Root.exitCode(for: error)
+      if code == .success {
+        print(Root.fullMessage(for: error))
+        exit(0)
+      }
+      // A rule file's errors are told all at once, one a line; any other error is one line.
+      let line = Root.message(for: error).split(separator: "\n").first.map(String.init) ?? "failed"
+      let told = (error as? ScoreFileError)?.description ?? line
+      FileHandle.standardError.write(Data("alina-score: \(told)\n".utf8))
+      exit(2)
+    }
+  }
+}
+
+struct Root: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: alinaVersion,
+    subcommands: [
+      Render.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self, Tone.self, Envelope.self,
+      Bench.self, Devices.self,
+    ])
+}
+
+struct Explain: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print, bar by bar, the facts, the rules that fired, and why each note is there.")
+
+  @OptionGroup var source: GameOptions
+
+  func run() throws {
+    let record = try source.record()
+    let rules = try source.rules(for: record)
+    let rendition = Rendition(of: record, rules: rules, seed: source.seed, human: source.side, explains: true)
+    print(Explanation.text(rendition, record: record), terminator: "")
+  }
+}
+
+struct Simulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write the sound of many games played one after another without players, to measure it.")
+
+  @Option(help: ArgumentHelp("How many games.", valueName: "n")) var games = 40
+  @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
+  @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
+  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @Option(help: ArgumentHelp("How long nobody moves after the last.", valueName: "seconds")) var idle = 0.0
+  @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
+
+  func validate() throws {
+    guard (1...1_000).contains(games) else { throw ValidationError("--games \(games): 1–1000") }
+    guard (0...3_600).contains(idle) else { throw ValidationError("--idle \(idle): 0–3600 seconds") }
+  }
+
+  func run() throws {
+    let rules = try RuleLibrary.load(scoreRules).rules
+    let play = SimulatedPlay(games: games, seed: seed, rules: rules, idle: idle)
+    var sound = OfflineSound(play.events, end: play.end)
+    sound.turns = play.turns
+    try WholeFile.write(wav) { part in
+      try sound.write(to: part, format: .wav, rules: rules, piano: piano)
+    }
+  }
+}
+
+struct CheckRules: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check-rules", abstract: "Check a rule file: every error with its line, key and what is allowed.")
+
+  @Argument(help: "The rule file, by path or by the name of one that is shipped.") var file: String
+  @Flag(help: "Print every value that holds, those left out among them.") var all = false
+
+  func run() throws {
+    let loaded = try RuleLibrary.load(file)
+    print("\(loaded.path): good; name \(loaded.rules.name), hash \(loaded.hash)")
+    for line in RuleAdvice.lines(loaded.rules) { print("  in vain: \(line)") }
+    if all { print(RuleText.yaml(loaded.rules), terminator: "") }
+  }
+}
+
+struct Measure: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print the style table of games; without any, of seeded games of win-or-block players.",
+    discussion: "With --pace or --png it plays the seeded games as people do, and tells or draws what is heard.")
+
+  @Argument(help: "Files of one game or many, or directories of them; - reads standard input.") var games: [String] = []
+  @Option(help: ArgumentHelp("How many reference games to measure when no file is given.", valueName: "n"))
+  var count = 200
+  @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
+  @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
+  @Option(
+    help: ArgumentHelp(
+      "How much is heard at the pace of people instead: all, quick (a median of 1.5 s a move), median (4 s) or slow (12 s).",
+      valueName: "pace"))
+  var pace: String?
+  @Option(
+    help: ArgumentHelp(
+      "Draw what comes back in ten minutes of play: how alike any two seconds sound, a dot each.", valueName: "file"))
+  var png: String?
+  @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws {
+    guard png == nil || games.isEmpty else { throw ValidationError("--png draws ten minutes of play, no files") }
+    if let pace, pace != "all", PaceReport.medians.allSatisfy({ $0.name != pace }) {
+      throw ValidationError("--pace \(pace): all, quick, median or slow")
+    }
+    guard (1...100_000).contains(count) else { throw ValidationError("--count \(count): 1–100000") }
+  }
+
+  func run() throws {
+    let rules = try RuleLibrary.load(scoreRules).rules
+    if let png { return try draw(png, rules) }
+    let records = games.isEmpty ? ReferenceGames.games(count, seed: seed) : try games.flatMap(GameFile.records)
+    guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
+    if let pace {
+      let reports = PaceReport.all(records, rules: rules, paces: pace)
+      return print(PaceReport.text(reports), terminator: "")
+    }
+    var report = StyleReport()
+    let progress = Progress(of: Double(records.count))
+    for (index, record) in records.enumerated() {
+      report.add(record, rules: rules)
+      progress.tell(Double(index))
+    }
+    progress.end()
+    print(json ? report.json : report.text, terminator: json ? "\n" : "")
+  }
+
+  /// Draws the form of ten minutes of play.
+  private func draw(_ path: String, _ rules: ScoreRules) throws {
+    let play = SimulatedPlay(games: 12, seed: seed, rules: rules)
+    var sound = OfflineSound(play.events, end: play.end)
+    (sound.range, sound.turns) = (0...600, play.turns)
+    var form = SelfSimilarity()
+    var line: Progress?
+    try sound.render(Engine(patch: Patch(rules))) { samples, done, all in
+      form.hear(samples)
+      line = line ?? Progress(of: all)
+      line?.tell(done)
+    }
+    line?.end()
+    try WholeFile.write(path) { try form.writePNG(to: $0) }
+    print("\(path): \(form.harmony.count) s; of seconds half a minute apart \(Int(100 * form.returns)) % sound alike")
+  }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Base
+import Composer
+import Foundation
+import Records
+import ScoreIO
+import TicTacToe
+
+/// The options of every command that plays one game.
+struct GameOptions: ParsableArguments {
+  @Argument(help: "The game's record; - reads standard input.") var game: String
+  @Option(name: .customLong("game"), help: ArgumentHelp("Which game of a file of many, from 1.", valueName: "n"))
+  var number: Int?
+  @Option(help: ArgumentHelp("A rule file by name or path; the record's own if not given.", valueName: "rules"))
+  var scoreRules: String?
+  @Option(help: ArgumentHelp("The music's seed; the record's own if not given.", valueName: "n")) var seed: UInt64?
+  @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
+  var human: String?
+
+  func validate() throws {
+    if let human, human != "x", human != "o" { throw ValidationError("--human \(human): x or o") }
+  }
+
+  var side: Player? { human.map { $0 == "x" ? .x : .o } }
+
+  /// The rules asked for, else those the game was heard with; if they are not here, a line says so.
+  func rules(for record: Record) throws -> ScoreRules {
+    guard scoreRules == nil, let heard = record.scoreRules else { return try RuleLibrary.load(scoreRules).rules }
+    let folder = URL(fileURLWithPath: game).deletingLastPathComponent().path
+    if let found = RuleLibrary.load(recorded: heard, beside: folder) { return found.rules }
+    let near = try RuleLibrary.load(RuleLibrary.path(of: heard.name) == nil ? nil : heard.name)
+    let told = "heard with score rules \(heard.name) (\(heard.hash)), which are not here; taking \(near.path)"
+    FileHandle.standardError.write(Data("alina-score: \(told)\n".utf8))
+    return near.rules
+  }
+
+  func record() throws -> Record {
+    let records = try GameFile.records(game)
+    guard !records.isEmpty else { throw ScoreFileError("\(GameFile.name(game)): holds no game") }
+    if records.count > 1 && number == nil {
+      throw ScoreFileError(
+        "\(GameFile.name(game)): holds \(records.count) games; choose one with --game 1…\(records.count)")
+    }
+    let index = (number ?? 1) - 1
+    guard records.indices.contains(index) else {
+      throw ScoreFileError("--game \(index + 1): \(GameFile.name(game)) holds games 1…\(records.count)")
+    }
+    return records[index]
+  }
+}
+
+/// A game file named on the command line; `-` is standard input.
+enum GameFile {
+  static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+  /// The games of a file (PGN-like or JSON Lines), or of every such file of a directory, by name.
+  static func records(_ path: String) throws -> [Record] {
+    var isDirectory: ObjCBool = false
+    if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+      let files = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+      let kinds = [".pgn", ".ttt", ".jsonl", ".json", ".txt"]
+      let games = files.filter { file in kinds.contains { file.hasSuffix($0) } }
+      guard !games.isEmpty else { throw ScoreFileError("\(path): holds no .pgn, .ttt or .jsonl file") }
+      return try games.flatMap { try records("\(path)/\($0)") }
+    }
+    let data: Data
+    if path == "-" {
+      data = FileHandle.standardInput.readDataToEndOfFile()
+    } else {
+      guard let read = FileManager.default.contents(atPath: path) else {
+        throw ScoreFileError("\(path): no such file, or it cannot be read")
+      }
+      data = read
+    }
+    let text = String(decoding: data, as: UTF8.self)
+    do {
+      guard text.first(where: { !$0.isWhitespace }) == "{" else { return try Record.all(in: text) }
+      // By scalars: CRLF is one character.
+      return try text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
+        let (index, line) = ($0, String($1))
+        return line.allSatisfy(\.isWhitespace) || !line.contains("\"moves\"")
+          ? nil : try Record(jsonLine: line, line: index + 1)
+      }
+    } catch let error as NotationError {
+      throw ScoreFileError("\(name(path)):\(error.description)")
+    }
+  }
+}

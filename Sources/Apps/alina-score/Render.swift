@@ -1,0 +1,123 @@
+import ArgumentParser
+import Composer
+import Foundation
+import SampledPiano
+import ScoreIO
+import ScoreModel
+import Synth
+import TicTacToe
+
+struct Render: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write the whole music of a game, in as many forms as are asked for.")
+
+  @OptionGroup var source: GameOptions
+  @Option(help: ArgumentHelp("Sound: 48 kHz, 24 bits, stereo.", valueName: "file")) var wav: String?
+  @Option(help: ArgumentHelp("Sound: the same, packed without loss.", valueName: "file")) var flac: String?
+  @Option(help: ArgumentHelp("Standard MIDI File: M, T and bass on channels 1, 2, 3.", valueName: "file"))
+  var midi: String?
+  @Option(name: .customLong("musicxml"), help: ArgumentHelp("For notation programs.", valueName: "file"))
+  var musicXML: String?
+  @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var png: String?
+  @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var svg: String?
+  @Flag(help: "Print the score as text, bar by bar, M over T.") var text = false
+  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @Option(
+    help: ArgumentHelp(
+      "Sound from here on; pictures, text and MusicXML from the bar that sounds then.", valueName: "seconds")) var from:
+    Double?
+  @Option(
+    help: ArgumentHelp(
+      "Sound up to here; the others up to the bar that has begun. MIDI is always whole.", valueName: "seconds")) var to:
+    Double?
+
+  func validate() throws {
+    guard wav ?? flac ?? midi ?? musicXML ?? png ?? svg != nil || text else {
+      throw ValidationError("say what to write: --wav --flac --midi --musicxml --png --svg FILE, or --text")
+    }
+    let from = from ?? 0
+    guard from >= 0, from.isFinite, (to ?? .greatestFiniteMagnitude) > from else {
+      throw ValidationError("--from and --to: seconds from the first sound, --to after --from")
+    }
+    guard ["modal", "grand"].contains(piano) || piano.hasSuffix(".sf2") || piano.hasSuffix(".sf3") else {
+      throw ValidationError("--piano \(piano): modal, grand, or a file ending in .sf2 or .sf3")
+    }
+  }
+
+  func run() throws {
+    let record = try source.record()
+    let home = try source.rules(for: record)
+    let rendition = Rendition(of: record, rules: home, seed: source.seed, human: source.side)
+    let rules = rendition.rules
+    let title = ScoreTitle.title(record)
+    let bars = bars(of: rendition)
+    if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
+    if let midi { try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
+    if let musicXML {
+      try WholeFile.write(Array(MusicXML.text(bars, rules: rules, title: title).utf8), to: musicXML)
+    }
+    if png != nil || svg != nil {
+      let page = ScorePage(
+        bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record),
+        isExcerpt: bars.last?.index != rendition.bars.last?.index)
+      if let svg { try WholeFile.write(Array(page.svg.utf8), to: svg) }
+      if let png { try WholeFile.write(png) { try page.writePNG(to: $0) } }
+    }
+    for (path, format) in [(wav, AudioFile.Format.wav), (flac, .flac)] {
+      guard let path else { continue }
+      try WholeFile.write(path) { part in
+        var sound = OfflineSound(rendition.events, end: rendition.end)
+        sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)
+        try sound.write(to: part, format: format, rules: rules, piano: piano)
+      }
+    }
+  }
+
+  /// The bars of which something sounds in the seconds asked for.
+  private func bars(of rendition: Rendition) -> [Bar] {
+    let all = rendition.bars
+    let ends = all.dropFirst().map(\.start.seconds) + [rendition.end.seconds]
+    return zip(all, ends).filter { bar, end in
+      bar.start.seconds < (to ?? .infinity) && end > (from ?? 0)
+    }.map(\.0)
+  }
+}
+
+extension OfflineSound {
+  /// Renders with a piano: `modal`, `grand` or a soundfont file.
+  func write(to path: String, format: AudioFile.Format, rules: ScoreRules, piano: String) throws {
+    let engine = Engine(patch: Patch(rules))
+    // The font must outlive the engine that plays it.
+    let sampled = piano == "modal" ? nil : try SampledPiano(font: piano == "grand" ? SampledPiano.standardFont : piano)
+    if let sampled {
+      engine.attach(sampled.instrument)
+      engine.setPiano(.grand)
+    }
+    try withExtendedLifetime(sampled) {
+      var line: Progress?
+      defer { line?.end() }
+      try write(to: path, format: format, engine: engine) { done, all in
+        let shown = line ?? Progress(of: all)
+        shown.tell(done)
+        line = shown
+      }
+    }
+  }
+}
+
+/// One line on a terminal that says how far the work is; nothing in a pipe.
+struct Progress {
+  let all: Double
+  private let isShown = isatty(STDERR_FILENO) == 1
+
+  init(of all: Double) { self.all = all }
+
+  func tell(_ done: Double) {
+    guard isShown, Int(done * 10) % 10 == 0 else { return }
+    FileHandle.standardError.write(Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) s ".utf8))
+  }
+
+  func end() {
+    if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+  }
+}

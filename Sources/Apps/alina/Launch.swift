@@ -1,0 +1,361 @@
+import Base
+import Composer
+import Desk
+import Glibc
+import MatchClient
+import Play
+import Records
+import SDLPlatform
+import SampledPiano
+import ScoreIO
+import ScoreModel
+import Screen
+import Session
+import Synth
+import TicTacToe
+
+/// Builds the parts as the options ask and runs them: in a window, or without one for a picture.
+struct Launch {
+  /// Why nothing could be started.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+    var status: Int32 = 2
+  }
+
+  let options: Alina
+
+  func run() throws {
+    if let icon = options.icon {
+      guard PlatformServices.headless().writeFile(icon, Icon.png(size: 256)) else {
+        throw Failure(description: "cannot write \(icon)", status: 1)
+      }
+    } else if options.benchFrames {
+      benchFrames()
+    } else if options.screenshot != nil {
+      try runHeadless()
+    } else {
+      try runInWindow()
+    }
+  }
+
+  // MARK: - Without a window
+
+  /// Prints how long pictures take to draw, in milliseconds.
+  private func benchFrames() {
+    let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
+    let services = PlatformServices.headless()
+    let themes = themesFolder.map { Theme.read(folder: $0, services: services).themes } ?? []
+    let bench = FrameBench(
+      width: size.0, height: size.1, services: services, themes: themes.isEmpty ? [.light] : themes)
+    func text(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
+    print(
+      "\(size.0)×\(size.1): whole picture \(text(bench.uncached)) ms uncached, \(text(bench.cached)) ms cached, "
+        + "one cell \(text(bench.cell)) ms")
+  }
+
+  private func runHeadless() throws {
+    let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
+    try checkGame()
+    let rules = try rules()
+    let engine = Engine(patch: Patch(rules.rules))
+    let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
+    defer { samples.deallocate() }
+    let platform = HeadlessPlatform(width: size.0, height: size.1) { engine.render(into: samples, frames: $0) }
+    let session = makeSession(engine, rules, platform.services, leadFrames: HeadlessPlatform.step)
+    // A picture for a page is nobody's game: the player's folder is left alone.
+    var services = Pages.withoutSettings(platform.services)
+    // What a browser's page cannot do is left out, so that the two can be compared.
+    services.isPage = options.asPage
+    if options.asPage { services.share = { _ in true } }
+    let near = Neighbourhood()
+    let pictures = Pictures(services)
+    let machine = machine(engine, services, near, pictures)
+    let app = App(
+      machine, session, setup: setup(), store: nil, rulesName: rulesName, overrides: apply(to:))
+    let game = ScriptedGame(app, engine, pictures, script: try script(), controlLog: options.controlLog)
+    game.endsWithScript(after: options.script == nil ? .seconds(1) : .zero, picture: options.screenshot)
+    if options.speakLines { game.speakLines() }
+    showFirst(app)
+    platform.run(game) { pictures.areWanted }
+    app.finish()
+    near.stop()
+    if let failed = pictures.failed.first { throw Failure(description: "cannot write \(failed)", status: 1) }
+  }
+
+  // MARK: - In a window
+
+  private func runInWindow() throws {
+    // What the command line names is looked at before a window flashes up.
+    let script = try script()
+    try checkGame()
+    if let device = options.device, !options.noAudio, case let names = AudioDevice.allNames, !names.contains(device) {
+      let known = names.isEmpty ? "there is none" : "there are \(names.joined(separator: ", "))"
+      throw Failure(description: "--device \(device): there is no such sound device; \(known)")
+    }
+    let rules = try rules()
+    let engine = Engine(patch: Patch(rules.rules))
+    let isGated = options.script != nil && !options.noAudio && environment("SDL_AUDIODRIVER") == "disk"
+    let clock = VirtualClock()
+    var window = SDLPlatform.Options()
+    // Where it was last time, unless the command line or a script wants something else.
+    if script == nil { window.place = Settings(services: .headless()).window }
+    if let size = options.size.flatMap(Alina.parse(size:)) {
+      (window.width, window.height, window.place) = (size.width, size.height, "")
+    }
+    if isGated { window.virtualNow = { clock.seconds } }
+    let platform: SDLPlatform
+    do throws(SDLPlatform.Failure) {
+      platform = try SDLPlatform(title: "Alina", options: window)
+    } catch {
+      throw Failure(description: error.description, status: 1)
+    }
+
+    var sound = AudioDevice.Options()
+    sound.bufferFrames = options.buffer
+    sound.isOff = options.noAudio
+    sound.isGated = isGated
+    sound.isLogging = options.latencyLog != nil
+    let audio = AudioDevice(engine: engine, options: sound)
+    platform.audio = audio
+
+    var services = platform.services
+    // A gated run repeats exactly only if thinking takes no time of its own.
+    if isGated { services.inBackground = { $0() } }
+    services.soundDevices = { AudioDevice.names }
+    let session = makeSession(engine, rules, services, leadFrames: options.buffer * 2 + 480)
+    let near = Neighbourhood()
+    let pictures = Pictures(services)
+    var machine = machine(engine, services, near, pictures)
+    machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
+    machine.sound.setUnheard = { audio.setUnheard($0) }
+    // Scripts repeat exactly, and the grand is there a second sooner or later.
+    if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
+    let log = options.latencyLog.map { LatencyLog(path: $0) }
+
+    let store = GameStore(
+      folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
+      lock: services.lockFile)
+    var setup = setup(remembered: Settings(services: services))
+    var damage: String?
+    var unfinished: (name: String, record: Record)?
+    if mayResume {
+      do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error.description }
+    }
+    if let record = unfinished?.record {
+      setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
+      setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
+    }
+    let app = App(
+      machine, session, setup: setup, store: store, rulesName: rulesName, resuming: unfinished, overrides: apply(to:))
+    if let log { app.onMove = { frame in log.note(moveAt: frame) } }
+    let game = ScriptedGame(app, engine, pictures, script: script, controlLog: options.controlLog)
+    if options.speakLines { game.speakLines() }
+    session.seat(app.library.participants(of: setup))
+    if let damage { app.show(notice: damage) }
+    if isGated { game.endsWithScript(after: .zero, picture: nil) }
+    showFirst(app)
+    connect(app)
+    let icon = Icon.draw(size: 64)
+    withExtendedLifetime(icon) { platform.setIcon(icon.bitmap) }
+
+    platform.onTurn = { now in
+      log?.turn()
+      if isGated {
+        audio.allow(upTo: clock.tick)
+        clock.advance(frames: HeadlessPlatform.step)
+      }
+      app.scale = platform.scale
+      if audio.poll(now: now), let state = SoundState(audio.state) { app.soundChanged(to: state) }
+    }
+    platform.afterFirstFrame = {
+      log?.firstFrame()
+      audio.start()
+      if case .none = audio.state { app.soundChanged(to: .none) }
+    }
+    platform.run(game)
+    if options.size == nil, script == nil, let place = platform.place {
+      app.screen.settings.window = place
+      app.screen.settings.store.save()
+    }
+    app.finish()
+    near.stop()
+    audio.stop()
+    log?.write(audio)
+  }
+
+  // MARK: - Parts
+
+  /// Whether a game left unfinished is taken up: not when the command line asks for a particular one.
+  private var mayResume: Bool {
+    options.level == nil && options.side == nil && options.seed == nil && options.script == nil
+  }
+
+  /// Who plays at first: as the command line says, else as last time.
+  private func setup(remembered settings: Settings? = nil) -> GameSetup {
+    let last = settings.flatMap { Seat(argument: $0.opponent) } ?? .level(3)
+    let opponent = options.level.flatMap(Seat.init(argument:)) ?? last
+    let side = options.side ?? (options.level == nil ? settings?.side : nil)
+    return side == "o" ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
+  }
+
+  /// Turns to the page or the game that the command line names.
+  private func showFirst(_ app: App) {
+    if let file = options.gameFile { app.files.open(path: file) }
+    if let scene = options.scene.flatMap(SceneName.init(rawValue:)) { app.screen.show(scene) }
+  }
+
+  /// Looks for the server that the command line names, or the one whose match was cut short.
+  private func connect(_ app: App) {
+    if let address = options.connect.flatMap(ServerAddress.init) {
+      var wish = options.watch.map { Connect.Wish.watch(id: $0, code: options.room) }
+      if wish == nil { wish = options.room.map { .room(code: $0) } }
+      app.connect(to: address, wish: wish)
+    } else if mayResume, let address = ServerAddress(app.screen.settings.matchServer) {
+      app.connect(to: address, wish: nil)
+    }
+  }
+
+  /// A game named on the command line must be one.
+  private func checkGame() throws {
+    guard let file = options.gameFile else { return }
+    guard let bytes = PlatformServices.headless().readFile(file) else {
+      throw Failure(description: "\(file): no such file can be read")
+    }
+    do throws(NotationError) { _ = try Library.record(from: String(decoding: bytes, as: UTF8.self)) } catch {
+      throw Failure(description: "\(file): \(error.description)")
+    }
+  }
+
+  /// The score rules asked for.
+  private func rules() throws -> RuleLibrary.Loaded {
+    do throws(ScoreFileError) {
+      return try RuleLibrary.load(options.scoreRules)
+    } catch {
+      throw Failure(description: error.description)
+    }
+  }
+
+  private func makeSession(
+    _ engine: Engine, _ rules: RuleLibrary.Loaded, _ services: PlatformServices, leadFrames: Int
+  ) -> GameSession {
+    let port = SoundPort(
+      now: { engine.framesBegun }, post: { engine.post($0) },
+      takeLate: {
+        engine.takeReports().map { .init(generation: $0.generation, frame: $0.frame, lateness: $0.lateness) }
+      },
+      lead: Tick(rawValue: Int64(leadFrames)))
+    let session = GameSession(
+      seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)), rules: rules.rules,
+      participants: setup().participants, sound: port, inBackground: services.inBackground)
+    session.rulesReference = rules.reference
+    return session
+  }
+
+  /// What the command line says about settings.
+  private func apply(to settings: Settings) {
+    if let reply = options.reply.flatMap(Reply.init(rawValue:)) { settings.reply = reply }
+    if let pace = options.pace { settings.pace = pace }
+    if let rules = options.scoreRules { settings.scoreRules = rules }
+    if let piano = options.piano { settings.piano = PianoKind(rawValue: piano) ?? .grand }
+    if let device = options.device { settings.device = device }
+    if options.fullScreen { settings.fullScreen = true }
+  }
+
+  /// The SoundFont of the grand: the one named, or the standard one where it is installed.
+  private var grandFont: String? {
+    let named = options.piano.flatMap { PianoKind(rawValue: $0) == nil ? $0 : nil }
+    return named ?? (SampledPiano.isAvailable ? SampledPiano.standardFont : nil)
+  }
+
+  /// Plays on the sampled grand or not: reading its font takes a second or two, in which the modal piano plays.
+  private func grandSetter(_ engine: Engine, _ services: PlatformServices) -> ((Bool) -> Void)? {
+    guard let font = grandFont else { return nil }
+    var isLoaded = false
+    return { wanted in
+      engine.setPiano(wanted ? .grand : .modal)
+      guard wanted, !isLoaded else { return }
+      isLoaded = true
+      services.inBackground {
+        guard let grand = try? SampledPiano(font: font) else { return }
+        // The engine plays it to the end of the program.
+        _ = Unmanaged.passRetained(grand)
+        engine.attach(grand.instrument)
+      }
+    }
+  }
+
+  private var rulesName: String { options.scoreRules ?? RuleLibrary.standard }
+
+  /// The themes beside the rule files.
+  private var themesFolder: String? {
+    RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in
+      path.lastIndex(of: "/").map { path[..<$0] + "/themes" }
+    }
+  }
+
+  /// What this machine has, as the game asks for it.
+  private func machine(
+    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures
+  ) -> Machine {
+    var sound = Sound()
+    sound.framesBegun = { engine.framesBegun }
+    sound.post = { engine.post($0) }
+    sound.setVolume = { engine.setVolume(decibels: $0) }
+    sound.setPreviewLevel = { engine.setPreviewLevel(decibels: $0) }
+    sound.setDroneLevel = { engine.setDroneLevel(decibels: $0) }
+    sound.setMuted = { engine.setMuted($0) }
+    sound.setTuning = { engine.setTuning(a4: $0) }
+    sound.load = { engine.load(Patch($0)) }
+    var rules = RuleShelf { name throws(RuleShelf.Refusal) in
+      do throws(ScoreFileError) {
+        let loaded = try RuleLibrary.load(name)
+        return .init(rules: loaded.rules, reference: loaded.reference)
+      } catch {
+        throw RuleShelf.Refusal(error.description)
+      }
+    }
+    rules.names = RuleLibrary.names
+    rules.path = { RuleLibrary.path(of: $0) }
+    let security: MatchClient.Configuration.Security = options.tls ? .tls : options.plain ? .plain : .automatic
+    let font = grandFont
+    var machine = Machine(
+      services: services, sound: sound, rules: rules,
+      connect: { address, guest in Connection(to: address, guest: guest, security, services) },
+      milliseconds: { MatchClient.now },
+      keep: { piece, name, kept, done in
+        let keeper = PieceKeeper(
+          record: piece.record, rules: piece.rules, human: piece.human, title: piece.title,
+          grand: piece.isGrand ? font : nil, a4: piece.a4, writeFile: services.writeFile)
+        let folder = "\(services.dataFolder())/pieces/\(name)"
+        services.inBackground {
+          let trouble = keeper.write(to: folder) { percent in
+            done("\(piece.keeping) \(percent) %")
+            services.wake()
+          }
+          done(trouble ?? "\(kept) \(folder)")
+        }
+      })
+    machine.themesFolder = themesFolder
+    machine.host = { near.host(in: services.dataFolder() + "/server") }
+    machine.neighbours = { network, isLooking, now in
+      near.meet(network, isLooking: isLooking, at: now)
+      return (near.server?.address, near.rooms)
+    }
+    machine.takePicture = { pictures.wanted.append($0) }
+    return machine
+  }
+
+  private func script() throws -> Script? {
+    guard let path = options.script else { return nil }
+    guard let bytes = PlatformServices.headless().readFile(path) else {
+      throw Failure(description: "--script \(path): no such file can be read")
+    }
+    do throws(Script.Fault) {
+      return try Script(text: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw Failure(description: "--script \(path), \(error)")
+    }
+  }
+
+  private func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

@@ -1,0 +1,209 @@
+import Base
+import Foundation
+import Opponents
+import Records
+import TicTacToe
+
+/// What `exact`, `perft`, `solve`, `analyse` and `menace` print.
+package enum AnswerText {
+  /// An exact match as text.
+  package static func exact(_ match: ExactMatch, _ a: String, _ b: String) -> String {
+    func chance(_ fraction: Fraction) -> String { "\(fraction) = \(String(format: "%.9f", fraction.double))" }
+    var out = ""
+    for (x, o, seating) in [(a, b, match.asX), (b, a, match.asO)] {
+      out += "\(x) (X) – \(o) (O)\n"
+      out += "  X wins \(chance(seating.xWin))\n  draw   \(chance(seating.draw))\n  O wins \(chance(seating.oWin))\n"
+      out += "  plies  \(chance(seating.meanPlies))\n"
+    }
+    out += "pairs for \(a), seats swapped\n"
+    for (points, fraction) in zip(["0", "½", "1", "1½", "2"], match.pentanomial) {
+      out += "  \(points)\(String(repeating: " ", count: 3 - points.count))  \(chance(fraction))\n"
+    }
+    out += "  score \(chance(match.score))\(eloText(match.score))\n"
+    return out
+  }
+
+  private static func eloText(_ score: Fraction) -> String {
+    let value = score.double
+    guard value > 0, value < 1 else { return value > 0 ? ", never loses or draws" : ", never scores" }
+    return ", Elo \(Elo.signed(Elo.of(score: value)))"
+  }
+
+  /// An exact match as one line of JSON.
+  package static func exactJSON(_ match: ExactMatch, _ a: String, _ b: String) -> String {
+    func chance(_ fraction: Fraction) -> JSON {
+      .object(["exact": .string("\(fraction)"), "value": .double(fraction.double)])
+    }
+    func seating(_ seating: ExactMatch.Seating, _ x: String, _ o: String) -> JSON {
+      .object([
+        "x": .string(x), "o": .string(o), "xWin": chance(seating.xWin), "draw": chance(seating.draw),
+        "oWin": chance(seating.oWin), "meanPlies": chance(seating.meanPlies),
+      ])
+    }
+    return JSON.object([
+      "seatings": .array([seating(match.asX, a, b), seating(match.asO, b, a)]),
+      "pentanomial": .array(match.pentanomial.map(chance)), "score": chance(match.score),
+    ]).text
+  }
+
+  /// Node counts by ply.
+  package static func perft(_ perft: Perft, seconds: Double) -> String {
+    var out = "ply        nodes    X wins    O wins     draws\n"
+    func column(_ number: Int, _ width: Int) -> String {
+      let text = "\(number)"
+      return String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+    for ply in perft.nodes.indices {
+      out +=
+        column(ply, 3) + column(perft.nodes[ply], 13) + column(perft.xWins[ply], 10) + column(perft.oWins[ply], 10)
+        + column(perft.draws[ply], 10) + "\n"
+    }
+    return out + "nodes \(perft.totalNodes), games \(perft.totalGames); "
+      + String(format: "%.2f ms\n", seconds * 1000)
+  }
+
+  /// Node counts as one line of JSON.
+  package static func perftJSON(_ perft: Perft, seconds: Double) -> String {
+    func list(_ values: [Int]) -> JSON { .array(values.map { .int($0) }) }
+    return JSON.object([
+      "nodes": list(perft.nodes), "xWins": list(perft.xWins), "oWins": list(perft.oWins),
+      "draws": list(perft.draws), "totalNodes": .int(perft.totalNodes),
+      "totalGames": .int(perft.totalGames), "seconds": .double(seconds),
+    ]).text
+  }
+
+  /// The value, distance and best moves of a position, and a board with both.
+  package static func solve(_ position: Position) -> String {
+    var out = "position  \(position.notation)\n"
+    guard position.outcome == nil else {
+      let result = position.winner.map { "\($0.letter) won" } ?? "a draw"
+      return out + "finished: \(result)\n" + board(position) { _ in nil }
+    }
+    let evaluation = Solver.shared.evaluation(of: position)
+    out += "\(position.turn.letter) to move: \(evaluation.text), \(evaluation.distance) plies to the end\n"
+    out += "keep it   \(names(Solver.shared.valuePreservingMoves(in: position)))\n"
+    out += "best      \(names(Solver.shared.distanceOptimalMoves(in: position)))\n"
+    let threats = position.winningSquares(for: position.turn.opponent)
+    if !threats.isEmpty { out += "threats   \(position.turn.opponent.letter) wins at \(names(threats))\n" }
+    let forks = position.forkSquares(for: position.turn)
+    if !forks.isEmpty { out += "forks     \(names(forks))\n" }
+    let choices = Analysis.choices(in: position)
+    return out
+      + board(position) { square in
+        choices.first { $0.square == square }.map {
+          switch $0.evaluation.value {
+          case .win: "+\($0.evaluation.distance)"
+          case .draw: "=\($0.evaluation.distance)"
+          case .loss: "-\($0.evaluation.distance)"
+          }
+        }
+      } + "(+N wins, =N draws, -N loses; N plies to the end)\n"
+  }
+
+  private static func names(_ squares: SquareSet) -> String { squares.map(\.name).joined(separator: " ") }
+
+  private static func board(_ position: Position, _ cell: (Square) -> String?) -> String {
+    var out = ""
+    for row in 0..<3 {
+      out += "  \(3 - row) "
+      for column in 0..<3 {
+        let square = Square(row * 3 + column)
+        let text = position[square].map { "\($0.letter)" } ?? cell(square) ?? "."
+        out += " " + text + String(repeating: " ", count: 3 - text.count)
+      }
+      out += "\n"
+    }
+    return out + "     a   b   c\n"
+  }
+
+  /// A position solved, as one line of JSON.
+  package static func solveJSON(_ position: Position) -> String {
+    let evaluation = Solver.shared.evaluation(of: position)
+    func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
+    return JSON.object([
+      "position": .string(position.notation), "over": .bool(position.outcome != nil),
+      "value": .string("\(evaluation.value)"), "distance": .int(evaluation.distance),
+      "valuePreserving": list(position.outcome == nil ? Solver.shared.valuePreservingMoves(in: position) : []),
+      "distanceOptimal": list(position.outcome == nil ? Solver.shared.distanceOptimalMoves(in: position) : []),
+      "cells": .object(
+        JSONObject(
+          fields: Analysis.choices(in: position).map {
+            .init(
+              name: $0.square.name,
+              value: ["value": .string("\($0.evaluation.value)"), "distance": .int($0.evaluation.distance)])
+          })),
+    ]).text
+  }
+
+  /// A game move by move.
+  package static func analysis(_ record: Record) -> String {
+    let analysis = Analysis(of: record.game)
+    var out = "\(record[player: .x] ?? "X") – \(record[player: .o] ?? "O"), \(record.resultToken)\n"
+    for (index, entry) in analysis.entries.enumerated() {
+      let facts = entry.facts
+      var notes: [String] = []
+      if facts.isMistake {
+        notes.append("mistake: \(facts.valueBefore) to \(facts.valueAfter), better \(names(entry.best))")
+      }
+      if facts.isOnlyMove { notes.append("only move") }
+      if facts.isBlock { notes.append("block") }
+      if !facts.threats.isEmpty {
+        notes.append("\(facts.isFork ? "fork at" : "threatens") \(names(facts.threats))")
+      }
+      if facts.isAwakening { notes.append("decided") }
+      if let outcome = facts.outcome {
+        notes.append(outcome == .draw ? "full board" : "line \(names(facts.winningCells))")
+      }
+      out +=
+        "\(index + 1). \(facts.mover.letter) \(facts.square.name)  \(entry.after.text)"
+        + (notes.isEmpty ? "" : "  – " + notes.joined(separator: ", ")) + "\n"
+    }
+    if let first = analysis.firstMistake {
+      let facts = analysis.entries[first].facts
+      out += "first mistake: move \(first + 1), \(facts.mover.letter) \(facts.square.name)\n"
+    } else {
+      out += "no mistakes\n"
+    }
+    out += String(
+      format: "accuracy: X %.1f %%, O %.1f %%\n", analysis.accuracy(of: .x) * 100, analysis.accuracy(of: .o) * 100)
+    return out
+  }
+
+  /// A game analysed, as one line of JSON.
+  package static func analysisJSON(_ record: Record) -> String {
+    let analysis = Analysis(of: record.game)
+    func list(_ squares: SquareSet) -> JSON { .array(squares.map { .string($0.name) }) }
+    let moves = analysis.entries.map { entry -> JSON in
+      .object([
+        "move": .string(entry.facts.square.name), "side": .string("\(entry.facts.mover)"),
+        "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
+        "distance": .int(entry.after.distance), "best": list(entry.best),
+        "mistake": .bool(entry.facts.isMistake), "onlyMove": .bool(entry.facts.isOnlyMove),
+        "block": .bool(entry.facts.isBlock), "fork": .bool(entry.facts.isFork),
+        "threats": list(entry.facts.threats), "accuracy": .double(entry.accuracy),
+      ])
+    }
+    return JSON.object([
+      "result": .string(record.resultToken), "moves": .array(moves),
+      "firstMistake": analysis.firstMistake.map { .int($0 + 1) } ?? .null,
+      "accuracyX": .double(analysis.accuracy(of: .x)), "accuracyO": .double(analysis.accuracy(of: .o)),
+    ]).text
+  }
+
+  /// The matchboxes: for each side and ply, the label as a board with the beads of each move.
+  package static func boxes(_ menace: Menace) -> String {
+    let labels = MenaceBoxes.shared.boxes
+    var out = "\(labels.count) boxes, \(menace.gamesLearned) games learned\n"
+    for ply in 0..<8 {
+      let chosen = labels.indices.filter { labels[$0].ply == ply }
+      out += "\nply \(ply), \(ply % 2 == 0 ? "X" : "O") to move: \(chosen.count) boxes\n"
+      for index in chosen {
+        let label = labels[index]
+        out +=
+          "\(label.notation)\n"
+          + board(label) { menace.beads[index][$0.index] > 0 ? "\(min(999, menace.beads[index][$0.index]))" : "." }
+      }
+    }
+    return out
+  }
+}

@@ -1,0 +1,27 @@
+/// What a user or an engine did wrong, in one line.
+package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of failure it is; decides the exit code.
+  package enum Kind: Sendable, Hashable {
+    /// A bad argument or file: exit code 2.
+    case badInput
+    /// An engine did not complete its handshake: exit code 1.
+    case handshake
+    /// The system refused processes, descriptors, memory or room on a disk: exit code 3.
+    case lack
+  }
+
+  /// The kind.
+  package let kind: Kind
+  /// What is wrong and what is allowed.
+  package let description: String
+
+  /// Makes an error.
+  package init(_ description: String, kind: Kind = .badInput) {
+    (self.kind, self.description) = (kind, description)
+  }
+
+  /// The system has no more of something.
+  static func lack(_ what: String) -> ArenaError {
+    ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .lack)
+  }
+}

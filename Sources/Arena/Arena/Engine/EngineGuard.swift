@@ -1,0 +1,167 @@
+import CProcess
+import Foundation
+
+/// A pipe that the handler of `SIGCHLD` writes to.
+nonisolated(unsafe) private var childrenEnds: [Int32] = [-1, -1]
+
+/// The process between the arena and an engine (`alina-arena guard -- COMMAND…`): it outlives a killed arena just long
+/// enough to kill the engine and everything the engine started.
+///
+/// It adopts the orphans among its descendants (`PR_SET_CHILD_SUBREAPER`): whoever leaves the session, the process group
+/// and its parent is a child of the guard for that, and while the guard has children it is not done.
+package enum EngineGuard {
+  /// Milliseconds after which the guard gives up killing: what is left then waits in the kernel and dies there.
+  static let patience = 3000.0
+
+  /// How a report begins when the system refused the engine.
+  static let lack = "could not be started for now"
+
+  /// Starts `-C FOLDER -- COMMAND…` with our standard input and output, tells the arena on descriptor 3 how it ended, and kills all
+  /// it started when it ends or the arena closes the descriptor.
+  package static func run(_ words: [String]) -> Never {
+    let command = Array(words.dropFirst(3))
+    // What ends the arena ends the guard too, but not before the engine: `pkill alina-arena` means both.
+    for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
+    guard alina_adopt_orphans() == 0 else {
+      report("cannot be guarded: \(systemReason)")
+      exit(127)
+    }
+    _ = fcntl(3, F_SETFD, FD_CLOEXEC)
+    guard pipe(&childrenEnds) == 0 else {
+      report("\(lack): \(systemReason)")
+      exit(127)
+    }
+    for end in childrenEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(childrenEnds[1], F_SETFL, O_NONBLOCK)
+    signal(SIGCHLD) { _ in
+      var byte: UInt8 = 0
+      _ = write(childrenEnds[1], &byte, 1)
+    }
+    guard chdir(words[1]) == 0 else {
+      report("cannot be started in \(words[1]): \(systemReason)")
+      exit(127)
+    }
+    var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
+    arguments.append(nil)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    var signals = sigset_t()
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    var engine: pid_t = 0
+    let code = posix_spawnp(&engine, command[0], nil, &attributes, arguments, environ)
+    guard code == 0 else {
+      let isLack = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code)
+      report("\(isLack ? lack : "cannot be started"): \(String(cString: strerror(code)))")
+      exit(127)
+    }
+    // The pipes are the engine's now: their ends must be seen when it closes them.
+    close(0)
+    close(1)
+    // The arena sends nothing but a processor's number for the engine to stay on, in digits and a line's end.
+    var (byte, core) = (UInt8(0), 0)
+    var items = [childrenEnds[0], 3].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while true {
+      guard poll(&items, 2, -1) > 0 else { continue }
+      if items[0].revents != 0 {
+        _ = read(childrenEnds[0], &byte, 1)
+        // Adopted orphans end here too; only the engine's own end counts.
+        var (status, ended) = (Int32(0), pid_t(1))
+        while ended > 0, ended != engine { ended = waitpid(-1, &status, WNOHANG) }
+        if ended == engine {
+          let signal = status & 0x7F
+          report(signal == 0 ? "exited with code \(status >> 8 & 0xFF)" : "crashed with signal \(signal)")
+          killAll()
+        }
+      }
+      guard items[1].revents != 0 else { continue }
+      let count = read(3, &byte, 1)
+      if count == 0 || (count < 0 && errno != EINTR) { killAll() }
+      if count == 1, (0x30...0x39).contains(byte), core < 1024 {
+        core = core * 10 + Int(byte - 0x30)
+      } else if count == 1 {
+        _ = alina_stay_on(engine, Int32(core))
+        core = 0
+      }
+    }
+  }
+
+  private static func report(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = write(3, bytes, bytes.count)
+  }
+
+  /// Kills every descendant, and again those that came meanwhile, until we have no children; then ends.
+  private static func killAll() -> Never {
+    let deadline = monotonicMilliseconds() + patience
+    while monotonicMilliseconds() < deadline {
+      var found: [pid_t] = []
+      stop(childrenOf: getpid(), &found)
+      for pid in found { kill(pid, SIGKILL) }
+      var ended: pid_t = 0
+      repeat {
+        var status: Int32 = 0
+        ended = waitpid(-1, &status, WNOHANG)
+      } while ended > 0
+      if ended < 0, errno == ECHILD { break }
+      usleep(200)
+    }
+    _exit(1)
+  }
+
+  /// Stops the children of a process and theirs; who is stopped starts no others while we look.
+  private static func stop(childrenOf parent: pid_t, _ found: inout [pid_t]) {
+    for child in children(of: parent) where !found.contains(child) {
+      kill(child, SIGSTOP)
+      found.append(child)
+      stop(childrenOf: child, &found)
+    }
+  }
+
+  /// The processes whose parent is `parent`: as the kernel lists them, or where it does not, found among all.
+  private static func children(of parent: pid_t) -> [pid_t] {
+    var result: [pid_t] = []
+    var isListed = false
+    for thread in numbers(in: "/proc/\(parent)/task") {
+      guard let text = contents("/proc/\(parent)/task/\(thread)/children") else { continue }
+      isListed = true
+      result += text.split(separator: " ").compactMap { pid_t($0) }
+    }
+    if isListed { return result }
+    return numbers(in: "/proc").filter { pid in
+      // PID (NAME) STATE PARENT …; the name may hold anything, brackets too.
+      guard let text = contents("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
+      return text[end...].split(separator: " ").dropFirst(2).first == "\(parent)"
+    }
+  }
+
+  private static func numbers(in folder: String) -> [pid_t] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var result: [pid_t] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if let number = pid_t(name) { result.append(number) }
+    }
+    return result
+  }
+
+  /// A small file of /proc, or `nil` where it is not there any more.
+  private static func contents(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    while true {
+      let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { space in
+        let count = read(descriptor, space.baseAddress, 4096)
+        if count > 0 { bytes.append(contentsOf: space[..<count]) }
+        return count
+      }
+      guard count > 0 else { return count == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
+    }
+  }
+}

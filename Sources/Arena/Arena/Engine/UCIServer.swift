@@ -1,0 +1,250 @@
+import Base
+import Foundation
+import Opponents
+import TicTacToe
+
+/// One of our players as a UCI engine; a state machine from lines to lines, so that a transcript is a test.
+///
+/// Speaks our notation and cutechess-cli's (`-variant tictactoe`), whichever it was last spoken to in.
+package struct UCIServer {
+  /// What the caller must do after a line.
+  package enum Action {
+    /// Write these lines and read on.
+    case reply([String])
+    /// Search on another thread, write what comes out and tell `finish`; meanwhile hear `isready` and `stop`.
+    case search(Search)
+    /// Write these lines and end.
+    case quit
+  }
+
+  /// Names of players that can be chosen with `setoption name Player`.
+  static let players = SimpleOpponent.allCases.map(\.name) + Level.all.map(\.name)
+  /// The longest line read.
+  package static let lineLimit = 4096
+
+  private var player: any Opponent
+  private var seed: UInt64
+  private var generator: SplitMix64
+  private var games: UInt64 = 0
+  private var notation = UCINotation.native
+  private var position = Position.start
+  private var lastMove: Square?
+  /// What was found while the search is "infinite": told when stopped.
+  private var held: [String]?
+
+  /// A search that takes its time.
+  package final class Search: @unchecked Sendable {
+    /// Ends it.
+    package let stop = StopSignal()
+    /// Whether its move is held back until it is stopped.
+    package let isInfinite: Bool
+    fileprivate let ended = DispatchSemaphore(value: 0)
+    fileprivate var generator: SplitMix64
+    private let deadline: Double
+    private let simulations: Int
+    private let server: UCIServer
+
+    fileprivate init(_ server: UCIServer, simulations: Int, deadline: Double, isInfinite: Bool) {
+      (self.server, self.simulations, self.deadline) = (server, simulations, deadline)
+      (self.isInfinite, generator) = (isInfinite, server.generator)
+    }
+
+    /// Searches; what to write.
+    package func run() -> [String] {
+      let square = MonteCarloSearch().bestMove(
+        in: server.position, simulations: simulations, using: &generator
+      ) { stop.isSet || monotonicMilliseconds() > deadline }
+      while isInfinite, !stop.isSet { usleep(1000) }
+      return server.found(square)
+    }
+  }
+
+  /// Makes an engine that plays as `player`.
+  package init(player: any Opponent, seed: UInt64) {
+    (self.player, self.seed) = (player, seed)
+    generator = SplitMix64(seed: seed, index: 0)
+  }
+
+  /// Answers a line.
+  package mutating func handle(_ line: String) -> Action {
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    switch words.first {
+    case "uci": return .reply(identity)
+    case "isready": return .reply(["readyok"])
+    case "ucinewgame":
+      games += 1
+      generator = SplitMix64(seed: seed, index: games)
+      position = .start
+      lastMove = nil
+      held = nil
+      return .reply([])
+    case "setoption": return .reply(setOption(words))
+    case "position": return .reply(setPosition(Array(words.dropFirst())))
+    case "go": return go(Array(words.dropFirst()))
+    case "stop", "ponderhit":
+      defer { held = nil }
+      return .reply(held ?? [])
+    case "quit": return .quit
+    // An empty or unknown line is passed over, as the protocol asks.
+    default: return .reply([])
+    }
+  }
+
+  private var identity: [String] {
+    [
+      "id name Alina \(player.name)", "id author the Alina team",
+      "option name UCI_Variant type combo default tictactoe var tictactoe",
+      "option name Player type combo default \(player.name)"
+        + (UCIServer.players + (UCIServer.players.contains(player.name) ? [] : [player.name]))
+        .map { " var \($0)" }.joined(),
+      "option name Seed type spin default \(seed) min 0 max 2147483647", "uciok",
+    ]
+  }
+
+  private mutating func setOption(_ words: [String]) -> [String] {
+    guard let nameAt = words.firstIndex(of: "name") else { return ["info string setoption needs a name"] }
+    let valueAt = words.firstIndex(of: "value") ?? words.endIndex
+    guard nameAt < valueAt else { return ["info string setoption needs a name before its value"] }
+    let name = words[(nameAt + 1)..<valueAt].joined(separator: " ")
+    let value = words[min(valueAt + 1, words.endIndex)...].joined(separator: " ")
+    switch name {
+    case "UCI_Variant":
+      guard value == "tictactoe" else { return ["info string variant '\(value)' is not played, only tictactoe"] }
+      notation = .cutechess
+    case "Seed":
+      guard let number = UInt64(value) else { return ["info string Seed '\(value)' is no number"] }
+      seed = number
+      generator = SplitMix64(seed: seed, index: games)
+    case "Player":
+      guard let chosen = try? PlayerSpec(value).stateless() else {
+        return ["info string player '\(value)' is unknown"]
+      }
+      player = chosen
+    default: return ["info string option '\(name)' is unknown"]
+    }
+    return []
+  }
+
+  private mutating func setPosition(_ words: [String]) -> [String] {
+    let movesAt = words.firstIndex(of: "moves") ?? words.endIndex
+    var next: Position
+    switch words.first {
+    case "startpos": next = .start
+    case "fen":
+      guard let read = UCINotation.position(Array(words[1..<max(1, movesAt)])) else {
+        return ["info string the position cannot be read"]
+      }
+      if words.dropFirst().first?.contains("[") == true { notation = .cutechess }
+      next = read
+    default: return ["info string position needs startpos or fen"]
+    }
+    var last: Square?
+    for word in words.dropFirst(movesAt + 1) {
+      guard let square = UCINotation.square(word), next.legalMoves.contains(square) else {
+        return ["info string move '\(word.prefix(16))' is not legal"]
+      }
+      if word.contains("@") { notation = .cutechess }
+      next = next.playing(square)
+      last = square
+    }
+    (position, lastMove) = (next, last)
+    return []
+  }
+
+  private mutating func go(_ words: [String]) -> Action {
+    guard position.outcome == nil else { return .reply(["bestmove (none)"]) }
+    let isInfinite = words.contains("infinite") || words.contains("ponder")
+    if let searching = player as? MonteCarloOpponent {
+      func value(_ name: String) -> Double? {
+        let number = words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? Double(words[$0 + 1]) : nil }
+        return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
+      }
+      let left = value(position.turn == .x ? "wtime" : "btime").map { TimeLimit.share(of: Int($0)) }
+      // A little is kept for the way back.
+      let time = value("movetime").map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
+      return .search(
+        Search(
+          self, simulations: min(searching.simulations, value("nodes").map { max(1, Int($0)) } ?? .max),
+          deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
+    }
+    let lines = found(player.move(in: position, lastMove: lastMove, using: &generator))
+    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
+    guard isInfinite else { return .reply(lines) }
+    held = [lines[1]]
+    return .reply([lines[0]])
+  }
+
+  /// Takes what a search left of the seed's numbers.
+  package mutating func finish(_ search: Search) { generator = search.generator }
+
+  /// What is said of a move that was found.
+  private func found(_ square: Square) -> [String] {
+    let evaluation = Solver.shared.evaluation(of: position)
+    let score =
+      switch evaluation.value {
+      case .draw: "cp 0"
+      case .win: "mate \((evaluation.distance + 1) / 2)"
+      case .loss: "mate -\(evaluation.distance / 2)"
+      }
+    return [
+      "info depth \(max(1, evaluation.distance)) score \(score) pv \(notation.text(of: square))",
+      "bestmove \(notation.text(of: square))",
+    ]
+  }
+
+  /// Reads lines from a descriptor and answers on another until `quit` or the end.
+  package mutating func serve(input: Int32, output: Int32) {
+    let writing = NSLock()
+    let write: @Sendable ([String]) -> Void = { lines in
+      let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+      writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
+    }
+    var running: Search?
+    /// Waits for the search; an infinite one is ended.
+    func end(_ server: inout UCIServer, stopping: Bool) {
+      guard let search = running else { return }
+      if stopping || search.isInfinite { search.stop.set() }
+      search.ended.wait()
+      server.finish(search)
+      running = nil
+    }
+    defer { end(&self, stopping: false) }
+    var buffer: [UInt8] = []
+    var isSkipping = false
+    var space = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(input, &space, space.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      buffer.append(contentsOf: space[..<count])
+      while let newline = buffer.firstIndex(of: 0x0A) {
+        let line = String(decoding: buffer[..<newline], as: UTF8.self)
+        buffer.removeSubrange(...newline)
+        if isSkipping {
+          isSkipping = false
+          continue
+        }
+        switch line.split(whereSeparator: \.isWhitespace).first {
+        case nil, "isready": break
+        case "stop", "ponderhit", "quit": end(&self, stopping: true)
+        default: end(&self, stopping: false)
+        }
+        switch handle(line) {
+        case .reply(let lines): write(lines)
+        case .search(let search):
+          running = search
+          let work: @Sendable () -> Void = {
+            write(search.run())
+            search.ended.signal()
+          }
+          if !startThread(work) { work() }
+        case .quit: return
+        }
+      }
+      if buffer.count > UCIServer.lineLimit {
+        buffer.removeAll()
+        isSkipping = true
+      }
+    }
+  }
+}

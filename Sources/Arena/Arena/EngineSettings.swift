@@ -1,0 +1,199 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// How one engine is run, beyond its command.
+package struct EngineSettings: Sendable, Hashable {
+  /// A name and a value.
+  package struct Setting: Sendable, Hashable {
+    /// The name.
+    package var name: String
+    /// The value.
+    package var value: String
+  }
+
+  /// The name in tables and records; what the engine calls itself without it.
+  package var name: String?
+  /// The folder it runs in.
+  package var folder: String?
+  /// What is sent with `setoption`, in order.
+  package var options: [Setting] = []
+  /// Variables of its environment.
+  package var environment: [Setting] = []
+  /// Its time; that of the run without it.
+  package var time: TimeLimit?
+  /// The file that what it writes to its standard error is added to.
+  package var log: String?
+
+  /// Nothing special.
+  package init() {}
+
+  /// What stands between the words of an `-engine`.
+  package static let separator: Character = "\u{1F}"
+
+  /// Reads the words of cutechess-cli's `-engine` after those of `-each`: `conf=NAME name= cmd= arg= dir= proto=uci
+  /// tc= st= nodes= timemargin= stderr= option.NAME= env.NAME=`.
+  package static func entrant(
+    _ words: [String], each: [String], default time: TimeLimit
+  ) throws(ArenaError) -> RunConfiguration.Entrant {
+    var settings = EngineSettings()
+    var (command, arguments): (String?, [String]) = (nil, [])
+    var limit: TimeLimit?
+    func refuse(_ word: String, _ what: String) -> ArenaError { ArenaError("-engine \(word): \(what)") }
+    func set(_ list: inout [Setting], _ name: Substring, _ value: String) {
+      list.removeAll { $0.name == name }
+      list.append(Setting(name: String(name), value: value))
+    }
+    for word in each + words {
+      guard let sign = word.firstIndex(of: "=") else { throw refuse(word, "NAME=VALUE is needed") }
+      let (key, value) = (word[..<sign], String(word[word.index(after: sign)...]))
+      guard !value.contains(where: \.isNewline) else { throw refuse(word, "a line's end in a value") }
+      switch key {
+      case "conf":
+        let found = try configured(value)
+        command = found["command"]?.string
+        settings.name = value
+        settings.folder = found["workingDirectory"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        for option in found["options"]?.array ?? [] {
+          guard let name = option["name"]?.string, let value = option["value"] else { continue }
+          set(&settings.options, name[...], value.string ?? value.text)
+        }
+      case "cmd": command = value
+      case "arg": arguments.append(value)
+      case "name": settings.name = value.isEmpty ? nil : String(value.prefix(80))
+      case "dir": settings.folder = value
+      case "stderr": settings.log = value
+      case "proto":
+        guard value == "uci" else { throw refuse(word, "only engines that speak UCI are played") }
+      case "tc", "st", "nodes", "timemargin":
+        var changed = limit ?? time
+        try changed.apply(String(key), value)
+        limit = changed
+      case _ where key.hasPrefix("option.") && key.count > 7: set(&settings.options, key.dropFirst(7), value)
+      case _ where key.hasPrefix("env.") && key.count > 4: set(&settings.environment, key.dropFirst(4), value)
+      default:
+        throw refuse(
+          word, "unknown; allowed: conf, cmd, arg, name, dir, proto, tc, st, nodes, timemargin, stderr, option.X, env.X"
+        )
+      }
+    }
+    guard let command else { throw refuse(words.joined(separator: " "), "cmd= or conf= is missing") }
+    var entrant = RunConfiguration.Entrant(.engine(try PlayerSpec.words(of: command) + arguments))
+    settings.time = limit
+    entrant.engine = settings
+    return entrant
+  }
+
+  /// An engine of cutechess's `engines.json`: in this folder, or in that of the user's settings.
+  private static func configured(_ name: String) throws(ArenaError) -> JSON {
+    let environment = ProcessInfo.processInfo.environment
+    let settings = environment["XDG_CONFIG_HOME"] ?? "\(environment["HOME"] ?? "")/.config"
+    let paths = ["engines.json", "\(settings)/cutechess/engines.json"]
+    for path in paths where access(path, R_OK) == 0 {
+      let list: JSON
+      do { list = try JSON(bytes: try readFile(path, limit: 1 << 20)) } catch { throw ArenaError("\(path): \(error)") }
+      if let engine = list.array?.first(where: { $0["name"]?.string == name }) { return engine }
+    }
+    throw ArenaError("-engine conf=\(name): no such engine in \(paths.joined(separator: " or "))")
+  }
+
+  // MARK: - Header
+
+  /// Adds the members of a header: no paths but the folder's name.
+  func add(to members: inout JSONObject) {
+    func list(_ settings: [Setting]) -> JSON? {
+      guard !settings.isEmpty else { return nil }
+      return .object(JSONObject(fields: settings.map { .init(name: $0.name, value: .string($0.value)) }))
+    }
+    members.add("name", name.map { .string($0) })
+    members.add("folder", folder.map { .string(PlayerSpec.withoutFolders($0)) })
+    members.add("options", list(options))
+    members.add("environment", list(environment))
+    members.add("time", time?.json)
+  }
+
+  /// Reads the members of a header; `nil` where one is wrong.
+  init?(_ json: JSON) {
+    func list(_ name: String) -> [Setting] {
+      (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }
+    }
+    (name, folder) = (json["name"]?.string, json["folder"]?.string)
+    (options, environment) = (list("options"), list("environment"))
+    if let limits = json["time"] {
+      guard let read = TimeLimit(limits) else { return nil }
+      time = read
+    }
+  }
+}
+
+/// How long engines may think about a move, and how the arena asks them to.
+package struct TimeLimit: Sendable, Hashable {
+  /// Milliseconds a move (`go movetime`), 0 with a clock.
+  package var moveTime = 1000
+  /// Milliseconds on the clock at the start, 0 without a clock (`go wtime … btime …`).
+  package var clock = 0
+  /// Milliseconds added after each move.
+  package var increment = 0
+  /// Nodes a move, sent along where above 0 (`go nodes`).
+  package var nodes = 0
+  /// Milliseconds granted beyond the limit before the game is lost.
+  package var margin = 50
+
+  /// A second a move.
+  package init() {}
+
+  /// The longest a single move may take in milliseconds, with `left` on the clock.
+  func patience(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
+
+  /// What a player of ours takes for a move of the milliseconds on its clock: a tenth, and never the last.
+  static func share(of left: Int) -> Double { max(1, min(Double(left) / 10, Double(left) - 200)) }
+
+  /// The longest time in milliseconds.
+  private static let limit = 3_600_000.0
+
+  /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or M:SS, with
+  /// an increment behind a +).
+  package mutating func apply(_ name: String, _ text: String) throws(ArenaError) {
+    func number(_ text: Substring, _ range: ClosedRange<Double>, _ allowed: String) throws(ArenaError) -> Int {
+      guard let value = Double(text), range.contains(value) else { throw ArenaError("\(name) '\(text)': \(allowed)") }
+      return Int(value)
+    }
+    switch name {
+    case "movetime": moveTime = try number(text[...], 1...TimeLimit.limit, "1–3600000")
+    case "nodes": nodes = try number(text[...], 0...1e9, "0–1000000000")
+    case "margin", "timemargin": margin = try number(text[...], 0...TimeLimit.limit, "0–3600000")
+    case "st":
+      guard let seconds = Double(text), (0.001...3600).contains(seconds) else {
+        throw ArenaError("st '\(text)': 0.001–3600 seconds")
+      }
+      (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
+    default:
+      // The moves of cutechess-cli's MOVES/TIME: a side has five at most, so that nobody comes to the next time.
+      let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
+      let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
+        part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
+      }
+      guard (1...2).contains(parts.count), parts[0] >= 0.001, parts.allSatisfy({ (0...3600).contains($0) }) else {
+        throw ArenaError("\(name) '\(text)': SECONDS or SECONDS+INCREMENT, 0.001–3600 and 0–3600; minutes as 1:30")
+      }
+      (moveTime, clock, increment) = (0, Int(parts[0] * 1000), parts.count > 1 ? Int(parts[1] * 1000) : 0)
+    }
+  }
+
+  private nonisolated(unsafe) static let fields: [(String, WritableKeyPath<TimeLimit, Int>)] = [
+    ("moveTime", \.moveTime), ("clock", \.clock), ("increment", \.increment), ("nodes", \.nodes), ("margin", \.margin),
+  ]
+
+  /// The limits as a header has them.
+  var json: JSON {
+    .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
+  }
+
+  /// Reads what a header has; `nil` where a member is missing or no such number.
+  init?(_ json: JSON) {
+    for (name, path) in TimeLimit.fields {
+      guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }
+      self[keyPath: path] = number
+    }
+  }
+}

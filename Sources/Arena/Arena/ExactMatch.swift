@@ -1,0 +1,63 @@
+import Opponents
+import TicTacToe
+
+/// The exact result of two memoryless players: every game they can play, weighed by its exact chance.
+package struct ExactMatch: Sendable {
+  /// One seating: who has X is fixed.
+  package struct Seating: Sendable {
+    /// The chance that X wins.
+    package let xWin: Fraction
+    /// The chance of a draw.
+    package let draw: Fraction
+    /// The chance that O wins.
+    package let oWin: Fraction
+    /// The mean number of moves.
+    package let meanPlies: Fraction
+
+    /// Counts every game.
+    package init(x: any MemorylessOpponent, o: any MemorylessOpponent) {
+      let counts = OutcomeCounts<BigNatural>(x: x, o: o)
+      // Brought over one denominator: the product of all.
+      var rest = [BigNatural](repeating: BigNatural(1), count: 11)
+      for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
+      var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))
+      for ply in 0...9 {
+        win = win + counts.xWins[ply] * rest[ply]
+        draw = draw + counts.draws[ply] * rest[ply]
+        loss = loss + counts.oWins[ply] * rest[ply]
+        let ended = counts.xWins[ply] + counts.draws[ply] + counts.oWins[ply]
+        plies = plies + ended * rest[ply] * BigNatural(UInt64(ply))
+      }
+      precondition(win + draw + loss == rest[0], "the chances do not sum to 1")
+      (xWin, self.draw, oWin) = (Fraction(win, rest[0]), Fraction(draw, rest[0]), Fraction(loss, rest[0]))
+      meanPlies = Fraction(plies, rest[0])
+    }
+  }
+
+  /// The first player has X.
+  package let asX: Seating
+  /// The first player has O.
+  package let asO: Seating
+
+  /// Counts both seatings.
+  package init(a: any MemorylessOpponent, b: any MemorylessOpponent) {
+    asX = Seating(x: a, o: b)
+    asO = Seating(x: b, o: a)
+  }
+
+  /// The chances that a pair of games brings the first player 0, ½, 1, 1½ and 2 points.
+  package var pentanomial: [Fraction] {
+    let first = [asX.oWin, asX.draw, asX.xWin]
+    let second = [asO.xWin, asO.draw, asO.oWin]
+    var result = [Fraction](repeating: Fraction(BigNatural(0), BigNatural(1)), count: 5)
+    for i in 0..<3 { for j in 0..<3 { result[i + j] = result[i + j] + first[i] * second[j] } }
+    return result
+  }
+
+  /// The first player's mean score over both seats, 0–1.
+  package var score: Fraction {
+    pentanomial.enumerated().reduce(Fraction(BigNatural(0), BigNatural(1))) {
+      $0 + $1.element * Fraction(BigNatural(UInt64($1.offset)), BigNatural(4))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import Foundation
+
+/// Why the system refused what was asked of it last.
+var systemReason: String { String(cString: strerror(errno)) }
+
+/// Puts a file that is whole in its place.
+func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
+  guard rename(part, path) == 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
+}
+
+/// Opens a file to be read; a folder is none.
+func openFile(_ path: String) throws(ArenaError) -> FileHandle {
+  var status = stat()
+  guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
+    throw ArenaError("\(path): \(systemReason)")
+  }
+  guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(path): is a folder") }
+  return handle
+}
+
+/// Reads a file of at most `limit` bytes.
+func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
+  let handle = try openFile(path)
+  defer { try? handle.close() }
+  let data: Data
+  do { data = try handle.read(upToCount: limit + 1) ?? Data() } catch {
+    throw ArenaError("\(path) cannot be read: \(reason(of: error))")
+  }
+  guard data.count <= limit else { throw ArenaError("\(path) is longer than \(limit) bytes") }
+  return Array(data)
+}
+
+/// Writes a file at once: it holds what it held or all of the new.
+package func writeFile(_ text: String, to path: String) throws(ArenaError) {
+  do { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+    throw ArenaError("\(path) cannot be written: \(reason(of: error))")
+  }
+}
+
+/// Writes all bytes; answers the system's reason where it does not take them.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
+  var sent = 0
+  while sent < bytes.count {
+    let count = write(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent)
+    if count > 0 { sent += count } else if errno != EINTR { return systemReason }
+  }
+  return nil
+}
+
+/// The system's reason behind an error of Foundation.
+package func reason(of error: any Error) -> String {
+  let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
+  return cause.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
+}
+
+/// Writes text to the standard output; throws where it does not take it.
+package func writeOut(_ text: String) throws(ArenaError) {
+  if let reason = Array(text.utf8).withUnsafeBytes({ writeAll($0, to: 1) }) {
+    throw ArenaError("the standard output cannot be written: \(reason)", kind: .lack)
+  }
+}
+
+/// Writes text to the standard error; what that does not take is lost.
+package func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
+
+/// Refuses places for files, some of which may not be wanted: one that another has, the file of games or one of these, that
+/// holds something else, or whose folder cannot be written.
+package func checkPlaces(
+  _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
+) throws(ArenaError) {
+  func place(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
+  var taken = games.map { [place($0): "the games"] } ?? [:]
+  for (option, path) in places {
+    guard let path else { continue }
+    try checkPlace(path, option: option, force: force)
+    if let other = taken.updateValue(option, forKey: place(path)) {
+      throw ArenaError("\(other) and \(option) cannot both be \(path)")
+    }
+  }
+}
+
+private func checkPlace(_ path: String, option: String, force: Bool) throws(ArenaError) {
+  var status = stat()
+  if lstat(path, &status) == 0 {
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw ArenaError("\(option) \(path): is a folder") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw ArenaError("\(option) \(path): is no regular file") }
+    guard force else {
+      let hint = option == "--out" ? "'resume \(path)' to continue it or " : ""
+      throw ArenaError("\(path) exists; use \(hint)--force to replace it")
+    }
+  }
+  guard access(URL(filePath: path).deletingLastPathComponent().path, W_OK | X_OK) == 0 else {
+    throw ArenaError("\(option) \(path) cannot be written: \(systemReason)")
+  }
+}
+
+/// Reads a file line by line.
+package final class LineReader {
+  /// The name of the file.
+  package let path: String
+  /// The number of the line read last, from 1.
+  package private(set) var line = 0
+  /// Bytes of the whole lines that were read.
+  private(set) var wholeBytes = 0
+  private let handle: FileHandle
+  private var buffer: [UInt8] = []
+  private var last = 0..<0
+  private var head = 0
+
+  /// Opens a file; `-` is the standard input.
+  package init(_ path: String) throws(ArenaError) {
+    self.path = path
+    handle = try path == "-" ? .standardInput : openFile(path)
+  }
+
+  deinit { if path != "-" { try? handle.close() } }
+
+  /// An error in the line read last.
+  package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
+
+  /// What is left after the last whole line.
+  package var rest: ArraySlice<UInt8> { buffer[head...] }
+
+  /// The line read last, with its end; until the next is read.
+  var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
+
+  /// Lines are looked at where they lie: nothing moves before the next is read.
+  private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    buffer.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[range]) }
+  }
+
+  /// The next whole line without its end, until another is read; `nil` at the end.
+  package func next() throws(ArenaError) -> UnsafeRawBufferPointer? {
+    var searched = head
+    while true {
+      let found = buffer.withUnsafeBytes { bytes -> Int? in
+        guard searched < bytes.count, let base = bytes.baseAddress,
+          let place = memchr(base + searched, 0x0A, bytes.count - searched)
+        else { return nil }
+        return UnsafeRawPointer(place) - base
+      }
+      if let found {
+        last = head..<found
+        line += 1
+        wholeBytes += found + 1 - head
+        head = found + 1
+        return bytes(last)
+      }
+      guard buffer.count - head < 1 << 24 else { throw ArenaError("\(path), line \(line + 1): longer than 16 MiB") }
+      buffer.removeSubrange(..<head)
+      (head, searched) = (0, buffer.count)
+      guard try fill() else { return nil }
+    }
+  }
+
+  /// Reads on; `false` at the end.
+  private func fill() throws(ArenaError) -> Bool {
+    do {
+      guard let data = try handle.read(upToCount: 1 << 20), !data.isEmpty else { return false }
+      buffer.append(contentsOf: data)
+      return true
+    } catch { throw ArenaError("\(path), line \(line + 1) cannot be read: \(reason(of: error))") }
+  }
+
+  /// The first bytes of the file, before a line is read.
+  package func begins(with text: String) throws(ArenaError) -> Bool {
+    if buffer.isEmpty { _ = try fill() }
+    return buffer.starts(with: text.utf8)
+  }
+}

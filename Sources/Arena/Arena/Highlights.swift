@@ -1,0 +1,85 @@
+import Records
+import TicTacToe
+
+/// The games of a run that are worth hearing, picked as they pass: one look at each, in any order, a few words of memory.
+///
+/// Of games that are as good the one with the lowest index is taken, so that the choice depends on nothing but the games.
+/// A game that ended by forfeit can only be the first.
+struct Highlights: Sendable {
+  /// Why a game is chosen.
+  enum Choice: String, Sendable, Hashable, CaseIterable {
+    case first, shortest, longest, dramatic
+  }
+
+  /// A game and how good it is.
+  struct Candidate: Sendable, Hashable {
+    var score: Int
+    var line: GameLine.Content
+  }
+
+  /// The best so far, in the order of the choices.
+  private var best = [Candidate?](repeating: nil, count: Choice.allCases.count)
+
+  init() {}
+
+  /// The games of a block.
+  init(_ block: Block, _ stage: Stage, _ configuration: RunConfiguration) {
+    for index in block.indices {
+      let (game, scheduled) = (block[index], stage.game(index))
+      let start = configuration.openings.start(pair: scheduled.opening)
+      for (place, choice) in Choice.allCases.enumerated() where choice == .first || game.ending == .normal {
+        let score =
+          switch choice {
+          case .first: 0
+          case .shortest: -game.count
+          case .longest: game.count
+          case .dramatic: Drama.shared.points(of: game, start: start)
+          }
+        if let known = best[place], known.score >= score { continue }
+        let line = GameLine.Content(
+          index: index, x: scheduled.x, o: scheduled.o, start: start, game: game, notes: block.notes[index])
+        best[place] = Candidate(score: score, line: line)
+      }
+    }
+  }
+
+  /// Takes in what was found in other games.
+  mutating func merge(_ other: Highlights) {
+    for (place, found) in other.best.enumerated() {
+      guard let found else { continue }
+      if let known = best[place], (known.score, -known.line.index) >= (found.score, -found.line.index) { continue }
+      best[place] = found
+    }
+  }
+
+  /// What was chosen, in the order of the choices; a game chosen twice comes once, under all its names.
+  var chosen: [(choices: [Choice], line: GameLine.Content)] {
+    var result: [(choices: [Choice], line: GameLine.Content)] = []
+    for (choice, candidate) in zip(Choice.allCases, best) {
+      guard let candidate else { continue }
+      if let place = result.firstIndex(where: { $0.line.index == candidate.line.index }) {
+        result[place].choices.append(choice)
+      } else {
+        result.append(([choice], candidate.line))
+      }
+    }
+    return result
+  }
+}
+
+/// A game of a run that was chosen to be heard.
+package struct Highlight: Sendable {
+  /// The names it was chosen by: first, shortest, longest, dramatic.
+  package let choices: [String]
+  /// Its index in the run.
+  package let game: Int
+  /// What makes it dramatic, in points.
+  package let drama: Int
+  /// Its record.
+  package let record: Record
+  /// Where its score was written.
+  package var files: [String] = []
+
+  /// Every name a game can be chosen by.
+  package static let names = Highlights.Choice.allCases.map(\.rawValue)
+}

@@ -1,0 +1,68 @@
+import Foundation
+import TicTacToe
+
+/// Shards of one run put together.
+package enum Merge {
+  /// Writes the file that one machine would have written; every game of the shards is checked as on resuming. Matchboxes
+  /// are looked for by name and hash in `folders` and the current one.
+  package static func write(
+    _ paths: [String], to target: String, folders: [String] = []
+  ) throws(ArenaError) -> RunReport {
+    var shards: [(shard: Shard, reader: GameFileReader)] = []
+    for path in paths {
+      let reader = try GameFileReader(path)
+      guard let shard = reader.configuration.shard else { throw ArenaError("\(path) is no shard of a run") }
+      shards.append((shard, reader))
+    }
+    shards.sort { $0.shard.number < $1.shard.number }
+    guard let first = shards.first else { throw ArenaError("no shard was given") }
+    for (shard, reader) in shards {
+      var same = reader.configuration
+      same.shard = first.shard
+      let differences = same.differences(from: first.reader.configuration)
+      guard shard.count == first.shard.count, differences.isEmpty else {
+        let what = shard.count == first.shard.count ? differences.joined(separator: "; ") : "\(shard.text)"
+        throw ArenaError("\(reader.lines.path) is of another run than \(first.reader.lines.path): \(what)")
+      }
+    }
+    for (one, other) in zip(shards, shards.dropFirst()) where one.shard == other.shard {
+      throw ArenaError("\(one.reader.lines.path) and \(other.reader.lines.path) are both shard \(one.shard.text)")
+    }
+    let given = Set(shards.map(\.shard.number))
+    let missing = (1...first.shard.count).filter { !given.contains($0) }.map { "\($0)/\(first.shard.count)" }
+    guard missing.isEmpty else { throw ArenaError("missing: shard \(missing.joined(separator: ", "))") }
+
+    var configuration = first.reader.configuration
+    configuration.shard = nil
+    var located = configuration
+    for index in located.entrants.indices where !located.entrants[index].spec.isEngine {
+      located.entrants[index] = try located.entrants[index].located(in: folders + ["."])
+    }
+    let players = try Players(located, threads: 1, guardExecutable: "", stop: StopSignal())
+    let state = RunState(configuration, picksHighlights: false)
+    // Only what is whole takes the place of what was there.
+    let part = target + ".merging"
+    let writer = try GameFileWriter(part, header: configuration.headerLine)
+    defer {
+      writer.close()
+      unlink(part)
+    }
+    var schedule = Schedule(configuration)
+    guard let stage = schedule.next() else { throw ArenaError("the run has no games") }
+    state.begin(stage)
+    for (shard, reader) in shards {
+      let indices = reader.configuration.indices ?? stage.indices
+      var replay = Replay(stage, indices, players, state, copyingTo: writer)
+      try replay.run(reader)
+      guard try reader.next() == nil else { throw reader.lines.refusal("the shard was over before this game") }
+      guard reader.footer != nil, replay.next == indices.upperBound else {
+        throw ArenaError("\(reader.lines.path): shard \(shard.text) is not finished; resume it first")
+      }
+    }
+    schedule.finish(stage, doubledPoints: state.doubledPoints)
+    state.close(schedule)
+    try writer.finish(state.footer)
+    try putInPlace(part, target)
+    return state.report
+  }
+}

@@ -1,0 +1,145 @@
+import Base
+import Foundation
+import Records
+import TicTacToe
+
+/// How the games of a pair begin.
+package struct Opening: Sendable, Hashable {
+  /// The position before the moves.
+  package var start: Position
+  /// Moves played for both sides.
+  package var moves: [Square]
+
+  /// The empty board and no moves.
+  package static let none = Opening(start: .start, moves: [])
+
+  /// The position after the moves.
+  package var position: Position { moves.reduce(start) { $0.playing($1) } }
+
+  /// `3/3/3 x` or moves like `b2 a1`.
+  package var text: String {
+    (start == .start ? [] : ["fen \(start.notation)"] + (moves.isEmpty ? [] : ["moves"])).joined(separator: " ")
+      + (start == .start || moves.isEmpty ? "" : " ")
+      + moves.map(\.name).joined(separator: " ")
+  }
+
+  /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or a bare position; the game must not be over.
+  package init(_ line: String) throws(ArenaError) {
+    var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    var start = Position.start
+    if words.first == "fen" { words.removeFirst() }
+    if let first = words.first, first.contains("/") {
+      let hasSide = words.count > 1 && ["x", "o", "w", "b"].contains(words[1].lowercased())
+      let notation = Array(words.prefix(hasSide ? 2 : 1))
+      guard let read = UCINotation.position(notation) else {
+        throw ArenaError("opening '\(line)': '\(notation.joined(separator: " "))' is no position")
+      }
+      start = read
+      words.removeFirst(hasSide ? 2 : 1)
+      // The other fields of an EPD say nothing here.
+      if words.first == "-" { words = Array(words.drop { $0 != "moves" }) }
+    }
+    if words.first == "moves" || words.first == "startpos" { words.removeFirst() }
+    var position = start
+    var moves: [Square] = []
+    for word in words {
+      guard let square = Square(name: word) else { throw ArenaError("opening '\(line)': '\(word)' is no cell") }
+      guard position.legalMoves.contains(square) else { throw ArenaError("opening '\(line)': \(word) is not legal") }
+      position = position.playing(square)
+      moves.append(square)
+    }
+    guard position.outcome == nil else { throw ArenaError("opening '\(line)': the game is over already") }
+    self.init(start: start, moves: moves)
+  }
+
+  init(start: Position, moves: [Square]) {
+    (self.start, self.moves) = (start, moves)
+  }
+}
+
+/// Where openings come from; every pair of games has one, the same for all pairings of a round.
+package enum Openings: Sendable, Hashable {
+  /// The empty board.
+  case none
+  /// So many random moves, other ones for each pair of games.
+  case random(plies: Int)
+  /// A list, in turn.
+  case list([Opening])
+
+  /// The most lines of a file of openings.
+  package static let limit = 10_000
+
+  /// Reads `random:N` or the lines of a file; `#` begins a remark.
+  package init(argument: String) throws(ArenaError) {
+    if argument.hasPrefix("random:") {
+      // Past four plies some random openings would be finished games.
+      guard let plies = Int(argument.dropFirst(7)), (0...4).contains(plies) else {
+        throw ArenaError("--openings '\(argument)': random:0 to random:4")
+      }
+      self = .random(plies: plies)
+      return
+    }
+    let bytes = try readFile(argument, limit: 1 << 20)
+    guard let text = String(validating: bytes, as: UTF8.self)?.trimmingPrefix("\u{FEFF}") else {
+      throw ArenaError("--openings \(argument): not UTF-8")
+    }
+    guard text.drop(while: \.isWhitespace).first == "[" else {
+      self = try Openings(
+        lines: text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init),
+        name: argument)
+      return
+    }
+    // A book of games: each is an opening.
+    let records: [Record]
+    do { records = try Record.all(in: String(text)) } catch { throw ArenaError("--openings \(argument): \(error)") }
+    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves.map(\.square)) }
+    if let place = openings.firstIndex(where: { $0.position.outcome != nil }) {
+      throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
+    }
+    self = try Openings(openings, name: argument)
+  }
+
+  init(lines: [String], name: String) throws(ArenaError) {
+    var list: [Opening] = []
+    for (number, line) in lines.enumerated() {
+      let content = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+      guard content.contains(where: { !$0.isWhitespace }) else { continue }
+      do {
+        list.append(try Opening(String(content).trimmingCharacters(in: .whitespaces)))
+      } catch {
+        throw ArenaError("\(name), line \(number + 1): \(error)")
+      }
+    }
+    try self.init(list, name: name)
+  }
+
+  private init(_ list: [Opening], name: String) throws(ArenaError) {
+    guard !list.isEmpty, list.count <= Openings.limit else {
+      throw ArenaError("\(name): 1–\(Openings.limit) openings are needed, found \(list.count)")
+    }
+    self = .list(list)
+  }
+
+  /// Where a pair of games starts, before the moves of its opening.
+  func start(pair: Int) -> Position { if case .list(let list) = self { list[pair % list.count].start } else { .start } }
+
+  /// The opening of a pair of games.
+  func opening(pair: Int, seed: UInt64) -> Opening {
+    switch self {
+    case .none: return .none
+    case .list(let list): return list[pair % list.count]
+    case .random(let plies):
+      // Another stream than the games' own: their seeds are the plain one.
+      var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
+      var opening = Opening.none
+      var position = Position.start
+      for _ in 0..<plies {
+        let moves = Array(position.legalMoves)
+        let square = moves[generator.below(moves.count)]
+        opening.moves.append(square)
+        position = position.playing(square)
+      }
+      return opening
+    }
+  }
+}

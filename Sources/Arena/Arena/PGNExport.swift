@@ -1,0 +1,104 @@
+import Foundation
+import Records
+import TicTacToe
+
+/// PGN-shaped records made from a file of games.
+package enum PGNExport {
+  /// The record of one game of a run.
+  static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
+    var play = Game(start: game.start)
+    do {
+      for square in game.game.moves { try play.play(square) }
+      if !play.isOver, case .win(let winner) = game.game.outcome {
+        try play.lose(winner.opponent, by: game.game.ending == .time ? .time : .forfeit)
+      }
+    } catch {
+      throw ArenaError("game \(game.index) breaks the rules: \(error)")
+    }
+    var record = Record(game: play)
+    record[tag: "Event"] = "alina-arena \(configuration.format.rawValue)"
+    record[tag: "Date"] = configuration.date
+    record[tag: "Round"] = "\(game.index + 1)"
+    record[player: .x] = configuration.entrants[game.x].displayName
+    record[player: .o] = configuration.entrants[game.o].displayName
+    record.seed = configuration.seed
+    if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
+    for (ply, thought) in (game.notes?.thoughts ?? []).enumerated() {
+      guard let thought else { continue }
+      // As cutechess-cli writes them: score/depth and seconds.
+      let seconds = String(format: "%.3fs", Double(thought.milliseconds) / 1000)
+      try? record.addComment([thought.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
+    }
+    return record
+  }
+
+  /// Writes every game of a finished file as PGN, through a temporary file; `false` and nothing where it was stopped.
+  @discardableResult
+  package static func write(
+    _ path: String, to target: String, stop: StopSignal = StopSignal()
+  ) throws(ArenaError) -> Bool {
+    let temporary = target + ".part"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(systemReason)") }
+    defer {
+      close(descriptor)
+      unlink(temporary)
+    }
+    let reader = try GameFileReader(path)
+    let configuration = reader.configuration
+    let text = LineBuffer(capacity: 1 << 21)
+    /// By who played and the result, the texts before and after the number of a plain game.
+    var frames: [Int: (before: String, after: String)] = [:]
+    func flush() throws(ArenaError) {
+      if let reason = writeAll(text.written, to: descriptor) {
+        throw ArenaError("\(target) cannot be written: \(reason)", kind: .lack)
+      }
+      text.removeAll()
+    }
+    while let content = try reader.next() {
+      if content.notes != nil || content.start != .start {
+        text.append(try record(content, configuration).text + "\n")
+      } else {
+        let key = (content.x << 8 | content.o) << 2 | content.game.result
+        if frames[key] == nil {
+          let tags = try record(content, configuration).text
+          let number = "[Round \"\(content.index + 1)\"]"
+          let parts = tags.split(separator: number, maxSplits: 1)
+          let end = parts[1].range(of: "\n\n")?.upperBound ?? parts[1].endIndex
+          frames[key] = (String(parts[0]) + "[Round \"", "\"]" + parts[1][..<end])
+        }
+        guard let frame = frames[key] else { continue }
+        text.append(frame.before)
+        text.append("\(content.index + 1)")
+        text.append(frame.after)
+        append(content.game, to: text)
+      }
+      if text.count > 1 << 20 { try flush() }
+      if stop.isSet { return false }
+    }
+    try flush()
+    try putInPlace(temporary, target)
+    return true
+  }
+
+  /// Appends the moves and the result of a game from the empty board as `Record` writes them, and an empty line.
+  private static func append(_ game: PackedGame, to text: LineBuffer) {
+    var end = text.reserve(80)
+    func put(_ byte: Int) {
+      end.storeBytes(of: UInt8(truncatingIfNeeded: byte), as: UInt8.self)
+      end += 1
+    }
+    for ply in 0..<game.count {
+      if ply % 2 == 0 {
+        put(0x31 + ply / 2)
+        put(0x2E)
+        put(0x20)
+      }
+      put(0x61 + game.cell(ply) % 3)
+      put(0x33 - game.cell(ply) / 3)
+      put(0x20)
+    }
+    text.advance(to: end)
+    text.append(game.result == 0 ? "1-0\n\n" : game.result == 1 ? "0-1\n\n" : "1/2-1/2\n\n")
+  }
+}

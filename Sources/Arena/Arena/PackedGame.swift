@@ -1,0 +1,66 @@
+import TicTacToe
+
+/// A finished game of the arena in eight bytes; why a forfeit was one is kept beside it.
+package struct PackedGame: Sendable, Hashable {
+  /// Four bits a move from bit 0, count at bit 36, result at bit 40, termination at bit 42.
+  package private(set) var bits: UInt64
+
+  /// A game of its bits; 0 stands for none.
+  @inline(__always)
+  init(bits: UInt64) { self.bits = bits }
+
+  /// What ended the game.
+  package enum Ending: UInt64, Sendable {
+    /// A line or a full board.
+    case normal
+    /// An engine crashed, cheated or spoke nonsense.
+    case forfeit
+    /// An engine did not answer in time.
+    case time
+  }
+
+  /// Packs a game.
+  package init(moves: some Sequence<Square>, outcome: Outcome, ending: Ending = .normal) {
+    var (nibbles, count) = (UInt64(0), UInt64(0))
+    for square in moves {
+      nibbles |= UInt64(square.rawValue) << (4 * count)
+      count += 1
+    }
+    self.init(nibbles: nibbles, count: Int(count), outcome: outcome, ending: ending)
+  }
+
+  @inline(__always)
+  init(nibbles: UInt64, count: Int, outcome: Outcome, ending: Ending = .normal) {
+    let result: UInt64 = outcome == .draw ? 2 : outcome == .win(.x) ? 0 : 1
+    bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
+  }
+
+  /// Who won: 0 X, 1 O, 2 nobody.
+  @inline(__always)
+  var result: Int { Int(truncatingIfNeeded: bits &>> 40 & 3) }
+  /// The number of moves.
+  package var count: Int { Int(bits >> 36 & 15) }
+  /// The moves in order.
+  package var moves: [Square] { (0..<count).map { Square(cell($0)) } }
+  /// The cell of a move, 0–8.
+  @inline(__always)
+  func cell(_ ply: Int) -> Int { Int(bits >> (4 * UInt64(ply)) & 15) }
+  /// The result.
+  package var outcome: Outcome { bits >> 40 & 3 == 2 ? .draw : .win(bits >> 40 & 3 == 0 ? .x : .o) }
+  /// What ended it.
+  package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
+
+  /// Whether its first moves are these.
+  func begins(with opening: [Square]) -> Bool { moves.starts(with: opening) }
+
+  /// Whether the moves are legal, none comes after the end, and the result follows from them or from a forfeit.
+  func isLegal(from start: Position) -> Bool {
+    var position = start
+    for square in moves {
+      guard position.outcome == nil, position.legalMoves.contains(square) else { return false }
+      position = position.playing(square)
+    }
+    return ending == .normal
+      ? position.outcome == outcome : position.outcome == nil && outcome == .win(position.turn.opponent)
+  }
+}

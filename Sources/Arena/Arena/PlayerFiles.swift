@@ -1,0 +1,146 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// The files behind a player's name: headers keep their hashes and not where they lie.
+extension PlayerSpec {
+  /// What stands for the folders that were left out.
+  fileprivate static let ellipsis = "…/"
+
+  /// The player without folders, as headers and records name it: `cmd:/home/me/bot --book=/tmp/b` is
+  /// `cmd:…/bot --book=…/b`.
+  package var portable: PlayerSpec {
+    switch self {
+    case .engine(let words): .engine(words.map(PlayerSpec.withoutFolders))
+    case .menace(let file?): .menace(file: PlayerSpec.withoutFolders(file))
+    default: self
+    }
+  }
+
+  static func withoutFolders(_ word: String) -> String {
+    let (option, path) = parts(of: word)
+    guard path.contains("/") else { return word }
+    return option + ellipsis + (path.split(separator: "/").last ?? "")
+  }
+
+  /// A word's option (`--book=`, or nothing) and what may be a path.
+  private static func parts(of word: String) -> (option: String, path: String) {
+    guard word.hasPrefix("-"), let sign = word.firstIndex(of: "=") else { return ("", word) }
+    return (String(word[...sign]), String(word[word.index(after: sign)...]))
+  }
+
+  /// The words that may name files; the first is the program.
+  private var words: [String] {
+    switch self {
+    case .engine(let words): words
+    case .menace(let file?): [file]
+    default: []
+    }
+  }
+
+  private func replacing(_ words: [String]) -> PlayerSpec {
+    if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
+  }
+
+  /// The hashes of the files that the words name: the program, and whatever looks like a file and is one.
+  fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
+    var files: [RunConfiguration.Entrant.File] = []
+    for (number, word) in words.enumerated() {
+      var path = PlayerSpec.parts(of: word).path
+      if number == 0, isEngine {
+        guard let found = PlayerSpec.program(path) else { continue }
+        path = found
+        if let folder, path.hasPrefix("./") || path.hasPrefix("../") { path = "\(folder)/\(path)" }
+      } else if isEngine, !path.contains("/"), !path.contains(".") {
+        continue
+      }
+      if let hash = try PlayerSpec.hash(of: path) { files.append(.init(word: number, sha256: hash)) }
+    }
+    return files
+  }
+
+  /// The player with its files where they are now: each of them is looked for by name and hash in `folders`.
+  fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
+    -> PlayerSpec
+  {
+    var found = words
+    for (number, word) in words.enumerated() {
+      let (option, path) = PlayerSpec.parts(of: word)
+      let isElsewhere = path.hasPrefix(PlayerSpec.ellipsis)
+      let name = isElsewhere ? String(path.dropFirst(PlayerSpec.ellipsis.count)) : path
+      guard let hash = files.first(where: { $0.word == number })?.sha256 else {
+        guard !isElsewhere else {
+          throw ArenaError("player '\(text)': the file does not say where '\(name)' is; give the players again")
+        }
+        continue
+      }
+      let candidates = folders.map { "\($0)/\(name)" }
+      var match: String?
+      // As it is found anyway, then in the folders.
+      let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
+      if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
+      for candidate in candidates where match == nil {
+        if try PlayerSpec.hash(of: candidate) == hash { match = candidate }
+      }
+      guard let match else {
+        throw ArenaError(
+          "player '\(text)': no file '\(name)' with SHA-256 \(hash.prefix(12))… in \(folders.joined(separator: ", "));"
+            + " say where with --where FOLDER, or give the players again")
+      }
+      found[number] = option + match
+    }
+    return words.isEmpty ? self : replacing(found)
+  }
+
+  /// The file that a command's first word starts.
+  private static func program(_ name: String) -> String? {
+    if name.contains("/") { return name }
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+
+  /// The hash of a regular file of at most 1 GiB, or `nil` where there is none.
+  private static func hash(of path: String) throws(ArenaError) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30 else { return nil }
+    guard let handle = FileHandle(forReadingAtPath: path) else {
+      throw ArenaError("\(path): \(systemReason)")
+    }
+    defer { try? handle.close() }
+    var hash = SHA256()
+    while let data = try? handle.read(upToCount: 1 << 20), !data.isEmpty { hash.update(data) }
+    return hash.digest.hex
+  }
+}
+
+extension RunConfiguration.Entrant {
+  /// The hashes of the files that the player's words name.
+  func fileHashes() throws(ArenaError) -> [File] { try spec.fileHashes(in: engine.folder) }
+
+  /// The player with its files and its folder where they are now.
+  func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
+    var copy = self
+    copy.spec = try spec.located(files, in: folders)
+    guard let folder = engine.folder, folder.hasPrefix(PlayerSpec.ellipsis) else { return copy }
+    let name = folder.dropFirst(PlayerSpec.ellipsis.count)
+    copy.engine.folder = (folders.map { "\($0)/\(name)" } + folders).first {
+      URL(filePath: $0).standardizedFileURL.lastPathComponent == name && access($0, X_OK) == 0
+    }
+    guard copy.engine.folder != nil else {
+      throw ArenaError("player '\(spec.text)': no folder '\(name)' in \(folders.joined(separator: ", ")); see --where")
+    }
+    return copy
+  }
+
+  /// The folders in which its files are, for `--where`.
+  package var whereabouts: [String] {
+    let paths: [String] =
+      switch spec {
+      case .engine(let words): words
+      case .menace(let file?): [file]
+      default: []
+      }
+    let folders = paths.filter { $0.contains("/") }.map { URL(filePath: $0).deletingLastPathComponent().path }
+    return folders + (engine.folder.map { [URL(filePath: $0).deletingLastPathComponent().path] } ?? [])
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Opponents
+import TicTacToe
+
+/// A player as arguments and headers name it.
+package enum PlayerSpec: Sendable, Hashable {
+  /// A player without memory that has a name of its own.
+  case simple(SimpleOpponent)
+  /// `levels:N`.
+  case level(Int)
+  /// `mcts:N`: Monte Carlo tree search with N simulations a move.
+  case mcts(Int)
+  /// `menace`, with the file of its matchboxes if it has one.
+  case menace(file: String?)
+  /// `adaptive`.
+  case adaptive
+  /// `cmd:COMMAND ARGUMENT…`: an engine that speaks UCI.
+  case engine([String])
+
+  /// The most simulations of `mcts` (a minute of thinking).
+  package static let simulationLimit = 100_000_000
+  /// The most bytes of a `cmd` (a pipe's worth).
+  package static let commandLimit = 4096
+
+  /// The players without memory, for messages.
+  package static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
+  /// What may be written, for messages.
+  package static let allowed = memoryless + ", mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
+
+  /// Reads a player's name.
+  package init(_ text: String) throws(ArenaError) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let argument = parts.count > 1 ? parts[1] : nil
+    if argument == nil, let simple = SimpleOpponent(rawValue: parts[0]) {
+      self = .simple(simple)
+      return
+    }
+    switch (parts[0], argument) {
+    case ("levels", let number?):
+      guard let level = Int(number), (1...6).contains(level) else {
+        throw ArenaError("player '\(text)': levels are 1–6")
+      }
+      self = .level(level)
+    case ("mcts", let number?):
+      guard let count = Int(number), (1...PlayerSpec.simulationLimit).contains(count) else {
+        throw ArenaError("player '\(text)': mcts needs 1–\(PlayerSpec.simulationLimit) simulations")
+      }
+      self = .mcts(count)
+    case ("menace", let file):
+      guard file != "" else { throw ArenaError("player '\(text)': the file's name is missing") }
+      self = .menace(file: file)
+    case ("adaptive", nil): self = .adaptive
+    case ("cmd", let command?):
+      let words = try PlayerSpec.words(of: command)
+      guard !words.isEmpty, command.utf8.count <= PlayerSpec.commandLimit else {
+        throw ArenaError("player 'cmd:': a command of 1–\(PlayerSpec.commandLimit) bytes must follow")
+      }
+      self = .engine(words)
+    default: throw ArenaError("unknown player '\(text)'; allowed: \(PlayerSpec.allowed)")
+    }
+  }
+
+  /// Splits a command at blanks; quotes hold words together, a backslash takes the next character as it is.
+  static func words(of command: String) throws(ArenaError) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    for character in command {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+      } else if let open = quote {
+        if character == open { quote = nil } else { word?.append(character) }
+      } else if character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if character.isWhitespace {
+        if let word { words.append(word) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    guard quote == nil, !isEscaped else { throw ArenaError("player 'cmd:\(command)': a quote is not closed") }
+    if let word { words.append(word) }
+    return words
+  }
+
+  /// The player's name as it is written in headers; reading it gives the same player.
+  package var text: String {
+    switch self {
+    case .simple(let player): player.rawValue
+    case .level(let number): "levels:\(number)"
+    case .mcts(let count): "mcts:\(count)"
+    case .menace(let file): file.map { "menace:\($0)" } ?? "menace"
+    case .adaptive: "adaptive"
+    case .engine(let words):
+      "cmd:"
+        + words.map { word in
+          word.contains(where: { $0.isWhitespace || "'\"\\".contains($0) }) || word.isEmpty
+            ? "'" + word.replacing("'", with: "'\"'\"'") + "'" : word
+        }.joined(separator: " ")
+    }
+  }
+
+  /// Whether it is another program.
+  package var isEngine: Bool { if case .engine = self { true } else { false } }
+
+  /// Whether games change it.
+  package var isLearner: Bool {
+    switch self {
+    case .menace, .adaptive: true
+    default: false
+    }
+  }
+
+  /// Whether it searches, which takes time.
+  package var isSearch: Bool { if case .mcts = self { true } else { false } }
+
+  /// The memoryless player of this name, if it is one; with `freezing`, those that learn are as they stand now.
+  package func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {
+    switch self {
+    case .simple(let player): return player
+    case .level(let number): return Level(number: number)
+    case .menace, .adaptive: return freezing ? try learner()?.frozen : nil
+    case .mcts, .engine: return nil
+    }
+  }
+
+  /// The player of this name that keeps no state between moves, if it is one of ours.
+  package func stateless() throws(ArenaError) -> (any Opponent)? {
+    if case .mcts(let count) = self { return MonteCarloOpponent(simulations: count) }
+    return try memoryless(freezing: true)
+  }
+
+  /// The learning player of this name at the start of its life, or with the boxes of its file.
+  package func learner() throws(ArenaError) -> (any LearningOpponent)? {
+    switch self {
+    case .menace(let file?): return try MatchboxFile.load(file)
+    case .menace(nil): return Menace()
+    case .adaptive: return Adaptive()
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// How strong a player is beside the others of a tournament.
+package struct Rating: Sendable, Hashable {
+  /// Elo above or below the mean of all.
+  package var elo: Double
+  /// Half the width of its 95 % interval, against the mean of all.
+  package var error: Double
+
+  /// The ratings under which the results are most likely, a draw being half a win and half a loss; each pairing counts
+  /// with one drawn game more, so that they are finite.
+  ///
+  /// Source: D. R. Hunter, "MM algorithms for generalized Bradley–Terry models", Annals of Statistics 32, 2004.
+  static func joint(_ results: [RunReport.Result], players: Int) -> [Rating] {
+    var points = [Double](repeating: 0, count: players)
+    var games = [[Double]](repeating: .init(repeating: 0, count: players), count: players)
+    for result in results {
+      let total = result.statistics.total
+      points[result.a] += total.points + 0.5
+      points[result.b] += Double(total.games) - total.points + 0.5
+      games[result.a][result.b] += Double(total.games) + 1
+      games[result.b][result.a] += Double(total.games) + 1
+    }
+    var strength = [Double](repeating: 1, count: players)
+    for _ in 0..<10_000 {
+      var change = 0.0
+      for player in 0..<players where points[player] > 0 {
+        let sum = (0..<players).reduce(0) {
+          $0 + (games[player][$1] > 0 ? games[player][$1] / (strength[player] + strength[$1]) : 0)
+        }
+        change = max(change, abs(log(points[player] / sum / strength[player])))
+        strength[player] = points[player] / sum
+      }
+      if change < 1e-10 { break }
+    }
+    let scale: Double = 400 / log(10)
+    let mean = strength.reduce(0) { $0 + log($1) } / Double(players)
+    return (0..<players).map { player in
+      // The information that its own games hold of its rating.
+      let information = (0..<players).reduce(0) { sum, other in
+        let score = strength[player] / (strength[player] + strength[other])
+        return sum + games[player][other] * score * (1 - score)
+      }
+      let error = information > 0 ? 1.959_963_985 * scale / information.squareRoot() : .infinity
+      return Rating(elo: scale * (log(strength[player]) - mean), error: error)
+    }
+  }
+}

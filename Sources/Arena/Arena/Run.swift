@@ -1,0 +1,283 @@
+import Base
+import Foundation
+import Opponents
+import TicTacToe
+
+/// A run of games: schedule, pool of games, statistics and file.
+package struct Run {
+  /// What is played.
+  package private(set) var configuration: RunConfiguration
+  /// Games at a time.
+  package var threads: Int
+  /// The file of games, if one is written.
+  package var output: String?
+  /// Whether games worth hearing are picked on the way.
+  package var picksHighlights = false
+  /// Called five times a second with how far it is.
+  package var progress: ((RunProgress) -> Void)?
+  /// Called with what a user should know of a file that is resumed.
+  package var notice: (String) -> Void = { _ in }
+  /// Stops the run: what is played is dropped, what was played is written.
+  package var stop = StopSignal()
+  /// The program that guards engines.
+  package var guardExecutable: String
+  private var recorded: (writer: GameFileWriter, reader: GameFileReader)?
+
+  /// Prepares a run: asks engines for their names and takes the hashes of files.
+  package init(_ configuration: RunConfiguration, threads: Int, guardExecutable: String) throws(ArenaError) {
+    self.configuration = try Run.identified(configuration, guardExecutable)
+    self.threads = max(1, threads)
+    self.guardExecutable = guardExecutable
+    try configuration.validate()
+  }
+
+  /// Continues the run of a file, which nobody else may write from here on; `expecting` changes the configuration that was
+  /// found as the arguments say, and what then differs is refused by name. Files of players that are not given again are
+  /// looked for by name and hash in `folders`, the current one and the file's own.
+  package init(
+    resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
+    expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
+  ) throws(ArenaError) {
+    let recorded = (writer: try GameFileWriter(continuing: path), reader: try GameFileReader(path))
+    let written = recorded.reader.configuration
+    var wanted = written
+    try change(&wanted)
+    let places = folders + [".", URL(filePath: path).deletingLastPathComponent().path]
+    let named = wanted.entrants
+    let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
+    for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
+    wanted = try Run.identified(wanted, guardExecutable)
+    // What was found by name and hash is what the header names, wherever it lies.
+    var compared = wanted
+    for index in located {
+      compared.entrants[index].spec = named[index].spec
+      compared.entrants[index].engine.folder = named[index].engine.folder
+    }
+    let differences = compared.differences(from: written)
+    guard differences.isEmpty else {
+      throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
+    }
+    // The same in all but where files lie.
+    configuration = wanted
+    self.threads = max(1, threads)
+    self.guardExecutable = guardExecutable
+    output = path
+    self.recorded = recorded
+  }
+
+  private static func identified(
+    _ configuration: RunConfiguration, _ guardExecutable: String
+  ) throws(ArenaError) -> RunConfiguration {
+    var result = configuration
+    for index in result.entrants.indices {
+      let spec = result.entrants[index].spec
+      switch spec {
+      case .engine:
+        let client = EngineClient(configuration.recipe(of: index, guardExecutable), StopSignal())
+        try client.start()
+        result.entrants[index].id = client.id
+        client.stop()
+      case .menace(let file?): _ = try MatchboxFile.load(file)
+      default: break
+      }
+      result.entrants[index].files = try result.entrants[index].fileHashes()
+    }
+    return result
+  }
+
+  /// The boxes of the one `menace` of a match, after it was played.
+  package private(set) var trainedMenace: Menace?
+
+  /// Plays.
+  package mutating func play() throws(ArenaError) -> RunReport {
+    let players = try Players(configuration, threads: threads, guardExecutable: guardExecutable, stop: stop)
+    defer { players.stopEngines() }
+    let state = RunState(configuration, picksHighlights: picksHighlights)
+    let begun = monotonicMilliseconds()
+    var writer: GameFileWriter?
+    if let recorded {
+      writer = recorded.writer
+    } else if let output {
+      writer = try GameFileWriter(output, header: configuration.headerLine)
+    }
+    defer { writer?.close() }
+    var schedule = Schedule(configuration)
+    var isWhole = true
+    while isWhole, !state.isDecided, let stage = schedule.next() {
+      state.begin(stage)
+      let indices = stage.indices.clamped(to: configuration.indices ?? stage.indices)
+      guard !indices.isEmpty else { continue }
+      var replay = Replay(stage, indices, players, state)
+      if let recorded, recorded.reader.isAtEnd == false {
+        try replay.run(recorded.reader)
+        if recorded.reader.isAtEnd { try resume(recorded) }
+      }
+      if stop.isSet {
+        isWhole = false
+      } else if !state.isDecided, replay.next < indices.upperBound {
+        isWhole = try play(stage, replay, players, state, writer)
+      }
+      schedule.finish(stage, doubledPoints: state.doubledPoints)
+    }
+    if let recorded, isWhole, !recorded.reader.isAtEnd {
+      guard try recorded.reader.next() == nil else {
+        throw recorded.reader.lines.refusal("the run was over before this game")
+      }
+      try resume(recorded)
+    }
+    if isWhole || state.isDecided {
+      state.close(schedule)
+      if let reader = recorded?.reader, let footer = reader.footer {
+        guard footer.text == reader.hash.sealed(state.footer) else {
+          throw reader.lines.refusal("the footer is not that of these games")
+        }
+      } else {
+        try writer?.finish(state.footer)
+      }
+    } else {
+      state.interrupt()
+      try writer?.flush()
+    }
+    progress?(state.progress)
+    var report = state.report
+    report.highlights = try (state.highlights?.chosen ?? []).map { (chosen) throws(ArenaError) in
+      let game = chosen.line
+      return Highlight(
+        choices: chosen.choices.map(\.rawValue), game: game.index,
+        drama: Drama.shared.points(of: game.game, start: game.start),
+        record: try PGNExport.record(game, configuration))
+    }
+    if configuration.entrants.count == 2 {
+      let boxes = (0..<2).compactMap {
+        players.learner($0, in: Pairing(a: 0, b: 1), isSecond: $0 == 1)?.player as? Menace
+      }
+      trainedMenace = boxes.count == 1 ? boxes[0] : nil
+    }
+    report.seconds = (monotonicMilliseconds() - begun) / 1000
+    return report
+  }
+
+  /// The file was read to its end: from here on it is written.
+  private func resume(_ recorded: (writer: GameFileWriter, reader: GameFileReader)) throws(ArenaError) {
+    let (path, reader) = (output ?? "", recorded.reader)
+    if !reader.lines.rest.isEmpty {
+      notice("\(path): dropped \(reader.lines.rest.count) bytes of a line that was cut off")
+    }
+    if reader.footer != nil { notice("\(path) is finished already") } else { try recorded.writer.go(on: reader) }
+  }
+
+  /// Plays what is left of a stage; returns whether all of it was played.
+  private func play(
+    _ stage: Stage, _ replay: Replay, _ players: Players, _ state: RunState, _ writer: GameFileWriter?
+  ) throws(ArenaError) -> Bool {
+    if let reader = recorded?.reader, reader.footer != nil {
+      throw reader.lines.refusal("the file ends before game \(replay.next)")
+    }
+    let (configuration, picks) = (configuration, picksHighlights)
+    func prepare(_ block: Block) -> Block.Outcome {
+      var outcome = block.counted(pairings: stage.pairings.count)
+      guard writer != nil || picks else { return outcome }
+      if picks { outcome.highlights = Highlights(block, stage, configuration) }
+      if let writer { outcome.format(block, stage, configuration, in: writer.emptyBuffer()) }
+      return outcome
+    }
+    let consumer = GamePool.Consumer(prepare: prepare) { (block, prepared) throws(ArenaError) in
+      var outcome = prepared
+      state.take(block, outcome)
+      if state.isDecided { outcome = prepare(block) }
+      try writer?.write(block, outcome)
+      return !state.isDecided
+    } progress: {
+      progress?(state.progress)
+    }
+    let indices = replay.next..<replay.indices.upperBound
+    let pool = GamePool(stage, indices: indices, known: replay.open, players: players, consumer: consumer)
+    return try pool.run(threads: threads)
+  }
+}
+
+/// Takes in the games of a stage that a file holds already, each checked: who played, where it began, its moves and its
+/// result. What our own players did is played again, so that nothing can have been changed, and learners learn it again.
+struct Replay {
+  let indices: Range<Int>
+  /// The index of the first game that was not counted.
+  private(set) var next: Int
+  /// The game at `next`, if the file holds it: half a pair.
+  private(set) var open: (PackedGame, GameNotes?)?
+  private let stage: Stage
+  private let players: Players
+  private let state: RunState
+  /// Where the games are copied to.
+  private let copy: GameFileWriter?
+
+  init(
+    _ stage: Stage, _ indices: Range<Int>, _ players: Players, _ state: RunState, copyingTo copy: GameFileWriter? = nil
+  ) {
+    (self.stage, self.indices, self.players, self.state, self.copy) = (stage, indices, players, state, copy)
+    next = indices.lowerBound
+  }
+
+  mutating func run(_ reader: GameFileReader) throws(ArenaError) {
+    let hand = Players.Hand(players)
+    defer { hand.end() }
+    while next < indices.upperBound, !reader.isAtEnd, !state.isDecided, !players.stop.isSet {
+      let size = (next / Block.size + 1) * Block.size
+      let block = Block(next..<min(size, indices.upperBound), parts: 0)
+      var index = next
+      while index < block.indices.upperBound, let content = try reader.next() {
+        try check(content, hand, reader)
+        block.set(index, content.game, content.notes)
+        index += 1
+      }
+      if (index - next) % 2 == 1 {
+        index -= 1
+        open = (block[index], block.notes[index])
+      }
+      block.cut(to: index)
+      guard !block.indices.isEmpty else { return }
+      var outcome = block.counted(pairings: stage.pairings.count)
+      if state.highlights != nil { outcome.highlights = Highlights(block, stage, players.configuration) }
+      state.take(block, outcome, isRecorded: true)
+      if let copy {
+        outcome.format(block, stage, players.configuration, in: copy.emptyBuffer())
+        try copy.write(block, outcome)
+      }
+      if state.isDecided, block.indices.upperBound < index || open != nil {
+        throw reader.lines.refusal("games after the end of the run")
+      }
+      next = index
+    }
+  }
+
+  private func check(
+    _ content: GameLine.Content, _ hand: Players.Hand, _ reader: GameFileReader
+  ) throws(ArenaError) {
+    let configuration = players.configuration
+    let (game, seed) = (stage.game(content.index), configuration.seed)
+    guard content.x == game.x, content.o == game.o else {
+      throw reader.lines.refusal("the game was played by others than the header says")
+    }
+    let opening = configuration.openings.opening(pair: game.opening, seed: seed)
+    guard content.start == opening.start, content.game.begins(with: opening.moves) else {
+      throw reader.lines.refusal("the game does not begin as the header says")
+    }
+    guard content.game.isLegal(from: content.start) else { throw reader.lines.refusal("the game breaks the rules") }
+    let (a, b) = hand.players(of: stage.pairings[game.pairing])
+    let (x, o) = game.isSwapped ? (b, a) : (a, b)
+    var again: PackedGame?
+    switch (x, o) {
+    case (.engine, _), (_, .engine), (.search, _), (_, .search):
+      teach(x, .x, content.game, opening)
+      teach(o, .o, content.game, opening)
+      return
+    case (.table(let one), .table(let other)) where one.isRandom && other.isRandom && configuration.openings == .none:
+      again = hand.random.play(seed: seed, index: UInt64(content.index))
+    default:
+      var generator = SplitMix64(seed: seed, index: UInt64(content.index))
+      again = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)?.game
+    }
+    guard again == content.game || players.stop.isSet else {
+      throw reader.lines.refusal("the game is not the one that these players and the seed give")
+    }
+  }
+}

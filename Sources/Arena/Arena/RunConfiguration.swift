@@ -1,0 +1,272 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// Who meets whom.
+package enum Format: String, Sendable, Hashable, CaseIterable {
+  /// Two players.
+  case match
+  /// Everyone against everyone.
+  case roundRobin = "round-robin"
+  /// The first player against each other one.
+  case gauntlet
+  /// Rounds between players of like score, no pairing twice.
+  case swiss
+  /// The loser of each match is out.
+  case knockout
+}
+
+/// A share of the games of a run, of so many that are of like size.
+package struct Shard: Sendable, Hashable {
+  /// Which, from 1.
+  package var number: Int
+  /// Of how many.
+  package var count: Int
+
+  /// Reads `3/16`.
+  package init(_ text: String) throws(ArenaError) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard parts.count == 2, (1...100_000).contains(parts[1]), (1...parts[1]).contains(parts[0]) else {
+      throw ArenaError("--shard '\(text)': NUMBER/COUNT, as 3/16")
+    }
+    (number, count) = (parts[0], parts[1])
+  }
+
+  /// As it is read.
+  package var text: String { "\(number)/\(count)" }
+}
+
+/// Everything that decides what games are played; what is written in the header of a file of games.
+package struct RunConfiguration: Sendable, Hashable {
+  /// A player and what was found behind its name.
+  package struct Entrant: Sendable, Hashable {
+    /// The name it was given by.
+    package var spec: PlayerSpec
+    /// What an engine calls itself.
+    package var id: String?
+    /// How it is run, if it is an engine.
+    package var engine = EngineSettings()
+    /// The files its name names: an engine's program and its arguments, a set of matchboxes.
+    package var files: [File] = []
+
+    /// A file that a word of the player's name stands for.
+    package struct File: Sendable, Hashable {
+      /// The number of the word, from 0.
+      package var word: Int
+      /// The hash of what is in it.
+      package var sha256: String
+    }
+
+    /// Makes an entrant.
+    package init(_ spec: PlayerSpec) { self.spec = spec }
+
+    /// The name shown in tables and records.
+    package var displayName: String { engine.name ?? id ?? spec.portable.text }
+
+    var members: JSONObject {
+      var members: JSONObject = ["spec": .string(spec.portable.text)]
+      members.add("id", id.map { .string($0) })
+      engine.add(to: &members)
+      let hashes = files.map { ["word": .int($0.word), "sha256": .string($0.sha256)] as JSON }
+      members.add("files", files.isEmpty ? nil : .array(hashes))
+      return members
+    }
+  }
+
+  /// Who meets whom.
+  package var format = Format.match
+  /// Games of each pairing (of each round in a Swiss tournament); even.
+  package var games = 2
+  /// Rounds of a Swiss tournament.
+  package var rounds = 0
+  /// The seed of everything.
+  package var seed: UInt64 = 0
+  /// The players.
+  package var entrants: [Entrant] = []
+  /// Where games begin.
+  package var openings = Openings.none
+  /// The test that may end a match early.
+  package var sprt: SPRT?
+  /// How long engines think.
+  package var time = TimeLimit()
+  /// Whether learning players do not learn.
+  package var isFrozen = false
+  /// Which share of the games is played; all without one.
+  package var shard: Shard?
+  /// The date written in records.
+  package var date = "????.??.??"
+
+  /// The most players.
+  package static let playerLimit = 64
+  /// The most games of a pairing.
+  package static let gameLimit = 1_000_000_000
+
+  /// A configuration with nobody in it.
+  package init() {}
+
+  /// Whether the same arguments give the same games.
+  package var isDeterministic: Bool { !entrants.contains { $0.spec.isEngine } }
+
+  /// The games of the shard, if it is one: whole pairs.
+  var indices: Range<Int>? {
+    guard let shard, let games = Schedule.totalGames(self) else { return nil }
+    let pairs = games / 2
+    func begin(_ number: Int) -> Int { 2 * Int((Double(pairs) * Double(number) / Double(shard.count)).rounded(.down)) }
+    return begin(shard.number - 1)..<(shard.number == shard.count ? games : begin(shard.number))
+  }
+
+  /// How an engine is started.
+  func recipe(of player: Int, _ guardExecutable: String) -> EngineClient.Recipe {
+    guard case .engine(let command) = entrants[player].spec else {
+      preconditionFailure("player \(player) is no engine")
+    }
+    let settings = entrants[player].engine
+    return EngineClient.Recipe(
+      command: command, guardExecutable: guardExecutable, time: settings.time ?? time, seed: seed, settings: settings)
+  }
+
+  /// Refuses what cannot be played.
+  package func validate() throws(ArenaError) {
+    let count = entrants.count
+    guard count >= 2, count <= RunConfiguration.playerLimit else {
+      throw ArenaError("2–\(RunConfiguration.playerLimit) players are needed, \(count) given")
+    }
+    if format == .match, count != 2 { throw ArenaError("a match has 2 players, \(count) given; see --format") }
+    guard games >= 2, games <= RunConfiguration.gameLimit, games % 2 == 0 else {
+      throw ArenaError(
+        "--games \(games): an even number 2–\(RunConfiguration.gameLimit), since seats are swapped in pairs")
+    }
+    if format == .swiss {
+      let most = count % 2 == 0 ? count - 1 : count
+      guard (1...most).contains(rounds) else {
+        throw ArenaError("--rounds \(rounds): 1–\(most) for \(count) players without meeting twice")
+      }
+    }
+    if sprt != nil, format != .match { throw ArenaError("--sprt needs a match of two players") }
+    try sprt?.validate()
+    guard shard == nil || (sprt == nil && Schedule.totalGames(self) != nil && format != .swiss) else {
+      throw ArenaError(
+        "--shard needs a match, round-robin or gauntlet without --sprt: games that do not depend on others")
+    }
+    guard shard == nil || isFrozen || !entrants.contains(where: \.spec.isLearner) else {
+      throw ArenaError("--shard: a player that learns has to play all its games in order; see --freeze")
+    }
+  }
+
+  // MARK: - Header
+
+  /// The version of the file format.
+  static let version = 2
+
+  /// The header as one line of JSON, without the line end.
+  package var headerLine: String {
+    // A header that was changed by hand does not fit its own hash.
+    var members = members
+    members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
+    return JSON.object(members).text
+  }
+
+  private var members: JSONObject {
+    var members: JSONObject = [
+      "alina": .string("arena"), "version": .int(RunConfiguration.version),
+      "format": .string(format.rawValue), "games": .int(games),
+    ]
+    members.add("rounds", format == .swiss ? .int(rounds) : nil)
+    members.add("seed", .string("\(seed)"))
+    members.add("rules", "standard")
+    members.add("players", .array(entrants.map { .object($0.members) }))
+    switch openings {
+    case .none: break
+    case .random(let plies): members.add("openings", .string("random:\(plies)"))
+    case .list(let list):
+      let lines = list.map(\.text)
+      members.add("openings", .array(lines.map { .string($0) }))
+      members.add("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex))
+    }
+    members.add("sprt", sprt?.json)
+    members.add("time", isDeterministic ? nil : time.json)
+    members.add("frozen", isFrozen ? .bool(true) : nil)
+    members.add("shard", shard.map { .string($0.text) })
+    members.add("date", .string(date))
+    members.add("deterministic", .bool(isDeterministic))
+    return members
+  }
+
+  /// Reads a header.
+  package init(headerLine: String) throws(ArenaError) {
+    let json: JSON
+    do {
+      json = try JSON(headerLine)
+    } catch {
+      throw ArenaError("the header is no JSON: \(error)")
+    }
+    func missing(_ name: String) -> ArenaError { ArenaError("the header's '\(name)' is missing or wrong") }
+    guard json["alina"]?.string == "arena" else { throw ArenaError("this is no file of the arena's games") }
+    guard json["version"]?.int == RunConfiguration.version else {
+      throw ArenaError(
+        "the file's version is not \(RunConfiguration.version): finish it with the program that began it")
+    }
+    guard json["rules"]?.string == "standard" else { throw missing("rules") }
+    guard let format = json["format"]?.string.flatMap(Format.init) else { throw missing("format") }
+    guard let games = json["games"]?.int else { throw missing("games") }
+    guard let seed = json["seed"]?.string.flatMap({ UInt64($0) }) else { throw missing("seed") }
+    guard let players = json["players"]?.array else { throw missing("players") }
+    (self.format, self.games, self.seed) = (format, games, seed)
+    for player in players {
+      guard let text = player["spec"]?.string else { throw missing("players") }
+      var entrant = Entrant(try PlayerSpec(text))
+      entrant.id = player["id"]?.string
+      guard let settings = EngineSettings(player) else { throw missing("players") }
+      entrant.engine = settings
+      for file in player["files"]?.array ?? [] {
+        guard let word = file["word"]?.int, let hash = file["sha256"]?.string else { throw missing("players") }
+        entrant.files.append(Entrant.File(word: word, sha256: hash))
+      }
+      entrants.append(entrant)
+    }
+    if format == .swiss {
+      guard let rounds = json["rounds"]?.int else { throw missing("rounds") }
+      self.rounds = rounds
+    }
+    switch json["openings"] {
+    case nil: break
+    case .string(let text) where text.hasPrefix("random:"): openings = try Openings(argument: text)
+    case .array(let lines): openings = try Openings(lines: lines.compactMap(\.string), name: "the header's openings")
+    default: throw missing("openings")
+    }
+    if let test = json["sprt"] {
+      guard let read = SPRT(test) else { throw missing("sprt") }
+      sprt = read
+    }
+    if let limits = json["time"] {
+      guard let read = TimeLimit(limits) else { throw missing("time") }
+      time = read
+    }
+    if let share = json["shard"] { shard = try Shard(share.string ?? "") }
+    isFrozen = json["frozen"]?.bool ?? false
+    guard let date = json["date"]?.string else { throw missing("date") }
+    self.date = date
+    guard headerLine == self.headerLine else { throw ArenaError("the header was changed since it was written") }
+    try validate()
+  }
+
+  /// Where another configuration differs, by the names of the header.
+  package func differences(from other: RunConfiguration) -> [String] {
+    func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
+      func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }
+      return (mine.fields + theirs.fields.filter { mine[$0.name] == nil }).map(\.name)
+        .filter { mine[$0] != theirs[$0] && $0 != "players" }
+        .map { "\($0)\(whose) is \(text(theirs[$0]).prefix(120)) in the file, now \(text(mine[$0]).prefix(120))" }
+    }
+    func names(_ configuration: RunConfiguration) -> String {
+      configuration.entrants.map(\.spec.portable.text).joined(separator: ", ")
+    }
+    let result = compare(members, other.members)
+    guard names(self) == names(other) else {
+      return result + ["players are \(names(other)) in the file, now \(names(self))"]
+    }
+    return zip(entrants, other.entrants).reduce(result) {
+      $0 + compare($1.0.members, $1.1.members, " of \($1.0.spec.portable.text)")
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// What a run came to.
+package struct RunReport: Sendable {
+  /// Why a run ended.
+  package enum Ending: String, Sendable {
+    /// Every game was played.
+    case complete
+    /// The SPRT decided.
+    case sprt
+    /// The user interrupted; the file can be resumed.
+    case interrupted
+  }
+
+  /// Two players and what happened between them.
+  package struct Result: Sendable {
+    /// The first player's number.
+    package var a: Int
+    /// The second player's number.
+    package var b: Int
+    /// The first player's results.
+    package var statistics = PairingStatistics()
+  }
+
+  /// The configuration, with what engines call themselves.
+  package var configuration: RunConfiguration
+  /// The results by pairing, in order of first meeting.
+  package internal(set) var results: [Result] = []
+  /// Games played, those of a resumed file included.
+  package internal(set) var games = 0
+  /// Games known when the run began.
+  package internal(set) var resumedGames = 0
+  /// Why it ended.
+  package internal(set) var ending = Ending.complete
+  /// Games by the number of moves.
+  package internal(set) var lengths = [Int](repeating: 0, count: 10)
+  /// Results of all games: X wins, draws, O wins.
+  package internal(set) var bySeat = Tally()
+  /// Reasons of forfeits, with how often each was given and by whom, in order of first appearance.
+  package internal(set) var forfeits: [(player: Int, reason: String, count: Int)] = []
+  /// Players in order of merit, with their points, for formats of more than two.
+  package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
+  /// Joint ratings by player, where everyone is comparable with everyone: round robins, gauntlets and Swiss tournaments.
+  package internal(set) var ratings: [Rating] = []
+  /// Players that had a bye.
+  package internal(set) var byes: [Int] = []
+  /// Matches of a knockout.
+  var knockout: [Schedule.Match] = []
+  /// Games worth hearing, if they were asked for.
+  package var highlights: [Highlight] = []
+  /// Seconds it took, without resumed games.
+  package internal(set) var seconds = 0.0
+
+  /// The result of a match.
+  package var match: PairingStatistics { results.first?.statistics ?? PairingStatistics() }
+
+  mutating func index(of pairing: Pairing) -> Int {
+    if let index = results.firstIndex(where: { $0.a == pairing.a && $0.b == pairing.b }) { return index }
+    results.append(Result(a: pairing.a, b: pairing.b))
+    return results.count - 1
+  }
+}
+
+/// How far a run has come.
+package struct RunProgress: Sendable {
+  /// Games that are known.
+  package var games = 0
+  /// Those of them that were played now.
+  package var played = 0
+  /// All games, if that is known.
+  package var total: Int?
+  /// The results of a match.
+  package var match: PairingStatistics?
+  /// The state of the test, if there is one: the ratio and its bounds.
+  package var llr: (ratio: Double, lower: Double, upper: Double)?
+}
+
+/// What a run has counted so far; blocks come in order.
+final class RunState: @unchecked Sendable {
+  private(set) var report: RunReport
+  private(set) var highlights: Highlights?
+  private(set) var isDecided = false
+  /// Twice the first player's points, by the pairing of the stage.
+  private(set) var doubledPoints: [Int] = []
+  private var stage: Stage?
+  private var pairingIndex: [Int] = []
+  private let total: Int?
+  private let lock = NSLock()
+  private var last = RunProgress()
+
+  init(_ configuration: RunConfiguration, picksHighlights: Bool) {
+    report = RunReport(configuration: configuration)
+    total = configuration.indices?.count ?? Schedule.totalGames(configuration)
+    if picksHighlights { highlights = Highlights() }
+  }
+
+  /// How far it is; may be asked by any thread.
+  var progress: RunProgress { lock.withLock { last } }
+
+  func begin(_ stage: Stage) {
+    self.stage = stage
+    doubledPoints = .init(repeating: 0, count: stage.pairings.count)
+    pairingIndex = stage.pairings.map { report.index(of: $0) }
+  }
+
+  /// Takes a block; where the test decides in it, the block is cut after the pair that decided.
+  func take(_ block: Block, _ outcome: Block.Outcome, isRecorded: Bool = false) {
+    guard let stage else { return }
+    if let sprt = report.configuration.sprt {
+      for index in stride(from: block.indices.lowerBound, to: block.indices.upperBound - 1, by: 2) {
+        let (one, two) = (block[index], block[index + 1])
+        count(one.result, two.result, 1, at: 0)
+        report.lengths[one.count] += 1
+        report.lengths[two.count] += 1
+        guard sprt.verdict(report.results[0].statistics) != .inconclusive else { continue }
+        isDecided = true
+        report.ending = .sprt
+        block.cut(to: index + 2)
+        break
+      }
+    } else {
+      for length in 0..<10 { report.lengths[length] += outcome.lengths[length] }
+      let first = stage.game(block.indices.lowerBound).pairing
+      for slot in 0..<outcome.pairs.count / 9 {
+        let number = (first + slot) % stage.pairings.count
+        for pair in 0..<9 where outcome.pairs[9 * slot + pair] > 0 {
+          count(pair / 3, pair % 3, outcome.pairs[9 * slot + pair], at: number)
+        }
+      }
+    }
+    report.games += block.indices.count
+    if isRecorded { report.resumedGames += block.indices.count }
+    if let found = outcome.highlights { highlights?.merge(found) }
+    for index in block.notes.keys.sorted() where block.indices.contains(index) && block[index].ending != .normal {
+      let game = stage.game(index)
+      report.results[pairingIndex[game.pairing]].statistics.forfeits += 1
+      note(block[index].result == 0 ? game.o : game.x, block.notes[index]?.reason ?? "")
+    }
+    let match = report.configuration.format == .match ? report.match : nil
+    lock.withLock {
+      last = RunProgress(
+        games: report.games, played: report.games - report.resumedGames, total: total, match: match)
+      if let sprt = report.configuration.sprt, let match {
+        last.llr = (sprt.llr(match), sprt.bounds.lower, sprt.bounds.upper)
+      }
+    }
+  }
+
+  /// Counts so many pairs of games with these results (0 X, 1 O, 2 nobody) of the stage's pairing.
+  private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
+    // Twice the first player's points: it has X in the first game and O in the second.
+    let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]
+    doubledPoints[number] += (points[0] + points[1]) * times
+    func add(_ points: Int, to tally: inout Tally) {
+      if points == 2 { tally.wins += times } else if points == 1 { tally.draws += times } else { tally.losses += times }
+    }
+    let index = pairingIndex[number]
+    add(points[0], to: &report.results[index].statistics.asX)
+    add(points[1], to: &report.results[index].statistics.asO)
+    add(points[0], to: &report.bySeat)
+    add(2 - points[1], to: &report.bySeat)
+    report.results[index].statistics.pentanomial[points[0] + points[1]] += times
+  }
+
+  private func note(_ player: Int, _ reason: String) {
+    if let index = report.forfeits.firstIndex(where: { $0.player == player && $0.reason == reason }) {
+      report.forfeits[index].count += 1
+    } else if report.forfeits.count < 256 {
+      report.forfeits.append((player, reason, 1))
+    }
+  }
+
+  /// Says that the run was interrupted.
+  func interrupt() { report.ending = .interrupted }
+
+  /// Fills in what a finished tournament says.
+  func close(_ schedule: Schedule) {
+    let configuration = report.configuration
+    report.byes = schedule.byes.sorted()
+    report.knockout = schedule.matches
+    // In a Swiss tournament an encounter counts 1, however many games it has.
+    let unit = configuration.format == .swiss ? Double(2 * configuration.games) : 2
+    report.standings = schedule.standings.map {
+      ($0, Double(schedule.points[$0]) / unit, Double(schedule.buchholz($0)) / unit)
+    }
+    if configuration.entrants.count > 2, configuration.format != .knockout {
+      report.ratings = Rating.joint(report.results, players: configuration.entrants.count)
+    }
+  }
+
+  /// The footer without its hash.
+  var footer: JSONObject {
+    var members: JSONObject = [
+      "end": .bool(true), "games": .int(report.games), "xWins": .int(report.bySeat.wins),
+      "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
+      "forfeits": .int(report.results.reduce(0) { $0 + $1.statistics.forfeits }),
+    ]
+    members.add("sprt", report.configuration.sprt.map { .string($0.verdict(report.match).rawValue) })
+    members.add("byes", report.byes.isEmpty ? nil : .array(report.byes.map { .int($0) }))
+    let matches = report.knockout.map { match -> JSON in
+      [
+        "round": .int(match.round), "a": .int(match.pairing.a), "b": .int(match.pairing.b),
+        "pairs": .int(match.pairs), "winner": .int(match.winner ?? -1), "bySeed": .bool(match.bySeed),
+      ]
+    }
+    members.add("knockout", matches.isEmpty ? nil : .array(matches))
+    return members
+  }
+}

@@ -1,0 +1,180 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// Reports as people and programs read them.
+package enum RunText {
+  /// A report as text.
+  package static func text(_ report: RunReport) -> String {
+    let configuration = report.configuration
+    let names = configuration.entrants.map(\.displayName)
+    var out = ""
+    if report.results.count == 1 {
+      out += matchText(report.results[0], names, configuration)
+    } else {
+      out += standingsText(report, names)
+      for result in report.results {
+        let total = result.statistics.total
+        out +=
+          "\(names[result.a]) – \(names[result.b]): \(points(total.points)) of \(total.games), "
+          + "Elo \(result.statistics.estimate.eloText)\n"
+      }
+    }
+    for match in report.knockout {
+      let winner = match.winner.map { names[$0] } ?? "nobody"
+      out +=
+        "round \(match.round): \(names[match.pairing.a]) – \(names[match.pairing.b]): \(winner) after \(match.pairs) "
+        + "pair\(match.pairs == 1 ? "" : "s")\(match.bySeed ? ", level, by order of entry" : "")\n"
+    }
+    if !report.byes.isEmpty { out += "byes: \(report.byes.map { names[$0] }.joined(separator: ", "))\n" }
+    for forfeit in report.forfeits {
+      out += "forfeited by \(names[forfeit.player]), \(forfeit.count)×: \(forfeit.reason)\n"
+    }
+    let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
+    out += "games \(report.games): X \(report.bySeat.wins), draws \(report.bySeat.draws), O \(report.bySeat.losses)"
+    if report.games > 0 { out += String(format: "; mean plies %.4f", Double(plies) / Double(report.games)) }
+    let played = report.games - report.resumedGames
+    out += String(format: "; %.2f s", report.seconds)
+    if report.seconds > 0, played > 0 { out += ", \(Int(Double(played) / report.seconds)) games/s" }
+    out += "\n"
+    for highlight in report.highlights where !highlight.files.isEmpty {
+      out +=
+        "game \(highlight.game) (\(highlight.choices.joined(separator: ", "))): \(highlight.record.resultToken), drama "
+        + "\(highlight.drama); \(highlight.files.joined(separator: " "))\n"
+    }
+    return out
+  }
+
+  private static func points(_ value: Double) -> String {
+    value == value.rounded()
+      ? "\(Int(value))" : String(format: value * 10 == (value * 10).rounded() ? "%.1f" : "%.2f", value)
+  }
+
+  private static func matchText(
+    _ result: RunReport.Result, _ names: [String], _ configuration: RunConfiguration
+  ) -> String {
+    let statistics = result.statistics
+    var out = "\(names[result.a]) – \(names[result.b])\n"
+    for (label, tally) in [("as X", statistics.asX), ("as O", statistics.asO), ("both", statistics.total)] {
+      out +=
+        "  \(label)  won \(tally.wins), drawn \(tally.draws), lost \(tally.losses), "
+        + String(format: "score %.4f\n", tally.score)
+    }
+    out += "  Elo   \(statistics.estimate.eloText)\n"
+    out += String(format: "  LOS   %.2f %%", statistics.estimate.los * 100)
+    out += ", normalised Elo \(Elo.signed(statistics.normalisedElo))\n"
+    out += "  pairs \(statistics.pentanomial.map { "\($0)" }.joined(separator: " ")) (0 ½ 1 1½ 2 points)\n"
+    if let sprt = configuration.sprt {
+      let (lower, upper) = sprt.bounds
+      out += String(
+        format: "  SPRT  %@, model %@, elo0 %g, elo1 %g: LLR %.3f (%.3f, %.3f)\n",
+        sprt.verdict(statistics) == .inconclusive ? "inconclusive" : "\(sprt.verdict(statistics).rawValue) accepted",
+        sprt.model.rawValue, sprt.elo0, sprt.elo1, sprt.llr(statistics), lower, upper)
+    }
+    return out
+  }
+
+  private static func standingsText(_ report: RunReport, _ names: [String]) -> String {
+    let width = names.map(\.count).max() ?? 0
+    var out = ""
+    for (place, standing) in report.standings.enumerated() {
+      let name = names[standing.player] + String(repeating: " ", count: width - names[standing.player].count)
+      out += "\(place + 1). \(name)  \(points(standing.points))"
+      if report.ratings.indices.contains(standing.player) {
+        let rating = report.ratings[standing.player]
+        out +=
+          "  rating \(Elo.signed(rating.elo)) ± " + (rating.error.isFinite ? String(format: "%.2f", rating.error) : "?")
+      }
+      if report.configuration.format == .swiss { out += String(format: "  Buchholz %.2f", standing.buchholz) }
+      out += "\n"
+    }
+    return out
+  }
+
+  /// A report as one line of JSON.
+  package static func json(_ report: RunReport) -> String {
+    let configuration = report.configuration
+    func tally(_ tally: Tally) -> JSON {
+      .object([
+        "wins": .int(tally.wins), "draws": .int(tally.draws), "losses": .int(tally.losses),
+        "score": .double(tally.score),
+      ])
+    }
+    let results = report.results.map { result -> JSON in
+      let statistics = result.statistics
+      let (low, high) = statistics.estimate.interval
+      var members: JSONObject = [
+        "a": .int(result.a), "b": .int(result.b), "asX": tally(statistics.asX),
+        "asO": tally(statistics.asO), "total": tally(statistics.total),
+        "pentanomial": .array(statistics.pentanomial.map { .int($0) }),
+        "elo": bound(statistics.estimate.elo), "eloLow": bound(low), "eloHigh": bound(high),
+        "los": .double(statistics.estimate.los),
+        "normalisedElo": .double(statistics.normalisedElo),
+        "forfeits": .int(statistics.forfeits),
+      ]
+      if let sprt = configuration.sprt {
+        members.add(
+          "sprt",
+          [
+            "model": .string(sprt.model.rawValue), "elo0": .double(sprt.elo0), "elo1": .double(sprt.elo1),
+            "llr": .double(sprt.llr(statistics)), "lower": .double(sprt.bounds.lower),
+            "upper": .double(sprt.bounds.upper), "verdict": .string(sprt.verdict(statistics).rawValue),
+          ])
+      }
+      return .object(members)
+    }
+    let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
+    let scores = report.highlights.map { highlight -> JSON in
+      .object([
+        "choices": .array(highlight.choices.map { .string($0) }), "game": .int(highlight.game),
+        "drama": .int(highlight.drama), "result": .string(highlight.record.resultToken),
+        "files": .array(highlight.files.map { .string($0) }),
+      ])
+    }
+    return JSON.object([
+      "players": .array(configuration.entrants.map { .string($0.displayName) }),
+      "format": .string(configuration.format.rawValue), "ending": .string(report.ending.rawValue),
+      "games": .int(report.games), "xWins": .int(report.bySeat.wins),
+      "draws": .int(report.bySeat.draws), "oWins": .int(report.bySeat.losses),
+      "meanPlies": report.games > 0 ? .double(Double(plies) / Double(report.games)) : .null,
+      "results": .array(results),
+      "standings": .array(
+        report.standings.map { standing in
+          let rating = report.ratings.isEmpty ? nil : report.ratings[standing.player]
+          var members: JSONObject = [
+            "player": .int(standing.player), "points": .double(standing.points),
+            "buchholz": .double(standing.buchholz),
+          ]
+          members.add("rating", rating.map { .double($0.elo) })
+          members.add("error", rating.map { .double($0.error) })
+          return .object(members)
+        }),
+      "byes": .array(report.byes.map { .int($0) }),
+      "knockout": .array(
+        report.knockout.map {
+          .object([
+            "round": .int($0.round), "a": .int($0.pairing.a), "b": .int($0.pairing.b),
+            "pairs": .int($0.pairs), "winner": $0.winner.map { .int($0) } ?? .null,
+            "bySeed": .bool($0.bySeed),
+          ])
+        }),
+      "forfeits": .array(
+        report.forfeits.map {
+          .object([
+            "player": .int($0.player), "reason": .string($0.reason), "count": .int($0.count),
+          ])
+        }),
+      "scores": .array(scores), "seconds": .double(report.seconds),
+    ]).text
+  }
+
+  /// A number, or an object that names the bound it is.
+  private static func bound(_ elo: Elo) -> JSON {
+    switch elo {
+    case .exactly(let value): .double(value)
+    case .atLeast(let value): .object(["atLeast": .double(value)])
+    case .atMost(let value): .object(["atMost": .double(value)])
+    case .unknown: .null
+    }
+  }
+}

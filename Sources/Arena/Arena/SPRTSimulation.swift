@@ -1,0 +1,61 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// Tests played with pairs drawn by lot, to see how often they err and how long they take.
+package struct SPRTSimulation: Sendable {
+  /// What the tests said, and how many pairs they took.
+  package struct Result: Sendable {
+    /// Tests that accepted the lower difference.
+    package var h0 = 0
+    /// Tests that accepted the higher difference.
+    package var h1 = 0
+    /// Pairs of all tests.
+    package var pairs = 0
+  }
+
+  private let test: SPRT
+  /// The chances of 0, ½, 1, 1½ and 2 points, each with those before it.
+  private let sums: [Double]
+
+  /// Prepares tests of pairs with these chances of 0, ½, 1, 1½ and 2 points.
+  package init(_ test: SPRT, pairs chances: [Double]) {
+    self.test = test
+    sums = chances.indices.map { chances[...$0].reduce(0, +) }
+  }
+
+  /// The chances of pairs in which a share is level and the rest makes up a difference in the test's Elo, a fifth of it by
+  /// whole points; `nil` where the rest cannot.
+  package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
+    let rest = 1 - level
+    // A fifth of the rest are pairs of 0 or 2 points: ±½ of a game's score, the others ±¼.
+    let (size, square) = (rest * (0.2 * 0.5 + 0.8 * 0.25), rest * (0.2 * 0.25 + 0.8 * 0.0625))
+    let deviations = SPRT.deviations(of: elo)
+    let mean =
+      test.model == .normalised
+      ? deviations * (square / (1 + deviations * deviations)).squareRoot() : Elo.score(of: elo) - 0.5
+    let lean = mean / size
+    guard abs(lean) <= 1 else { return nil }
+    let (up, down) = (rest * (1 + lean) / 2, rest * (1 - lean) / 2)
+    return [0.2 * down, 0.8 * down, level, 0.8 * up, 0.2 * up]
+  }
+
+  /// Plays so many tests of at most `limit` pairs.
+  package func run(_ count: Int, seed: UInt64, limit: Int) -> Result {
+    var result = Result()
+    for number in 0..<count {
+      var generator = SplitMix64(seed: seed, index: UInt64(number))
+      var counts = [0, 0, 0, 0, 0]
+      let bounds = test.bounds
+      for _ in 0..<limit {
+        let draw = Double(generator.next() >> 11) / 0x1p53
+        counts[sums.firstIndex { draw < $0 } ?? 4] += 1
+        result.pairs += 1
+        let ratio = test.llr(counts: counts)
+        if ratio >= bounds.upper { result.h1 += 1 } else if ratio <= bounds.lower { result.h0 += 1 } else { continue }
+        break
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,341 @@
+import Base
+import Foundation
+
+/// Wins, draws and losses of one side.
+package struct Tally: Sendable, Hashable {
+  /// Games won.
+  package var wins = 0
+  /// Games drawn.
+  package var draws = 0
+  /// Games lost.
+  package var losses = 0
+
+  /// No games.
+  package init() {}
+
+  /// So many games.
+  package init(wins: Int, draws: Int, losses: Int) { (self.wins, self.draws, self.losses) = (wins, draws, losses) }
+
+  /// All games.
+  package var games: Int { wins + draws + losses }
+  /// Points: 1 a win, ½ a draw.
+  package var points: Double { Double(wins) + Double(draws) / 2 }
+  /// Points a game; ½ without games.
+  package var score: Double { games == 0 ? 0.5 : points / Double(games) }
+
+  /// The sum of two tallies.
+  package static func + (a: Tally, b: Tally) -> Tally {
+    Tally(wins: a.wins + b.wins, draws: a.draws + b.draws, losses: a.losses + b.losses)
+  }
+}
+
+/// What one player did against another: by seat, and by pairs of games from the same opening with seats swapped.
+package struct PairingStatistics: Sendable, Hashable {
+  /// The first player's games as X.
+  package var asX = Tally()
+  /// The first player's games as O.
+  package var asO = Tally()
+  /// Pairs in which the first player scored 0, ½, 1, 1½ and 2.
+  package var pentanomial = [0, 0, 0, 0, 0]
+  /// Games that ended by forfeit or time.
+  package var forfeits = 0
+
+  /// No games.
+  package init() {}
+
+  /// Both seats.
+  package var total: Tally { asX + asO }
+
+  /// The estimate from pairs, or from single games where there is no whole pair.
+  package var estimate: Estimate {
+    pentanomial.contains { $0 > 0 }
+      ? Estimate(counts: pentanomial) : Estimate(counts: [total.losses, total.draws, total.wins])
+  }
+
+  /// The normalised Elo of the estimate.
+  package var normalisedElo: Double {
+    estimate.normalisedElo(gamesPerObservation: estimate.counts.count == 5 ? 2 : 1)
+  }
+}
+
+/// A logistic bound or value in Elo; bounds stand where a side never scored.
+package enum Elo: Sendable, Hashable {
+  /// A value.
+  case exactly(Double)
+  /// At least so much: the other side never scored.
+  case atLeast(Double)
+  /// At most so much: this side never scored.
+  case atMost(Double)
+  /// Nothing is known.
+  case unknown
+
+  /// `+12.01`, `≥ +200.1`, `≤ -200.1`, `?`.
+  package var text: String {
+    switch self {
+    case .exactly(let value): Elo.signed(value)
+    case .atLeast(let value): "≥ \(Elo.signed(value))"
+    case .atMost(let value): "≤ \(Elo.signed(value))"
+    case .unknown: "?"
+    }
+  }
+
+  /// Two decimals with a sign.
+  static func signed(_ value: Double) -> String { String(format: "%+.2f", value == 0 ? 0 : value) }
+
+  /// The Elo difference of a score strictly between 0 and 1.
+  package static func of(score: Double) -> Double { -400 * log10(1 / score - 1) }
+
+  /// The score of an Elo difference.
+  package static func score(of elo: Double) -> Double { 1 / (1 + pow(10, -elo / 400)) }
+}
+
+/// A mean score with its uncertainty, from counts of equally spaced scores 0 … 1.
+package struct Estimate: Sendable, Hashable {
+  /// Counts of the scores 0, 1/(k−1), …, 1.
+  package let counts: [Int]
+
+  /// Makes an estimate from counts.
+  package init(counts: [Int]) { self.counts = counts }
+
+  /// The observations.
+  package var number: Int { counts.reduce(0, +) }
+
+  /// Mean and variance of one observation, with `prior` added to every cell.
+  func moments(prior: Double = 0) -> (number: Double, mean: Double, variance: Double) {
+    let weights = counts.map { Double($0) + prior }
+    let number = weights.reduce(0, +)
+    guard number > 0 else { return (0, 0.5, 0) }
+    let last = Double(counts.count - 1)
+    let mean = zip(weights, counts.indices).reduce(0) { $0 + $1.0 * Double($1.1) / last } / number
+    let variance =
+      zip(weights, counts.indices).reduce(0) { $0 + $1.0 * pow(Double($1.1) / last - mean, 2) } / number
+    return (number, mean, variance)
+  }
+
+  /// The mean score, 0–1; ½ without observations.
+  package var score: Double { moments().mean }
+
+  /// The Elo difference that would give the mean score; a one-sided 95 % bound where a side never scored.
+  package var elo: Elo {
+    guard number > 0 else { return .unknown }
+    if score <= 0 { return .atMost(Elo.of(score: bound(1.644_853_627))) }
+    if score >= 1 { return .atLeast(Elo.of(score: bound(-1.644_853_627))) }
+    return .exactly(Elo.of(score: score))
+  }
+
+  /// The 95 % interval of the Elo difference, from Jeffreys counts (+½ a cell); bounds where it reaches past 0 or 1.
+  package var interval: (low: Elo, high: Elo) {
+    guard number > 0 else { return (.unknown, .unknown) }
+    let (n, mean, variance) = moments(prior: 0.5)
+    let half = 1.959_963_985 * (variance / n).squareRoot()
+    let low: Elo = mean - half > 0 ? .exactly(Elo.of(score: mean - half)) : .unknown
+    let high: Elo = mean + half < 1 ? .exactly(Elo.of(score: mean + half)) : .unknown
+    return (low, high)
+  }
+
+  /// The regularised mean plus `z` standard errors, kept inside 0–1.
+  private func bound(_ z: Double) -> Double {
+    let (n, mean, variance) = moments(prior: 0.5)
+    return min(max(mean + z * (variance / n).squareRoot(), 1e-9), 1 - 1e-9)
+  }
+
+  /// `+12.01 [+1.20, +22.90]`, with a bound where the score is 0 or 1 or the interval has no end.
+  package var eloText: String {
+    guard number > 0 else { return "?" }
+    let (low, high) = interval
+    switch (elo, low, high) {
+    case (.exactly, .unknown, .exactly): return "\(elo.text) [≤ \(high.text)]"
+    case (.exactly, .exactly, .unknown): return "\(elo.text) [≥ \(low.text)]"
+    case (.exactly, .exactly, .exactly): return "\(elo.text) [\(low.text), \(high.text)]"
+    default: return elo.text
+    }
+  }
+
+  /// The likelihood of superiority: the chance that the true score is above ½ (normal approximation).
+  package var los: Double {
+    guard number > 0 else { return 0.5 }
+    let plain = moments()
+    let (n, mean, variance) = plain.variance > 0 ? plain : moments(prior: 0.5)
+    return 0.5 * erfc(-(mean - 0.5) / (2 * variance / n).squareRoot())
+  }
+
+  /// The Elo difference measured in standard deviations of a game, 800/ln 10 a unit; `gamesPerObservation` is 2 for pairs.
+  ///
+  /// Source: M. Van den Bergh, "Normalized Elo", 2019.
+  package func normalisedElo(gamesPerObservation: Double) -> Double {
+    let plain = moments()
+    let (_, mean, variance) = plain.variance > 0 ? plain : moments(prior: 0.5)
+    return (mean - 0.5) / (variance * gamesPerObservation).squareRoot() * 800 / log(10)
+  }
+}
+
+/// A sequential probability ratio test of two logistic Elo differences.
+package struct SPRT: Sendable, Hashable {
+  /// What a pair or a game is taken for.
+  package enum Model: String, Sendable, Hashable, CaseIterable {
+    /// Pairs of games, five scores.
+    case pentanomial
+    /// Single games, three scores.
+    case trinomial
+    /// Pairs of games; the differences are normalised Elo, measured in standard deviations.
+    case normalised
+  }
+
+  /// What the test says.
+  package enum Verdict: String, Sendable, Hashable {
+    /// The lower difference is accepted.
+    case h0 = "H0"
+    /// The higher difference is accepted.
+    case h1 = "H1"
+    /// Neither yet.
+    case inconclusive
+  }
+
+  /// The lower Elo difference.
+  package var elo0: Double
+  /// The higher Elo difference.
+  package var elo1: Double
+  /// The chance to accept the higher though the lower is true.
+  package var alpha: Double
+  /// The chance to accept the lower though the higher is true.
+  package var beta: Double
+  /// What is counted.
+  package var model: Model
+
+  /// Makes a test.
+  package init(elo0: Double, elo1: Double, alpha: Double = 0.05, beta: Double = 0.05, model: Model = .pentanomial) {
+    (self.elo0, self.elo1, self.alpha, self.beta, self.model) = (elo0, elo1, alpha, beta, model)
+  }
+
+  /// The test as a header has it.
+  var json: JSON {
+    [
+      "elo0": .double(elo0), "elo1": .double(elo1), "alpha": .double(alpha), "beta": .double(beta),
+      "model": .string(model.rawValue),
+    ]
+  }
+
+  /// Reads what a header has; `nil` where a member is missing or wrong.
+  init?(_ json: JSON) {
+    guard let elo0 = json["elo0"]?.number, let elo1 = json["elo1"]?.number, let alpha = json["alpha"]?.number,
+      let beta = json["beta"]?.number, let model = json["model"]?.string.flatMap(Model.init)
+    else { return nil }
+    self.init(elo0: elo0, elo1: elo1, alpha: alpha, beta: beta, model: model)
+  }
+
+  /// Reads `elo0=0,elo1=20[,alpha=0.05,beta=0.05,model=pentanomial|trinomial|normalised]`.
+  package init(_ text: String) throws(ArenaError) {
+    self.init(elo0: .nan, elo1: .nan)
+    for field in text.split(separator: ",") {
+      let parts = field.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { throw ArenaError("--sprt '\(field)': NAME=VALUE is needed") }
+      if parts[0] == "model" {
+        guard let model = Model(rawValue: parts[1]) else {
+          throw ArenaError("--sprt model '\(parts[1])': \(Model.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self.model = model
+        continue
+      }
+      guard let value = Double(parts[1]), value.isFinite else {
+        throw ArenaError("--sprt \(parts[0]) '\(parts[1])' is no number")
+      }
+      switch parts[0] {
+      case "elo0": elo0 = value
+      case "elo1": elo1 = value
+      case "alpha": alpha = value
+      case "beta": beta = value
+      default: throw ArenaError("--sprt '\(parts[0])' is unknown; allowed: elo0, elo1, alpha, beta, model")
+      }
+    }
+    guard !elo0.isNaN, !elo1.isNaN else { throw ArenaError("--sprt needs elo0 and elo1") }
+    try validate()
+  }
+
+  /// Refuses what is no test.
+  func validate() throws(ArenaError) {
+    guard elo0 < elo1, abs(elo0) <= 1000, abs(elo1) <= 1000 else {
+      throw ArenaError("--sprt: elo0 must be below elo1, both within ±1000")
+    }
+    guard (0.0001..<0.5).contains(alpha), (0.0001..<0.5).contains(beta) else {
+      throw ArenaError("--sprt: alpha and beta must be at least 0.0001 and below 0.5")
+    }
+  }
+
+  /// The log-likelihood ratios at which the test ends.
+  package var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
+
+  /// What is added to a cell without a count, so that a result not seen yet is not held impossible.
+  private static let prior = 1e-3
+
+  /// The log-likelihood ratio of what has been played.
+  package func llr(_ statistics: PairingStatistics) -> Double {
+    let total = statistics.total
+    return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
+  }
+
+  /// The log-likelihood ratio of counts of equally spaced scores: how much likelier they are under the likeliest
+  /// distribution with the mean of `elo1` than under the likeliest with that of `elo0`.
+  ///
+  /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
+  package func llr(counts: [Int]) -> Double {
+    guard counts.contains(where: { $0 > 0 }) else { return 0 }
+    let weights = counts.map { $0 > 0 ? Double($0) : SPRT.prior }
+    return zip(weights, zip(tilts(weights, elo0), tilts(weights, elo1))).reduce(0) {
+      $0 + $1.0 * (log1p($1.1.0) - log1p($1.1.1))
+    }
+  }
+
+  /// What a normalised difference is in standard deviations of a pair's score.
+  static func deviations(of elo: Double) -> Double { elo * log(10) / 800 * 2.0.squareRoot() }
+
+  /// By score, t such that the weights over 1 + t are the likeliest distribution with a difference.
+  private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
+    let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
+    guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
+    // mean − ½ − aim · deviation is no linear function of the chances: it is taken for one about the last distribution.
+    let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
+    var chances = [Double](repeating: 1 / Double(weights.count), count: weights.count)
+    var result: [Double] = []
+    for _ in 0..<50 {
+      let mean = zip(chances, scores).reduce(0) { $0 + $1.0 * $1.1 }
+      let variance = zip(chances, scores).reduce(0) { $0 + $1.0 * ($1.1 - mean) * ($1.1 - mean) }
+      let deviation = variance.squareRoot()
+      result = tilts(
+        weights, scores.map { $0 - 0.5 - aim * (deviation + ($0 - mean) * ($0 - mean) / deviation) / 2 })
+      let next = zip(weights, result).map { $0 / total / (1 + $1) }
+      let change = zip(next, chances).reduce(0) { max($0, abs($1.0 - $1.1)) }
+      chances = next
+      if change < 1e-12 { break }
+    }
+    return result
+  }
+
+  /// θ times the distances, where Σ w·d/(1 + θd), which falls from +∞ to −∞ between its poles, is 0.
+  private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
+    guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
+      return distances.map { _ in 0 }
+    }
+    var (low, high, theta) = (-1 / most, -1 / least, 0.0)
+    for _ in 0..<100 {
+      var (value, slope) = (0.0, 0.0)
+      for (weight, distance) in zip(weights, distances) {
+        let share = distance / (1 + theta * distance)
+        value += weight * share
+        slope -= weight * share * share
+      }
+      if value > 0 { low = theta } else { high = theta }
+      // Newton's step where it stays inside, else the middle.
+      var next = theta - value / slope
+      if !(next > low && next < high) { next = (low + high) / 2 }
+      if abs(next - theta) <= 1e-13 * (1 + abs(theta)) { break }
+      theta = next
+    }
+    return distances.map { theta * $0 }
+  }
+
+  /// What the test says of what has been played.
+  package func verdict(_ statistics: PairingStatistics) -> Verdict {
+    let ratio = llr(statistics)
+    return ratio >= bounds.upper ? .h1 : ratio <= bounds.lower ? .h0 : .inconclusive
+  }
+}

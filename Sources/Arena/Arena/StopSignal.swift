@@ -1,0 +1,16 @@
+import Synchronization
+
+/// Tells everyone in a run to stop; may be set from the handler of a signal. Who waits for an engine looks at it every `ReadTick.period`.
+package final class StopSignal: Sendable {
+  private let flag = Atomic<Bool>(false)
+
+  /// Makes a signal that is not set.
+  package init() {}
+
+  /// Whether it was set.
+  package var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Sets it; answers whether it was set before.
+  @discardableResult
+  package func set() -> Bool { flag.exchange(true, ordering: .relaxed) }
+}

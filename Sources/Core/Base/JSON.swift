@@ -1,0 +1,104 @@
+/// A JSON value; objects keep the order of their fields.
+package enum JSON: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  /// A number without fraction or exponent that fits 64 bits.
+  case int(Int64)
+  /// Any other number; always finite where it was read, written as `null` where it is not.
+  case double(Double)
+  case string(String)
+  case array([JSON])
+  case object(JSONObject)
+
+  /// A whole number.
+  package static func int(_ value: Int) -> JSON { .int(Int64(value)) }
+
+  /// The string, if it is one.
+  package var string: String? { if case .string(let value) = self { value } else { nil } }
+  /// The whole number, if it is one.
+  package var int64: Int64? { if case .int(let value) = self { value } else { nil } }
+  /// The whole number, if it is one, as near as an `Int` comes to it: on 32 bits too a long wait is one.
+  package var int: Int? { int64.map { Int(clamping: $0) } }
+  /// The number, whole or not, if it is one.
+  package var number: Double? {
+    switch self {
+    case .int(let value): Double(value)
+    case .double(let value): value
+    default: nil
+    }
+  }
+  /// The truth value, if it is one.
+  package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  /// The elements, if it is an array.
+  package var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
+  /// The fields, if it is an object.
+  package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
+
+  /// The value of an object's field, or `nil`.
+  package subscript(name: String) -> JSON? { object?[name] }
+
+  /// The value in one line without blanks.
+  package var text: String {
+    var bytes: [UInt8] = []
+    JSONWriter.append(self, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Reads the one value of a text; nests at most 16 deep.
+  package init(_ text: String) throws(NotationError) { try self.init(bytes: Array(text.utf8)) }
+
+  /// Reads the one value of a text; nests at most 16 deep.
+  package init(bytes: [UInt8]) throws(NotationError) {
+    do throws(JSONError) {
+      self = try JSONParser.parse(bytes, maxDepth: 16)
+    } catch {
+      throw ByteCursor(bytes).error(at: error.offset, error.reason.rawValue)
+    }
+  }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
+  /// An object with these fields in this order.
+  package init(dictionaryLiteral fields: (String, JSON)...) {
+    self = .object(JSONObject(fields: fields.map { .init(name: $0, value: $1) }))
+  }
+
+  /// A string.
+  package init(stringLiteral value: String) { self = .string(value) }
+}
+
+/// The fields of a JSON object, in order, each name once.
+package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+  /// One named value.
+  package struct Field: Sendable, Hashable {
+    /// The name.
+    package var name: String
+    /// The value.
+    package var value: JSON
+
+    /// Names a value.
+    package init(name: String, value: JSON) { (self.name, self.value) = (name, value) }
+  }
+
+  /// The fields in the order they were read or added.
+  package var fields: [Field]
+
+  /// Makes an object.
+  package init(fields: [Field] = []) { self.fields = fields }
+
+  /// An object with these fields in this order.
+  package init(dictionaryLiteral fields: (String, JSON)...) {
+    self.fields = fields.map { Field(name: $0, value: $1) }
+  }
+
+  /// Adds a field at the end if there is a value; its name must be new.
+  package mutating func add(_ name: String, _ value: JSON?) {
+    if let value { fields.append(Field(name: name, value: value)) }
+  }
+
+  /// The value of a field, or `nil`; linear in the number of fields, of which our objects have few.
+  package subscript(name: String) -> JSON? {
+    for field in fields where field.name == name { return field.value }
+    return nil
+  }
+}

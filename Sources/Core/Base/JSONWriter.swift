@@ -1,0 +1,161 @@
+/// Appends one JSON object to a byte array, field by field, without building a tree first.
+///
+/// ```swift
+/// var out = JSONWriter()
+/// out.field("t", "ok")
+/// out.field("seq", 7)
+/// out.finish()  // {"t":"ok","seq":7}
+/// ```
+package struct JSONWriter {
+  /// What was written; a complete object after `finish`.
+  package private(set) var bytes: [UInt8]
+  private var first = true
+
+  /// Starts an object, with room for `capacity` bytes.
+  package init(capacity: Int = 160) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+    bytes.append(UInt8(ascii: "{"))
+  }
+
+  /// Writes a string field.
+  package mutating func field(_ name: StaticString, _ value: String) {
+    key(name)
+    JSONWriter.append(value, to: &bytes)
+  }
+
+  /// Writes a string field if there is a value.
+  package mutating func field(_ name: StaticString, _ value: String?) {
+    if let value { field(name, value) }
+  }
+
+  /// Writes a number field.
+  package mutating func field(_ name: StaticString, _ value: some BinaryInteger) {
+    key(name)
+    JSONWriter.append(Int64(value), to: &bytes)
+  }
+
+  /// Writes a number field if there is a value.
+  package mutating func field(_ name: StaticString, _ value: (some BinaryInteger)?) {
+    if let value { field(name, value) }
+  }
+
+  /// Writes a truth value.
+  package mutating func field(_ name: StaticString, _ value: Bool) {
+    key(name)
+    bytes.append(contentsOf: (value ? "true" : "false").utf8)
+  }
+
+  /// Writes an array of numbers.
+  package mutating func field(_ name: StaticString, _ values: [some BinaryInteger]) {
+    array(name, values) { JSONWriter.append(Int64($0), to: &$1) }
+  }
+
+  /// Writes an array of strings.
+  package mutating func field(_ name: StaticString, _ values: [String]) {
+    array(name, values) { JSONWriter.append($0, to: &$1) }
+  }
+
+  /// Writes a field whose value is complete JSON already: a stored event body, an object of another writer.
+  package mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
+    key(name)
+    bytes.append(contentsOf: json)
+  }
+
+  /// Writes an array field, each element by a closure.
+  package mutating func array<T>(_ name: StaticString, _ values: [T], _ element: (T, inout [UInt8]) -> Void) {
+    key(name)
+    bytes.append(UInt8(ascii: "["))
+    for (i, value) in values.enumerated() {
+      if i > 0 { bytes.append(UInt8(ascii: ",")) }
+      element(value, &bytes)
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  /// Closes the object.
+  package mutating func finish() { bytes.append(UInt8(ascii: "}")) }
+
+  /// Closes the object and the line.
+  package mutating func finishLine() {
+    bytes.append(UInt8(ascii: "}"))
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
+  private mutating func key(_ name: StaticString) {
+    if first { first = false } else { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  /// Appends a decimal number.
+  package static func append(_ value: Int64, to bytes: inout [UInt8]) {
+    // Not in place: turning a slice of an array round copies the slice.
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var first = digits.count
+    var rest = value.magnitude
+    repeat {
+      first -= 1
+      digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    for i in first..<digits.count { bytes.append(digits[i]) }
+  }
+
+  /// Appends a quoted string; control characters, quotes and backslashes are escaped, the rest is UTF-8 as it is.
+  package static func append(_ value: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    defer { bytes.append(UInt8(ascii: "\"")) }
+    if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      return bytes.append(contentsOf: value.utf8)
+    }
+    for byte in value.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
+      case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
+      case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
+      case 0..<0x20:
+        bytes.append(contentsOf: #"\u00"#.utf8)
+        bytes.append(hexDigit(byte >> 4))
+        bytes.append(hexDigit(byte & 15))
+      default: bytes.append(byte)
+      }
+    }
+  }
+
+  /// Appends any value.
+  package static func append(_ value: JSON, to bytes: inout [UInt8]) {
+    switch value {
+    case .null: bytes.append(contentsOf: "null".utf8)
+    case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    case .int(let value): append(value, to: &bytes)
+    case .double(let value): bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
+    case .string(let value): append(value, to: &bytes)
+    case .array(let values):
+      bytes.append(UInt8(ascii: "["))
+      for (i, value) in values.enumerated() {
+        if i > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(value, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let object):
+      bytes.append(UInt8(ascii: "{"))
+      for (i, field) in object.fields.enumerated() {
+        if i > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(field.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(field.value, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    }
+  }
+}
+
+/// The lower-case hexadecimal digit of 0–15.
+package func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : UInt8(ascii: "a") + nibble - 10 }

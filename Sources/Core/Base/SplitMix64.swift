@@ -1,0 +1,30 @@
+/// A small, fast, seeded random generator: every number of every seed is the same on every machine.
+///
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+@frozen
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+  var state: UInt64
+
+  /// Makes the generator of a seed.
+  package init(seed: UInt64) { state = seed }
+
+  /// Makes the generator of item `index` (a game, a bar) under a seed.
+  package init(seed: UInt64, index: UInt64) {
+    var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
+    state = mixer.next()
+  }
+
+  /// The next number; the period is 2⁶⁴.
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// A number below `bound` (1…2³²), by multiplication; the bias is below 2⁻³².
+  package mutating func below(_ bound: Int) -> Int {
+    Int(truncatingIfNeeded: ((next() >> 32) &* UInt64(bound)) >> 32)
+  }
+}

@@ -1,0 +1,59 @@
+/// What is wrong with a text someone gave us, and where.
+package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The line, from 1.
+  package let line: Int
+  /// The column in characters (Unicode scalars), from 1.
+  package let column: Int
+  /// What is wrong and what is allowed, in one line.
+  package let message: String
+
+  /// Makes an error.
+  package init(line: Int = 1, column: Int, message: String) {
+    (self.line, self.column, self.message) = (line, column, message)
+  }
+
+  /// The place and the message in one line.
+  package var description: String { "line \(line), column \(column): \(message)" }
+}
+
+/// Bytes read one by one, with the place found again only when something is wrong.
+package struct ByteCursor {
+  package let bytes: [UInt8]
+  package var offset = 0
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The next byte, or `nil` at the end.
+  package var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+  package mutating func skip(while isIncluded: (UInt8) -> Bool) {
+    while offset < bytes.count, isIncluded(bytes[offset]) { offset += 1 }
+  }
+
+  package mutating func skipSpace() { skip { $0 == 0x20 || (0x09...0x0D).contains($0) } }
+
+  /// The text between an earlier offset and this one.
+  package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
+
+  /// An error at an offset.
+  package func error(at place: Int, _ message: String) -> NotationError {
+    var (line, column) = (1, 1)
+    for byte in bytes[..<min(place, bytes.count)] {
+      if byte == 0x0A {
+        (line, column) = (line + 1, 1)
+      } else if byte & 0xC0 != 0x80 {
+        column += 1
+      }
+    }
+    return NotationError(line: line, column: column, message: message)
+  }
+
+  /// An error at the present offset.
+  package func error(_ message: String) -> NotationError { error(at: offset, message) }
+}
+
+/// Quotes text of unknown origin for a message: one line, short.
+package func quoted(_ text: String, limit: Int = 24) -> String {
+  let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
+  return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"
+}

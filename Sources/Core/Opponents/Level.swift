@@ -1,0 +1,115 @@
+import TicTacToe
+
+/// One of the six opponents of the window, from the first steps to one that never loses.
+///
+/// Depth of search is a poor dial for a solved game. A level is a set of rates at which people overlook things, by kind,
+/// and people overlook less near the last move.
+package struct Level: MemorylessOpponent, Identifiable, Hashable {
+  /// The number, 1 the weakest to 6.
+  package let number: Int
+  /// The name of the character.
+  package let character: String
+  /// What kind of player this is, in one sentence, without numbers.
+  package let manner: String
+  /// How often each kind of thing is overlooked.
+  let rates: MistakeRates
+
+  /// The number.
+  package var id: Int { number }
+  /// `levels:N`.
+  package var name: String { "levels:\(number)" }
+
+  /// The six levels, weakest first.
+  package static let all: [Level] = [
+    Level(
+      number: 1, character: "Pip", manner: "has just learned the rules and likes every square",
+      rates: MistakeRates(win: 9...14, block: 14...18, fork: 20...20, enemyFork: 20...20, opening: 20)),
+    Level(
+      number: 2, character: "Wren", manner: "completes her lines, and sees yours when you have just drawn them",
+      rates: MistakeRates(win: 4...9, block: 7...13, fork: 18...20, enemyFork: 18...20, opening: 15)),
+    Level(
+      number: 3, character: "Bram", manner: "watches the board, but not all of it at once",
+      rates: MistakeRates(win: 2...5, block: 4...8, fork: 13...17, enemyFork: 13...17, opening: 10)),
+    Level(
+      number: 4, character: "Odile", manner: "rarely misses a line and begins to think of forks",
+      rates: MistakeRates(win: 1...2, block: 2...4, fork: 7...11, enemyFork: 7...11, opening: 6)),
+    Level(
+      number: 5, character: "Sorrel", manner: "plays a sound game and forgives little",
+      rates: MistakeRates(win: 0...0, block: 0...1, fork: 2...4, enemyFork: 2...4, opening: 2)),
+    Level(
+      number: 6, character: "Alina", manner: "never loses, and sets traps for those who hurry",
+      rates: MistakeRates(win: 0...0, block: 0...0, fork: 0...0, enemyFork: 0...0, opening: 0)),
+  ]
+
+  /// The exact chances of every legal move.
+  package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
+    guard number < 6 else { return SimpleOpponent.trap.distribution(in: position, lastMove: lastMove) }
+    return rates.distribution(in: position, lastMove: lastMove)
+  }
+}
+
+extension Level {
+  /// The level with a number, or `nil` outside 1–6.
+  package init?(number: Int) {
+    guard Level.all.indices.contains(number - 1) else { return nil }
+    self = Level.all[number - 1]
+  }
+}
+
+/// How often a player overlooks each kind of thing, in twentieths: the lower bound next to the last move, the upper far
+/// from it.
+struct MistakeRates: Sendable, Hashable {
+  /// Its own completed line.
+  var win: ClosedRange<Int>
+  /// The other side's.
+  var block: ClosedRange<Int>
+  /// A move that threatens twice.
+  var fork: ClosedRange<Int>
+  /// A quiet move that lets the other side do so.
+  var enemyFork: ClosedRange<Int>
+  /// What to do with the first two moves of the game.
+  var opening: Int
+
+  func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
+    let me = position.turn
+    // From what is thought of last to what is seen first; what is overlooked falls through to the next.
+    var result = MoveDistribution(uniformOver: position.legalMoves)
+    func see(_ squares: SquareSet, overlooking rate: ClosedRange<Int>) {
+      let near = squares.intersection(MistakeRates.near(lastMove))
+      let far = squares.subtracting(near)
+      for (set, misses) in [(far, rate.upperBound), (near, rate.lowerBound)] where !set.isEmpty && misses < 20 {
+        result = MoveDistribution(set, taken: UInt64(20 - misses), of: 20, otherwise: result)
+      }
+    }
+    if position.ply < 2 {
+      see(MistakeRates.goodOpenings(in: position), overlooking: opening...opening)
+      return result
+    }
+    see(MistakeRates.quietDefences(in: position), overlooking: enemyFork)
+    see(position.forkSquares(for: me), overlooking: fork)
+    see(position.winningSquares(for: me.opponent), overlooking: block)
+    see(position.winningSquares(for: me), overlooking: win)
+    return result
+  }
+
+  /// Centre or corner to begin with; an answer that holds the draw.
+  private static func goodOpenings(in position: Position) -> SquareSet {
+    position.ply == 0 ? SquareSet.center.union(.corners) : Solver.shared.valuePreservingMoves(in: position)
+  }
+
+  /// The moves that hold a level position in which some move would lose it.
+  private static func quietDefences(in position: Position) -> SquareSet {
+    let solver = Solver.shared
+    guard solver.evaluation(of: position).value == .draw else { return [] }
+    let holding = solver.valuePreservingMoves(in: position)
+    return holding == position.legalMoves ? [] : holding
+  }
+
+  /// Where a player looks: the cells that touch the last move, itself included; all of them before the first.
+  private static func near(_ square: Square?) -> SquareSet {
+    guard let square else { return .full }
+    return Square.all.reduce(into: []) {
+      if abs($1.row - square.row) <= 1, abs($1.column - square.column) <= 1 { $0.insert($1) }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import Base
+import TicTacToe
+
+/// Michie's Matchbox Educable Noughts and Crosses Engine: a box of beads for every position up to symmetry, a bead drawn
+/// for every move, beads added or taken away after the game.
+///
+/// 304 boxes as X (plies 0, 2, 4, 6) and 289 as O (plies 1, 3, 5, 7). Source: D. Michie, "Experiments on the
+/// mechanization of game-learning", The Computer Journal 6, 1963.
+package struct Menace: LearningOpponent {
+  /// Beads of each box by the cell of its canonical position; 0 where no bead can be.
+  package private(set) var beads: [[UInt32]]
+  /// Games learned from.
+  package private(set) var gamesLearned = 0
+
+  /// The most beads of one colour in a box; more would only slow forgetting.
+  package static let beadLimit: UInt32 = 1_000_000
+  /// Beads added for a win and a draw, taken away for a loss.
+  package static let rewards = (win: 3, draw: 1, loss: -1)
+
+  /// `menace`.
+  package var name: String { "menace" }
+
+  /// Fills every box as Michie did: 4, 3, 2 and 1 beads of each colour at the side's first to fourth move.
+  package init() { beads = MenaceBoxes.shared.boxes.map { MenaceBoxes.firstBeads(of: $0) } }
+
+  /// Takes up saved boxes; `nil` if they do not fit the positions.
+  package init?(beads: [[UInt32]], gamesLearned: Int) {
+    let boxes = MenaceBoxes.shared.boxes
+    guard beads.count == boxes.count, gamesLearned >= 0 else { return nil }
+    for (box, content) in zip(boxes, beads) {
+      guard content.count == 9, content.contains(where: { $0 > 0 }) else { return nil }
+      for square in Square.all where content[square.index] > 0 {
+        guard box.distinctMoves.contains(square), content[square.index] <= Menace.beadLimit else { return nil }
+      }
+    }
+    (self.beads, self.gamesLearned) = (beads, gamesLearned)
+  }
+
+  /// The chances of every legal move as the beads lie.
+  package func distribution(in position: Position) -> MoveDistribution {
+    guard let (box, symmetry) = MenaceBoxes.shared.find(position) else {
+      return MoveDistribution(uniformOver: position.legalMoves)
+    }
+    let back = symmetry.inverse
+    return MoveDistribution(
+      weights: Square.all.compactMap { beads[box][$0.index] > 0 ? (back($0), UInt64(beads[box][$0.index])) : nil })
+  }
+
+  /// The beads as they lie.
+  package func beads(in position: Position) -> MoveDistribution? { distribution(in: position) }
+
+  /// Draws a bead.
+  package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
+    distribution(in: position).draw(using: &generator)
+  }
+
+  /// Rewards or punishes every box the game opened; an emptied box is filled anew.
+  package mutating func learn(from moves: [Square], start: Position, as side: Player, outcome: Outcome?) {
+    guard let outcome else { return }
+    gamesLearned += 1
+    let change: Int
+    switch outcome {
+    case .draw: change = Menace.rewards.draw
+    case .win(let winner): change = winner == side ? Menace.rewards.win : Menace.rewards.loss
+    }
+    var position = start
+    for square in moves {
+      if position.turn == side, let (box, symmetry) = MenaceBoxes.shared.find(position) {
+        let boxPosition = MenaceBoxes.shared.boxes[box]
+        let bead = MenaceBoxes.representative(of: symmetry(square), in: boxPosition)
+        let count = Int(beads[box][bead.index]) + change
+        beads[box][bead.index] = UInt32(max(0, min(count, Int(Menace.beadLimit))))
+        if beads[box].allSatisfy({ $0 == 0 }) { beads[box] = MenaceBoxes.firstBeads(of: boxPosition) }
+      }
+      position = position.playing(square)
+    }
+  }
+
+  /// The chances as the beads lie.
+  package var frozen: FrozenPlayer {
+    FrozenPlayer(name: "menace:frozen") { (position, _) in distribution(in: position) }
+  }
+}
+
+/// A learning player that no longer learns.
+package struct FrozenPlayer: MemorylessOpponent {
+  /// The name of the player with `:frozen`.
+  package let name: String
+  let chances: @Sendable (Position, Square?) -> MoveDistribution
+
+  /// The chances it stopped at.
+  package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
+    chances(position, lastMove)
+  }
+}
+
+/// The labels on the boxes: canonical positions with a choice, and where to find the box of a position.
+package struct MenaceBoxes: Sendable {
+  /// The one set of labels.
+  package static let shared = MenaceBoxes()
+
+  /// The canonical positions by ply and base-3 key.
+  package let boxes: [Position]
+  /// By base-3 key of any position: box · 8 + symmetry, −1 where there is no box.
+  private let index: [Int16]
+
+  private init() {
+    var boxes: [Position] = []
+    var index = [Int16](repeating: -1, count: Position.keyCount)
+    var numbers: [Position: Int] = [:]
+    for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
+      let (canonical, _) = position.canonical
+      if canonical == position {
+        numbers[position] = boxes.count
+        boxes.append(position)
+      }
+    }
+    for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
+      let (canonical, symmetry) = position.canonical
+      if let number = numbers[canonical] { index[position.ternaryKey] = Int16(number * 8 + symmetry.index) }
+    }
+    (self.boxes, self.index) = (boxes, index)
+  }
+
+  /// The number of a position's box and the symmetry that turns the position to its label.
+  package func find(_ position: Position) -> (box: Int, by: Symmetry)? {
+    let entry = Int(index[position.ternaryKey])
+    return entry < 0 ? nil : (entry / 8, Symmetry.all[entry % 8])
+  }
+
+  /// The bead of a move: the lowest cell of its orbit under the label's own symmetries.
+  static func representative(of square: Square, in label: Position) -> Square {
+    label.symmetries.map { $0(square) }.min() ?? square
+  }
+
+  /// The beads of a new box.
+  static func firstBeads(of label: Position) -> [UInt32] {
+    let count = UInt32(max(1, 4 - label.ply / 2))
+    return Square.all.map { label.distinctMoves.contains($0) ? count : 0 }
+  }
+}

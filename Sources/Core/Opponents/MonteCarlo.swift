@@ -1,0 +1,241 @@
+import Base
+import TicTacToe
+
+/// Monte Carlo tree search by upper confidence bounds with uniform random playouts; a pure function of position and seed.
+///
+/// Source: L. Kocsis, C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006 (UCT). Statistics live on moves and
+/// positions are shared by all orders that reach them, so that the tree is at most the 4,520 live positions.
+package struct MonteCarloOpponent: Opponent {
+  /// Simulations a move.
+  package let simulations: Int
+
+  /// Makes the player; at least one simulation.
+  package init(simulations: Int) {
+    precondition(simulations > 0, "\(simulations) simulations")
+    self.simulations = simulations
+  }
+
+  /// `mcts:N`.
+  package var name: String { "mcts:\(simulations)" }
+
+  /// Searches and plays the move visited most.
+  package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
+    MonteCarloSearch().bestMove(in: position, simulations: simulations, using: &generator)
+  }
+}
+
+/// The memory of a search, kept from move to move so that nothing is allocated while searching.
+///
+/// Not `Sendable`: each thread has its own.
+package final class MonteCarloSearch {
+  /// One live position: for each cell the mean score of its move for the side to move and 1/√visits.
+  private struct Node {
+    var mean = InlineArray<9, Float>(repeating: 0)
+    var spread = InlineArray<9, Float>(repeating: 0)
+    var visits = InlineArray<9, UInt32>(repeating: 0)
+    var total: UInt32 = 0
+    var unvisited: UInt16 = 0
+    var legal: UInt16 = 0
+    /// The search that filled this node; nodes of earlier searches count as empty.
+    var epoch: UInt32 = 0
+  }
+
+  /// By base-3 key of the position.
+  private let nodes = UnsafeMutablePointer<Node>.allocate(capacity: Position.keyCount)
+  private var epoch: UInt32 = 0
+  /// 3ⁱ by cell, times the mark's digit: X's nine, then O's.
+  private let weights = UnsafeMutablePointer<Int>.allocate(capacity: 18)
+  /// For each mask of empty cells, its cells in order as four-bit digits.
+  private let cells = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
+  /// Exploration √2 √ln n for n up to 4,095; grows too slowly beyond to need more than a fresh computation.
+  private let exploration = UnsafeMutablePointer<Float>.allocate(capacity: 4096)
+  /// 1/√n likewise.
+  private let inverseRoot = UnsafeMutablePointer<Float>.allocate(capacity: 4096)
+
+  /// Takes its memory (about 2.5 MB, touched as needed).
+  package init() {
+    nodes.initialize(repeating: Node(), count: Position.keyCount)
+    var power = 1
+    for cell in 0..<9 {
+      weights[cell] = power
+      weights[9 + cell] = 2 * power
+      power *= 3
+    }
+    for mask in 0..<512 {
+      var (digits, shift) = (UInt64(0), UInt64(0))
+      for cell in 0..<9 where mask >> cell & 1 == 1 {
+        digits |= UInt64(cell) << shift
+        shift += 4
+      }
+      cells[mask] = digits
+    }
+    for n in 0..<4096 {
+      exploration[n] = MonteCarloSearch.exploration(UInt32(n))
+      inverseRoot[n] = n == 0 ? 0 : 1 / Float(n).squareRoot()
+    }
+  }
+
+  deinit {
+    nodes.deallocate()
+    weights.deallocate()
+    cells.deallocate()
+    exploration.deallocate()
+    inverseRoot.deallocate()
+  }
+
+  /// √(2 ln n) with a logarithm that is linear between powers of two: exact arithmetic, the same on every machine.
+  private static func exploration(_ n: UInt32) -> Float {
+    guard n > 1 else { return 0 }
+    let exponent = 31 - n.leadingZeroBitCount
+    let mantissa = Float(n) / Float(UInt32(1) << UInt32(exponent)) - 1
+    return (2 * 0.693_147_18 * (Float(exponent) + mantissa)).squareRoot()
+  }
+
+  /// Simulations after which it is asked whether to stop.
+  private static let patience = 1024
+
+  /// Runs the simulations, or as many as can be run before `isStopped`, and returns the move visited most; equals are
+  /// drawn by lot.
+  package func bestMove(
+    in position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
+  ) -> Square {
+    search(position, simulations: simulations, using: &generator, isStopped: isStopped)
+    let root = nodes[position.ternaryKey]
+    var best: SquareSet = []
+    var most: UInt32 = 0
+    for square in position.legalMoves {
+      let visits = root.visits[square.index]
+      if visits > most { (best, most) = ([], visits) }
+      if visits == most { best.insert(square) }
+    }
+    return MoveDistribution(uniformOver: best).draw(using: &generator)
+  }
+
+  /// The visits of each move of the position searched last.
+  package func visits(in position: Position) -> [(Square, Int)] {
+    position.legalMoves.map { ($0, Int(nodes[position.ternaryKey].visits[$0.index])) }
+  }
+
+  /// Runs simulations from a live position; cost about 70 ns each.
+  package func search(
+    _ position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
+  ) {
+    precondition(position.outcome == nil, "no search in the finished position \(position.notation)")
+    epoch &+= 1
+    let key = position.ternaryKey
+    prepare(key, empty: position.empty.rawValue)
+    let isX = position.turn == .x
+    let (me, other) = isX ? (position.x.rawValue, position.o.rawValue) : (position.o.rawValue, position.x.rawValue)
+    var left = simulations
+    repeat {
+      for _ in 0..<min(left, MonteCarloSearch.patience) {
+        simulate(key, me: me, other: other, isX: isX, using: &generator)
+      }
+      left -= MonteCarloSearch.patience
+    } while left > 0 && !isStopped()
+  }
+
+  @inline(__always)
+  private func prepare(_ key: Int, empty: UInt16) {
+    nodes[key].epoch = epoch
+    nodes[key].total = 0
+    nodes[key].unvisited = empty
+    nodes[key].legal = empty
+    nodes[key].visits = .init(repeating: 0)
+    nodes[key].spread = .init(repeating: 0)
+    // An illegal move is never the best.
+    for cell in 0..<9 { nodes[key].mean[cell] = empty >> UInt16(cell) & 1 == 1 ? 0 : -1e9 }
+  }
+
+  private func simulate(
+    _ rootKey: Int, me: UInt16, other: UInt16, isX: Bool, using generator: inout SplitMix64
+  ) {
+    var (me, other, key) = (me, other, rootKey)
+    var random = generator.next()
+    var offset = isX ? 0 : 9
+    // The path as key · 16 + cell.
+    var path = InlineArray<9, Int32>(repeating: 0)
+    var depth = 0
+    // The score for the side that made the path's last move.
+    var score: Float
+    while true {
+      let isNew = nodes[key].unvisited != 0
+      let cell = isNew ? pick(nodes[key].unvisited, &random) : best(key)
+      path[depth] = Int32(truncatingIfNeeded: key &* 16 &+ cell)
+      depth &+= 1
+      me |= 1 &<< UInt16(truncatingIfNeeded: cell)
+      key &+= weights[offset &+ cell]
+      if Line.hasLine(SquareSet(rawValue: me)) {
+        score = 1
+        break
+      }
+      let empty = ~(me | other) & 0x1FF
+      if empty == 0 {
+        score = 0
+        break
+      }
+      (me, other) = (other, me)
+      offset = 9 &- offset
+      if isNew {
+        if nodes[key].epoch != epoch { prepare(key, empty: empty) }
+        score = -playout(me, other, empty, &random)
+        break
+      }
+      // A position first met along another order of moves.
+      if nodes[key].epoch != epoch { prepare(key, empty: empty) }
+    }
+    while depth > 0 {
+      depth &-= 1
+      let step = Int(path[depth])
+      let node = nodes + (step &>> 4)
+      let cell = step & 15
+      let visits = node.pointee.visits[unchecked: cell] &+ 1
+      node.pointee.visits[unchecked: cell] = visits
+      node.pointee.total &+= 1
+      node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
+      let root = visits < 4096 ? inverseRoot[Int(visits)] : 1 / Float(visits).squareRoot()
+      node.pointee.spread[unchecked: cell] = root
+      // root² is 1/visits to within a rounding.
+      node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
+      score = -score
+    }
+  }
+
+  /// The cell with the highest upper confidence bound.
+  @inline(__always)
+  private func best(_ key: Int) -> Int {
+    let node = nodes + key
+    let total = node.pointee.total
+    let factor = total < 4096 ? exploration[Int(total)] : MonteCarloSearch.exploration(total)
+    var best = 0
+    var bound = -Float.greatestFiniteMagnitude
+    for cell in 0..<9 {
+      let value = node.pointee.mean[unchecked: cell] + factor * node.pointee.spread[unchecked: cell]
+      if value > bound { (best, bound) = (cell, value) }
+    }
+    return best
+  }
+
+  /// A random cell of a mask; takes its chance out of the random number.
+  @inline(__always)
+  private func pick(_ mask: UInt16, _ random: inout UInt64) -> Int {
+    let (high, low) = random.multipliedFullWidth(by: UInt64(truncatingIfNeeded: mask.nonzeroBitCount))
+    random = low
+    return Int(truncatingIfNeeded: cells[Int(mask)] &>> (4 &* high) & 15)
+  }
+
+  /// Plays at random to the end; the score for the side to move.
+  @inline(__always)
+  private func playout(_ first: UInt16, _ second: UInt16, _ free: UInt16, _ random: inout UInt64) -> Float {
+    var (me, other, empty, sign) = (first, second, free, Float(1))
+    while true {
+      let bit: UInt16 = 1 &<< UInt16(truncatingIfNeeded: pick(empty, &random))
+      me |= bit
+      if Line.hasLine(SquareSet(rawValue: me)) { return sign }
+      empty &= ~bit
+      if empty == 0 { return 0 }
+      (me, other) = (other, me)
+      sign = -sign
+    }
+  }
+}

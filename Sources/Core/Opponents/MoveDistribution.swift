@@ -1,0 +1,82 @@
+import Base
+import TicTacToe
+
+/// The chances of the nine cells as whole numbers over their sum.
+package struct MoveDistribution: Sendable, Equatable {
+  /// The weight of each cell; 0 where it is never chosen.
+  private var weights = InlineArray<9, UInt64>(repeating: 0)
+  /// The sum of the weights; above 0.
+  package private(set) var total: UInt64
+
+  /// Equal chances for each cell of a set that is not empty.
+  package init(uniformOver squares: SquareSet) {
+    precondition(!squares.isEmpty, "no move to choose from")
+    for square in squares { weights[square.index] = 1 }
+    total = UInt64(squares.count)
+  }
+
+  /// The chances of cells that share 1 as their weights do; at least one is above 0 and they sum to less than 2⁶³.
+  package init(weights list: [(Square, UInt64)]) {
+    total = 0
+    for (square, weight) in list {
+      weights[square.index] += weight
+      total += weight
+    }
+    precondition(total > 0, "no move to choose from")
+    reduce()
+  }
+
+  /// The weight of a cell; its chance is this over `total`.
+  package subscript(square: Square) -> UInt64 { weights[square.index] }
+
+  /// The chance of a cell, rounded.
+  package func probability(of square: Square) -> Double { Double(weights[square.index]) / Double(total) }
+
+  /// The cells with a chance.
+  package var support: SquareSet {
+    Square.all.reduce(into: []) { if weights[$1.index] > 0 { $0.insert($1) } }
+  }
+
+  /// With chance `taken`/`of` a cell of `squares` (equal chances each), otherwise as `rest` says.
+  package init(
+    _ squares: SquareSet, taken: UInt64, of: UInt64, otherwise rest: MoveDistribution
+  ) {
+    precondition(!squares.isEmpty && taken <= of && of > 0, "chance \(taken)/\(of) of \(squares.count) cells")
+    // rest · (of − taken)/of + squares · taken/(of · n), over the common denominator rest.total · of · n.
+    let n = UInt64(squares.count)
+    total = rest.total * of * n
+    for square in Square.all {
+      weights[square.index] =
+        rest[square] * (of - taken) * n + (squares.contains(square) ? rest.total * taken : 0)
+    }
+    reduce()
+  }
+
+  /// Draws a cell; the bias is below 2⁻⁶².
+  package func draw(using generator: inout SplitMix64) -> Square {
+    var rest = generator.next().multipliedFullWidth(by: total).high
+    for index in 0..<9 {
+      if rest < weights[index] { return Square(index) }
+      rest -= weights[index]
+    }
+    preconditionFailure("weights sum to less than their total \(total)")
+  }
+
+  /// Divides out what all weights share, which keeps mixtures of mixtures within 64 bits.
+  private mutating func reduce() {
+    var divisor = total
+    for index in 0..<9 where divisor > 1 && weights[index] > 0 {
+      var (a, b) = (divisor, weights[index])
+      while b != 0 { (a, b) = (b, a % b) }
+      divisor = a
+    }
+    guard divisor > 1 else { return }
+    total /= divisor
+    for index in 0..<9 { weights[index] /= divisor }
+  }
+
+  /// Whether all chances are the same.
+  package static func == (a: MoveDistribution, b: MoveDistribution) -> Bool {
+    a.total == b.total && (0..<9).allSatisfy { a.weights[$0] == b.weights[$0] }
+  }
+}

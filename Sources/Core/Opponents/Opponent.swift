@@ -1,0 +1,55 @@
+import Base
+import TicTacToe
+
+/// A player that chooses a move from the position, the last move and a seeded generator, and keeps no other state.
+package protocol Opponent: Sendable {
+  /// The stable name of the player, as arguments and records spell it (`random`, `perfect`, `levels:3`).
+  var name: String { get }
+
+  /// Chooses a legal move of a live position.
+  func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square
+
+  /// The beads it would draw one of in a live position; `nil` for a player that has no beads.
+  func beads(in position: Position) -> MoveDistribution?
+}
+
+extension Opponent {
+  /// None.
+  package func beads(in position: Position) -> MoveDistribution? { nil }
+}
+
+/// Any opponent as a value of one type, for who holds several kinds.
+package struct AnyOpponent: Opponent {
+  /// The player's own name.
+  package let name: String
+  private let choose: @Sendable (Position, Square?, inout SplitMix64) -> Square
+  private let count: @Sendable (Position) -> MoveDistribution?
+
+  /// Wraps an opponent.
+  package init(_ opponent: some Opponent) {
+    name = opponent.name
+    choose = { opponent.move(in: $0, lastMove: $1, using: &$2) }
+    count = { opponent.beads(in: $0) }
+  }
+
+  /// The player's own choice.
+  package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
+    choose(position, lastMove, &generator)
+  }
+
+  /// The player's own beads.
+  package func beads(in position: Position) -> MoveDistribution? { count(position) }
+}
+
+/// An opponent whose chances of every move are known exactly.
+package protocol MemorylessOpponent: Opponent {
+  /// The exact chances of every legal move of a live position.
+  func distribution(in position: Position, lastMove: Square?) -> MoveDistribution
+}
+
+extension MemorylessOpponent {
+  /// Draws a move by its exact chances, with one number of the generator.
+  package func move(in position: Position, lastMove: Square?, using generator: inout SplitMix64) -> Square {
+    distribution(in: position, lastMove: lastMove).draw(using: &generator)
+  }
+}

@@ -1,0 +1,57 @@
+import TicTacToe
+
+/// The players that choose from a set of moves, each of it equally often, and have no other habits.
+package enum SimpleOpponent: String, MemorylessOpponent, CaseIterable {
+  /// Any legal move.
+  case random
+  /// Any move that keeps the value of the position.
+  case perfect
+  /// Of these the quickest win, the longest loss or draw.
+  case perfectDistance = "perfect_distance"
+  /// Wins if it can at once, else blocks, else plays any legal move.
+  case winBlock = "win_block"
+  /// Plays perfectly and sets traps: the greatest share of the other side's replies loses value.
+  case trap
+
+  /// The raw value.
+  package var name: String { rawValue }
+
+  /// Equal chances for the moves it chooses from.
+  package func distribution(in position: Position, lastMove: Square?) -> MoveDistribution {
+    MoveDistribution(uniformOver: moves(in: position))
+  }
+
+  private func moves(in position: Position) -> SquareSet {
+    let solver = Solver.shared
+    switch self {
+    case .random: return position.legalMoves
+    case .perfect: return solver.valuePreservingMoves(in: position)
+    case .perfectDistance: return solver.distanceOptimalMoves(in: position)
+    case .winBlock:
+      let wins = [position.turn, position.turn.opponent].map { position.winningSquares(for: $0) }
+      return wins.first { !$0.isEmpty } ?? position.legalMoves
+    case .trap:
+      return solver.luringMoves(in: position) { after in
+        let replies = after.legalMoves
+        let losing = replies.count - solver.valuePreservingMoves(in: after).count
+        return replies.isEmpty ? 0 : Double(losing) / Double(replies.count)
+      }
+    }
+  }
+}
+
+extension Solver {
+  /// The quickest wins in a won position; else, of the moves that keep the value, those after which the other side errs
+  /// most often.
+  func luringMoves(in position: Position, errorRate: (Position) -> Double) -> SquareSet {
+    if evaluation(of: position).value == .win { return distanceOptimalMoves(in: position) }
+    var best: SquareSet = []
+    var most = -1.0
+    for square in valuePreservingMoves(in: position) {
+      let rate = errorRate(position.playing(square))
+      if rate > most { (best, most) = ([], rate) }
+      if rate == most { best.insert(square) }
+    }
+    return best
+  }
+}

@@ -1,0 +1,132 @@
+import Base
+import TicTacToe
+
+extension Record {
+  /// The record as one line of JSON, without the line end; members that hold nothing are left out.
+  package var jsonLine: String {
+    var members = JSONObject()
+    let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
+    members.add("tags", tags.isEmpty ? nil : .object(named))
+    members.add("start", game.start == .start ? nil : .string(game.start.notation))
+    members.add("moves", .string(game.moves.map { $0.square.name }.joined()))
+    members.add("result", .string(resultToken))
+    members.add("termination", game.end.map { .string($0.termination.rawValue) })
+    members.add("drawOffer", game.drawOffer.map { $0 == .x ? "x" : "o" })
+    func addColumn(_ name: String, _ value: (Move) -> Int64?) {
+      let values = game.moves.map { value($0).map { JSON.int($0) } ?? .null }
+      members.add(name, values.allSatisfy { $0 == .null } ? nil : .array(values))
+    }
+    addColumn("emt") { $0.elapsed }
+    addColumn("clk") { $0.clock }
+    addColumn("frame") { $0.frame }
+    members.add("startFrame", startFrame.map { .int($0) })
+    members.add("endFrame", endFrame.map { .int($0) })
+    let kept = bars.prefix(game.moves.count + 1)
+    members.add(
+      "bars", kept.allSatisfy { $0.isEmpty } ? nil : .array(kept.map { .array($0.map { .int($0) }) }))
+    let remarks = comments.map { JSON.array([.int($0.ply), .string($0.text)]) }
+    members.add("comments", remarks.isEmpty ? nil : .array(remarks))
+    return JSON.object(members).text
+  }
+
+  /// Reads a record from one line of JSON; members it does not know are passed over.
+  ///
+  /// `line` is the number of the line in its file, for errors. Lines of an arena's file are read too: their `x`, `o`,
+  /// and `game` members become the tags `White`, `Black` and `Round`.
+  package init(jsonLine text: String, line: Int = 1) throws(NotationError) {
+    do {
+      try self.init(json: JSON(text))
+    } catch {
+      throw NotationError(line: line + error.line - 1, column: error.column, message: error.message)
+    }
+  }
+
+  package init(json: JSON) throws(NotationError) {
+    func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
+    guard json.object != nil else { throw refuse("a game is a JSON object") }
+    guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
+    // The text form is the one gate: what it refuses is refused here, with the member's name for a place.
+    var text = ""
+    for (name, key) in [("White", "x"), ("Black", "o")] {
+      if let value = json[key]?.string { text += "[\(name) \"\(Record.escaped(value))\"]" }
+    }
+    if let value = json["game"]?.int { text += "[Round \"\(value)\"]" }
+    if let tags = json["tags"] {
+      guard let fields = tags.object?.fields else { throw refuse("member 'tags' must be an object") }
+      for field in fields {
+        guard let value = field.value.string, Record.isTagName(field.name), !Record.derivedTags.contains(field.name)
+        else {
+          throw refuse("tag \(quoted(field.name)) must be a string and not follow from the game")
+        }
+        text += "[\(field.name) \"\(Record.escaped(value))\"]"
+      }
+    }
+    for (name, key) in [("FEN", "start"), ("Termination", "termination"), ("DrawOffer", "drawOffer")] {
+      guard let value = json[key] else { continue }
+      guard let string = value.string else { throw refuse("member '\(key)' must be a string") }
+      text += "[\(name) \"\(Record.escaped(string))\"]"
+    }
+    let squares = Array(moves.utf8)
+    guard squares.count % 2 == 0 else { throw refuse("'moves' must be pairs like \"b2a1\"") }
+    for index in stride(from: 0, to: squares.count, by: 2) {
+      let name = String(decoding: squares[index..<index + 2], as: UTF8.self)
+      guard Square(name: name) != nil else { throw refuse("\(quoted(name)) in 'moves' is no cell a1–c3") }
+      text += " \(name)"
+    }
+    guard let result = json["result"]?.string, ["1-0", "0-1", "1/2-1/2", "*"].contains(result) else {
+      throw refuse("member 'result' must be 1-0, 0-1, 1/2-1/2 or *")
+    }
+    text += " \(result)"
+    do {
+      try self.init(text: text)
+    } catch {
+      throw refuse(error.message)
+    }
+    try readColumns(json)
+  }
+
+  private mutating func readColumns(_ json: JSON) throws(NotationError) {
+    func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
+    func column(_ name: String, limit: Int64) throws(NotationError) -> [Int64?]? {
+      guard let value = json[name] else { return nil }
+      let values = value.array?.map { $0 == .null ? nil : ($0.int64 ?? -1) }
+      guard let values, values.count == game.moves.count,
+        values.allSatisfy({ $0.map { (0...limit).contains($0) } ?? true })
+      else { throw refuse("member '\(name)' must hold a number 0–\(limit) or null for each of the moves") }
+      return values
+    }
+    let elapsed = try column("emt", limit: Limit.milliseconds)
+    let clock = try column("clk", limit: Limit.milliseconds)
+    let frames = try column("frame", limit: Limit.frame)
+    game.annotate { index, move in
+      move.elapsed = elapsed?[index]
+      move.clock = clock?[index]
+      move.frame = frames?[index]
+    }
+    func frame(_ name: String) throws(NotationError) -> Int64? {
+      guard let value = json[name] else { return nil }
+      guard let number = value.int64, (0...Limit.frame).contains(number) else {
+        throw refuse("member '\(name)' must be a number 0–\(Limit.frame)")
+      }
+      return number
+    }
+    (startFrame, endFrame) = (try frame("startFrame"), try frame("endFrame"))
+    if let value = json["bars"] {
+      let rows = value.array?.map { row in row.array?.compactMap { $0.int } ?? [-1] }
+      guard let rows, rows.count <= game.moves.count + 1,
+        rows.allSatisfy({ $0.count <= Limit.bars && $0.allSatisfy { (0...Limit.candidate).contains($0) } }),
+        zip(rows, value.array ?? []).allSatisfy({ $0.count == $1.array?.count })
+      else { throw refuse("member 'bars' must hold a list of candidate numbers for each ply") }
+      bars = rows
+    }
+    if let value = json["comments"] {
+      guard let pairs = value.array else { throw refuse("member 'comments' must be a list of [ply, text]") }
+      for pair in pairs {
+        guard let parts = pair.array, parts.count == 2, let ply = parts[0].int,
+          let text = parts[1].string
+        else { throw refuse("member 'comments' must be a list of [ply, text]") }
+        try addComment(text, ply: ply)
+      }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+/// A rule that a refused command would have broken.
+package enum RuleViolation: Error, Sendable, Hashable {
+  /// The game has a result already.
+  case gameIsOver
+  /// The cell holds a mark already.
+  case occupied(Square)
+  /// No draw offer of the other side stands.
+  case noDrawOffer(by: Player)
+  /// A draw offer of this side stands already.
+  case drawAlreadyOffered(by: Player)
+}
+
+/// Why a game ended.
+package enum Termination: String, Sendable, Hashable, CaseIterable {
+  /// A completed line or a full board.
+  case normal
+  /// A side resigned.
+  case resignation
+  /// A side ran out of time.
+  case time
+  /// Both sides agreed to a draw.
+  case agreement
+  /// The game was given up without a result.
+  case abandoned
+  /// A side broke the rules of the match (an engine that crashed, cheated or hung).
+  case forfeit
+}
+
+/// The end of a game: who won, if anyone, and why; an abandoned game has no outcome.
+package struct GameEnd: Sendable, Hashable {
+  /// The result, `nil` when the game was abandoned.
+  package let outcome: Outcome?
+  /// Why the game ended.
+  package let termination: Termination
+
+  /// Makes an end.
+  package init(outcome: Outcome?, termination: Termination) {
+    (self.outcome, self.termination) = (outcome, termination)
+  }
+}
+
+/// A move with the times kept of it.
+package struct Move: Sendable, Hashable {
+  /// The cell marked.
+  package let square: Square
+  /// Thinking time in milliseconds (`[%emt]`), if kept.
+  package var elapsed: Int64?
+  /// Time left on the mover's clock in milliseconds (`[%clk]`), if kept.
+  package var clock: Int64?
+  /// Its moment as whoever keeps the game counts it (`[%frame]`), if kept.
+  package var frame: Int64?
+
+  /// Makes a move.
+  package init(_ square: Square, elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
+    (self.square, self.elapsed, self.clock, self.frame) = (square, elapsed, clock, frame)
+  }
+}
+
+/// A game of tic-tac-toe as a value: where it started, what was played, what is offered, how it ended.
+package struct Game: Sendable, Hashable {
+  /// The position before the first move.
+  package let start: Position
+  /// The moves in order.
+  package private(set) var moves: [Move] = []
+  /// The position now.
+  package private(set) var position: Position
+  /// The end, once there is one.
+  package private(set) var end: GameEnd?
+  /// The side whose draw offer stands.
+  package private(set) var drawOffer: Player?
+  /// The number of moves played when a winning threat could first no longer be parried.
+  package private(set) var awakening: Int?
+
+  /// Starts a game from a reachable position.
+  package init(start: Position = .start) {
+    precondition(Solver.shared.isReachable(start), "unreachable start position")
+    self.start = start
+    position = start
+    end = start.outcome.map { GameEnd(outcome: $0, termination: .normal) }
+  }
+
+  /// Whether the game has ended.
+  package var isOver: Bool { end != nil }
+
+  /// The side to move.
+  package var turn: Player { position.turn }
+
+  /// Marks a cell for the side to move and returns what the move did; a standing draw offer lapses.
+  @discardableResult
+  package mutating func play(_ move: Move) throws(RuleViolation) -> MoveFacts {
+    guard end == nil else { throw .gameIsOver }
+    guard position.empty.contains(move.square) else { throw .occupied(move.square) }
+    let facts = MoveFacts(before: position, square: move.square, awakened: awakening != nil)
+    position = facts.after
+    moves.append(move)
+    drawOffer = nil
+    if facts.isAwakening { awakening = moves.count }
+    end = facts.outcome.map { GameEnd(outcome: $0, termination: .normal) }
+    return facts
+  }
+
+  /// Marks a cell for the side to move and returns what the move did.
+  @discardableResult
+  package mutating func play(_ square: Square) throws(RuleViolation) -> MoveFacts { try play(Move(square)) }
+
+  /// Offers a draw for a side.
+  package mutating func offerDraw(by player: Player) throws(RuleViolation) {
+    guard end == nil else { throw .gameIsOver }
+    guard drawOffer != player else { throw .drawAlreadyOffered(by: player) }
+    drawOffer = player
+  }
+
+  /// Accepts the other side's draw offer.
+  package mutating func acceptDraw(by player: Player) throws(RuleViolation) {
+    guard end == nil else { throw .gameIsOver }
+    guard drawOffer == player.opponent else { throw .noDrawOffer(by: player.opponent) }
+    drawOffer = nil
+    end = GameEnd(outcome: .draw, termination: .agreement)
+  }
+
+  /// Declines the other side's draw offer.
+  package mutating func declineDraw(by player: Player) throws(RuleViolation) {
+    guard end == nil else { throw .gameIsOver }
+    guard drawOffer == player.opponent else { throw .noDrawOffer(by: player.opponent) }
+    drawOffer = nil
+  }
+
+  /// Ends the game: a resignation or a fallen flag of `player` gives the other side the win.
+  package mutating func lose(_ player: Player, by termination: Termination) throws(RuleViolation) {
+    guard end == nil else { throw .gameIsOver }
+    drawOffer = nil
+    end = GameEnd(outcome: .win(player.opponent), termination: termination)
+  }
+
+  /// Ends a live game as a record or a referee says.
+  package mutating func finish(_ end: GameEnd) {
+    drawOffer = nil
+    self.end = end
+  }
+
+  /// Changes what is kept of each move besides its cell.
+  package mutating func annotate(_ change: (_ index: Int, _ move: inout Move) -> Void) {
+    for index in moves.indices {
+      let square = moves[index].square
+      change(index, &moves[index])
+      precondition(moves[index].square == square, "annotating move \(index) changed it")
+    }
+  }
+
+  /// Gives the game up without a result.
+  package mutating func abandon() throws(RuleViolation) {
+    guard end == nil else { throw .gameIsOver }
+    drawOffer = nil
+    end = GameEnd(outcome: nil, termination: .abandoned)
+  }
+
+  /// Takes the last move back, with the end it may have caused; returns it, or `nil` if there is none.
+  @discardableResult
+  package mutating func undo() -> Move? {
+    guard let last = moves.last else { return nil }
+    var replay = Game(start: start)
+    for move in moves.dropLast() { _ = try? replay.play(move) }
+    self = replay
+    return last
+  }
+
+  /// The facts of every move, in order.
+  package var facts: [MoveFacts] {
+    var replay = Game(start: start)
+    return moves.compactMap { try? replay.play($0) }
+  }
+}

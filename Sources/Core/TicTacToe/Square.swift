@@ -1,0 +1,123 @@
+/// One of the nine cells, numbered 0–8 in reading order from the top left.
+@frozen
+package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
+  /// The index 0–8 in reading order.
+  package let rawValue: UInt8
+
+  /// Makes the cell with an index in reading order, or `nil` outside 0–8.
+  package init?(rawValue: UInt8) {
+    guard rawValue < 9 else { return nil }
+    self.rawValue = rawValue
+  }
+
+  /// Makes the cell with an index known to be in 0–8; anything else is a programming error.
+  package init(_ index: Int) {
+    precondition((0..<9).contains(index), "cell index \(index) is outside 0–8")
+    rawValue = UInt8(index)
+  }
+
+  /// The index 0–8 as an `Int`, for subscripts.
+  package var index: Int { Int(rawValue) }
+
+  /// The row, 0 at the top.
+  package var row: Int { Int(rawValue) / 3 }
+
+  /// The column, 0 at the left.
+  package var column: Int { Int(rawValue) % 3 }
+
+  /// The chess-like name `a1`…`c3`, `a1` bottom left.
+  package var name: String { Square.names[index] }
+
+  private static let names = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"]
+
+  /// The cell with the given chess-like name or reading-order digit (`1` top left … `9` bottom right).
+  package init?(name: some StringProtocol) {
+    var bytes = name.utf8.makeIterator()
+    switch (bytes.next(), bytes.next(), bytes.next()) {
+    case (let digit?, nil, _) where (0x31...0x39).contains(digit):
+      rawValue = digit - 0x31
+    case (let column?, let row?, nil) where (0x61...0x63).contains(column) && (0x31...0x33).contains(row):
+      rawValue = (0x33 - row) * 3 + (column - 0x61)
+    default:
+      return nil
+    }
+  }
+
+  /// Every cell in reading order.
+  package static let all: [Square] = (0..<9).map { Square($0) }
+
+  /// Whether `a` comes before `b` in reading order.
+  package static func < (a: Square, b: Square) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A set of cells as a nine-bit mask; bit `i` is cell `i` in reading order.
+@frozen
+package struct SquareSet: RawRepresentable, ExpressibleByArrayLiteral, Sequence, Sendable, Hashable {
+  /// The mask; only bits 0–8 are used.
+  package var rawValue: UInt16
+
+  /// Makes the set with the given mask; bits above 8 must be clear.
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// Makes the empty set.
+  package init() { rawValue = 0 }
+
+  /// The set that holds one cell.
+  package init(_ square: Square) { rawValue = 1 << UInt16(square.rawValue) }
+
+  /// The set of these cells.
+  package init(arrayLiteral squares: Square...) { self = squares.reduce(into: SquareSet()) { $0.insert($1) } }
+
+  /// All nine cells.
+  package static let full = SquareSet(rawValue: 0x1FF)
+  /// The four corners.
+  package static let corners = SquareSet(rawValue: 0b101_000_101)
+  /// The centre alone.
+  package static let center = SquareSet(rawValue: 0b000_010_000)
+
+  /// Whether the cell is in the set.
+  package func contains(_ square: Square) -> Bool { rawValue >> UInt16(square.rawValue) & 1 == 1 }
+
+  /// The cells of either set.
+  package func union(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue | other.rawValue) }
+
+  /// The cells of both sets.
+  package func intersection(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & other.rawValue) }
+
+  /// The cells that are not in the other set.
+  package func subtracting(_ other: SquareSet) -> SquareSet { SquareSet(rawValue: rawValue & ~other.rawValue) }
+
+  /// Whether all cells are in the other set.
+  package func isSubset(of other: SquareSet) -> Bool { subtracting(other).isEmpty }
+
+  /// Adds the cells of the other set.
+  package mutating func formUnion(_ other: SquareSet) { rawValue |= other.rawValue }
+
+  /// Adds a cell.
+  package mutating func insert(_ square: Square) { rawValue |= SquareSet(square).rawValue }
+
+  /// Whether there is no cell in it.
+  package var isEmpty: Bool { rawValue == 0 }
+
+  /// The number of cells, 0–9.
+  package var count: Int { rawValue.nonzeroBitCount }
+
+  /// The lowest cell in reading order, or `nil` of the empty set.
+  package var first: Square? { isEmpty ? nil : Square(rawValue.trailingZeroBitCount) }
+
+  /// Iterates the cells in reading order.
+  @frozen
+  package struct Iterator: IteratorProtocol {
+    var rest: UInt16
+    init(_ rest: UInt16) { self.rest = rest }
+    /// The next cell in reading order.
+    package mutating func next() -> Square? {
+      guard rest != 0 else { return nil }
+      defer { rest &= rest &- 1 }
+      return Square(rest.trailingZeroBitCount)
+    }
+  }
+
+  /// The cells in reading order.
+  package func makeIterator() -> Iterator { Iterator(rawValue) }
+}

@@ -1,0 +1,30 @@
+extension Position {
+  /// The empty cells with which a side would complete a line at once.
+  package func winningSquares(for player: Player) -> SquareSet {
+    Line.completions(of: self[player]).intersection(empty)
+  }
+
+  /// The empty cells with which a side would come to threaten two or more cells at once.
+  package func forkSquares(for player: Player) -> SquareSet {
+    var result: SquareSet = []
+    for square in empty {
+      var after = self
+      if player == .x { after.x.insert(square) } else { after.o.insert(square) }
+      if after.winningSquares(for: player).count >= 2 { result.insert(square) }
+    }
+    return result
+  }
+
+  /// The complete lines of a side, as masks.
+  package func completedLines(of player: Player) -> [SquareSet] {
+    Line.all.filter { $0.isSubset(of: self[player]) }
+  }
+
+  /// The side whose winning threat can no longer be parried, or `nil`: the side to move if it can win at once,
+  /// else the other side if it threatens two cells. `nil` when the game is over.
+  package var decidedFor: Player? {
+    guard outcome == nil else { return nil }
+    if !winningSquares(for: turn).isEmpty { return turn }
+    return winningSquares(for: turn.opponent).count >= 2 ? turn.opponent : nil
+  }
+}

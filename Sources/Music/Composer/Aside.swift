@@ -1,0 +1,63 @@
+import Records
+import ScoreModel
+import TicTacToe
+
+/// Something the music heard that is no move of the game as it is kept: a move taken back, a connection lost.
+package struct Aside: Sendable, Hashable {
+  /// What it was.
+  package enum Kind: Sendable, Hashable {
+    /// A move that was taken back later, with the candidates of the bars that followed it.
+    case taken(Square, choices: [Int])
+    /// The last move was taken back.
+    case undone
+    /// The opponent's connection was lost, or is back.
+    case connection(lost: Bool)
+  }
+
+  /// The frame at which it was heard.
+  package var frame: Int64
+  /// What it was.
+  package var kind: Kind
+
+  var text: String {
+    switch kind {
+    case .taken(let square, let choices): "\(square.name)@\(frame)" + choices.map { ":\($0)" }.joined()
+    case .undone: "undo@\(frame)"
+    case .connection(let lost): "\(lost ? "lost" : "back")@\(frame)"
+    }
+  }
+}
+
+extension Aside {
+  /// Reads one; `nil` if it is none.
+  init?(_ text: Substring) {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let numbers = parts[1].split(separator: ":").map { Int64($0) ?? -1 }
+    guard let frame = numbers.first, numbers.allSatisfy({ (0...Record.Limit.frame).contains($0) }) else { return nil }
+    switch parts[0] {
+    case "undo": self.init(frame: frame, kind: .undone)
+    case "lost", "back": self.init(frame: frame, kind: .connection(lost: parts[0] == "lost"))
+    default:
+      guard let square = Square(name: String(parts[0])) else { return nil }
+      self.init(
+        frame: frame, kind: .taken(square, choices: numbers.dropFirst().map { Int(min($0, 1_000_000)) }))
+    }
+  }
+}
+
+extension Record {
+  /// What was heard besides the moves (`Asides`), in order; those that fit a tag.
+  package var asides: [Aside] {
+    get { (self[tag: "Asides"] ?? "").split(separator: " ").compactMap { Aside($0) } }
+    set {
+      var text = ""
+      for aside in newValue.sorted(by: { $0.frame < $1.frame }) {
+        let word = (text.isEmpty ? "" : " ") + aside.text
+        if text.utf8.count + word.utf8.count > Limit.tagValue { break }
+        text += word
+      }
+      self[tag: "Asides"] = text.isEmpty ? nil : text
+    }
+  }
+}

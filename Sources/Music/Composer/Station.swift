@@ -1,0 +1,66 @@
+import Records
+import ScoreModel
+import TicTacToe
+
+/// Where a session stands on its way through the tonics of its rules.
+package struct Station: Sendable, Hashable {
+  /// The number of the game in the cycle, from 0.
+  package var game = 0
+  /// The place, among the tonics, of the one that holds.
+  package var place = 0
+
+  /// Makes a station; the first game is at home.
+  package init(game: Int = 0, place: Int = 0) { (self.game, self.place) = (game, place) }
+
+  /// The next game's: after an awakening it goes on to its own place, else it stays; each cycle begins at home.
+  func next(awoke: Bool, of count: Int) -> Station {
+    let next = count == 0 ? 0 : (game + 1) % count
+    return Station(game: next, place: next == 0 || awoke ? next : place)
+  }
+}
+
+extension ScoreRules {
+  /// The rules on the tonic of a station.
+  func at(_ station: Station) -> ScoreRules {
+    tonics.isEmpty ? self : moved(to: tonics[station.place % tonics.count])
+  }
+
+  /// The rules on another tonic, whichever way is nearer: triad, cells, compass, drone and strings together.
+  package func moved(to tonic: Spelling) -> ScoreRules {
+    let up = (tonic.midi - scale.tonic + 138) % 12 - 6
+    guard up != 0 else { return self }
+    func move(_ pitch: Pitch) -> Pitch { Pitch(min(max(pitch.midi + up, 21), 108)) }
+    func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> { move(range.lowerBound)...move(range.upperBound) }
+    var rules = self
+    rules.scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: scale.steps)
+    rules.cells = cells.map { move($0) }
+    (rules.melody.compass, rules.melody.register) = (span(melody.compass), span(melody.register))
+    for index in signs.indices { rules.signs[index].bass = signs[index].bass.map { move($0) } }
+    (rules.drone.notes, rules.drone.bed) = (drone.notes.map { move($0) }, move(drone.bed))
+    rules.mix.strings = mix.strings.map { move($0) }
+    return rules
+  }
+}
+
+extension Record {
+  /// Where the session stood (`Station`), for the tonic of the game; `nil` where it was at home or not kept.
+  package var station: Station? {
+    get {
+      let numbers = (self[tag: "Station"] ?? "").split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 2, numbers.allSatisfy({ (0..<24).contains($0) }) else { return nil }
+      return Station(game: numbers[0], place: numbers[1])
+    }
+    set { self[tag: "Station"] = newValue.flatMap { $0 == Station() ? nil : "\($0.game) \($0.place)" } }
+  }
+
+  /// The times the log of a match gives its moves, in whole slots from the first (`LogSlots`); `nil` for other games.
+  package var logSlots: [Int]? {
+    get {
+      guard let text = self[tag: "LogSlots"] else { return nil }
+      let slots = text.split(separator: " ").compactMap { Int($0) }
+      let isLog = slots.count == game.moves.count && slots == slots.sorted()
+      return isLog && (slots.first ?? 0) >= 0 && (slots.last ?? 0) <= 100_000_000 ? slots : nil
+    }
+    set { self[tag: "LogSlots"] = newValue.map { $0.map { "\($0)" }.joined(separator: " ") } }
+  }
+}

@@ -1,0 +1,95 @@
+import Composer
+import Records
+import ScoreModel
+import ScoreFormats
+import TicTacToe
+
+/// The score explained: bar by bar the facts, the rules that fired, and why each note is there.
+package enum Explanation {
+  /// Explains a rendition made with `explains: true`.
+  package static func text(_ rendition: Rendition, record: Record) -> String {
+    let (facts, rules) = (record.game.facts, rendition.rules)
+    var lines: [String] = []
+    for bar in rendition.bars {
+      lines.append(TextScore.heading(bar))
+      if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
+        lines.append("  facts: " + describe(move))
+        // Whether a human lost is read off the bar's own sign.
+        let known = Conductor.facts(of: move).union(bar.signs.contains("loss") ? [.loss] : [])
+        let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
+        lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
+      } else if !bar.signs.isEmpty {
+        lines.append("  rules: " + bar.signs.joined(separator: ", "))
+      }
+      if let choice = choice(of: bar, in: rendition) { lines.append("  candidate \(choice)") }
+      let reasons = rendition.reasons[bar.index] ?? []
+      for (index, pair) in bar.pairs.enumerated() {
+        let reason = index < reasons.count ? why(reasons[index], rules.scale) : ""
+        lines.append(("  " + notes(pair, rules.scale).padded(to: 22) + reason).trimmedEnd)
+      }
+      lines.append("")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The facts of a move in words.
+  static func describe(_ move: MoveFacts) -> String {
+    func cells(_ set: SquareSet) -> String { set.map(\.name).joined(separator: " ") }
+    var words = ["\(move.mover.letter) \(move.square.name)"]
+    if move.valueBefore == move.valueAfter {
+      words.append("stands \(word(move.valueAfter))")
+    } else {
+      words.append("from \(word(move.valueBefore)) to \(word(move.valueAfter))")
+    }
+    if !move.threats.isEmpty { words.append("threatens \(cells(move.threats))") }
+    if !move.opposingThreats.isEmpty { words.append("is threatened at \(cells(move.opposingThreats))") }
+    if move.isFork { words.append("fork") }
+    if move.isBlock { words.append("blocks") }
+    if move.isMistake { words.append("mistake") }
+    if move.isOnlyMove { words.append("only move") }
+    if move.isAwakening { words.append("awakening") }
+    switch move.outcome {
+    case .win: words.append("wins with \(cells(move.winningCells))")
+    case .draw: words.append("draws")
+    case nil: break
+    }
+    return words.joined(separator: "; ")
+  }
+
+  private static func word(_ value: Value) -> String {
+    switch value {
+    case .win: "won"
+    case .draw: "even"
+    case .loss: "lost"
+    }
+  }
+
+  private static func heard(_ bar: Bar) -> String {
+    let owed = bar.signs.filter { $0.hasPrefix("owed:") }.map { $0.dropFirst(5) }
+    let sign = bar.signs.first.map { " → heard as \($0)" } ?? ""
+    return sign + (owed.isEmpty ? "" : ", second pair pays the owed \(owed.joined(separator: ", "))")
+  }
+
+  private static func choice(of bar: Bar, in rendition: Rendition) -> String? {
+    if bar.kind == .move {
+      return bar.ply < rendition.choices.count ? rendition.choices[bar.ply].first.map { "\($0)" } : nil
+    }
+    let closing = rendition.bars.filter { $0.kind == .closing }.map(\.index)
+    guard let number = closing.firstIndex(of: bar.index), let last = rendition.choices.last else { return nil }
+    let first = last.count - closing.count
+    return last.indices.contains(first + number) ? "\(last[first + number])" : nil
+  }
+
+  private static func notes(_ pair: Pair, _ scale: Scale) -> String {
+    let low = pair.bass.isEmpty ? "" : " over " + pair.bass.map(scale.name).joined(separator: "+")
+    return "\(scale.name(pair.m))\(pair.isLong ? "–" : "") \(scale.name(pair.t))\(pair.isAwakening ? "*" : "")\(low)"
+  }
+
+  private static func why(_ reason: NoteReason, _ scale: Scale) -> String {
+    let sum = reason.costs.reduce(0) { $0 + $1.cost }
+    let parts = reason.costs.filter { $0.cost != 0 }.map { "\($0.rule.name) \($0.cost)" }
+    let cost = "\(sum)".paddedLeft(to: 5) + " = " + (parts.isEmpty ? "nothing" : parts.joined(separator: " + "))
+    guard let other = reason.runnerUp else { return cost + "; settled" }
+    return cost + "; next \(scale.spelling(of: other.pitch.midi)), dearer by \(other.dearer)"
+  }
+}

@@ -1,0 +1,61 @@
+import Composer
+import ScoreModel
+import ScoreFormats
+import Synth
+
+/// The window's engine without its clock: events in, samples to a file.
+package struct OfflineSound {
+  private let events: [ScoreEvent]
+  private let end: Tick
+  /// Seconds to write, from the first sound.
+  package var range = 0.0...Double.greatestFiniteMagnitude
+  /// When the strings and the rest of the patch go to other rules.
+  package var turns: [(at: Tick, rules: ScoreRules)] = []
+
+  /// Prepares events, of which the last bar ends at `end`.
+  package init(_ events: [ScoreEvent], end: Tick) {
+    self.events = events
+    self.end = end
+  }
+
+  /// Renders to a file with an engine whose patch and piano are set; `progress` is told the seconds done and all, and
+  /// what it throws ends the work.
+  package func write(
+    to path: String, format: AudioFile.Format, engine: Engine,
+    progress: (_ done: Double, _ all: Double) throws -> Void = { _, _ in }
+  ) throws {
+    var file: AudioFile?
+    try render(engine) { samples, done, all in
+      let open = try file ?? AudioFile(path: path, format: format)
+      file = open
+      try samples.withUnsafeBufferPointer { try open.write($0) }
+      try progress(done, all)
+    }
+  }
+
+  /// Renders with an engine piece by piece; those before the range are empty.
+  package func render(_ engine: Engine, _ body: (_ samples: [Float], _ done: Double, _ all: Double) throws -> Void)
+    throws
+  {
+    var renderer = OfflineRenderer(events, engine: engine)
+    let end = min((self.end + OfflineRenderer.tail).seconds, range.upperBound)
+    guard end > range.lowerBound else {
+      throw ScoreFileError("--from \(range.lowerBound): the music ends at \(Int(end)) s")
+    }
+    var frame: Int64 = 0
+    let first = Tick.seconds(range.lowerBound).rawValue
+    let last = Tick.seconds(end).rawValue
+    var turns = turns[...]
+    while frame < last {
+      while let turn = turns.first, turn.at.rawValue <= frame {
+        engine.load(Patch(turn.rules))
+        turns.removeFirst()
+      }
+      // What comes before the range is rendered all the same: its notes ring on.
+      let run = Int(min(4_800, (frame < first ? first : last) - frame))
+      let samples = renderer.render(frames: run)
+      frame += Int64(run)
+      try body(frame > first ? samples : [], Double(frame) / 48_000, end)
+    }
+  }
+}

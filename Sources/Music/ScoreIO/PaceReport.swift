@@ -1,0 +1,106 @@
+import Base
+import Composer
+import Records
+import ScoreModel
+import ScoreFormats
+import TicTacToe
+
+/// How much of what is composed is heard when people play: games at thinking times as people have them, among people
+/// and against an opponent who answers in musical time.
+package struct PaceReport: Sendable {
+  /// The medians that are measured, in seconds.
+  package static let medians = [
+    (name: "quick", seconds: 1.5), (name: "median", seconds: 4), (name: "slow", seconds: 12),
+  ]
+  /// Twenty thinking times, each as likely, as multiples of their median (log-normal, σ 0.65).
+  package static let spread = [
+    0.28, 0.39, 0.47, 0.55, 0.61, 0.68, 0.75, 0.81, 0.88, 0.96, 1.04, 1.13, 1.23, 1.34, 1.48, 1.64, 1.83, 2.11, 2.55,
+    3.58,
+  ]
+
+  /// The name of the pace.
+  package let pace: String
+  /// Whether O is an opponent who answers in musical time.
+  package let hasOpponent: Bool
+  /// Bars of moves.
+  package private(set) var bars = 0
+  /// Those whose long note was heard.
+  package private(set) var reached = 0
+  /// Pairs composed.
+  package private(set) var pairs = 0
+  /// Seconds from each long note that was heard to the next, echoes' and those resolved late among them, from the
+  /// first bar to the end of the arch.
+  package private(set) var between: [Double] = []
+
+  /// The share of bars that reach their long note, 0–1.
+  package var share: Double { bars == 0 ? 1 : Double(reached) / Double(bars) }
+
+  /// Measures games at a pace (`all` for each), among people and against an opponent.
+  package static func all(_ records: [Record], rules: ScoreRules, paces: String = "all") -> [PaceReport] {
+    medians.filter { paces == "all" || $0.name == paces }.flatMap { pace in
+      [false, true].map { hasOpponent in
+        var report = PaceReport(pace: pace.name, hasOpponent: hasOpponent)
+        for record in records { report.add(record, median: pace.seconds, rules: rules) }
+        return report
+      }
+    }
+  }
+
+  private mutating func add(_ record: Record, median: Double, rules: ScoreRules) {
+    let seed = record.seed ?? 1
+    var generator = SplitMix64(seed: seed, index: 0x9ACE)
+    var conductor = Conductor(seed: seed, rules: rules)
+    conductor.inTime = hasOpponent ? [.o] : []
+    _ = conductor.handle(.opened(resuming: false), at: .zero)
+    _ = conductor.handle(.gameStarted(record.game.start, human: hasOpponent ? .x : nil), at: .zero)
+    var now = Tick.seconds(rules.opening.phrase)
+    for facts in record.game.facts {
+      now =
+        hasOpponent && facts.mover == .o
+        ? conductor.replySlot(ready: now + .milliseconds(200))
+        : now + .seconds(median * Self.spread[generator.below(Self.spread.count)])
+      _ = conductor.advance(to: now - Conductor.lookahead)
+      _ = conductor.handle(.moved(facts), at: now)
+    }
+    _ = conductor.hearOut()
+    var last: Tick?
+    func hear(_ moment: Tick) {
+      if let last { between.append((moment - last).seconds) }
+      last = moment
+    }
+    for bar in conductor.bars {
+      guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
+      // What the bar before was kept from saying is said late, and held under this one.
+      for note in bar.pairs[0].bass where note.onset > .zero {
+        let held = min(bar.cut ?? note.onset + note.duration, note.onset + note.duration) - note.onset
+        if held.seconds >= 2 * rules.bars.quickest { hear(bar.start + note.onset) }
+      }
+      let isHeard = bar.cut.map { $0 >= long + .seconds(rules.gestures.heard) } ?? true
+      if bar.kind == .move {
+        bars += 1
+        pairs += bar.pairs.count
+        if isHeard { reached += 1 }
+      }
+      if isHeard { hear(bar.start + long) }
+    }
+  }
+
+  /// The table of some reports.
+  package static func text(_ reports: [PaceReport]) -> String {
+    var lines = [
+      "pace    against   bars  reach their long note  pairs a bar  seconds between long notes: 10 %, half, 90 %, most"
+    ]
+    for report in reports {
+      let sorted = report.between.sorted()
+      func at(_ share: Double) -> String {
+        sorted.isEmpty ? "–" : fixed(sorted[Int(share * Double(sorted.count - 1))], 1).paddedLeft(to: 5)
+      }
+      lines.append(
+        report.pace.padded(to: 8) + (report.hasOpponent ? "opponent" : "people").padded(to: 10)
+          + "\(report.bars)".paddedLeft(to: 4) + (fixed(100 * report.share, 1) + " %").paddedLeft(to: 23)
+          + fixed(Double(report.pairs) / Double(max(report.bars, 1)), 1).paddedLeft(to: 13) + "  "
+          + [0.1, 0.5, 0.9, 1].map(at).joined(separator: " "))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

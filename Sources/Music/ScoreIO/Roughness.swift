@@ -1,0 +1,47 @@
+import Foundation
+import ScoreModel
+
+/// Sensory roughness of two tones after Sethares, "Local consonance and the relationship between timbre and scale",
+/// JASA 94 (1993): d = a₁a₂ (e^(A₁ s Δf) − e^(A₂ s Δf)), s = D* / (S₁ f_low + S₂).
+package enum Roughness {
+  static let d = 0.24
+  static let s1 = 0.0207
+  static let s2 = 18.96
+  static let a1 = -3.51
+  static let a2 = -5.75
+  /// Partials of the model tone, each `decay` of the one below.
+  static let partials = 6
+  static let decay = 0.88
+
+  /// The roughness of two notes struck together, for equal touch.
+  package static func of(_ a: Pitch, _ b: Pitch) -> Double {
+    let spectrum = [a, b].flatMap { pitch in
+      let f0 = Pitch.frequency(midi: Double(pitch.midi))
+      return (0..<partials).map { (f: f0 * Double($0 + 1), a: pow(decay, Double($0))) }
+    }
+    var sum = 0.0
+    for i in spectrum.indices {
+      for j in spectrum.indices where j > i {
+        let low = min(spectrum[i].f, spectrum[j].f)
+        let distance = abs(spectrum[i].f - spectrum[j].f)
+        let s = d / (s1 * low + s2)
+        sum += min(spectrum[i].a, spectrum[j].a) * (exp(a1 * s * distance) - exp(a2 * s * distance))
+      }
+    }
+    return sum
+  }
+
+  /// The duration-weighted mean roughness of the M–T pairs of some bars; `nil` if they have none.
+  package static func of(_ bars: some Sequence<Bar>) -> Double? {
+    var sum = 0.0
+    var time = 0.0
+    for bar in bars {
+      for pair in bar.pairs {
+        guard let m = pair.m, let t = pair.t else { continue }
+        sum += of(m.pitch, t.pitch) * m.duration.seconds
+        time += m.duration.seconds
+      }
+    }
+    return time > 0 ? sum / time : nil
+  }
+}

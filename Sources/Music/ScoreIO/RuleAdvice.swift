@@ -1,0 +1,57 @@
+import Composer
+import ScoreModel
+import TicTacToe
+
+/// What a good rule file asks for and can never have, or not as it asks for it.
+///
+/// Wishes give way in this order: a bar keeps its number of pairs and its downbeat; then what its sign settles (an
+/// awakening's note, the second pair); then the cells of a line, which sound in another octave where they are out of
+/// reach; then the widest move, which is widened; last come all prices.
+package enum RuleAdvice {
+  /// A line for each wish.
+  package static func lines(_ rules: ScoreRules) -> [String] {
+    rules.signs.indices.flatMap { unheard(rules, $0) + unreachable(rules, rules.signs[$0]) }
+  }
+
+  private static func unheard(_ rules: ScoreRules, _ index: Int) -> [String] {
+    let sign = rules.signs[index]
+    let when = Set(sign.when)
+    if !when.isDisjoint(with: sign.unless) { return ["\(sign.name): asks for a fact and for its absence"] }
+    if when.contains(.draw), when.contains(.win) || when.contains(.loss) {
+      return ["\(sign.name): no game is both won and drawn"]
+    }
+    let earlier = rules.signs[..<index].first {
+      Set($0.when).isSubset(of: when) && Set($0.unless).isSubset(of: sign.unless)
+    }
+    guard let earlier else { return [] }
+    let isCovered = earlier.covers.contains(sign.name) || sign.when.isEmpty
+    return [
+      "\(sign.name): \(earlier.name) always comes first\(isCovered ? " and covers it" : "; it is only ever owed")"
+    ]
+  }
+
+  private static func unreachable(_ rules: ScoreRules, _ sign: SignRule) -> [String] {
+    let degrees = rules.cells.compactMap { rules.scale.degree(of: $0.midi) }
+    guard degrees.count == 9 else { return [] }
+    var lines: [String] = []
+    if let second = sign.secondPair {
+      let compass = rules.melody.compass.lowerBound.midi...rules.melody.compass.upperBound.midi
+      let out = degrees.count { !compass.contains(rules.scale.midi($0 + second)) }
+      if out > 0 { lines.append("\(sign.name): the second pair of \(out) cells lies outside the compass") }
+    }
+    if sign.visitsLine {
+      let far = Line.all.filter { line in
+        let cells = line.map { degrees[$0.index] }
+        // The winning move may be any of the three; the nearer cell follows it, the other one that.
+        return cells.contains { first in
+          let others = cells.filter { $0 != first }.sorted { abs($0 - first) < abs($1 - first) }
+          let steps = zip([first] + others, others).map { abs($0 - $1) }
+          let free = rules.bars.pairs(ply: 5) - 2
+          return steps.contains { $0 > (free > 2 ? 2 : 1) * rules.melody.widest }
+        }
+      }
+      if !far.isEmpty { lines.append("\(sign.name): \(far.count) lines have a cell that sounds in another octave") }
+    }
+    return lines
+  }
+}

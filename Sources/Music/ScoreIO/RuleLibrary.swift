@@ -1,0 +1,99 @@
+import Composer
+import Foundation
+import Records
+import ScoreFormats
+import TicTacToe
+
+/// Where rule files are found, and how one is loaded.
+package enum RuleLibrary {
+  /// A rule file that was read and found good.
+  package struct Loaded: Sendable, Hashable {
+    /// What it says.
+    package let rules: ScoreRules
+    /// Where it was.
+    package let path: String
+    /// FNV-1a (64 bits) of its bytes, hexadecimal: what records keep beside the name.
+    package let hash: String
+
+    /// What records name it by: a shipped file by its name, another by its file name; and its hash.
+    package var reference: Record.ScoreRules {
+      let file = URL(fileURLWithPath: path).lastPathComponent
+      let name = file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file
+      return Record.ScoreRules(name: RuleLibrary.path(of: name) == path ? name : file, hash: hash)
+    }
+  }
+
+  /// The rules a session begins with.
+  package static let standard = "score"
+
+  /// Folders that hold rule files: beside the executable, `../share/alina`, and `Assets` of the source tree above it.
+  package static var folders: [String] {
+    let executable =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    var folder = URL(fileURLWithPath: executable).deletingLastPathComponent()
+    var folders = [
+      folder.path, folder.appendingPathComponent("Assets").path,
+      folder.appendingPathComponent("../share/alina").standardized.path,
+    ]
+    for _ in 0..<6 {
+      folder.deleteLastPathComponent()
+      folders.append(folder.appendingPathComponent("Assets").path)
+    }
+    return folders + [FileManager.default.currentDirectoryPath + "/Assets"]
+  }
+
+  /// The names of the rule files that are shipped, the standard one first.
+  package static var names: [String] {
+    guard let folder = path(of: standard).map({ URL(fileURLWithPath: $0).deletingLastPathComponent().path }) else {
+      return []
+    }
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }.sorted()
+    return [standard] + names.filter { $0 != standard && isRules("\(folder)/\($0).yaml") }
+  }
+
+  /// Themes lie in the same folder: a rule file is told by its scale.
+  private static func isRules(_ path: String) -> Bool {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self).contains("\nscale:") } ?? false
+  }
+
+  /// The file a name or path stands for; `nil` if there is none.
+  package static func path(of name: String) -> String? {
+    if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
+      return FileManager.default.fileExists(atPath: name) ? name : nil
+    }
+    return folders.map { "\($0)/\(name).yaml" }.first { FileManager.default.fileExists(atPath: $0) }
+  }
+
+  /// Loads a rule file by name or path, the standard one if none is given. Throws one line for each thing wrong.
+  package static func load(_ name: String? = nil) throws(ScoreFileError) -> Loaded {
+    let name = name ?? standard
+    guard let path = path(of: name) else {
+      let known =
+        names.isEmpty ? "looked in \(folders.joined(separator: " "))" : "shipped: \(names.joined(separator: " "))"
+      throw ScoreFileError("\(name): no such rule file; \(known)")
+    }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ScoreFileError("\(path): cannot be read")
+    }
+    guard let text = String(data: data, encoding: .utf8) else { throw ScoreFileError("\(path): is not UTF-8 text") }
+    do {
+      return Loaded(rules: try RuleReader.rules(text), path: path, hash: hash(data))
+    } catch {
+      throw ScoreFileError(error.errors.map { "\(path): \($0)" }.joined(separator: "\n"))
+    }
+  }
+
+  /// The rules a record names, wherever they are: shipped, in the working directory, or in `folder`. `nil` where no
+  /// file of that name has that hash.
+  package static func load(recorded reference: Record.ScoreRules, beside folder: String) -> Loaded? {
+    let places = [path(of: reference.name), reference.name, "\(folder)/\(reference.name)"].compactMap { $0 }
+    return places.lazy.compactMap { try? load($0.contains("/") ? $0 : "./\($0)") }.first { $0.hash == reference.hash }
+  }
+
+  static func hash(_ data: Data) -> String {
+    let hash = data.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    let text = String(hash, radix: 16)
+    return text.paddedLeft(to: 16, with: "0")
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+#if canImport(CCairo)
+  import CCairo
+#endif
+
+/// What comes back in minutes of sound: how alike the harmonies of any two of its seconds are.
+package struct SelfSimilarity {
+  /// The energy of the twelve pitch classes in each second, as a vector of length 1.
+  package private(set) var harmony: [[Float]] = []
+  private var sums: [Float] = []
+
+  /// A second in frames, how many of them are heard as one, and in what pieces a second is taken.
+  private static let (second, fold, pieces) = (48_000, 8, 4)
+  /// The pitches that are listened for: A2–A6.
+  private static let pitches = 45...93
+
+  /// Nothing heard yet.
+  package init() {}
+
+  /// Hears interleaved stereo at 48 kHz.
+  package mutating func hear(_ samples: [Float]) {
+    for at in stride(from: 0, to: samples.count, by: 2 * Self.fold) {
+      sums.append(samples[at..<min(at + 2 * Self.fold, samples.count)].reduce(0, +))
+      if sums.count == Self.second / Self.fold { closeSecond() }
+    }
+  }
+
+  /// Goertzel's filter at each pitch, over each piece of the second.
+  private mutating func closeSecond() {
+    var classes = [Float](repeating: 0, count: 12)
+    let length = sums.count / Self.pieces
+    for pitch in Self.pitches {
+      let turn = 2 * Float.pi * Float(440 * pow(2, Double(pitch - 69) / 12)) * Float(Self.fold) / Float(Self.second)
+      let factor = 2 * cosf(turn)
+      for piece in 0..<Self.pieces {
+        var (now, last): (Float, Float) = (0, 0)
+        for sample in sums[piece * length..<(piece + 1) * length] { (now, last) = (sample + factor * now - last, now) }
+        classes[pitch % 12] += max(now * now + last * last - factor * now * last, 0)
+      }
+    }
+    let all = classes.reduce(1e-9, +)
+    harmony.append(classes.map { ($0 / all).squareRoot() })
+    sums = []
+  }
+
+  /// How alike two seconds are, 0–1.
+  package func likeness(_ a: Int, _ b: Int) -> Float { zip(harmony[a], harmony[b]).reduce(0) { $0 + $1.0 * $1.1 } }
+
+  /// The share of pairs of seconds, half a minute and more apart, that sound alike.
+  package var returns: Double {
+    let far = harmony.indices.flatMap { a in stride(from: a + 30, to: harmony.count, by: 1).map { likeness(a, $0) } }
+    return far.isEmpty ? 0 : Double(far.count { $0 > 0.9 }) / Double(far.count)
+  }
+
+  /// Writes the matrix as a picture, a second a dot: a stripe beside the diagonal is a return.
+  package func writePNG(to path: String) throws(ScoreFileError) {
+    #if canImport(CCairo)
+      let size = harmony.count
+      let surface = cairo_image_surface_create(CAIRO_FORMAT_A8, Int32(size), Int32(size))
+      defer { cairo_surface_destroy(surface) }
+      guard let dots = cairo_image_surface_get_data(surface) else { throw ScoreFileError("\(path): too large") }
+      let stride = Int(cairo_image_surface_get_stride(surface))
+      cairo_surface_flush(surface)
+      for row in 0..<size {
+        for column in 0..<size {
+          dots[row * stride + column] = UInt8(255 - 255 * min(max(2 * likeness(row, column) - 1, 0), 1))
+        }
+      }
+      cairo_surface_mark_dirty(surface)
+      try ScorePage.write(surface, to: path)
+    #else
+      throw ScoreFileError("\(path): this build has no Cairo (HEADLESS)")
+    #endif
+  }
+}

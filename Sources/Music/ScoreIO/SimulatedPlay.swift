@@ -1,0 +1,58 @@
+import Base
+import Composer
+import ScoreModel
+import TicTacToe
+
+/// Hours of play without players, for measuring loudness and clicks: games of win-or-block players who think for a
+/// log-normal time (median 4 s, none over 30), one rematch in five at once, else the arch heard out.
+package struct SimulatedPlay: Sendable {
+  /// Every score event in the order it was posted, cuts included.
+  package private(set) var events: [ScoreEvent] = []
+  /// Where the last arch, and the idle time after it, end.
+  package private(set) var end = Tick.zero
+  /// When the rules went to another tonic, and what they were there.
+  package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
+  /// Games played.
+  package let games: Int
+
+  /// Plays `games` games of a seed; then nobody moves for `idle` seconds.
+  package init(games: Int, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
+    self.games = games
+    var conductor = Conductor(seed: seed, rules: rules)
+    conductor.inTime = []
+    var generator = SplitMix64(seed: seed, index: 0x5143)
+    var now = Tick.zero
+    events += conductor.handle(.opened(resuming: false), at: now)
+    for index in 0..<games {
+      let scale = conductor.rules.scale
+      events += conductor.handle(.gameStarted(.start, human: nil), at: now)
+      if conductor.rules.scale != scale { turns.append((now, conductor.rules)) }
+      for facts in ReferenceGames.game(seed: seed, index: index).game.facts {
+        let next = now + .seconds(Self.thinkingTime(&generator))
+        events += conductor.advance(to: next - Conductor.lookahead)
+        now = next
+        events += conductor.handle(.moved(facts), at: now)
+      }
+      var rest = Tick.seconds(0.8)
+      if generator.below(5) > 0 || index == games - 1 {
+        events += conductor.hearOut()
+        rest = (conductor.bars.last?.end ?? now) - now + .seconds(3)
+      }
+      now = now + rest
+    }
+    end = now + .seconds(idle)
+    events += conductor.advance(to: end - Conductor.lookahead)
+  }
+
+  private static func thinkingTime(_ generator: inout SplitMix64) -> Double {
+    // Irwin–Hall for the normal, the exponential by its series: the same on every machine.
+    let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double(generator.below(1_000_000)) / 1_000_000 }
+    var term = 1.0
+    var power = 1.0
+    for n in 1..<30 {
+      term *= 0.7 * normal / Double(n)
+      power += term
+    }
+    return min(4 * power, 30)
+  }
+}

@@ -1,0 +1,116 @@
+import CSndfile
+import Composer
+import Foundation
+import ScoreModel
+import Synth
+
+/// A stereo sound in memory, for the effect tools.
+package struct Sound: Sendable {
+  /// The frames, −1…1.
+  package var frames: [Stereo]
+  /// Frames a second.
+  package var sampleRate: Int
+
+  /// Frames a file may have: half an hour at 48 kHz.
+  package static let limit = 48_000 * 1_800
+
+  /// Makes a sound.
+  package init(_ frames: [Stereo], sampleRate: Int = 48_000) { (self.frames, self.sampleRate) = (frames, sampleRate) }
+
+  /// Reads a sound file of any kind libsndfile knows; mono is taken to both sides, channels past two are dropped.
+  package init(path: String) throws(ScoreFileError) {
+    var info = SF_INFO()
+    guard let file = sf_open(path, Int32(SFM_READ), &info) else {
+      throw ScoreFileError("\(path): no sound file that can be read (\(String(cString: sf_strerror(nil))))")
+    }
+    defer { sf_close(file) }
+    guard info.frames > 0, info.frames <= Self.limit, (1...8).contains(info.channels),
+      (8_000...192_000).contains(info.samplerate)
+    else { throw ScoreFileError("\(path): must have 1–8 channels, 8–192 kHz and at most half an hour") }
+    let channels = Int(info.channels)
+    var samples = [Float](repeating: 0, count: Int(info.frames) * channels)
+    let read = Int(sf_readf_float(file, &samples, info.frames))
+    frames = stride(from: 0, to: read * channels, by: channels).map {
+      Stereo(samples[$0], samples[$0 + min(1, channels - 1)])
+    }
+    sampleRate = Int(info.samplerate)
+  }
+
+  /// Writes the sound as WAV or, if the name ends so, FLAC.
+  package func write(to path: String) throws(ScoreFileError) {
+    let file = try AudioFile(path: path, format: path.hasSuffix(".flac") ? .flac : .wav, sampleRate: sampleRate)
+    try frames.withUnsafeBufferPointer { frames throws(ScoreFileError) in
+      try file.write(UnsafeRawBufferPointer(frames).bindMemory(to: Float.self))
+    }
+  }
+
+  /// Sends the sound through a chain; `seconds` of silence are added for what rings on.
+  package mutating func pass(through chain: ScoreRules.Chain, ringing seconds: Double) {
+    let dry = self
+    frames += Self.silence(Int(seconds * Double(sampleRate)))
+    for unit in chain.units { pass(through: Patch.Node(unit), after: dry) }
+    scale(chain.level)
+  }
+
+  private mutating func pass(through node: Patch.Node, after dry: Sound) {
+    let rate = Double(sampleRate)
+    switch node {
+    case .comb(var parameters, let melt):
+      var comb = FeedbackComb(sampleRate: rate)
+      comb.set(parameters)
+      comb.reset()
+      if melt > 0 { parameters.delay = melt }
+      comb.set(parameters)
+      render { comb.render($0) }
+    case .ringModulator(let parameters): pass(through: StereoRingModulator(sampleRate: rate), parameters)
+    case .reverb(let parameters): pass(through: Reverb(sampleRate: rate), parameters)
+    case .matcher(let parameters): match(to: dry, parameters)
+    case .gain(let decibels): scale(Double(decibels))
+    }
+  }
+
+  private mutating func pass<N: AudioNode & ~Copyable>(through node: consuming N, _ parameters: N.Parameters) {
+    node.set(parameters)
+    node.reset()
+    render { node.render($0) }
+  }
+
+  /// Gives the sound the envelope of another.
+  package mutating func match(to other: Sound, _ parameters: EnvelopeMatcher.Parameters) {
+    var matcher = EnvelopeMatcher(sampleRate: Double(sampleRate))
+    matcher.set(parameters)
+    matcher.reset()
+    var model = other.frames + Self.silence(max(frames.count - other.frames.count, 0))
+    model.withUnsafeMutableBufferPointer { model in render { matcher.render($0, after: model) } }
+  }
+
+  /// The level of each window's end, as an amplitude on both sides.
+  package func envelope(_ parameters: EnvelopeExtractor.Parameters) -> Sound {
+    var extractor = EnvelopeExtractor(sampleRate: Double(sampleRate))
+    extractor.set(parameters)
+    return Sound(frames.map { Stereo(repeating: extractor.next($0)) }, sampleRate: sampleRate)
+  }
+
+  /// A sine with its fades: `seconds` from its start to the beginning of its end.
+  package static func tone(midi: Double, seconds: Double, _ parameters: ToneGenerator.Parameters) -> Sound {
+    var generator = ToneGenerator(sampleRate: 48_000)
+    generator.set(parameters)
+    generator.reset()
+    let held = Int(seconds * 48_000)
+    var sound = Sound(silence(held + Int(Double(parameters.fadeOut) * 48) + 64))
+    generator.start(midi: midi)
+    sound.render { generator.render(StereoBlock(rebasing: $0[..<held])) }
+    generator.stop()
+    sound.render { generator.render(StereoBlock(rebasing: $0[held...])) }
+    return sound
+  }
+
+  private static func silence(_ frames: Int) -> [Stereo] { [Stereo](repeating: .zero, count: frames) }
+
+  private mutating func scale(_ decibels: Double) {
+    let gain = Float(pow(10, decibels / 20))
+    for index in frames.indices { frames[index] *= gain }
+  }
+
+  private mutating func render(_ body: (StereoBlock) -> Void) { frames.withUnsafeMutableBufferPointer { body($0) } }
+}

@@ -1,0 +1,124 @@
+import Base
+import Composer
+import Records
+import ScoreModel
+import ScoreFormats
+import TicTacToe
+
+/// The measures table of a set of games.
+package struct StyleReport: Sendable {
+  /// Games measured.
+  package private(set) var games = 0
+  /// The style of move and closing bars, none cut; bars without M or without T are exempt.
+  package private(set) var style = StyleMeasures()
+  /// Bars that have the number of pairs the law wants.
+  private var lawfulLengths = 0
+  /// Bars looked at for that.
+  private var allBars = 0
+  /// The most awakenings of one game.
+  private var mostAwakenings = 0
+  /// Bars of four notes and more whose M line had been heard before in the same game.
+  package private(set) var repeats = 0
+  /// Bars of four notes and more.
+  package private(set) var longBars = 0
+  private var roughness: [String: (sum: Double, time: Double)] = [:]
+
+  /// Measures nothing yet.
+  package init() {}
+
+  /// Adds a game, every bar played out.
+  package mutating func add(_ record: Record, rules: ScoreRules) {
+    let rendition = Rendition(of: record, rules: rules, uncut: true)
+    games += 1
+    let bars = rendition.bars.filter { $0.kind == .move || $0.kind == .closing }
+    let plies = record.game.moves.count
+    let start = record.game.start.ply
+    let expected =
+      (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
+      + (record.game.end?.outcome == nil ? [] : rules.bars.closing(plies: start + plies))
+    allBars += max(bars.count, expected.count)
+    lawfulLengths += zip(bars, expected).reduce(0) { $0 + ($1.0.pairs.count == $1.1 ? 1 : 0) }
+    mostAwakenings = max(mostAwakenings, bars.reduce(0) { $0 + $1.pairs.filter(\.isAwakening).count })
+    var heard: Set<[Pitch]> = []
+    for bar in bars {
+      if bar.pairs.allSatisfy({ $0.m != nil }) { style.add(bar, scale: rules.scale) }
+      let line = bar.pairs.compactMap { $0.m?.pitch }
+      if line.count >= 4 {
+        longBars += 1
+        if !heard.insert(line).inserted { repeats += 1 }
+      }
+      if bar.kind == .move, let sign = bar.signs.first, let rough = Roughness.of([bar]) {
+        let time = bar.pairs.reduce(0) { $0 + ($1.m?.duration.seconds ?? 0) }
+        let old = roughness[sign] ?? (0, 0)
+        roughness[sign] = (old.sum + rough * time, old.time + time)
+      }
+    }
+  }
+
+  /// The duration-weighted roughness of the M–T pairs of move bars under a sign.
+  package func roughness(of sign: String) -> Double? {
+    roughness[sign].flatMap { $0.time > 0 ? $0.sum / $0.time : nil }
+  }
+
+  /// The rows of the table: what, value, what it must be, whether it is.
+  package var rows: [(name: String, value: String, wanted: String, holds: Bool)] {
+    func percent(_ x: Double) -> String { fixed(100 * x, 1) + " %" }
+    let conforming = style.pairs == 0 ? 1 : Double(style.conforming + style.awakenings) / Double(style.pairs)
+    let lengths = allBars == 0 ? 1 : Double(lawfulLengths) / Double(allBars)
+    let win = roughness(of: "win")
+    let calm = roughness(of: "calm")
+    let threat = roughness(of: "threat")
+    let rough = [win, calm, threat].compactMap { $0 }
+    return [
+      (
+        "T-rule conformance", percent(conforming), "100 % but for awakenings, at most one a game",
+        conforming == 1 && mostAwakenings <= 1
+      ),
+      ("awakenings in one game, at most", "\(mostAwakenings)", "0–1", mostAwakenings <= 1),
+      ("bar-length law", percent(lengths), "100 %", lengths == 1),
+      (
+        "one long note a bar, last", percent(style.bars == 0 ? 1 : Double(style.lawful) / Double(style.bars)), "100 %",
+        style.lawful == style.bars
+      ),
+      ("M entropy", fixed(style.entropy, 2) + " bits", "2.40–2.80", (2.4...2.8).contains(style.entropy)),
+      ("steps", percent(style.stepShare), "50–70 %", (0.5...0.7).contains(style.stepShare)),
+      ("triad share of M", percent(style.triadShare), "50–75 %", (0.5...0.75).contains(style.triadShare)),
+      ("seconds", percent(style.secondShare), "20–45 %", (0.2...0.45).contains(style.secondShare)),
+      ("exact repeats within a game", "\(repeats) of \(longBars)", "0", repeats == 0),
+      (
+        "roughness win < calm < threat",
+        [win, calm, threat].map { $0.map { fixed($0, 3) } ?? "–" }.joined(separator: " "),
+        "rising", rough.count == 3 && rough == rough.sorted()
+      ),
+    ]
+  }
+
+  /// The table as one JSON object.
+  package var json: String {
+    func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "'"))\"" }
+    let rows = rows.map {
+      "{\"measure\":\(quoted($0.name)),\"value\":\(quoted($0.value)),\"wanted\":\(quoted($0.wanted)),\"holds\":\($0.holds)}"
+    }
+    let numbers = [
+      "\"games\":\(games)", "\"bars\":\(style.bars)", "\"pairs\":\(style.pairs)",
+      "\"entropy\":\(fixed(style.entropy, 4))",
+      "\"steps\":\(fixed(style.stepShare, 4))", "\"triad\":\(fixed(style.triadShare, 4))",
+      "\"seconds\":\(fixed(style.secondShare, 4))",
+      "\"roughness\":{\(["win", "calm", "threat"].map { "\"\($0)\":\(roughness(of: $0).map { fixed($0, 4) } ?? "null")" }.joined(separator: ","))}",
+    ]
+    return "{\(numbers.joined(separator: ",")),\"rows\":[\(rows.joined(separator: ","))]}"
+  }
+
+  /// The table as text.
+  package var text: String {
+    let rows = rows
+    let name = rows.map(\.name.count).max() ?? 0
+    let value = rows.map(\.value.count).max() ?? 0
+    let head = "\(games) games, \(style.bars) bars, \(style.pairs) pairs\n"
+    return head
+      + rows.map {
+        "\($0.name.padded(to: name))  \($0.value.padded(to: value))  \($0.holds ? "ok " : "NO ") \($0.wanted)\n"
+      }
+      .joined()
+  }
+}

@@ -1,0 +1,64 @@
+import Composer
+import ScoreModel
+import ScoreFormats
+
+/// The score as text: bar by bar, M over T over the low notes.
+package enum TextScore {
+  /// Writes the bars in order; each takes a heading and a line a voice.
+  package static func text(_ bars: [Bar], scale: Scale) -> String {
+    bars.map { text($0, scale: scale) }.joined(separator: "\n")
+  }
+
+  /// Writes one bar. Long notes carry a `–`, the awakening a `*`, T's answer a `+`; pairs that were cut off stand in brackets.
+  package static func text(_ bar: Bar, scale: Scale) -> String {
+    let sounding = bar.sounding.count
+    var rows: [(name: String, cells: [String])] = [("M", []), ("T", [])]
+    if bar.pairs.contains(where: { !$0.bass.isEmpty }) { rows.append(("low", [])) }
+    for (index, pair) in bar.pairs.enumerated() {
+      let answer = pair.answer.map { "+" + scale.name($0) } ?? ""
+      var cells = [scale.name(pair.m), scale.name(pair.t) + (pair.isAwakening ? "*" : "") + answer]
+      if rows.count > 2 { cells.append(pair.bass.map(scale.name).joined(separator: "+")) }
+      let width = (cells.map(\.count).max() ?? 0) + (pair.isLong ? 1 : 0)
+      for row in rows.indices {
+        var cell = cells[row]
+        if pair.isLong && row < 2 { cell += "–" }
+        if row < 2 && index == sounding && sounding < bar.pairs.count { cell = "(" + cell }
+        if row < 2 && index == bar.pairs.count - 1 && sounding < bar.pairs.count { cell += ")" }
+        rows[row].cells.append(cell.padded(to: width))
+      }
+    }
+    let lines = rows.map { "  \($0.name.padded(to: 4))\($0.cells.joined(separator: "  "))".trimmedEnd }
+    return ([heading(bar)] + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// The line above a bar: number, time, kind, hand and what shaped it.
+  static func heading(_ bar: Bar) -> String {
+    let hand = bar.isX.map { $0 ? "X" : "O" } ?? "–"
+    let ply = bar.ply > 0 ? " \(bar.ply)" : ""
+    let signs = bar.signs.joined(separator: ", ")
+    return "bar \(bar.index + 1)  \(time(bar.start))  \(bar.kind.rawValue)\(ply)  \(hand)  \(signs)"
+  }
+
+  /// Minutes, seconds and thousandths.
+  static func time(_ moment: Tick) -> String {
+    let milliseconds = (moment.rawValue + 24) / 48
+    let rest = milliseconds % 60_000
+    let seconds = "\(rest / 1000)".paddedLeft(to: 2, with: "0")
+    return "\(milliseconds / 60_000):\(seconds).\("\(rest % 1000)".paddedLeft(to: 3, with: "0"))"
+  }
+}
+
+extension Scale {
+  /// What a note is called; a rest is a dot.
+  func name(_ note: Note?) -> String { note.map { spelling(of: $0.pitch.midi).description } ?? "·" }
+}
+
+extension String {
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+
+  var trimmedEnd: String {
+    var rest = self[...]
+    while rest.last == " " { rest.removeLast() }
+    return String(rest)
+  }
+}

@@ -1,0 +1,149 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// Why the client is not connected and will not try again by itself.
+package enum ClientFailure: Error, Sendable, Hashable {
+  /// The server speaks other versions of the protocol.
+  case version(server: [Int])
+  /// There is no secure connection.
+  case tls(TLSProblem)
+  /// The certificate is another one than the one pinned on first use.
+  case fingerprintChanged(expected: String, found: String)
+  /// The same session connected from elsewhere.
+  case replaced
+  /// The token or session is not accepted any more.
+  case notAccepted
+  /// The account is banned.
+  case banned
+  /// The server ended the connection for what this client sent.
+  case refused(ByeCode, String)
+
+  /// How a refusal of ours begins where what answers is no match server.
+  package static let isNoServer = "what it says is no match protocol"
+
+  /// One sentence that says what happened and one that says what to do.
+  package var advice: String {
+    switch self {
+    case .version(let server):
+      let theirs = server.map(String.init).joined(separator: ", ")
+      return "The server speaks version \(theirs), this program \(protocolVersions[0]). Update the older of the two."
+    case .tls(let problem):
+      return
+        "No secure connection: \(problem.text). Check the address; a server without TLS is reached with --plain, or on this "
+        + "machine without --tls."
+    case .fingerprintChanged(_, let found):
+      return "The server's certificate has changed (now \(found.prefix(16))…). Ask its owner; if that is right, "
+        + "remove its line from known_servers."
+    case .replaced:
+      return "You are connected from somewhere else. Close the other window, or connect again to play here."
+    case .notAccepted:
+      return "The server does not know this session any more. Connect again as a guest, or with your token."
+    case .banned: return "This account is banned on this server. Ask its administrator."
+    case .refused(_, let text): return "The server ended the connection: \(text). Connect again."
+    }
+  }
+}
+
+/// Why there is no secure connection.
+package enum TLSProblem: Sendable, Hashable {
+  /// No authority vouches for the certificate.
+  case untrusted
+  /// What answers does not speak TLS.
+  case absent
+  /// TLS cannot be used on this machine; what the library says.
+  case unusable(String)
+
+  /// Part of a sentence.
+  package var text: String {
+    switch self {
+    case .untrusted: "the certificate is not trusted"
+    case .absent: "what answers does not speak TLS"
+    case .unusable(let why): why
+    }
+  }
+}
+
+/// Why there is no connection while the client tries again by itself.
+package enum ConnectionProblem: Sendable, Hashable {
+  /// Nothing answers at an address, `HOST:PORT`.
+  case unreachable(String)
+  /// Nothing was heard for 25 s.
+  case silent
+  /// A plain connection ended before the server said a word, as one does that expects TLS.
+  case wordless
+  /// It ended, and nobody said why.
+  case lost
+  /// The server asked to come back in so many milliseconds.
+  case asked(milliseconds: Int)
+
+  /// Part of a sentence.
+  package var text: String {
+    switch self {
+    case .unreachable(let address): "\(address) cannot be reached"
+    case .silent: "the server has been silent"
+    case .wordless: "the server closed without a word; if it speaks TLS, say --tls"
+    case .lost: "the connection was lost"
+    case .asked(let milliseconds): "the server asks to come back in \(milliseconds) ms"
+    }
+  }
+}
+
+/// How the connection stands.
+package enum ConnectionStatus: Sendable, Hashable {
+  /// Connecting, or waiting for the answer to `hello`.
+  case connecting
+  /// Connected as somebody.
+  case online(ServerMessage.Welcome)
+  /// Lost or not reached; the next try is in so many milliseconds.
+  case waiting(milliseconds: Int, reason: ConnectionProblem)
+  /// Ended for good; `connect` starts anew.
+  case failed(ClientFailure)
+  /// Closed by `disconnect`.
+  case closed
+}
+
+/// Everything a client learns, in order.
+package enum ClientEvent: Sendable, Hashable {
+  /// The connection changed.
+  case status(ConnectionStatus)
+  /// Waiting to be paired for `waited` ms; `bots` would play if the seek allowed it.
+  case queued(waited: Int, bots: Int)
+  /// Paired; the client confirms by itself.
+  case paired(MatchID, Player)
+  /// A room waits for whoever has its code.
+  case room(MatchID, code: String, expiresIn: Int)
+  /// A match was told whole: at first sight, after a reconnect, or to repair what was missed.
+  case state(MatchID)
+  /// The next event of a match, already folded into its view.
+  case event(MatchID, seq: Int, MatchEvent)
+  /// A move shown at once was refused; the view is put right.
+  case movePutRight(MatchID, Square, ErrorCode, String)
+  /// A command was refused.
+  case refused(ErrorCode, String, MatchID?)
+  /// What was said last but for what still waits was refused.
+  case unsaid(ErrorCode, String)
+  /// The opponent is away; a win can be claimed after so many milliseconds.
+  case gone(MatchID, Player, claimIn: Int)
+  /// Somebody spoke.
+  case chat(MatchID, from: String, text: String?, emote: String?)
+  /// A page of results: `top`, `me`, `history`, `list`, `export`.
+  case page(String, rows: [JSONObject], more: Int64?)
+  /// The name is registered; the token is saved already.
+  case registered(name: String)
+  /// The server stops soon; the client comes back by itself.
+  case draining(retry: Int)
+}
+
+extension ClientEvent {
+  /// The match it is about.
+  package var match: MatchID? {
+    switch self {
+    case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),
+      .gone(let m, _, _), .chat(let m, _, _, _):
+      m
+    case .refused(_, _, let m): m
+    case .status, .queued, .unsaid, .page, .registered, .draining: nil
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import MatchProtocol
+import TicTacToe
+
+extension ClientModel {
+  /// What players, windows and bots ask of a match server.
+  package enum Command: Sendable, Hashable {
+    case seek(MatchTerms), acceptBots, unseek, create(MatchTerms), join(String)
+    case watch(MatchID, code: String?), unwatch(MatchID), list, register(String), forget(MatchID)
+    case move(MatchID, Square), resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool)
+    case rematch(MatchID), abort(MatchID), claim(MatchID)
+    case say(MatchID, String), emote(MatchID, String), mute(Bool), block(String, Bool), report(MatchID, String)
+  }
+
+  /// Asks it of the server; what has lost its sense meanwhile is nothing.
+  package mutating func perform(_ command: Command, now: Int64) -> Output {
+    switch command {
+    case .seek(let terms): return ask(.seek(.init(terms, range: nil, bots: false, key: nil)))
+    case .acceptBots:
+      guard var seek = currentSeek else { return Output() }
+      seek.bots = true
+      return ask(.seek(seek))
+    case .unseek: return ask(.unseek)
+    case .create(let terms): return ask(.create(terms, key: nil))
+    case .join(let code): return ask(.join(code: code))
+    case .watch(let m, let code): return ask(.watch(m, code: code))
+    case .unwatch(let m): return ask(.unwatch(m))
+    case .list: return ask(.list)
+    case .register(let name): return ask(.register(name: name))
+    case .forget(let m):
+      forget(m)
+      return Output()
+    case .move(let m, let square):
+      guard let view = matches[m] else { return Output() }
+      return act(m, .move(ply: view.state.position.ply, cell: square), now: now)
+    case .resign(let m): return act(m, .resign, now: now)
+    case .offerDraw(let m): return act(m, .draw(.offer, offer: nil), now: now)
+    case .answerDraw(let m, let accept):
+      guard let offer = matches[m]?.state.offer else { return Output() }
+      return act(m, .draw(accept ? .accept : .decline, offer: offer.seq), now: now)
+    case .rematch(let m): return act(m, .rematch, now: now)
+    case .abort(let m): return act(m, .abort, now: now)
+    case .claim(let m): return act(m, .claim, now: now)
+    case .say(let m, let text):
+      return ask(.say(m, String(String.UnicodeScalarView(text.unicodeScalars.prefix(Limits.say)))))
+    case .emote(let m, let emote): return ask(.emote(m, emote))
+    case .mute(let isMuted): return ask(.mute(on: isMuted))
+    case .block(let name, let isBlocked): return ask(.block(name: name, on: isBlocked))
+    case .report(let m, let text): return ask(.report(m, text: text))
+    }
+  }
+
+  /// Milliseconds to wait before the next try: longer each time, never less than was asked for, and by chance up to half as long
+  /// again, so that not all clients of a restarted server come at once. `chance` gives a number under its argument.
+  package static func pause(
+    after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int, chance: (Int) -> Int
+  ) -> Int {
+    let half = min(longest, first << min(tries, 5)) / 2
+    return max(asked, half) + chance(half + 1)
+  }
+}

@@ -1,0 +1,49 @@
+import MatchProtocol
+import TicTacToe
+
+/// A match as the client sees it: the true state as last told, and the move that is on its way.
+package struct MatchView: Sendable, Hashable {
+  /// A move shown before the server has answered.
+  package struct Pending: Sendable, Hashable {
+    /// Marks on the board before it.
+    package var ply: Int
+    /// The cell.
+    package var cell: Square
+  }
+
+  /// What the server has told; a prefix of the log, verified by its hashes.
+  package internal(set) var state: MatchState
+  /// The side you sit at, `nil` for a spectator.
+  package internal(set) var you: Player?
+  /// Your move that the server has not answered yet.
+  package internal(set) var pending: Pending?
+  /// Milliseconds the side to move had left at `leftAt`.
+  package internal(set) var left: Int?
+  /// When `left` was true, by the steady clock of `MatchClient.now`.
+  package internal(set) var leftAt: Int64 = 0
+  /// When a win over an absent opponent may be claimed, by the same clock; `nil` while he is there.
+  package internal(set) var claimableAt: Int64?
+
+  /// The position to draw: the true one, and your move on its way.
+  package var position: Position {
+    guard let pending, pending.ply == state.position.ply, state.position.legalMoves.contains(pending.cell) else {
+      return state.position
+    }
+    return state.position.playing(pending.cell)
+  }
+
+  /// Whether it is your turn and no move of yours is on its way.
+  package var canMove: Bool {
+    state.phase == .live && you == state.turn && pending == nil && state.position.outcome == nil
+  }
+
+  /// Milliseconds a side has left at an instant of `MatchClient.now`; `nil` in an untimed match.
+  package func remaining(_ side: Player, at now: Int64) -> Int? {
+    guard let clocks = state.clocks else { return nil }
+    // Before both have moved no clock runs down; a side's first move has thirty seconds of its own.
+    guard state.phase == .live, side == position.turn, state.bothMoved, pending == nil, let left else {
+      return clocks[side]
+    }
+    return max(0, left - Int(now - leftAt))
+  }
+}

@@ -1,0 +1,31 @@
+import Base
+import TicTacToe
+
+/// The running hash that ties a match's events to one another: h₀ = SHA-256(`alina1` ‖ m), hₙ = SHA-256(hₙ₋₁ ‖ body n).
+package struct LogHash: Sendable, Hashable {
+  /// The whole digest, which the next link starts from.
+  package let digest: SHA256.Digest
+
+  /// The hash before the first event of a match.
+  package init(start m: MatchID) { digest = SHA256.hash(Array("alina1".utf8) + Array(m.rawValue.utf8)) }
+
+  /// A hash read back from storage or from a `state`.
+  package init(digest: SHA256.Digest) { self.digest = digest }
+
+  /// The hash after one more event body, byte for byte as stored and sent.
+  package func adding(_ body: [UInt8]) -> LogHash {
+    var next = SHA256()
+    next.update(digest)
+    next.update(body)
+    return LogHash(digest: next.digest)
+  }
+
+  /// What goes over the wire: the first 32 hexadecimal digits.
+  package var short: String {
+    let words = digest.words
+    return String(unsafeUninitializedCapacity: 32) { out in
+      for i in 0..<32 { out[i] = hexDigit(UInt8(truncatingIfNeeded: words[i / 8] >> UInt32(28 - 4 * (i % 8)) & 15)) }
+      return 32
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import TicTacToe
+
+/// The name of a match: 1–32 characters `[a-z0-9-]`, in practice twelve made by the server.
+package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The characters.
+  package let rawValue: String
+
+  /// Makes an id, or `nil` if it is empty, too long or has other characters.
+  package init?(rawValue: String) {
+    guard isToken(rawValue, 1...32) else { return nil }
+    self.rawValue = rawValue
+  }
+
+  /// Draws a fresh id of 60 random bits.
+  package init(using random: inout some RandomNumberGenerator) {
+    rawValue = crockford(bits: random.next(), count: 12, lowercase: true)
+  }
+
+  /// What the music of the match begins from, for everybody who hears it: FNV-1a, 64 bits, of the characters that the
+  /// server drew.
+  package var seed: UInt64 {
+    rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+
+  /// The characters.
+  package var description: String { rawValue }
+
+  /// Orders by characters.
+  package static func < (a: MatchID, b: MatchID) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// The time each side has: base milliseconds and an increment after every move.
+package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
+  /// Milliseconds at the start, 10 s to 60 min.
+  package let base: Int
+  /// Milliseconds added after a move, 0 to 60 s.
+  package let increment: Int
+
+  /// One minute and two seconds a move.
+  package static let standard = TimeControl(base: 60_000, increment: 2_000)
+
+  private init(base: Int, increment: Int) {
+    self.base = base
+    self.increment = increment
+  }
+
+  /// Makes a time control of whole seconds, or `nil` outside 10–3600 s and 0–60 s.
+  package init?(seconds: Int, increment: Int) {
+    guard (10...3600).contains(seconds), (0...60).contains(increment) else { return nil }
+    self.init(base: seconds * 1000, increment: increment * 1000)
+  }
+
+  /// Reads `60+2`, seconds and seconds a move; `nil` if it is not that or out of range.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let base = Int(parts[0]), let increment = Int(parts[1]) else { return nil }
+    self.init(seconds: base, increment: increment)
+  }
+
+  /// `60+2`.
+  package var description: String { "\(base / 1000)+\(increment / 1000)" }
+}
+
+/// How a match is played: with which clock, and whether it counts.
+package struct MatchTerms: Sendable, Hashable {
+  /// The clock, `nil` for untimed (ten minutes a move).
+  package var clock: TimeControl?
+  /// Whether ratings change; untimed matches are never rated.
+  package var rated: Bool
+
+  /// Makes terms.
+  package init(clock: TimeControl? = .standard, rated: Bool = false) {
+    self.clock = clock
+    self.rated = rated
+  }
+
+  /// `60+2`, or `none`.
+  package var clockText: String { clock?.description ?? "none" }
+}
+
+/// Two values, one for each side.
+package struct Sides<Value> {
+  /// X's.
+  package var x: Value
+  /// O's.
+  package var o: Value
+
+  /// Makes a pair.
+  package init(x: Value, o: Value) {
+    self.x = x
+    self.o = o
+  }
+
+  /// One side's.
+  package subscript(side: Player) -> Value {
+    get { side == .x ? x : o }
+    set { if side == .x { x = newValue } else { o = newValue } }
+  }
+}
+extension Sides: Sendable where Value: Sendable {}
+extension Sides: Equatable where Value: Equatable {}
+extension Sides: Hashable where Value: Hashable {}
+
+/// Who sits at a board, as the others may know him.
+package struct PlayerInfo: Sendable, Hashable {
+  /// The name, unique on a server without regard to case.
+  package var name: String
+  /// The rating when the match began, rounded; 1500 for the new.
+  package var rating: Int
+  /// Whether the player is a guest or a bot, who have no rating to lose.
+  package var guest: Bool
+
+  /// Makes a player.
+  package init(name: String, rating: Int, guest: Bool) {
+    self.name = name
+    self.rating = rating
+    self.guest = guest
+  }
+}
+
+/// Whether a text has a length within a range and only the characters `[A-Za-z0-9_-]`.
+package func isToken(_ text: String, _ length: ClosedRange<Int>) -> Bool {
+  length.contains(text.utf8.count)
+    && text.utf8.allSatisfy { byte in
+      byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+    }
+}
+
+/// Random bits as Crockford's base-32 digits (no I, L, O, U), least significant first.
+package func crockford(bits: UInt64, count: Int, lowercase: Bool = false) -> String {
+  let digits = Array((lowercase ? "0123456789abcdefghjkmnpqrstvwxyz" : "0123456789ABCDEFGHJKMNPQRSTVWXYZ").utf8)
+  return String(decoding: (0..<count).map { digits[Int(bits >> UInt64(5 * $0) & 31)] }, as: UTF8.self)
+}
+
+/// A room code as typed by a person, in its one spelling: upper case, O as 0, I and L as 1; `nil` if it is none.
+package func canonicalCode(_ typed: String) -> String? {
+  var result = ""
+  for character in typed.uppercased() where character != "-" && character != " " {
+    switch character {
+    case "O": result.append("0")
+    case "I", "L": result.append("1")
+    case "0"..."9", "A"..."H", "J", "K", "M", "N", "P"..."T", "V"..."Z": result.append(character)
+    default: return nil
+    }
+  }
+  return result.utf8.count == Limits.code ? result : nil
+}
+
+extension Player {
+  /// `x` or `o`, as the wire spells a side.
+  package var wire: String { self == .x ? "x" : "o" }
+
+  /// Reads `x` or `o`.
+  package init?(wire: String?) {
+    switch wire {
+    case "x": self = .x
+    case "o": self = .o
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Base
+import TicTacToe
+
+/// Commands as a person types them into `nc`: a word and its arguments, applied to the only live match.
+extension ClientLine {
+  /// What `help` answers.
+  package static let help = """
+    hello [NAME] | seek [60+2|none] [rated] [bots] | unseek | create [60+2|none] | join CODE | move b2 | draw [offer|accept|decline] \
+    | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
+    | watch M | unwatch M | sync M | top | me | history | list | export M | register NAME | bye. \
+    Every line may also be a JSON object; docs/protocol.md tells all of it.
+    """
+
+  init(bare line: UnsafeRawBufferPointer) throws(ProtocolError) {
+    guard let text = String(validating: line.bindMemory(to: UInt8.self), as: UTF8.self) else {
+      throw .malformed(JSONError(reason: .badString, offset: 0))
+    }
+    func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" || character == "\r" }
+    let words = text.split(maxSplits: 1, whereSeparator: isSpace)
+    guard let verb = words.first else { throw .malformed(JSONError(reason: .truncated, offset: 0)) }
+    var rest = words.count > 1 ? words[1] : ""
+    while let last = rest.last, isSpace(last) { rest.removeLast() }
+    let arguments = rest.split(whereSeparator: isSpace).map(String.init)
+    self.init(try ClientLine.bareMessage(verb.lowercased(), String(rest), arguments))
+  }
+
+  private static func bareMessage(
+    _ verb: String, _ rest: String, _ arguments: [String]
+  ) throws(ProtocolError) -> ClientMessage {
+    func one(_ what: String) throws(ProtocolError) -> String {
+      guard let first = arguments.first, first.utf8.count <= 64 else { throw .missing(what) }
+      return first
+    }
+    func match() throws(ProtocolError) -> MatchID {
+      guard let m = MatchID(rawValue: try one("m")) else { throw .invalid("m", "a match id") }
+      return m
+    }
+    func terms() throws(ProtocolError) -> MatchTerms {
+      var fields = JSONObject()
+      for word in arguments where word != "bots" {
+        if word == "rated" {
+          fields.fields.append(.init(name: "rated", value: .bool(true)))
+        } else {
+          fields.fields.append(.init(name: "clock", value: .string(word)))
+        }
+      }
+      return try fields.terms()
+    }
+    switch verb {
+    case "hello":
+      return .hello(ClientMessage.Hello(client: "person", guest: arguments.first.map { String($0.prefix(64)) }))
+    case "seek":
+      let bots = arguments.contains("bots")
+      return .seek(ClientMessage.Seek(try terms(), bots: bots, key: nil))
+    case "unseek": return .unseek
+    case "create": return .create(try terms(), key: nil)
+    case "join": return .join(code: try one("code"))
+    case "move":
+      guard let cell = Square(name: try one("cell").lowercased()) else { throw .invalid("cell", "a1…c3 or 1…9") }
+      return .act(nil, .move(ply: nil, cell: cell), mid: nil)
+    case "draw":
+      guard let action = MatchEvent.DrawAction(rawValue: arguments.first ?? "offer") else {
+        throw .invalid("draw", "offer, accept or decline")
+      }
+      return .act(nil, .draw(action, offer: nil), mid: nil)
+    case "resign": return .act(nil, .resign, mid: nil)
+    case "rematch": return .act(nil, .rematch, mid: nil)
+    case "abort": return .act(nil, .abort, mid: nil)
+    case "claim": return .act(nil, .claim, mid: nil)
+    case "say":
+      guard !rest.isEmpty, rest.unicodeScalars.count <= Limits.say else {
+        throw .invalid("say", "followed by 1–\(Limits.say) characters")
+      }
+      return .say(nil, rest)
+    case "emote": return .emote(nil, try one("e"))
+    case "mute": return .mute(on: arguments.first != "off")
+    case "block": return .block(name: try one("name"), on: true)
+    case "report": return .report(nil, text: String(rest.unicodeScalars.prefix(Limits.say)))
+    case "watch": return .watch(try match(), code: arguments.dropFirst().first)
+    case "unwatch": return .unwatch(try match())
+    case "sync": return .sync(try match(), seq: 0)
+    case "export": return .export(try match())
+    case "register": return .register(name: try one("name"))
+    case "top": return .top
+    case "me": return .me
+    case "history": return .history(before: nil)
+    case "list": return .list
+    case "bye", "quit", "exit": return .bye
+    case "help", "?": return .help
+    default: throw .unknownType(String(verb.prefix(20)))
+    }
+  }
+}

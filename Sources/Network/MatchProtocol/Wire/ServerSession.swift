@@ -1,0 +1,197 @@
+import Base
+
+/// The server's end of one connection as a pure state machine: bytes and time in, commands and lines out.
+///
+/// It knows framing, limits, strikes, heartbeats and the order of things, and nothing of matches. A transport feeds it
+/// and does what it says.
+package struct ServerSession: Sendable {
+  /// What the transport must do.
+  package enum Action: Sendable, Hashable {
+    /// Hand a message to the lobby; the time is when its last byte was decoded.
+    case deliver(ClientLine, at: Int64)
+    /// Send a line.
+    case send([UInt8])
+    /// Send `bye`, as the answer to `re`, and close.
+    case close(ByeCode, String, re: String? = nil)
+  }
+
+  /// Limits a server's flags may change.
+  package struct Configuration: Sendable, Hashable {
+    /// The versions spoken, best first.
+    package var versions = protocolVersions
+    /// Messages a second; a line counts once more for each KiB.
+    package var rate = 20
+    /// Messages at once.
+    package var burst = 40
+    /// Messages a second, and at once, for a client that says it is a bot.
+    package var botRate = 200
+    /// Refusals after which a connection is closed, of which `rate` / 10 a second are forgiven.
+    package var patience = 100
+    /// Milliseconds from connecting to `hello`.
+    package var helloWithin = 10_000
+    /// Milliseconds between two heartbeats.
+    package var heartbeat = Limits.heartbeat
+    /// Milliseconds of silence after which a peer is given up.
+    package var silence = Limits.silence
+    /// Milliseconds of silence after which a person's connection (bare commands, no heartbeats) is given up.
+    package var personSilence = 600_000
+    /// Whether lines are delivered with their bytes, which another node may want.
+    package var keepsSource = false
+    /// Makes the defaults.
+    package init() {}
+  }
+
+  private enum State: Hashable {
+    case greeting(since: Int64)
+    case open
+    case closed
+  }
+
+  private let configuration: Configuration
+  private var state: State
+  private var framer = LineFramer(limit: Limits.lineIn)
+  /// Bytes since the last line.
+  private var unpaid = 0
+  private var strikes = 0
+  private var refused = 0.0
+  private var tokens: Double
+  private var refilled: Int64
+  private var heard: Int64
+  private var pinged: Int64
+  /// Whether the peer is a person typing bare commands, who answers no heartbeats.
+  package private(set) var isPerson = false
+  /// Whether the peer said that it is a bot.
+  package private(set) var isBot = false
+  /// Milliseconds from our last answered `ping` to its `pong`; 0 until there was one.
+  package private(set) var roundTrip = 0
+
+  /// Starts a session at a time in milliseconds of any steady clock; `deliver` times are on the same clock.
+  package init(_ configuration: Configuration, now: Int64) {
+    self.configuration = configuration
+    state = .greeting(since: now)
+    tokens = Double(configuration.burst)
+    (refilled, heard, pinged) = (now, now, now)
+  }
+
+  /// Takes bytes as they arrived; O(n).
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64, _ act: (Action) -> Void) {
+    guard state != .closed else { return }
+    var framer = framer
+    unpaid += bytes.count
+    framer.feed(bytes) { piece in
+      unpaid = 0
+      // Only whole lines are signs of life.
+      heard = now
+      switch piece {
+      case .tooLong: strike("a line has at most \(Limits.lineIn) bytes", act)
+      case .line(let line):
+        if admit(line.count, now) { take(line, now, act) } else { refuse(line, act) }
+      }
+      return state != .closed
+    }
+    self.framer = framer
+    // What is no line, and no part of one, costs what a line does for each KiB.
+    while state != .closed, unpaid - framer.held >= 1024 {
+      unpaid -= 1024
+      if !admit(0, now), refused > Double(configuration.patience) { closeFlood(act) }
+    }
+  }
+
+  private mutating func take(_ line: UnsafeRawBufferPointer, _ now: Int64, _ act: (Action) -> Void) {
+    var parsed: ClientLine
+    do throws(ProtocolError) {
+      parsed = try ClientLine(line)
+      if configuration.keepsSource, !ClientLine.isBare(line) { parsed.source = Array(line) }
+    } catch {
+      if error.isMalformed { return strike(error.message, act) }
+      return act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))
+    }
+    switch (state, parsed.message) {
+    case (_, .pong(let ts)): if ts == pinged, now >= ts { roundTrip = Int(now - ts) }
+    case (_, .ping(let ts)): act(.send(ServerMessage.pong(ts, now: now).bytes(re: parsed.id)))
+    case (_, .help): act(.send(ServerMessage.help(ClientLine.help).bytes(re: parsed.id)))
+    case (_, .bye): close(.bye, "good bye", re: parsed.id, act)
+    case (.greeting, .hello(let hello)):
+      guard hello.common(with: configuration.versions) != nil else {
+        let text = "this server speaks version \(configuration.versions.map(String.init).joined(separator: ", ")) only"
+        act(.send(ServerMessage.err(.version, text).bytes(re: parsed.id)))
+        close(.bye, text, act)
+        return
+      }
+      state = .open
+      isPerson = ClientLine.isBare(line)
+      isBot = hello.caps.contains("bot")
+      if isBot { tokens += Double(max(0, configuration.botRate - configuration.burst)) }
+      act(.deliver(parsed, at: now))
+    case (.greeting, _): act(.send(ServerMessage.err(.auth, "say hello first").bytes(re: parsed.id)))
+    case (.open, .hello):
+      act(.send(ServerMessage.err(.bad, "hello was said; connect again to be somebody else").bytes(re: parsed.id)))
+    case (.open, _): act(.deliver(parsed, at: now))
+    case (.closed, _): break
+    }
+  }
+
+  /// The `id` of a line that is JSON but is not taken, so that its refusal can be matched.
+  private static func id(of line: UnsafeRawBufferPointer) -> String? {
+    guard let id = try? JSONObject(line: line, with: "id")["id"]?.string, id.utf8.count <= Limits.id else { return nil }
+    return id
+  }
+
+  /// Messages a second that this client may send.
+  private var rate: Int { isBot ? configuration.botRate : configuration.rate }
+
+  /// Takes a line of so many bytes from what is allowed, before anything else is done with it.
+  private mutating func admit(_ bytes: Int, _ now: Int64) -> Bool {
+    let burst = isBot ? max(configuration.burst, configuration.botRate) : configuration.burst
+    let earned = Double(now - refilled) * Double(rate) / 1000
+    tokens = min(Double(burst), tokens + earned)
+    refused = max(0, refused - earned / 10)
+    refilled = now
+    let cost = Double(1 + bytes / 1024)
+    guard tokens >= min(cost, Double(burst)) else {
+      refused += 1
+      return false
+    }
+    tokens -= cost
+    return true
+  }
+
+  private mutating func refuse(_ line: UnsafeRawBufferPointer, _ act: (Action) -> Void) {
+    guard refused <= Double(configuration.patience) else { return closeFlood(act) }
+    act(.send(ServerMessage.err(.rate, "at most \(rate) messages a second").bytes(re: ServerSession.id(of: line))))
+  }
+
+  private mutating func closeFlood(_ act: (Action) -> Void) {
+    close(.flood, "more than \(rate) messages a second, and no pause", act)
+  }
+
+  private mutating func strike(_ text: String, _ act: (Action) -> Void) {
+    strikes += 1
+    act(.send(ServerMessage.err(.bad, text).bytes()))
+    if strikes >= Limits.strikes { close(.malformed, "\(Limits.strikes) lines were no messages", act) }
+  }
+
+  /// Looks at the time: sends a heartbeat when one is due, closes when the peer has been silent too long. Call it
+  /// every second or so.
+  package mutating func tick(now: Int64, _ act: (Action) -> Void) {
+    switch state {
+    case .closed: break
+    case .greeting(let since):
+      if now - since >= Int64(configuration.helloWithin) {
+        close(.timeout, "no hello within \(configuration.helloWithin / 1000) s", act)
+      }
+    case .open:
+      if now - heard >= Int64(isPerson ? configuration.personSilence : configuration.silence) {
+        close(.timeout, "nothing heard for \((now - heard) / 1000) s", act)
+      } else if !isPerson, now - pinged >= Int64(configuration.heartbeat) {
+        pinged = now
+        act(.send(ServerMessage.ping(now).bytes()))
+      }
+    }
+  }
+
+  private mutating func close(_ code: ByeCode, _ text: String, re: String? = nil, _ act: (Action) -> Void) {
+    state = .closed
+    act(.close(code, text, re: re))
+  }
+}

@@ -1,0 +1,135 @@
+import COpenSSL
+
+/// One end of TLS between buffers in memory; carrying what is sealed to and from the other end is left to others.
+package final class TLSEngine {
+  /// What reading comes to.
+  package enum Reading {
+    /// So many bytes.
+    case bytes(Int)
+    /// Nothing before more has arrived.
+    case wantsMore
+    /// The other end has said its last.
+    case ended
+  }
+
+  /// Who calls and who is called.
+  package enum Role {
+    case caller, called
+  }
+
+  private let ssl: OpaquePointer
+  /// What came from the other end, from `read` on, and what goes to it; both are gone as soon as they are of no more use.
+  private var (arrived, read, leaving) = ([UInt8](), 0, [UInt8]())
+  /// Whether the handshake is through.
+  package private(set) var isEstablished = false
+
+  /// Makes an end.
+  package init(_ context: TLSContext, _ role: Role) throws(TLSFailure) {
+    ERR_clear_error()
+    guard let ssl = SSL_new(context.pointer) else { throw .latest }
+    self.ssl = ssl
+    guard let bio = BIO_new(TLSEngine.method) else { throw .latest }
+    BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+    SSL_set_bio(ssl, bio, bio)
+    if role == .caller { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
+  }
+
+  deinit { SSL_free(ssl) }
+
+  /// The library's own buffers in memory never shrink; these are Swift's.
+  nonisolated(unsafe) private static let method: OpaquePointer? = {  // never changed once it is made
+    let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
+    BIO_meth_set_read(method) { bio, target, most in
+      BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+      let engine = Unmanaged<TLSEngine>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
+      let count = min(Int(most), engine.arrived.count - engine.read)
+      guard count > 0, let target else {
+        BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+        return -1
+      }
+      engine.arrived.withUnsafeBytes {
+        UnsafeMutableRawPointer(target).copyMemory(from: $0.baseAddress! + engine.read, byteCount: count)
+      }
+      engine.read += count
+      if engine.read == engine.arrived.count { (engine.arrived, engine.read) = ([], 0) }
+      return Int32(count)
+    }
+    BIO_meth_set_write(method) { bio, source, count in
+      let engine = Unmanaged<TLSEngine>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
+      engine.leaving += UnsafeRawBufferPointer(start: source, count: Int(count))
+      return count
+    }
+    BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
+    return method
+  }()
+
+  /// Wants the host of this name or address, as certificates have it, and nobody else.
+  package func expect(_ host: String) throws(TLSFailure) {
+    // An address is looked for among the certificate's addresses, and is no name to ask a server for.
+    guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 else { return }
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+    guard SSL_set1_host(ssl, name) == 1, alina_name_server(ssl, name) == 1 else {
+      throw TLSFailure("'\(host)' is no host's name")
+    }
+  }
+
+  /// Takes what came from the other end.
+  package func take(_ sealed: UnsafeRawBufferPointer) { arrived += sealed }
+
+  /// Goes on with the handshake; whether it is through.
+  package func shakeHands() throws(TLSFailure) -> Bool {
+    if isEstablished { return true }
+    ERR_clear_error()
+    let result = SSL_do_handshake(ssl)
+    guard result == 1 else {
+      guard SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ else { throw .latest }
+      return false
+    }
+    isEstablished = true
+    return true
+  }
+
+  /// The certificate of the other end, once hands are shaken.
+  package var peer: TLSCertificate? { SSL_get1_peer_certificate(ssl).map { TLSCertificate(owning: $0) } }
+
+  /// Whether an authority vouches for the other end.
+  package var isVerified: Bool { SSL_get_verify_result(ssl) == X509_V_OK }
+
+  /// Reads what was said, once hands are shaken.
+  package func read(into target: UnsafeMutableRawBufferPointer) throws(TLSFailure) -> Reading {
+    ERR_clear_error()
+    let count = SSL_read(ssl, target.baseAddress, Int32(clamping: target.count))
+    if count > 0 { return .bytes(Int(count)) }
+    switch SSL_get_error(ssl, count) {
+    case SSL_ERROR_WANT_READ: return .wantsMore
+    case SSL_ERROR_ZERO_RETURN: return .ended
+    default: throw .latest
+    }
+  }
+
+  /// Seals what is to be said, once hands are shaken.
+  package func say(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) {
+    ERR_clear_error()
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = UnsafeRawBufferPointer(rebasing: rest)
+      let count = SSL_write(ssl, piece.baseAddress, Int32(clamping: piece.count))
+      guard count > 0 else { throw .latest }
+      rest = rest.dropFirst(Int(count))
+    }
+  }
+
+  /// Seals a good bye, if hands are shaken.
+  package func sayGoodbye() {
+    guard isEstablished else { return }
+    ERR_clear_error()
+    SSL_shutdown(ssl)
+  }
+
+  /// What goes to the other end now.
+  package func takeLeaving() -> [UInt8] {
+    defer { leaving = [] }
+    return leaving
+  }
+}

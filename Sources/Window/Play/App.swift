@@ -1,0 +1,291 @@
+import ClientModel
+import Composer
+import Desk
+import MatchProtocol
+import ScoreModel
+import Records
+import Screen
+import Session
+import TicTacToe
+
+/// The game as wiring: inputs go to the screen, its intents to the table, the table's effects to whoever does them. It
+/// decides nothing that can be asked of the table.
+package final class App: PlatformGame {
+  let machine: Machine
+  let session: GameSession
+  /// The pages.
+  package let screen: RootScreen
+  /// The games that are kept.
+  package let library: Library
+  let music: Music
+  /// Games as files and text.
+  package let files: Files
+  private var knobs: Knobs?
+  private var table: Table
+  /// Whether the player wants to leave.
+  package private(set) var wantsToQuit = false
+  /// Told the frame of each move a local person makes.
+  package var onMove: ((_ frame: Int64) -> Void)?
+  /// Whether rooms near are looked for while the page of the network is open.
+  package var looksAround = true
+  /// Whether there is no sound before the first touch, as browsers have it.
+  package var soundWaits = false
+  private var connection: Connection?
+  private var resuming: Record?
+  private var hasOpened = false
+  private var isHidden = false
+  private var isScreenKept = false
+  private var previewSince: Double?
+  private var page = SceneName.board
+  private var near: (own: String?, rooms: [NetworkModel.Nearby]) = (nil, [])
+  private var notice: (text: String, until: Double)?
+
+  /// Device pixels per window unit.
+  package var scale: Double {
+    get { screen.scale }
+    set { screen.scale = newValue }
+  }
+
+  /// Seconds between two looks at what does not say itself when it changes: a saved rule file, a beacon, a time-out; and
+  /// at another piece than the game's, which is posted as it sounds.
+  private static let lookInterval = 0.5
+  private static let interludeInterval = 0.05
+  private static let noticeSeconds = 6.0
+  private static let previewSeconds = 4.0
+
+  /// Puts a game together; `rulesName` is what the session's rules are called, `overrides` sets what holds for this run.
+  package init(
+    _ machine: Machine, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
+    resuming unfinished: (name: String, record: Record)? = nil, overrides: (Settings) -> Void = { _ in }
+  ) {
+    (self.machine, self.session) = (machine, session)
+    resuming = unfinished?.record
+    table = Table(setup)
+    let themes = Pages.themes(machine)
+    screen = RootScreen(services: machine.services, themes: themes.themes)
+    library = Library(services: machine.services, screen: screen)
+    music = Music(machine.sound, session, screen)
+    files = Files(machine, session, screen, library, music, store: store, resuming: unfinished?.name)
+    screen.settings.store.forThisRun { overrides(screen.settings) }
+    Pages.fill(screen, machine.rules)
+    knobs = Knobs(machine, session, screen, rulesName: rulesName) { [unowned(unsafe) self] in show(notice: $0) }
+    files.say = { [unowned(unsafe) self] in show(notice: $0) }
+    screen.onIntent = { [unowned(unsafe) self] in step(.intent($0)) }
+    showSession()
+    let troubles = screen.settings.store.messages + themes.messages
+    if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
+  }
+
+  /// The title of the window.
+  package var windowTitle: String { "Alina" }
+  /// The services of the window.
+  package var services: PlatformServices { machine.services }
+  private var now: Double { machine.services.now() }
+
+  /// Shows a line for a while.
+  package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
+
+  /// Looks for a server that the command line, an address or the last sitting names.
+  package func connect(to address: ServerAddress, wish: Connect.Wish?) {
+    for effect in table.connect(to: address, wish: wish) { perform(effect) }
+  }
+
+  /// Tells the player once what became of the sound.
+  package func soundChanged(to state: SoundState) {
+    switch state {
+    case .playing: show(notice: screen.text(.soundBack))
+    case .none: show(notice: screen.text(.soundNone))
+    case .impossible: show(notice: screen.text(.soundImpossible))
+    case .lost: show(notice: screen.text(.soundLost))
+    }
+  }
+
+  // MARK: - PlatformGame
+
+  /// Takes the inputs since the last call, and lets time pass.
+  package func update(input: [InputEvent], at now: Double) {
+    take(input, at: now)
+    music.carryOn()
+    knobs?.watchRules(at: now)
+    if let connection {
+      for event in connection.poll() { step(.network(event, event.match.flatMap(connection.match))) }
+    }
+    if page != screen.currentScene {
+      page = screen.currentScene
+      step(.turned(page))
+    }
+    near = machine.neighbours(table.network, looksAround && page == .network, now)
+    endLongPreview(at: now)
+    let plies = session.game.moves.count
+    session.advance()
+    // An opponent that moves while nobody looks asks for attention.
+    if isHidden && session.game.moves.count > plies { machine.services.requestAttention() }
+    step(.tick)
+    files.keepGame(at: now, isResumable: table.match == nil, isWanted: table.mode != .listening)
+    if let notice, now >= notice.until { self.notice = nil }
+    showSession()
+  }
+
+  /// Hands inputs to the screen, and keeps what the program itself must know of them.
+  package func take(_ input: [InputEvent], at now: Double) {
+    if !hasOpened {
+      hasOpened = true
+      knobs?.hasOpened = true
+      session.open(resuming: resuming)
+    }
+    for case .visible(let visible) in input {
+      isHidden = !visible
+      knobs?.applyBackground(hidden: isHidden)
+    }
+    screen.handle(input, at: now)
+  }
+
+  /// Wants something, as a button would.
+  package func want(_ intent: Intent) { step(.intent(intent)) }
+
+  /// When the next picture is due.
+  package func nextFrame(after now: Double) -> Double { screen.nextFrame(after: now) }
+
+  /// When `update` is due again though nothing is drawn and nothing comes in.
+  package func nextUpdate(after now: Double) -> Double {
+    now + min(music.isPlaying ? App.interludeInterval : App.lookInterval, session.wake ?? .infinity)
+  }
+
+  /// Draws what has changed; returns it.
+  package func draw(into surface: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
+    screen.draw(into: surface, isNew: isNew, at: now)
+  }
+
+  /// Writes what must not be lost and takes leave; call before the program ends.
+  package func finish() {
+    files.flush()
+    connection?.disconnect()
+  }
+
+  // MARK: - Steps
+
+  private func step(_ event: Table.Event) {
+    let settings = screen.settings
+    (table.wishes.language, table.wishes.clock) = (settings.language, settings.networkClock)
+    (table.wishes.isRated, table.wishes.isMusical) = (settings.networkRated, settings.reply == .musical)
+    let board = Table.Board(
+      game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
+      canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
+    for effect in table.step(event, board, at: now) { perform(effect) }
+  }
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .play(let square):
+      music.stop()
+      if session.play(square) == nil, let frame = session.game.moves.last?.frame { onMove?(frame) }
+    case .refuse: session.refuse()
+    case .preview(let square):
+      previewSince = square == nil ? nil : now
+      session.preview(square)
+    case .undo:
+      // A finished game stays as it was kept; what is played on is another.
+      if session.game.isOver { files.newName() }
+      session.undo()
+    case .redo: session.redo()
+    case .end(let end): session.end(with: end)
+    case .begin(let setup, let start):
+      music.stop()
+      // Those who learn have seen the last game too.
+      if [setup.x, setup.o].contains(where: { [.menace, .adaptive].contains($0) }) { files.flush() }
+      files.newName()
+      session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
+    case .join(let sitting): join(sitting)
+    case .follow(let moves, let times): session.follow(moves, times: times)
+    case .away(let isAway): session.connection(lost: isAway)
+    case .connect(let wanted): connect(wanted)
+    case .hangUp:
+      connection?.disconnect()
+      connection = nil
+    case .host:
+      if let address = machine.host() {
+        connect(to: address, wish: .open)
+      } else {
+        show(notice: screen.text(.hostFailed))
+      }
+    case .share(let path): files.share(path)
+    case .command(let command): connection?.perform(command)
+    case .show(let page): screen.show(page)
+    case .screen(let intent): screen.perform(intent)
+    case .notice(let text): show(notice: text)
+    case .attention: if isHidden { machine.services.requestAttention() }
+    case .remember(let memory): screen.settings.remember(memory)
+    case .review: files.review()
+    case .file(let intent): files.answer(intent)
+    case .music(.reloadRules): knobs?.loadRules(screen.settings.scoreRules)
+    case .music(let intent): music.answer(intent)
+    case .mute(let isMuted): screen.settings.muted = isMuted
+    case .screenshot: files.takePicture()
+    case .quit: wantsToQuit = true
+    }
+  }
+
+  private func join(_ sitting: Sitting) {
+    music.stop()
+    files.newName()
+    func participant(_ side: Player) -> Participant {
+      sitting.you == side ? .human(name: sitting.names[side]) : .remote(name: sitting.names[side])
+    }
+    let (connection, milliseconds) = (connection, machine.milliseconds)
+    let players = Participants(x: participant(.x), o: participant(.o))
+    session.join(players, seed: sitting.match.seed, moves: sitting.moves, times: sitting.times) { side in
+      connection?.match(sitting.match)?.remaining(side, at: milliseconds())
+    }
+  }
+
+  private func connect(_ wanted: Connect) {
+    connection?.disconnect()
+    let name = screen.settings.name
+    connection = machine.connect(wanted.address, name.isEmpty ? nil : name)
+  }
+
+  /// A hand that rests on a cell has heard its pitch; a tone that never ended would be in the way of the music.
+  private func endLongPreview(at now: Double) {
+    guard let since = previewSince, now - since > App.previewSeconds else { return }
+    previewSince = nil
+    session.preview(nil)
+  }
+
+  // MARK: - What the screen shows
+
+  private func showSession() {
+    var model = screen.model
+    model.game = session.game
+    model.setup = table.setup
+    model.acceptsMove = session.acceptsMove
+    model.isThinking = session.isThinking
+    model.waitsForMusic = session.reply == .musical
+    if let x = session.milliseconds(left: .x), let o = session.milliseconds(left: .o) {
+      model.clocks = .init(x: x, o: o)
+    } else {
+      model.clocks = nil
+    }
+    let isTimed = model.clocks != nil && !session.game.isOver
+    if isTimed != isScreenKept {
+      isScreenKept = isTimed
+      machine.services.inhibitScreenSaver(isTimed)
+    }
+    model.score = table.score == .init() ? nil : table.score
+    model.beads = session.beads
+    model.online = table.online(at: now, client: machine.milliseconds())
+    model.canUndo = session.canUndo
+    model.canRedo = !session.undone.isEmpty && !session.game.isOver
+    let bars = session.bars
+    if model.bars != bars { model.bars = bars }
+    if let knobs { model.tonality = knobs.tonality }
+    model.soundNow = machine.sound.framesBegun()
+    model.soundWaits = soundWaits
+    model.isMuted = screen.settings.muted
+    model.notice = notice?.text
+    screen.model = model
+    var network = table.network
+    (network.hostAddress, network.nearby) = (near.own, near.rooms)
+    (screen.network, screen.talk) = (network, table.talk)
+    screen.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
+  }
+}

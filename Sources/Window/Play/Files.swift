@@ -1,0 +1,198 @@
+import Base
+import Locks
+import Records
+import Screen
+import Session
+import TicTacToe
+
+/// Games as files and text, pieces and pictures: what the table wants done with them.
+package final class Files {
+  private let machine: Machine
+  private let session: GameSession
+  private let screen: RootScreen
+  private let library: Library
+  private let music: Music
+  private let keeper: GameKeeper?
+  private let store: GameStore?
+  /// The name of the running game's file, once it has one.
+  private var name: String?
+  private var asked: Game?
+  private var nextTry = 0.0
+  private var toldFailure = false
+  private let mailbox = Mailbox()
+  private var pictureCount = 0
+  /// Shows a line for a while.
+  var say: (String) -> Void = { _ in }
+
+  /// Seconds between two tries to write what a disk has refused.
+  private static let retryInterval = 4.0
+
+  init(
+    _ machine: Machine, _ session: GameSession, _ screen: RootScreen, _ library: Library, _ music: Music,
+    store: GameStore?, resuming name: String?
+  ) {
+    (self.machine, self.session, self.screen, self.library) = (machine, session, screen, library)
+    (self.music, self.store, self.name) = (music, store, name)
+    keeper = store.map { GameKeeper($0, inBackground: machine.services.inBackground) }
+    if name != nil { asked = session.game }
+  }
+
+  private var services: PlatformServices { machine.services }
+
+  /// The game under review, while its page is open.
+  private var reviewed: Record? { screen.currentScene == .review ? music.reviewed?.record : nil }
+
+  /// Answers the intents about files.
+  func answer(_ intent: Intent) {
+    switch intent {
+    case .saveGame: saveGame()
+    case .listGames:
+      flush()
+      screen.games = library.entries()
+    case .openGame(let path): open(path: path)
+    case .deleteGame(let path):
+      say(services.deleteFile(path) ? screen.text(.deleted) : screen.text(.saveFailed))
+      screen.games = library.entries()
+    case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
+    case .copyGame:
+      services.setClipboard((reviewed ?? session.record).text)
+      say(screen.text(.copied))
+    case .copyText(let text):
+      services.setClipboard(text)
+      say(screen.text(.copied))
+    case .shareGame: if let link = (reviewed ?? session.record).link { share("g/\(link)") }
+    case .pasteGame:
+      let open = { [self] (text: String) in
+        guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
+        self.open(text: text, from: "the clipboard")
+      }
+      if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
+    case .statistics:
+      flush()
+      screen.statistics = library.statistics()
+    case .keepPiece: keepPiece()
+    default: break
+    }
+  }
+
+  /// Gives the page's address away with so much behind it.
+  func share(_ path: String) {
+    if services.share?(path) == true { say(screen.text(.copied)) }
+  }
+
+  // MARK: - The running game
+
+  /// The game that begins gets a file of its own.
+  func newName() {
+    name = nil
+    asked = nil
+  }
+
+  /// Has the game written after every change, so that a kill at any moment loses nothing that was kept.
+  func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
+    for line in mailbox.takeAll() { say(line) }
+    let game = session.game
+    if let keeper, keeper.failures > 0, now >= nextTry {
+      nextTry = now + Files.retryInterval
+      if !toldFailure { say(screen.text(.saveFailed)) }
+      toldFailure = true
+      keeper.retry()
+    } else if keeper?.failures == 0 {
+      toldFailure = false
+    }
+    guard let keeper, isWanted, asked != game, !game.moves.isEmpty else { return }
+    asked = game
+    let name = runningName
+    self.name = name
+    keeper.keep(.init(Library.dated(session.record, as: name), as: name, isResumable: isResumable))
+  }
+
+  /// Writes what waits; call before the program ends.
+  func flush() { keeper?.flush() }
+
+  /// The name of the running game's file: that of the local time, so that a folder of them reads as a diary.
+  private var runningName: String {
+    if let name { return name }
+    let stamp = newStamp
+    // Another window may begin a game in the same second.
+    return (1...99).lazy.map { "\(stamp)-\($0)" }.first { [store] in store?.take($0) ?? true } ?? stamp
+  }
+
+  private var newStamp: String { services.timeStamp() }
+
+  /// Saves the game under review, or else the running one, at once.
+  private func saveGame() {
+    let name = reviewed == nil ? runningName : "\(newStamp)-copy"
+    let record = reviewed ?? Library.dated(session.record, as: name)
+    if reviewed == nil { self.name = name }
+    let path = "\(services.dataFolder())/games/\(name)\(GameStore.suffix)"
+    let isSaved = services.writeFile(path, Array(record.text.utf8))
+    say(isSaved ? "\(screen.text(.savedAs)) \(path)" : screen.text(.saveFailed))
+  }
+
+  // MARK: - Review
+
+  /// Takes the game on the board to the review page.
+  func review() {
+    let record = Library.dated(session.record, as: name ?? newStamp)
+    music.review(record, human: session.participants.loneHuman, title: library.title(of: record))
+  }
+
+  /// Opens a game file for review; what is wrong with it is shown with its line.
+  package func open(path: String) {
+    guard let bytes = services.readFile(path) else {
+      return say("\(path): no such file, or it cannot be read")
+    }
+    open(text: String(decoding: bytes, as: UTF8.self), from: path)
+  }
+
+  /// Opens a game that came with the page's address.
+  package func open(words: String) { open(text: words, from: "the address") }
+
+  /// Opens a game, or a position, that came as text.
+  private func open(text: String, from source: String) {
+    do throws(NotationError) {
+      let record = try Library.record(from: text)
+      music.review(record, human: Library.human(of: record), title: library.title(of: record))
+      screen.show(.review)
+    } catch {
+      say("\(source): \(error.description)")
+    }
+  }
+
+  // MARK: - Pieces and pictures
+
+  /// Writes the piece of the game under review, or else of the one on the board, in every form, on a worker.
+  private func keepPiece() {
+    let name = reviewed == nil ? self.name ?? newStamp : newStamp
+    let record = reviewed ?? Library.dated(session.record, as: name)
+    guard !record.game.moves.isEmpty else { return }
+    let piece = Piece(
+      record: record, rules: session.rules,
+      human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),
+      title: library.players(of: record), keeping: screen.text(.keeping),
+      isGrand: screen.pianos.playing == .grand, a4: screen.settings.a4)
+    say(piece.keeping)
+    let mailbox = mailbox
+    machine.keep(piece, name, screen.text(.keptIn)) { mailbox.add($0) }
+  }
+
+  func takePicture() {
+    pictureCount += 1
+    machine.takePicture("\(services.dataFolder())/pictures/\(newStamp)-\(pictureCount).png")
+  }
+}
+
+/// Lines from workers for the window.
+final class Mailbox: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+  func takeAll() -> [String] {
+    lines.withLock { lines in
+      defer { lines = [] }
+      return lines
+    }
+  }
+}

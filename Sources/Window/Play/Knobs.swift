@@ -1,0 +1,159 @@
+import Composer
+import Desk
+import Glibc
+import Opponents
+import ScoreModel
+import Screen
+import Session
+import TicTacToe
+
+/// The player's settings, wherever they have an effect on the sound.
+final class Knobs {
+  private let machine: Machine
+  private let session: GameSession
+  private let screen: RootScreen
+  private let rulesName: String
+  private let say: (String) -> Void
+  /// The key of the score rules in force, for the strip.
+  private(set) var tonality: Tonality
+  private var rulesWatch = RulesWatch()
+  private var hasTuned = false
+  private var isHidden = false
+  var hasOpened = false
+
+  init(
+    _ machine: Machine, _ session: GameSession, _ screen: RootScreen, rulesName: String,
+    say: @escaping (String) -> Void
+  ) {
+    (self.machine, self.session, self.screen) = (machine, session, screen)
+    (self.rulesName, self.say) = (rulesName, say)
+    tonality = Tonality(session.rules)
+    let (sound, settings) = (machine.sound, screen.settings)
+    settings.$volume.observe { sound.setVolume(Knobs.decibels($0, reference: 0.8) ?? -90) }
+    settings.$muted.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
+    settings.$drone.observe { [unowned(unsafe) self] _ in applyBackground(hidden: isHidden) }
+    settings.$preview.observe { sound.setPreviewLevel(Knobs.decibels($0, reference: 0.5)) }
+    settings.$reply.observe { session.reply = $0 == .musical ? .musical : .immediate }
+    settings.$pace.observe { session.pace = $0 }
+    settings.$a4.observe { [unowned(unsafe) self] a4 in if a4 != 440 || hasTuned { tune(a4) } }
+    settings.$piano.observe { [unowned(unsafe) self] _ in choosePiano() }
+    settings.$scoreRules.observe { [unowned(unsafe) self] in loadRules($0, isFirst: !hasOpened) }
+    settings.$device.observe { sound.setDevice($0) }
+  }
+
+  /// Reads the score rules again where their file was saved again.
+  func watchRules(at now: Double) {
+    if rulesWatch.wantsReading(at: now, stamp: machine.services.fileStamp) { loadRules(screen.settings.scoreRules) }
+    if session.rulesInForce.scale != tonality.scale { retune() }
+  }
+
+  /// Takes staff, cells and strings to the tonic of the running game.
+  private func retune() {
+    machine.sound.load(session.rulesInForce)
+    tonality = Tonality(session.rulesInForce)
+  }
+
+  /// A slider's position as a level: its default is the level the score was balanced at, silence is its end.
+  private static func decibels(_ position: Double, reference: Double) -> Double? {
+    position <= 0 ? nil : 40 * log10(position / reference)
+  }
+
+  private func tune(_ a4: Double) {
+    hasTuned = true
+    machine.sound.setTuning(a4)
+  }
+
+  /// The grand where it is installed, unless the player or the command line wants the other one.
+  private func choosePiano() {
+    let setGrand = machine.sound.setGrand
+    let wanted = setGrand == nil ? .modal : screen.settings.piano
+    screen.pianos = (all: setGrand == nil ? [.modal] : PianoKind.allCases, playing: wanted)
+    setGrand?(wanted == .grand)
+  }
+
+  /// What goes on sounding while the window is hidden: time, clocks and opponents always go on.
+  func applyBackground(hidden: Bool) {
+    isHidden = hidden
+    let settings = screen.settings
+    let isSilent = hidden && settings.background == .silent
+    machine.sound.setMuted(settings.muted || isSilent)
+    machine.sound.setUnheard(isSilent || hidden && settings.muted)
+    machine.sound.setDroneLevel(isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
+    let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
+    // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
+    if voices != .all, session.voices != voices { Interlude.cut(machine.sound) }
+    session.voices = voices
+  }
+
+  /// Reads score rules; what is wrong with them is shown, and the last good ones go on.
+  func loadRules(_ name: String, isFirst: Bool = false) {
+    // What is written while it is read changes the stamp again, and is read again.
+    let path = machine.rules.path(name)
+    rulesWatch.watch(path, stamp: path.flatMap(machine.services.fileStamp))
+    // What the session was made with needs no loading.
+    if isFirst && name == rulesName { return }
+    do throws(RuleShelf.Refusal) {
+      let loaded = try machine.rules.load(name)
+      session.rules = loaded.rules
+      session.rulesReference = loaded.reference
+      retune()
+      if !isFirst { say("\(screen.text(.rulesRead)) \(loaded.rules.name)") }
+    } catch {
+      say(error.description)
+    }
+  }
+}
+
+/// What the pages show that does not change.
+package enum Pages {
+  /// Services that neither read nor write the player's settings: pictures are the same on every machine.
+  package static func withoutSettings(_ services: PlatformServices) -> PlatformServices {
+    var services = services
+    let folder = services.configFolder()
+    let (read, write) = (services.readFile, services.writeFile)
+    services.readFile = { $0.hasPrefix(folder) ? nil : read($0) }
+    services.writeFile = { $0.hasPrefix(folder) || write($0, $1) }
+    (services.systemLanguage, services.prefersDark) = ({ "" }, { false })
+    return services
+  }
+
+  /// The themes beside the rule files, or the light one alone.
+  static func themes(_ machine: Machine) -> (themes: [Theme], messages: [String]) {
+    guard let folder = machine.themesFolder else { return ([.light], []) }
+    let read = Theme.read(folder: folder, services: machine.services)
+    return read.themes.isEmpty ? ([.light], read.messages) : read
+  }
+
+  /// Fills the pages with what does not change.
+  static func fill(_ screen: RootScreen, _ rules: RuleShelf) {
+    screen.scoreRules = rules.names
+    screen.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
+    screen.levels = Level.all.map {
+      LevelCard(
+        number: $0.number, character: $0.character, manner: $0.manner,
+        odds: $0.summary.split(separator: "\n").dropFirst().map(String.init))
+    }
+  }
+}
+
+extension Tonality {
+  /// The key and the cells of score rules.
+  init(_ rules: ScoreRules) {
+    func hand(_ octaves: Int) -> [Pitch] { rules.cells.map { Pitch(min(max($0.midi + 12 * octaves, 0), 127)) } }
+    self.init(scale: rules.scale, x: hand(rules.x.octaves), o: hand(rules.o.octaves))
+  }
+}
+
+extension Settings {
+  /// Keeps what a table wants kept.
+  func remember(_ memory: Memory) {
+    switch memory {
+    case .server(let address): server = address
+    case .matchServer(let address): matchServer = address
+    case .opponent(let setup):
+      let other = setup.x == .human ? setup.o : setup.x
+      if let argument = other.argument { opponent = argument }
+      if setup.x != setup.o { side = setup.x == .human ? "x" : "o" }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import Base
+import Opponents
+import Records
+import Screen
+import Session
+import TicTacToe
+
+/// The folder of games, and what is made of it: the list, statistics, players that have learned.
+package struct Library {
+  let services: PlatformServices
+  let screen: RootScreen
+
+  /// Reads a game as PGN-shaped text, a line of JSON or a link, or a position as one line of its own notation.
+  package static func record(from text: String) throws(NotationError) -> Record {
+    if let link = Record.link(in: text) { return try Record(link: link) }
+    let words = text.drop { $0.isWhitespace }
+    if words.first == "{" { return try Record(jsonLine: text) }
+    let line = words.prefix { !$0.isNewline }
+    let isPosition = line.contains("/") && words.dropFirst(line.count).allSatisfy { $0.isWhitespace }
+    guard isPosition, let position = try? Position(notation: String(line)) else { return try Record(text: text) }
+    return Record(game: Game(start: position))
+  }
+
+  /// The record with the day its name says.
+  static func dated(_ record: Record, as name: String) -> Record {
+    var record = record
+    if record[tag: "Date"] == nil { record[tag: "Date"] = String(name.prefix(10)).replacing("-", by: ".") }
+    return record
+  }
+
+  /// Who played when, as one line.
+  func title(of record: Record) -> String {
+    let players = players(of: record)
+    return record[tag: "Date"].map { "\(players), \($0)" } ?? players
+  }
+
+  /// Who played, as one line.
+  func players(of record: Record) -> String { "\(name(of: .x, in: record)) – \(name(of: .o, in: record))" }
+
+  /// What a side's player is called on the pages.
+  func name(of side: Player, in record: Record) -> String {
+    guard let name = record[player: side] else { return "\(side.letter)" }
+    return Library.displayName(of: name, on: screen)
+  }
+
+  /// What a player of a record is called: opponents by their character, the player by `you`, other people by their name.
+  static func displayName(of name: String, on screen: RootScreen) -> String {
+    let seat = Seat(recordName: name)
+    return seat != .human ? screen.name(of: seat) : name == "you" ? screen.text(.you) : name
+  }
+
+  /// The side of the one local human of a kept game, if there was exactly one.
+  static func human(of record: Record) -> Player? {
+    if let human = record.human { return human }
+    let me = Player.allCases.filter { record[player: $0] == "you" }
+    let people = Player.allCases.filter { Seat(recordName: record[player: $0]) == .human }
+    return me.count == 1 ? me.first : people.count == 1 ? people.first : nil
+  }
+
+  // MARK: - The folder
+
+  /// The newest files first; a player of many years has more than anyone scrolls through.
+  private static let listLimit = 500
+
+  func savedRecords() -> [(path: String, name: String, record: Record)] {
+    let folder = "\(services.dataFolder())/games"
+    let names = services.listFolder(folder).filter { $0.hasSuffix(GameStore.suffix) }.sorted(by: >)
+    return names.prefix(Library.listLimit).compactMap { name in
+      let path = "\(folder)/\(name)"
+      guard let bytes = services.readFile(path),
+        let record = try? Record(text: String(decoding: bytes, as: UTF8.self))
+      else { return nil }
+      return (path, String(name.dropLast(GameStore.suffix.count)), record)
+    }
+  }
+
+  func entries() -> [GameEntry] {
+    savedRecords().map { path, name, record in
+      GameEntry(
+        path: path, players: players(of: record), date: Library.moment(name), result: result(of: record),
+        position: record.game.position)
+    }
+  }
+
+  /// `2026-11-21-154210-1`, as games are named, in a form people read; other names as they are.
+  private static func moment(_ name: String) -> String {
+    let parts = name.split(separator: "-")
+    guard parts.count >= 4, parts[0].count == 4, parts[3].count == 6, parts[3].allSatisfy({ $0.isNumber }) else {
+      return name
+    }
+    return "\(parts[0])-\(parts[1])-\(parts[2]), \(parts[3].prefix(2)):\(parts[3].dropFirst(2).prefix(2))"
+  }
+
+  private func result(of record: Record) -> String {
+    switch record.game.end?.outcome {
+    case .draw: return screen.text(.drawn)
+    case .win(let winner):
+      guard winner != Library.human(of: record) else { return screen.text(.youWon) }
+      return "\(name(of: winner, in: record)) \(screen.text(.hasWon))"
+    case nil: return screen.text(.unfinished)
+    }
+  }
+
+  func statistics() -> StatisticsModel {
+    var model = StatisticsModel()
+    var opponents: [String: Tally] = [:]
+    for (_, _, record) in savedRecords().reversed() {
+      guard let outcome = record.game.end?.outcome else { continue }
+      // The player's own games: one side is a person, the other is not.
+      guard let side = Library.human(of: record) else { continue }
+      let result = outcome == .draw ? 0 : outcome == .win(side) ? 1 : -1
+      func add(_ tally: inout Tally) {
+        if result > 0 { tally.wins += 1 } else if result < 0 { tally.losses += 1 } else { tally.draws += 1 }
+      }
+      add(&opponents[record[player: side.opponent] ?? "?", default: Tally()])
+      if side == .x { add(&model.asX) } else { add(&model.asO) }
+      if side == .x, let first = record.game.moves.first { add(&model.openings[first.square.index]) }
+      model.results.append(result)
+    }
+    // Weakest first: random, the levels by number, the perfect player last.
+    model.opponents = opponents.sorted { Library.rank($0.key) < Library.rank($1.key) }.map {
+      .init(name: Library.displayName(of: $0.key, on: screen), tally: $0.value)
+    }
+    return model
+  }
+
+  private static func rank(_ name: String) -> String {
+    name == "random" ? "0" : name.hasPrefix("levels:") ? "1\(name)" : name == "perfect" ? "3" : "2\(name)"
+  }
+
+  // MARK: - Players that learn: nothing of theirs is stored but the games, so deleting games is forgetting them
+
+  /// Who plays a set-up; learning players first learn from every game kept of theirs, oldest first.
+  package func participants(of setup: GameSetup) -> Participants {
+    var participants = setup.participants
+    if let x = learned(setup.x) { participants.x = x }
+    if let o = learned(setup.o) { participants.o = o }
+    return participants
+  }
+
+  private func learned(_ seat: Seat) -> Participant? {
+    switch seat {
+    case .adaptive: .opponent(taught(Adaptive()))
+    case .menace: .opponent(taught(Menace()))
+    default: nil
+    }
+  }
+
+  private func taught<Player: LearningOpponent>(_ pupil: Player) -> Player {
+    var pupil = pupil
+    for (_, _, record) in savedRecords().reversed() {
+      guard let outcome = record.game.end?.outcome else { continue }
+      for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
+        pupil.learn(
+          from: record.game.moves.map { $0.square }, start: record.game.start, as: side, outcome: outcome)
+      }
+    }
+    return pupil
+  }
+}
+
+extension GameSession {
+  /// The beads of menace's matchbox for the position, cell by cell; `nil` where it is not its turn.
+  var beads: [Int]? {
+    guard !game.isOver, case .machine(let opponent) = participants[game.turn],
+      let distribution = opponent.beads(in: game.position)
+    else { return nil }
+    return Square.all.map { Int(clamping: distribution[$0]) }
+  }
+}

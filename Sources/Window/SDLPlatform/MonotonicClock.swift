@@ -1,0 +1,14 @@
+import Glibc
+
+/// The machine's monotonic clock.
+package enum MonotonicClock {
+  /// Nanoseconds since an arbitrary moment; reads the vDSO, no system call.
+  package static var nanoseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  /// Seconds since an arbitrary moment.
+  package static var seconds: Double { Double(nanoseconds) / 1e9 }
+}

@@ -1,0 +1,272 @@
+import CSDL2
+import Screen
+
+/// The real window: shows the game's bitmap, brings its input, and wakes it only when something is due.
+///
+/// Belongs to the main thread.
+package final class SDLPlatform {
+  /// Why no window could be opened.
+  package struct Failure: Error, CustomStringConvertible {
+    /// One line for the user.
+    package let description: String
+  }
+
+  /// How the window opens.
+  package struct Options: Sendable {
+    /// The size in window units; smaller where the display is.
+    package var width = 1_280
+    /// See `width`.
+    package var height = 720
+    /// Where the window was, `WIDTHxHEIGHT+X+Y`; used where a display is there.
+    package var place = ""
+    /// Opens in full screen.
+    package var isFullScreen = false
+    /// A clock that a script moves; with one the loop never sleeps.
+    package var virtualNow: (@Sendable () -> Double)?
+
+    /// Makes the default options.
+    package init() {}
+  }
+
+  /// What the game may ask of the window and the machine.
+  package let services: PlatformServices
+  /// Bitmap pixels per window unit; above 1 on displays of high density.
+  package private(set) var scale = 1.0
+  /// Called once, when the first picture is on the screen: what can wait until then starts here.
+  package var afterFirstFrame: (() -> Void)?
+  /// The sound device to tell of devices that come and go.
+  package weak var audio: AudioDevice?
+  /// Called on every turn of the loop, before the game's update.
+  package var onTurn: ((_ now: Double) -> Void)?
+
+  private let window: OpaquePointer
+  private let renderer: OpaquePointer
+  private let cursors = Cursors()
+  private var texture: OpaquePointer?
+  private var frame: FrameMemory?
+  private var mapping = InputMapping()
+  private let isVirtual: Bool
+  private var isVisible = true
+  private var needsPresent = false
+  private var controllers: [Int32: OpaquePointer] = [:]
+
+  /// Pictures a second at most.
+  private static let frameInterval = 1.0 / 60
+
+  /// Opens the window.
+  package init(title: String, options: Options = Options()) throws(Failure) {
+    SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
+    // Touch comes as touch, not as a mouse as well; the compositor stays on behind our window.
+    SDL_SetHint(SDL_HINT_TOUCH_MOUSE_EVENTS, "0")
+    // A click that gives the window the focus counts, as it does in other desktop programs; else SDL drops one that
+    // arrives with the focus while a first frame is being drawn.
+    SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1")
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
+    // We paint in memory and copy what changed: the software renderer does just that. An OpenGL one would load a
+    // driver (80 MB and 100 ms where there is no graphics card) to do the same copy. SDL_RENDER_DRIVER overrides it.
+    SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software")
+    SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0")
+    let quiet = SilencedErrors()
+    let status = SDL_Init(SDL_INIT_VIDEO)
+    let driver = SDL_GetCurrentVideoDriver().map { String(cString: $0) }
+    quiet.end()
+    // Without a display SDL falls back on a driver that shows nothing; nobody could see that window or close it.
+    let isSeen = driver != "offscreen" && driver != "dummy" || FileAccess.environment("SDL_VIDEODRIVER") != nil
+    guard status == 0, isSeen else {
+      let reason = status == 0 ? "neither DISPLAY nor WAYLAND_DISPLAY leads to one" : sdlError
+      SDL_Quit()
+      throw Failure(description: "no display to open a window on (\(reason)); --screenshot works without one")
+    }
+    SDL_EnableScreenSaver()
+    var bounds = SDL_Rect(x: 0, y: 0, w: 0, h: 0)
+    var (width, height) = (Int32(options.width), Int32(options.height))
+    if SDL_GetDisplayUsableBounds(0, &bounds) == 0, bounds.w > 0, bounds.h > 0 {
+      width = min(width, bounds.w)
+      height = min(height, bounds.h)
+    }
+    let centered: Int32 = 0x2FFF_0000  // SDL_WINDOWPOS_CENTERED, a macro that is not imported
+    var (x, y) = (centered, centered)
+    let numbers = options.place.split(whereSeparator: { "x+".contains($0) }).compactMap { Int32($0) }
+    if numbers.count == 4, numbers[0] >= 320, numbers[1] >= 320, numbers[2] >= bounds.x, numbers[3] >= bounds.y,
+      numbers[2] < bounds.x + bounds.w - 100, numbers[3] < bounds.y + bounds.h - 100
+    {
+      (width, height, x, y) = (min(numbers[0], bounds.w), min(numbers[1], bounds.h), numbers[2], numbers[3])
+    }
+    let flags =
+      SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
+      | (options.isFullScreen ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0)
+    guard let window = SDL_CreateWindow(title, x, y, width, height, flags) else {
+      let reason = sdlError
+      SDL_Quit()
+      throw Failure(description: "no window could be opened (\(reason))")
+    }
+    guard let renderer = SDL_CreateRenderer(window, -1, 0) else {
+      let reason = sdlError
+      SDL_DestroyWindow(window)
+      SDL_Quit()
+      throw Failure(description: "the window cannot be drawn on (\(reason))")
+    }
+    SDL_SetWindowMinimumSize(window, 320, 480)
+    // SDL takes text from the start; an input method would then compose the letters that are keys of the board.
+    SDL_StopTextInput()
+    self.window = window
+    self.renderer = renderer
+    isVirtual = options.virtualNow != nil
+    services = .sdl(window: window, cursors: cursors, now: options.virtualNow ?? { MonotonicClock.seconds })
+  }
+
+  deinit {
+    for controller in controllers.values { SDL_GameControllerClose(controller) }
+    if let texture { SDL_DestroyTexture(texture) }
+    SDL_DestroyRenderer(renderer)
+    SDL_DestroyWindow(window)
+  }
+
+  /// Where the window is, `WIDTHxHEIGHT+X+Y`; nil in full screen, where it is nowhere of its own.
+  package var place: String? {
+    let spread = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
+    guard SDL_GetWindowFlags(window) & spread == 0 else { return nil }
+    var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    SDL_GetWindowSize(window, &width, &height)
+    SDL_GetWindowPosition(window, &x, &y)
+    return "\(width)x\(height)+\(max(0, x))+\(max(0, y))"
+  }
+
+  /// Shows an icon for the window; the pixels are copied.
+  package func setIcon(_ bitmap: Bitmap) {
+    let surface = SDL_CreateRGBSurfaceFrom(
+      bitmap.pixels, Int32(bitmap.width), Int32(bitmap.height), 32, Int32(bitmap.stride * 4), 0xFF0000, 0xFF00, 0xFF, 0)
+    SDL_SetWindowIcon(window, surface)
+    SDL_FreeSurface(surface)
+  }
+
+  /// Runs a game until it wants to quit.
+  package func run(_ game: some PlatformGame) {
+    var title = ""
+    var lastFrame = -Double.infinity
+    var isFirst = true
+    while true {
+      let inputs = takeEvents()
+      let now = services.now()
+      onTurn?(now)
+      game.update(input: inputs, at: now)
+      if game.wantsToQuit { return }
+      if game.windowTitle != title {
+        title = game.windowTitle
+        SDL_SetWindowTitle(window, title)
+      }
+      if isVisible && (frame == nil || needsPresent || game.nextFrame(after: now) <= now)
+        && now >= lastFrame + SDLPlatform.frameInterval - 0.001
+      {
+        show(game, at: now)
+        lastFrame = now
+        if isFirst {
+          isFirst = false
+          afterFirstFrame?()
+          openControllers()
+        }
+      }
+      wait(
+        until: SDLPlatform.wake(
+          picture: isVisible ? game.nextFrame(after: now) : nil, update: game.nextUpdate(after: now),
+          lastPicture: lastFrame))
+    }
+  }
+
+  /// When the loop turns next: for a picture where one can be seen, no sooner than the display shows it, or for time
+  /// itself.
+  static func wake(picture: Double?, update: Double, lastPicture: Double) -> Double {
+    min(update, picture.map { max($0, lastPicture + frameInterval) } ?? .infinity)
+  }
+
+  // MARK: - Pictures
+
+  private func show(_ game: some PlatformGame, at now: Double) {
+    let isNew = fitFrame()
+    guard let frame, let texture else { return }
+    let damage = game.draw(into: frame.bitmap, isNew: isNew, at: now)
+    for rect in isNew ? [PixelRect(x: 0, y: 0, width: frame.width, height: frame.height)] : damage {
+      guard let part = frame.clip(rect) else { continue }
+      var area = SDL_Rect(x: Int32(part.x), y: Int32(part.y), w: Int32(part.width), h: Int32(part.height))
+      let bitmap = frame.bitmap
+      SDL_UpdateTexture(texture, &area, bitmap.pixels + (part.y * bitmap.stride + part.x), Int32(bitmap.stride * 4))
+    }
+    guard isNew || needsPresent || !damage.isEmpty else { return }
+    needsPresent = false
+    SDL_RenderCopy(renderer, texture, nil, nil)
+    SDL_RenderPresent(renderer)
+  }
+
+  /// Makes frame and texture as large as the window's output; whether they are new.
+  private func fitFrame() -> Bool {
+    var (width, height): (Int32, Int32) = (0, 0)
+    SDL_GetRendererOutputSize(renderer, &width, &height)
+    guard width > 0, height > 0 else { return false }
+    if let frame, frame.width == Int(width), frame.height == Int(height), texture != nil { return false }
+    if let texture { SDL_DestroyTexture(texture) }
+    texture = SDL_CreateTexture(
+      renderer, SDL_PIXELFORMAT_RGB888.rawValue, Int32(SDL_TEXTUREACCESS_STREAMING.rawValue), width, height)
+    frame = FrameMemory(width: Int(width), height: Int(height))
+    var units: Int32 = 1
+    SDL_GetWindowSize(window, &units, nil)
+    mapping.scale = Double(width) / Double(max(units, 1))
+    // X11 has one size of pixel for all; how large a desktop wants its letters stands in its resources.
+    scale = mapping.scale * (mapping.scale == 1 ? XResources.scale : 1)
+    mapping.pixelSize = (Int(width), Int(height))
+    return true
+  }
+
+  // MARK: - Events
+
+  private func takeEvents() -> [InputEvent] {
+    var inputs: [InputEvent] = []
+    var event = SDL_Event()
+    while SDL_PollEvent(&event) != 0 {
+      notice(event)
+      inputs += mapping.inputs(for: event)
+    }
+    for case .visible(let visible) in inputs { isVisible = visible }
+    return inputs
+  }
+
+  /// What the platform itself must know of an event.
+  private func notice(_ event: SDL_Event) {
+    switch SDL_EventType(event.type) {
+    case SDL_WINDOWEVENT:
+      switch SDL_WindowEventID(UInt32(event.window.event)) {
+      case SDL_WINDOWEVENT_EXPOSED, SDL_WINDOWEVENT_SIZE_CHANGED, SDL_WINDOWEVENT_RESTORED, SDL_WINDOWEVENT_SHOWN:
+        needsPresent = true
+      default: break
+      }
+    case SDL_RENDER_TARGETS_RESET, SDL_RENDER_DEVICE_RESET:
+      if let texture { SDL_DestroyTexture(texture) }
+      texture = nil
+      frame = nil
+    // Any other device that is pulled out is told of as number 0; ours alone is open.
+    case SDL_AUDIODEVICEREMOVED where event.adevice.iscapture == 0 && event.adevice.which != 0:
+      audio?.deviceRemoved()
+    case SDL_AUDIODEVICEADDED where event.adevice.iscapture == 0:
+      audio?.deviceAdded()
+    case SDL_CONTROLLERDEVICEADDED:
+      let controller = SDL_GameControllerOpen(event.cdevice.which)
+      if let controller { controllers[SDL_JoystickInstanceID(SDL_GameControllerGetJoystick(controller))] = controller }
+    case SDL_CONTROLLERDEVICEREMOVED:
+      if let controller = controllers.removeValue(forKey: event.cdevice.which) { SDL_GameControllerClose(controller) }
+    default:
+      break
+    }
+  }
+
+  /// Looking for controllers takes a while and nobody presses one before the first picture.
+  private func openControllers() {
+    SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER)
+  }
+
+  /// Sleeps until an event, or until a moment; not at all where it is past.
+  private func wait(until due: Double) {
+    let left = due - services.now()
+    if left <= 0 || isVirtual { return }
+    let longest = audio?.needsPolling == true ? 1.0 : 3_600.0
+    SDL_WaitEventTimeout(nil, Int32((min(left, longest) * 1_000).rounded(.up)))
+  }
+}

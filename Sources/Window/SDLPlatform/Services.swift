@@ -1,0 +1,106 @@
+import CSDL2
+import Glibc
+import Screen
+
+extension PlatformServices {
+  /// The services of the real window; those that touch SDL must be called on the thread that runs it.
+  static func sdl(
+    window: OpaquePointer, cursors: Cursors, now: @escaping @Sendable () -> Double
+  ) -> PlatformServices {
+    nonisolated(unsafe) let window = window
+    var services = PlatformServices.headless(now: now)
+    services.clipboard = {
+      guard SDL_HasClipboardText() == SDL_TRUE, let text = SDL_GetClipboardText() else { return nil }
+      defer { SDL_free(text) }
+      return String(cString: text)
+    }
+    services.setClipboard = { SDL_SetClipboardText($0) }
+    services.setFullScreen = { SDL_SetWindowFullscreen(window, $0 ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0) }
+    services.inhibitScreenSaver = { $0 ? SDL_DisableScreenSaver() : SDL_EnableScreenSaver() }
+    services.takeText = { place in
+      guard let place else { return SDL_StopTextInput() }
+      var (width, pixels): (Int32, Int32) = (1, 1)
+      SDL_GetWindowSize(window, &width, nil)
+      SDL_GetWindowSizeInPixels(window, &pixels, nil)
+      func units(_ value: Int) -> Int32 { Int32(clamping: value * Int(width) / max(1, Int(pixels))) }
+      var area = SDL_Rect(x: units(place.x), y: units(place.y), w: units(place.width), h: units(place.height))
+      SDL_SetTextInputRect(&area)
+      SDL_StartTextInput()
+    }
+    services.wake = wakePlatform
+    services.openFolder = { SDL_OpenURL("file://\($0)") }
+    services.requestAttention = { SDL_FlashWindow(window, SDL_FLASH_UNTIL_FOCUSED) }
+    services.setPointingHand = { cursors.show(hand: $0) }
+    services.inBackground = { work in
+      Task.detached(priority: .utility) {
+        work()
+        wakePlatform()
+      }
+    }
+    return services
+  }
+
+  /// Services without a window: the same files, clock and workers; clipboard and screen remember nothing.
+  ///
+  /// `now` can be replaced by a clock that a script moves.
+  package static func headless(now: @escaping @Sendable () -> Double = { MonotonicClock.seconds }) -> PlatformServices {
+    var services = PlatformServices()
+    services.now = now
+    services.configFolder = { FileAccess.xdgFolder("XDG_CONFIG_HOME", fallback: ".config") }
+    services.dataFolder = { FileAccess.xdgFolder("XDG_DATA_HOME", fallback: ".local/share") }
+    services.readFile = { FileAccess.read($0) }
+    services.writeFile = { FileAccess.write($0, $1) }
+    services.inBackground = { work in Task.detached(priority: .utility) { work() } }
+    services.listFolder = { FileAccess.list($0) }
+    services.fileStamp = { FileAccess.stamp($0) }
+    services.systemLanguage = {
+      ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(FileAccess.environment).first ?? ""
+    }
+    services.prefersDark = {
+      // What toolkits look at; a portal would need D-Bus.
+      if let theme = FileAccess.environment("GTK_THEME") { return theme.hasSuffix("dark") }
+      let config = FileAccess.environment("XDG_CONFIG_HOME") ?? "\(FileAccess.environment("HOME") ?? "")/.config"
+      return ["4.0", "3.0"].contains { version in
+        let lines = String(decoding: FileAccess.read("\(config)/gtk-\(version)/settings.ini") ?? [], as: UTF8.self)
+          .split(separator: "\n").map { $0.filter { $0 != " " } }
+        return lines.contains { ["1", "true"].map { "gtk-application-prefer-dark-theme=" + $0 }.contains($0) }
+      }
+    }
+    services.timeStamp = {
+      var now = time(nil)
+      var local = tm()
+      localtime_r(&now, &local)
+      var buffer = [CChar](repeating: 0, count: 64)
+      strftime(&buffer, buffer.count, "%Y-%m-%d-%H%M%S", &local)
+      return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    services.lockFile = { FileAccess.lock($0) }
+    services.deleteFile = { unlink($0) == 0 }
+    return services
+  }
+}
+
+/// Ends the wait for events, from any thread: something is ready that `update` should see.
+func wakePlatform() {
+  var event = SDL_Event()
+  event.type = SDL_USEREVENT.rawValue
+  SDL_PushEvent(&event)
+}
+
+/// The two cursors of the game, made once.
+final class Cursors: @unchecked Sendable {
+  private let arrow = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_ARROW)
+  private let hand = SDL_CreateSystemCursor(SDL_SYSTEM_CURSOR_HAND)
+  private var isHand = false
+
+  func show(hand wanted: Bool) {
+    guard wanted != isHand else { return }
+    isHand = wanted
+    SDL_SetCursor(wanted ? hand : arrow)
+  }
+
+  deinit {
+    SDL_FreeCursor(arrow)
+    SDL_FreeCursor(hand)
+  }
+}

@@ -1,0 +1,83 @@
+/// What a view is to whoever reads the page without seeing it.
+enum Role: Hashable {
+  case button
+  case cell(row: Int)
+  /// One of several answers holds.
+  case choice(selected: Int)
+  case slider(caption: String, value: String)
+  case field(caption: String, text: String)
+}
+
+extension RootScreen {
+  /// A place of the open page that can be pressed, as a screen reader or a test needs it.
+  package struct Control: Sendable, Hashable {
+    /// A number that stays with it as long as it is there.
+    package var id: Int
+    /// What it is, as ARIA calls it: `button`, `gridcell`, `radio`, `slider`, `textbox`.
+    package var role: String
+    /// Its name.
+    package var name: String
+    /// `on` or `off` of an answer, the value of a slider, the text of a field.
+    package var state: String
+    /// Where it is, in device pixels.
+    package var place: PixelRect
+    /// The row of a cell, from 0.
+    package var row: Int
+    /// All of it in words, as it is said when the focus comes.
+    package var words: String
+  }
+
+  /// Places of one view have numbers that follow each other.
+  private static let placesOfView = 64
+
+  /// Everything that can be pressed on the open page, in reading order; from the views that draw it. Without `hidden` what a list has
+  /// moved out of sight is left out.
+  package func accessible(hidden: Bool = false) -> [Control] {
+    var result: [Control] = []
+    eachPlace { view, index, place, words in
+      guard hidden || view.parent?.childClip?.contains(place.center) ?? true else { return }
+      var control = Control(
+        id: view.number * RootScreen.placesOfView + index, role: "button", name: words, state: "",
+        place: place.pixels(width: .max, height: .max), row: 0, words: words)
+      switch view.role {
+      case .button: break
+      case .cell(let row): (control.role, control.row) = ("gridcell", row)
+      case .choice(let selected): (control.role, control.state) = ("radio", index == selected ? "on" : "off")
+      case .slider(let caption, let value): (control.role, control.name, control.state) = ("slider", caption, value)
+      case .field(let caption, let text): (control.role, control.name, control.state) = ("textbox", caption, text)
+      }
+      result.append(control)
+    }
+    return result
+  }
+
+  /// The number of the control that has the focus, if one has.
+  package var accessibleFocus: Int? { stage.focus.map { $0.number * RootScreen.placesOfView } }
+
+  /// Presses a control, or brings the focus to it; what is no longer there is left alone.
+  package func activate(_ id: Int, onlyFocus: Bool = false, at now: Double) {
+    var target: (view: View, place: Rect)?
+    eachPlace { view, index, place, _ in
+      if view.number * RootScreen.placesOfView + index == id { target = (view, place) }
+    }
+    guard let (view, place) = target else { return }
+    if view.isFocusable { stage.moveFocus(to: view) }
+    switch view.role {
+    case .slider, .field: break
+    case .button, .cell, .choice:
+      if !onlyFocus {
+        _ = view.pointer(.down(isTouch: false), at: place.center)
+        _ = view.pointer(.up(isTouch: false), at: place.center)
+      }
+    }
+    handle([], at: now)
+  }
+
+  private func eachPlace(_ body: (View, Int, Rect, String) -> Void) {
+    guard isMeasured else { return }
+    topScene.visit { view in
+      guard view.isClickable else { return }
+      for (index, (place, words)) in view.places.enumerated() { body(view, index, place, words) }
+    }
+  }
+}

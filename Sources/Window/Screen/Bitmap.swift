@@ -1,0 +1,41 @@
+/// A rectangle of device pixels, origin top left.
+package struct PixelRect: Sendable, Hashable {
+  /// The left edge.
+  package var x: Int
+  /// The top edge.
+  package var y: Int
+  /// The width in pixels.
+  package var width: Int
+  /// The height in pixels.
+  package var height: Int
+
+  /// Makes a rectangle in device pixels.
+  package init(x: Int, y: Int, width: Int, height: Int) {
+    (self.x, self.y, self.width, self.height) = (x, y, width, height)
+  }
+}
+
+/// The memory the platform hands over each frame: 32-bit XRGB rows inside an apron.
+///
+/// `pixels` points at the top left of the visible part; `apron` pixels on every side of it are valid to read and write,
+/// are never shown, and let blurs and shifted blits run without edge cases.
+package struct Bitmap {
+  /// The first visible pixel, `0x00RRGGBB`.
+  package let pixels: UnsafeMutablePointer<UInt32>
+  /// The visible width in pixels.
+  package let width: Int
+  /// The visible height in pixels.
+  package let height: Int
+  /// Pixels from one row to the next, the apron included.
+  package let stride: Int
+  /// The apron in pixels on every side.
+  package let apron: Int
+
+  /// The apron every platform gives.
+  package static let standardApron = 32
+
+  /// Describes memory the caller owns.
+  package init(pixels: UnsafeMutablePointer<UInt32>, width: Int, height: Int, stride: Int, apron: Int) {
+    (self.pixels, self.width, self.height, self.stride, self.apron) = (pixels, width, height, stride, apron)
+  }
+}

@@ -1,0 +1,116 @@
+/// The pages of the window, by name.
+package enum SceneName: String, Sendable, Hashable, CaseIterable {
+  case board
+  case newGame = "new-game"
+  case contents, settings, help, review, games, statistics, network, talk, easings
+}
+
+/// The open pages, the board beneath and the newest on top; a page is in the book once.
+final class Book {
+  /// Lies over whatever page is open.
+  let notice: NoticeView
+  /// Told a page's name before it is made.
+  var willOpen: (SceneName) -> Void = { _ in }
+  /// Told that another page is on top.
+  var didTurn: () -> Void = {}
+  private var pages: [(name: SceneName, scene: Scene)] = []
+  private let stage: Stage
+  private let chain: View
+
+  /// An empty book, whose pages answer to `chain`.
+  init(_ stage: Stage, _ chain: View) {
+    (self.stage, self.chain) = (stage, chain)
+    notice = NoticeView(stage: stage)
+  }
+
+  /// The name of the page on top.
+  var name: SceneName { pages.last?.name ?? .board }
+  /// The page on top.
+  var scene: Scene { pages[pages.count - 1].scene }
+  /// The first page.
+  var board: Scene { pages[0].scene }
+  /// All pages.
+  var scenes: [Scene] { pages.map { $0.scene } }
+
+  /// Turns to a page; the board is always the first one.
+  func show(_ name: SceneName) {
+    guard name != self.name else { return }
+    if name == .board {
+      while pages.count > 1 { close() }
+    } else {
+      open(name)
+    }
+  }
+
+  /// Opens a page in place of the table of contents, so that Esc leads back to the board.
+  func turn(to name: SceneName) {
+    if self.name == .contents, name != .contents {
+      pages.removeLast()
+      relink()
+    }
+    show(name)
+  }
+
+  /// Opens a page on top; one that is there already is made anew.
+  func open(_ name: SceneName) {
+    willOpen(name)
+    pages.removeAll { $0.name == name }
+    relink()
+    let scene = make(name)
+    pages.append((name, scene))
+    chain.add(scene)
+    turned(focus: scene.initialFocus)
+    if pages.count > 1 { stage.say(scene.title) }
+  }
+
+  /// Closes the page on top, unless it is the board.
+  func close() {
+    guard pages.count > 1 else { return }
+    scene.willClose()
+    if pages.removeLast().name == .review { stage.replay = nil }
+    relink()
+    turned(focus: scene.initialFocus)
+    stage.say(scene.title)
+  }
+
+  /// Makes every page again, in another language, with the focus where it was.
+  func rebuild() {
+    let at = scene.focusOrder.firstIndex { $0 === stage.focus }
+    pages = pages.map { ($0.name, make($0.name)) }
+    relink()
+    let order = scene.focusOrder
+    turned(focus: at.map { order[min($0, order.count - 1)] } ?? scene.initialFocus)
+  }
+
+  private func relink() {
+    chain.removeChildren()
+    for page in pages { chain.add(page.scene) }
+  }
+
+  private func turned(focus: View?) {
+    didTurn()
+    notice.parent?.remove(notice)
+    scene.add(notice)
+    for page in pages { page.scene.layout() }
+    stage.isTurning = true
+    stage.moveFocus(to: focus)
+    stage.isTurning = false
+    stage.staticIsStale = true
+  }
+
+  private func make(_ name: SceneName) -> Scene {
+    switch name {
+    case .board: BoardScene(stage: stage)
+    case .newGame: NewGameScene(stage: stage)
+    case .contents: ContentsScene(stage: stage)
+    case .settings: SettingsScene(stage: stage)
+    case .help: HelpScene(stage: stage)
+    case .review: ReviewScene(stage: stage)
+    case .games: GamesScene(stage: stage)
+    case .statistics: StatisticsScene(stage: stage)
+    case .network: NetworkScene(stage: stage)
+    case .talk: TalkScene(stage: stage)
+    case .easings: EasingsScene(stage: stage)
+    }
+  }
+}

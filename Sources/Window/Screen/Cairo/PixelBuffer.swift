@@ -1,0 +1,126 @@
+import CCairo
+
+/// What pages are drawn on: here memory.
+package typealias Surface = Bitmap
+
+/// A bitmap with its apron that owns its memory: the static layer, a picture without a window, a test's canvas.
+package final class PixelBuffer {
+  private let storage: UnsafeMutablePointer<UInt32>
+  private let count: Int
+  /// The bitmap; valid as long as the buffer lives, which `withExtendedLifetime` must say where nothing else does.
+  package let bitmap: Bitmap
+
+  /// Allocates `width` × `height` visible pixels, both at least 1, all black.
+  package init(width: Int, height: Int, apron: Int = Bitmap.standardApron) {
+    precondition(width > 0 && height > 0, "a picture of \(width)×\(height)")
+    let stride = width + 2 * apron
+    count = stride * (height + 2 * apron)
+    storage = .allocate(capacity: count)
+    storage.initialize(repeating: 0, count: count)
+    bitmap = Bitmap(
+      pixels: storage + apron * stride + apron, width: width, height: height, stride: stride, apron: apron)
+  }
+
+  deinit { storage.deallocate() }
+
+  /// The picture as a PNG file; the same pixels give the same bytes. O(pixels).
+  package func png() -> [UInt8] { withExtendedLifetime(self) { bitmap.png() } }
+}
+
+extension PixelBuffer {
+  /// Reads a PNG file; `nil` where it is none, or larger than 8,192 pixels either way.
+  package convenience init?(png file: [UInt8]) {
+    var reader = ByteReader(bytes: file)
+    let surface = withUnsafeMutablePointer(to: &reader) {
+      cairo_image_surface_create_from_png_stream(takeBytes, UnsafeMutableRawPointer($0))
+    }
+    defer { cairo_surface_destroy(surface) }
+    let width = Int(cairo_image_surface_get_width(surface))
+    let height = Int(cairo_image_surface_get_height(surface))
+    guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, (1...8192).contains(width),
+      (1...8192).contains(height), let data = cairo_image_surface_get_data(surface)
+    else { return nil }
+    let stride = Int(cairo_image_surface_get_stride(surface))
+    self.init(width: width, height: height)
+    for y in 0..<height {
+      let row = UnsafeRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
+      for x in 0..<width { bitmap.pixels[y * bitmap.stride + x] = row[x] & 0xFFFFFF }
+    }
+  }
+}
+
+/// The part of a file not yet read.
+private struct ByteReader {
+  var bytes: [UInt8]
+  var offset = 0
+}
+
+private func takeBytes(
+  _ closure: UnsafeMutableRawPointer?, _ target: UnsafeMutablePointer<UInt8>?, _ length: UInt32
+) -> cairo_status_t {
+  guard let closure, let target else { return CAIRO_STATUS_READ_ERROR }
+  let reader = closure.assumingMemoryBound(to: ByteReader.self)
+  let (from, count) = (reader.pointee.offset, Int(length))
+  guard from + count <= reader.pointee.bytes.count else { return CAIRO_STATUS_READ_ERROR }
+  for i in 0..<count { target[i] = reader.pointee.bytes[from + i] }
+  reader.pointee.offset = from + count
+  return CAIRO_STATUS_SUCCESS
+}
+
+extension Bitmap {
+  /// Copies a rectangle of visible pixels from a bitmap of the same size, `rows` (no more than the apron) further down.
+  func copy(_ rect: PixelRect, from source: Bitmap, sunkBy rows: Int = 0) {
+    for y in rect.y..<(rect.y + rect.height) {
+      let origin = source.pixels + (y - rows) * source.stride + rect.x
+      (pixels + y * stride + rect.x).update(from: origin, count: rect.width)
+    }
+  }
+
+  /// Mixes `share` (0…1) of another bitmap of the same size into this one. O(pixels).
+  func blend(_ other: Bitmap, share: Double) {
+    let k = UInt32((share.clamped(to: 0...1) * 256).rounded())
+    for y in 0..<height {
+      let row = pixels + y * stride
+      let above = other.pixels + y * other.stride
+      for x in 0..<width {
+        let (a, b) = (row[x], above[x])
+        let redBlue = ((a & 0xFF00FF) * (256 - k) + (b & 0xFF00FF) * k) >> 8 & 0xFF00FF
+        let green = ((a & 0x00FF00) * (256 - k) + (b & 0x00FF00) * k) >> 8 & 0x00FF00
+        row[x] = redBlue | green
+      }
+    }
+  }
+
+  /// The visible part as a PNG file; the same pixels give the same bytes. O(pixels).
+  package func png() -> [UInt8] {
+    let bytes = UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: UInt8.self)
+    guard
+      let surface = cairo_image_surface_create_for_data(
+        bytes, CAIRO_FORMAT_RGB24, Int32(width), Int32(height), Int32(stride * 4))
+    else { return [] }
+    defer { cairo_surface_destroy(surface) }
+    var file: [UInt8] = []
+    withUnsafeMutablePointer(to: &file) { pointer in
+      _ = cairo_surface_write_to_png_stream(surface, appendBytes, UnsafeMutableRawPointer(pointer))
+    }
+    return file
+  }
+}
+
+private func appendBytes(
+  _ closure: UnsafeMutableRawPointer?, _ data: UnsafePointer<UInt8>?, _ length: UInt32
+) -> cairo_status_t {
+  guard let closure, let data else { return CAIRO_STATUS_WRITE_ERROR }
+  closure.assumingMemoryBound(to: [UInt8].self).pointee
+    .append(contentsOf: UnsafeBufferPointer(start: data, count: Int(length)))
+  return CAIRO_STATUS_SUCCESS
+}
+
+extension RootScreen {
+  /// The page as a PNG file without a window, as it stands at `now`.
+  package func png(width: Int, height: Int, at now: Double) -> [UInt8] {
+    let buffer = PixelBuffer(width: width, height: height)
+    _ = draw(into: buffer.bitmap, isNew: true, at: now)
+    return buffer.png()
+  }
+}

@@ -1,0 +1,103 @@
+/// A value that can be kept in the settings file as text.
+package protocol SettingValue: Equatable, Sendable {
+  /// The value as the file spells it.
+  var settingText: String { get }
+  /// Reads a spelling, or `nil` where it means nothing.
+  init?(settingText: String)
+  /// What may stand in the file, for messages.
+  static var settingChoices: String { get }
+}
+
+extension Bool: SettingValue {
+  /// `yes` or `no`.
+  package var settingText: String { self ? "yes" : "no" }
+  /// Reads `yes` or `no`.
+  package init?(settingText: String) {
+    guard settingText == "yes" || settingText == "no" else { return nil }
+    self = settingText == "yes"
+  }
+  /// `yes or no`.
+  package static var settingChoices: String { "yes or no" }
+}
+
+extension Double: SettingValue {
+  /// The shortest decimal that reads back the same.
+  package var settingText: String { description }
+  /// Reads a finite decimal number.
+  package init?(settingText: String) {
+    guard let value = Double(settingText), value.isFinite else { return nil }
+    self = value
+  }
+  /// `a number`.
+  package static var settingChoices: String { "a number" }
+}
+
+extension Int: SettingValue {
+  /// Decimal digits.
+  package var settingText: String { description }
+  /// Reads a decimal integer.
+  package init?(settingText: String) { self.init(settingText) }
+  /// `a whole number`.
+  package static var settingChoices: String { "a whole number" }
+}
+
+extension String: SettingValue {
+  /// The text itself; line ends become spaces, because a setting is one line.
+  package var settingText: String { String(map { $0.isNewline ? " " : $0 }) }
+  /// Takes any text.
+  package init?(settingText: String) { self = settingText }
+  /// `text`.
+  package static var settingChoices: String { "text" }
+}
+
+extension SettingValue where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
+  /// The name of the case.
+  package var settingText: String { rawValue }
+  /// Reads the name of a case.
+  package init?(settingText: String) { self.init(rawValue: settingText) }
+  /// The names of the cases.
+  package static var settingChoices: String { allCases.map { $0.rawValue }.joined(separator: ", ") }
+}
+
+/// A property that persists itself in a store.
+///
+/// Reading gives the stored value or the default; writing stores it, marks the file for saving and tells observers. What
+/// `$volume` gives is the setting itself: whether it is set, and its changes.
+@propertyWrapper
+package struct Setting<Value: SettingValue> {
+  private let store: SettingsStore
+  private let key: String
+  private let fallback: Value
+  private let limit: (Value) -> Value
+
+  /// A setting with a default; `limit` brings a value into its bounds.
+  init(_ store: SettingsStore, _ key: String, _ fallback: Value, limit: @escaping (Value) -> Value = { $0 }) {
+    (self.store, self.key, self.fallback, self.limit) = (store, key, fallback, limit)
+  }
+
+  /// A setting whose values are brought into a range.
+  init(_ store: SettingsStore, _ key: String, _ fallback: Value, in range: ClosedRange<Value>) where Value: Comparable {
+    self.init(store, key, fallback) { $0.clamped(to: range) }
+  }
+
+  /// The value of the store, or the default.
+  package var wrappedValue: Value {
+    get { store.value(key, as: Value.self).map(limit) ?? fallback }
+    nonmutating set { store.set(key, to: limit(newValue)) }
+  }
+
+  /// The setting itself.
+  package var projectedValue: Setting<Value> { self }
+
+  /// Whether the file, or the command line, says anything of it.
+  package var isSet: Bool { store.isSet(key) }
+
+  /// Calls `body` with the value now and whenever it changes.
+  package func observe(_ body: @escaping (Value) -> Void) {
+    body(wrappedValue)
+    // The store keeps this: what it keeps must not keep the store.
+    store.observe(key) { [unowned(unsafe) store, key, fallback, limit] in
+      body(Setting(store, key, fallback, limit: limit).wrappedValue)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/// The settings file: one `key = value` a line, comments and unknown keys kept, written as a whole or not at all.
+///
+/// A file that is no text is set aside as `settings.broken` and the defaults hold; a line that is no setting stays as it
+/// is, and a value that means nothing falls back to its default, each with a message. Nothing is ever fatal.
+package final class SettingsStore {
+  /// The name of the file in the settings folder.
+  package static let fileName = "settings"
+  /// More bytes than this are not a settings file (64 KiB: a thousand times a full one).
+  package static let sizeLimit = 65_536
+
+  private enum Line: Equatable {
+    case verbatim(String)
+    case value(key: String, text: String)
+  }
+
+  private let services: PlatformServices
+  private let path: String
+  /// A platform without a settings folder keeps nothing.
+  private let isPersistent: Bool
+  private var lines: [Line] = []
+  private var observers: [String: [() -> Void]] = [:]
+  private var isForThisRun = false
+  private var isDirty = false
+  /// What the command line says: holds for this run, until the player sets the key.
+  private var overrides: [String: String] = [:]
+  /// What went wrong with the file so far, in words for the player.
+  package private(set) var messages: [String] = []
+
+  /// Reads the file of the platform's settings folder, if there is one.
+  package init(services: PlatformServices) {
+    self.services = services
+    let folder = services.configFolder()
+    isPersistent = !folder.isEmpty
+    path = folder + "/" + SettingsStore.fileName
+    guard !folder.isEmpty, let bytes = services.readFile(path) else {
+      lines = SettingsStore.header
+      return
+    }
+    if bytes.count <= SettingsStore.sizeLimit, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) {
+      parse(text)
+    } else {
+      let aside = path + ".broken"
+      let isKept = services.writeFile(aside, bytes)
+      messages.append(
+        "settings: the file was damaged; " + (isKept ? "it is kept as \(aside), " : "") + "defaults are used")
+      lines = SettingsStore.header
+      isDirty = true
+    }
+  }
+
+  private static let header: [Line] = [.verbatim("# Settings of Alina. One \"key = value\" a line; edit freely.")]
+
+  private func parse(_ text: String) {
+    // By scalars: a line may end in two, and a value begin with a mark that joins what stands before it.
+    for (number, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let trimmed = SettingsStore.trim(line)
+      if let equals = trimmed.firstIndex(of: "="), trimmed.first != "#" {
+        let key = SettingsStore.trim(trimmed[..<equals])
+        if !key.isEmpty, Substring(key).allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }) {
+          let value = SettingsStore.trim(trimmed[trimmed.index(after: equals)...])
+          lines.append(.value(key: String(key), text: String(value)))
+          continue
+        }
+      }
+      lines.append(.verbatim(String(line)))
+      if !trimmed.isEmpty, trimmed.first != "#" {
+        messages.append(
+          "settings, line \(number + 1): \"\(Substring(trimmed).prefix(40))\" is no \"key = value\"; it is left alone")
+      }
+    }
+    if lines.last == .verbatim("") { lines.removeLast() }
+  }
+
+  private static func trim(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
+    var text = text
+    while let c = text.first, c == " " || c == "\t" || c == "\r" { text.removeFirst() }
+    while let c = text.last, c == " " || c == "\t" || c == "\r" { text.removeLast() }
+    return text
+  }
+
+  /// The value of a key, or `nil` where it is not in the file or means nothing there.
+  package func value<Value: SettingValue>(_ key: String, as type: Value.Type) -> Value? {
+    if let value = overrides[key].flatMap({ Value(settingText: $0) }) { return value }
+    for (number, line) in lines.enumerated() {
+      guard case .value(key, let text) = line else { continue }
+      if let value = Value(settingText: text) { return value }
+      let message =
+        "settings, line \(number + 1): \(key) is \"\(text)\", but must be \(Value.settingChoices); the default is used"
+      if !messages.contains(message) { messages.append(message) }
+      return nil
+    }
+    return nil
+  }
+
+  /// Whether a key stands in the file, or was said for this run.
+  func isSet(_ key: String) -> Bool {
+    overrides[key] != nil || lines.contains { if case .value(key, _) = $0 { true } else { false } }
+  }
+
+  /// What `body` sets holds for this run alone, over what the file says; it is never written, and ends when the key is set.
+  package func forThisRun(_ body: () -> Void) {
+    isForThisRun = true
+    body()
+    isForThisRun = false
+  }
+
+  /// Sets a key and tells the observers, if that changes anything.
+  func set<Value: SettingValue>(_ key: String, to value: Value) {
+    let before: Value? = self.value(key, as: Value.self)
+    defer { if before != value { for body in observers[key] ?? [] { body() } } }
+    if isForThisRun {
+      overrides[key] = value.settingText
+      return
+    }
+    let line = Line.value(key: key, text: value.settingText)
+    overrides[key] = nil
+    if let index = lines.firstIndex(where: { if case .value(key, _) = $0 { true } else { false } }) {
+      isDirty = isDirty || lines[index] != line
+      lines[index] = line
+    } else {
+      lines.append(line)
+      isDirty = true
+    }
+  }
+
+  /// Whether something has changed since the file was written; never where there is no folder to write to.
+  package var needsSaving: Bool { isDirty && isPersistent }
+
+  /// Writes the file if something has changed; returns whether what is kept is what is set.
+  @discardableResult
+  package func save() -> Bool {
+    guard isDirty else { return true }
+    guard isPersistent, services.writeFile(path, Array(fileText.utf8)) else { return false }
+    isDirty = false
+    return true
+  }
+
+  /// The file as it will be written.
+  package var fileText: String {
+    lines.map { line in
+      switch line {
+      case .verbatim(let text): text
+      case .value(let key, let text): "\(key) = \(text)"
+      }
+    }.joined(separator: "\n") + "\n"
+  }
+
+  func observe(_ key: String, _ body: @escaping () -> Void) { observers[key, default: []].append(body) }
+}

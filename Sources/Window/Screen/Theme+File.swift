@@ -1,0 +1,86 @@
+/// Why a theme file was refused.
+package struct ThemeError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The line, from 1; 0 where something is missing from the whole file.
+  package let line: Int
+  /// What is wrong and what is allowed.
+  package let message: String
+  /// `line N: …`.
+  package var description: String { line > 0 ? "line \(line): \(message)" : message }
+}
+
+extension Theme {
+  /// The themes every copy of the game brings.
+  package static let shipped = ["light", "dark", "contrast"]
+  /// More bytes than this are not a theme (a full one has 500).
+  package static let fileLimit = 16_384
+
+  private static let colorKeys = ["paper", "ink", "faint", "line", "ghost", "accent"]
+
+  /// Reads a theme: one `key = value` a line, `#RRGGBB` for colours, comments after `#` at the start of a line.
+  package init(name: String, file text: String) throws(ThemeError) {
+    var colors: [String: Color] = [:]
+    var numbers: [String: Double] = [:]
+    for (index, raw) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let line = Substring(raw).filter { !$0.isWhitespace }
+      if line.isEmpty || line.first == "#" { continue }
+      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2 else { throw ThemeError(line: index + 1, message: "expected \"key = value\"") }
+      switch parts[0] {
+      case let key where Theme.colorKeys.contains(key):
+        let digits = parts[1].dropFirst()
+        guard parts[1].first == "#", digits.count == 6, digits.allSatisfy({ $0.isHexDigit }),
+          let hex = UInt32(digits, radix: 16)
+        else { throw ThemeError(line: index + 1, message: "\(key) is \"\(parts[1])\", but must be #RRGGBB") }
+        colors[key] = Color(hex: hex)
+      case let key where key == "grain" || key == "falloff":
+        let top = key == "grain" ? 1.0 : 32
+        guard let value = Double(parts[1]), (0...top).contains(value) else {
+          throw ThemeError(line: index + 1, message: "\(key) is \"\(parts[1])\", but must be 0 to \(Int(top))")
+        }
+        numbers[key] = value
+      default:
+        let known = (Theme.colorKeys + ["grain", "falloff"]).joined(separator: ", ")
+        throw ThemeError(line: index + 1, message: "unknown key \"\(parts[0])\"; known are \(known)")
+      }
+    }
+    func color(_ key: String) throws(ThemeError) -> Color {
+      guard let color = colors[key] else { throw ThemeError(line: 0, message: "\(key) is missing") }
+      return color
+    }
+    self.init(
+      name: name, paper: try color("paper"), ink: try color("ink"), faintInk: try color("faint"),
+      line: try color("line"), ghost: try color("ghost"), accent: try color("accent"), grain: numbers["grain"] ?? 0,
+      falloff: numbers["falloff"] ?? 0)
+  }
+
+  /// The themes of a folder, the shipped ones first and then `extra`; the light one needs no file.
+  ///
+  /// A file that cannot be used is left out with a message; a missing shipped file is left out in silence.
+  package static func read(
+    folder: String, extra: [String] = [], services: PlatformServices
+  ) -> (themes: [Theme], messages: [String]) {
+    var themes: [Theme] = []
+    var messages: [String] = []
+    for name in shipped + extra.filter({ !shipped.contains($0) }) {
+      // A name from the settings file must not lead out of the folder.
+      guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else { continue }
+      let path = "\(folder)/\(name).theme"
+      guard let bytes = services.readFile(path) else {
+        if name == "light" { themes.append(.light) }
+        continue
+      }
+      guard bytes.count <= fileLimit, let text = String(validating: bytes, as: UTF8.self) else {
+        messages.append("\(path): not a theme file")
+        if name == "light" { themes.append(.light) }
+        continue
+      }
+      do throws(ThemeError) {
+        themes.append(try Theme(name: name, file: text))
+      } catch {
+        messages.append("\(path): \(error.description)")
+        if name == "light" { themes.append(.light) }
+      }
+    }
+    return (themes, messages)
+  }
+}

@@ -1,0 +1,86 @@
+/// What pages are drawn on: here a canvas of the page's script, by its number.
+package struct Surface {
+  let id: Int32
+  /// The width in pixels.
+  package let width: Int
+  /// The height in pixels.
+  package let height: Int
+
+  /// The canvas that is seen.
+  package init(width: Int, height: Int) { self.init(id: 0, width: width, height: height) }
+
+  fileprivate init(id: Int32, width: Int, height: Int) { (self.id, self.width, self.height) = (id, width, height) }
+
+  /// Has everything drawn that was asked for.
+  package func flush() { Commands.flush() }
+
+  /// A browser's canvas needs no apron.
+  var apron: Int { 0 }
+
+  /// Copies a rectangle from a canvas of the same size, `rows` further down.
+  func copy(_ rect: PixelRect, from source: Surface, sunkBy rows: Int = 0) {
+    Commands.add(.target, id: id)
+    Commands.add(
+      .copy, id: source.id, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height), Double(rows))
+  }
+
+  /// Mixes `share` (0…1) of another canvas of the same size into this one.
+  func blend(_ other: Surface, share: Double) {
+    Commands.add(.target, id: id)
+    Commands.add(.blend, id: other.id, share)
+  }
+}
+
+/// A canvas that is not seen; when its owner is gone the next has it, or one of another size takes its place.
+final class PixelBuffer {
+  let bitmap: Surface
+  /// The last that was let go: each page that is turned needs one, and a new one costs the browser as much as a picture.
+  nonisolated(unsafe) private static var spare: Surface?
+
+  init(width: Int, height: Int, apron: Int = 0) {
+    let kept = PixelBuffer.spare.flatMap { $0.width == width && $0.height == height ? $0 : nil }
+    if kept != nil { PixelBuffer.spare = nil }
+    bitmap = kept ?? Surface(id: surfaceMake(Int32(width), Int32(height)), width: width, height: height)
+  }
+
+  deinit {
+    if let spare = PixelBuffer.spare { Commands.add(.freeSurface, id: spare.id) }
+    PixelBuffer.spare = bitmap
+  }
+}
+
+extension Paper {
+  /// The last sheet made: its texture costs as much as a picture, and pages turn often.
+  nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
+
+  /// Fills a canvas.
+  func fill(_ surface: Surface) {
+    let all = PixelRect(x: 0, y: 0, width: surface.width, height: surface.height)
+    if let last = Paper.last, last.paper == self, last.sheet.bitmap.width == surface.width,
+      last.sheet.bitmap.height == surface.height
+    {
+      return surface.copy(all, from: last.sheet.bitmap)
+    }
+    let sheet = PixelBuffer(width: surface.width, height: surface.height)
+    let count = surface.width * surface.height
+    let pixels = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
+    defer { pixels.deallocate() }
+    fill(Bitmap(pixels: pixels, width: surface.width, height: surface.height, stride: surface.width, apron: 0))
+    for i in 0..<count {
+      // The browser has red first, and an opacity.
+      let pixel = pixels[i]
+      pixels[i] = 0xFF00_0000 | (pixel & 0xFF) << 16 | pixel & 0xFF00 | pixel >> 16 & 0xFF
+    }
+    surfacePut(sheet.bitmap.id, pixels)
+    Paper.last = (self, sheet)
+    // The first page that is turned finds a canvas too, which has been drawn on.
+    _ = Canvas(PixelBuffer(width: surface.width, height: surface.height).bitmap)
+    surface.copy(all, from: sheet.bitmap)
+  }
+}
+
+@_extern(wasm, module: "env", name: "surfaceMake")
+private func surfaceMake(_ width: Int32, _ height: Int32) -> Int32
+
+@_extern(wasm, module: "env", name: "surfacePut")
+private func surfacePut(_ id: Int32, _ pixels: UnsafePointer<UInt32>)

@@ -1,0 +1,74 @@
+import Composer
+import ScoreModel
+import TicTacToe
+
+/// A game whose other players, or all of them, sit elsewhere: what they do is brought in, and they are told what is done
+/// here by whoever holds the connection.
+extension GameSession {
+  /// Takes up a match as it stands elsewhere: a new one from its first mark, a running one with its marks made silently,
+  /// so that it goes on as it does for everybody. `seed` is the match's own, `times` are those of its log.
+  package func join(
+    _ players: Participants, seed: UInt64, moves: [Square] = [], times: [Int64] = [],
+    clocks: ((Player) -> Int?)? = nil
+  ) {
+    participants = players
+    clockSeconds = nil
+    clocksElsewhere = clocks
+    begin(Game(), match: seed)
+    let heard = voices
+    voices = .none
+    follow(moves, times: times)
+    voices = heard
+    // The next downbeat is another.
+    lastHandled = lastHandled + .milliseconds(10)
+    game.annotate { _, move in move.frame = nil }
+    generations = Array(repeating: nil, count: game.moves.count)
+  }
+
+  /// Brings the board to where a match is: missing marks are made, those shown too early taken back; the score is
+  /// composed by the times of its log, in milliseconds, as far as they are known.
+  package func follow(_ moves: [Square], times: [Int64] = []) {
+    let common = zip(game.moves, moves).prefix { $0.square == $1 }.count
+    if common < game.moves.count { putRight(to: common) }
+    let known = Tempo.slots(times)
+    slots = known
+    // A mark that was shown at once has its time only now.
+    if common > settled, common <= known.count { submit([.logged], logged: Tempo.moment(known[common - 1])) }
+    for (ply, square) in moves.enumerated().dropFirst(common) {
+      mark(square, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
+    }
+    settled = known.count
+  }
+
+  /// Takes back moves shown too early, so that `ply` marks remain; heard as a refusal and the bars backwards.
+  package func putRight(to ply: Int) {
+    let count = game.moves.count - ply
+    guard count > 0 else { return }
+    settled = min(settled, ply)
+    stopThinking()
+    for _ in 0..<count where game.undo() != nil { generations.removeLast() }
+    endFrame = nil
+    submit([.refused] + Array(repeating: .undone, count: count))
+  }
+
+  /// Ends the game as the players agreed or it has ended elsewhere; nothing happens if it is over already.
+  package func end(with end: GameEnd) {
+    guard !game.isOver else { return }
+    switch (end.outcome, end.termination) {
+    case (.win(let winner), let termination): try? game.lose(winner.opponent, by: termination)
+    case (.draw, _):
+      guard (try? game.offerDraw(by: game.turn)) != nil else { return }
+      try? game.acceptDraw(by: game.turn.opponent)
+    case (nil, _): try? game.abandon()
+    }
+    guard game.isOver else { return }
+    stopThinking()
+    finish()
+  }
+
+  /// The connection to the other side, or to the server, was lost or is back.
+  package func connection(lost: Bool) { submit([.connection(lost: lost)]) }
+
+  /// A mark that may not be made now: heard, not shown.
+  package func refuse() { submit([.refused]) }
+}

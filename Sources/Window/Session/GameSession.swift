@@ -1,0 +1,421 @@
+import Composer
+import Opponents
+import Records
+import ScoreModel
+import TicTacToe
+
+/// One machine's running game and its music: takes what the players do, keeps the record, moves the opponents in
+/// musical time and drives the conductor.
+///
+/// Belongs to one thread; opponents think on others. Time comes in through the sound port alone.
+package final class GameSession {
+  /// The game as played so far.
+  package internal(set) var game = Game()
+  /// Who plays.
+  package internal(set) var participants: Participants
+  /// When opponents answer; may change at any time.
+  package var reply: Conductor.Reply {
+    get { conductor.reply }
+    set { conductor.reply = newValue }
+  }
+  /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
+  package var pace: Double {
+    get { conductor.pace }
+    set { conductor.pace = newValue }
+  }
+  /// Moves taken back, the next to be played again last.
+  package private(set) var undone: [Square] = []
+  /// Whether what time alone brings (echoes, the arch) is kept silent: while another piece sounds or nobody looks.
+  package var isResting = false
+  /// Which voices sound: all, the low tonic alone, or none, as while nobody looks.
+  package enum Voices: Sendable, Hashable {
+    case all, bass, none
+  }
+  /// Which voices sound.
+  package var voices = Voices.all
+  /// The number of the running game in the session, from 0.
+  package private(set) var gameNumber = 0
+
+  private let sound: SoundPort
+  private let inBackground: (@escaping @Sendable () -> Void) -> Void
+  private var conductor: Conductor
+  /// The moment of the last happening: the conductor never hears of an earlier one.
+  var lastHandled = Tick.zero
+  private var hasOpened = false
+  private var startFrame: Int64 = 0
+  var endFrame: Int64?
+  /// When the log of the match that runs says its marks were made, in slots; `nil` in a game of this machine.
+  var slots: [Int]?
+  /// How many of them the score was composed by.
+  var settled = 0
+  /// The generation that sounds the move of each ply, for the engine's reports of late ones.
+  var generations: [UInt32?] = []
+  private var thought: Thought?
+  private var answer: (square: Square, slot: Tick)?
+  /// What earlier sittings of a resumed game lasted, so that the record's frames keep growing.
+  private var frameOffset: Int64 = 0
+  private var resumed: Record?
+  /// Each side's time for the running game in seconds; `nil` without clocks.
+  package internal(set) var clockSeconds: Int?
+  var isClockLow = false
+  /// Milliseconds left by the clocks of whoever keeps them elsewhere; they are shown and heard, and end nothing here.
+  package var clocksElsewhere: ((Player) -> Int?)?
+
+  /// Makes a session; nothing is heard before `open`.
+  package init(
+    seed: UInt64, rules: ScoreRules, participants: Participants, sound: SoundPort,
+    inBackground: @escaping (@escaping @Sendable () -> Void) -> Void
+  ) {
+    (self.participants, self.sound, self.inBackground) = (participants, sound, inBackground)
+    conductor = Conductor(seed: seed, rules: rules)
+  }
+
+  // MARK: - What the window shows
+
+  /// The score rules as their file has them; a change holds from the next bar.
+  package var rules: ScoreRules {
+    get { conductor.home }
+    set { conductor.home = newValue }
+  }
+
+  /// The score rules on the tonic of the running game: what staff, cells and strings go by.
+  package var rulesInForce: ScoreRules { conductor.rules }
+
+  /// What records name the score rules by; set it with `rules`.
+  package var rulesReference: Record.ScoreRules?
+
+  /// The bars of the running game.
+  package var bars: [Bar] { Array(conductor.score) }
+
+  /// Whether an opponent is to move and has not moved yet.
+  package var isThinking: Bool {
+    guard !game.isOver, case .machine = participants[game.turn] else { return false }
+    return true
+  }
+
+  /// Whether a local person may mark a cell now.
+  package var acceptsMove: Bool { !game.isOver && participants[game.turn].isHuman }
+
+  /// Whether the arch after a game's end is still being played.
+  package var isClosing: Bool { conductor.isClosing }
+
+  /// The sides that answer on the slots of the score: bars are as long as their answers take.
+  private var inTime: Set<Player> {
+    guard reply == .musical, !participants.areRemote else { return [] }
+    return Set([Player.x, .o].filter { !participants[$0].isHuman })
+  }
+
+  /// Whether there is a move a local person can take back.
+  package var canUndo: Bool { pliesToUndo > 0 }
+
+  // MARK: - What players do
+
+  /// The first sound at the first frame of a session, with a fresh game or one that is resumed.
+  package func open(resuming record: Record? = nil) {
+    precondition(!hasOpened, "a session opens once")
+    hasOpened = true
+    if let record {
+      conductor.station = record.station ?? Station()
+      game = record.game
+      resumed = record
+      // What ran before goes on from what is left.
+      clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
+      generations = Array(repeating: nil, count: game.moves.count)
+      // A second of silence stands for the time between two sittings.
+      let last = max(record.game.moves.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
+      frameOffset = last + Tick.seconds(1).rawValue
+    }
+    let position = game.position
+    conductor.inTime = inTime
+    submit([.opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman)])
+    startFrame = record?.startFrame ?? lastHandled.rawValue
+    think()
+  }
+
+  /// Seats other players before the session opens, as a resumed game asks.
+  package func seat(_ players: Participants) {
+    precondition(!hasOpened, "players change with a new game")
+    participants = players
+  }
+
+  /// Marks a cell for the local person to move; a refusal is heard, and returned where a rule forbids the move.
+  @discardableResult
+  package func play(_ square: Square) -> RuleViolation? {
+    guard acceptsMove else {
+      submit([.refused])
+      return game.isOver ? .gameIsOver : nil
+    }
+    let refusal = mark(square, at: nil)
+    if refusal == nil { undone = [] }
+    return refusal
+  }
+
+  /// Starts a game; a running one that was begun is given up.
+  package func newGame(_ players: Participants, from start: Position = .start, clockSeconds: Int? = nil) {
+    participants = players
+    self.clockSeconds = clockSeconds
+    clocksElsewhere = nil
+    begin(Game(start: start))
+  }
+
+  /// Plays the same again with the sides swapped.
+  package func rematch() { newGame(participants.swapped, from: game.start, clockSeconds: clockSeconds) }
+
+  /// Gives up for a side; nothing happens in a game that is over.
+  package func resign(_ player: Player) {
+    end(with: GameEnd(outcome: .win(player.opponent), termination: .resignation))
+  }
+
+  /// Takes back the last move of the local person, and the answer to it.
+  package func undo() {
+    let count = pliesToUndo
+    guard count > 0 else { return }
+    stopThinking()
+    for _ in 0..<count {
+      guard let move = game.undo() else { break }
+      undone.append(move.square)
+      generations.removeLast()
+    }
+    endFrame = nil
+    submit(Array(repeating: .undone, count: count))
+    think()
+  }
+
+  /// Plays moves taken back again, up to the local person's next turn.
+  package func redo() {
+    guard !undone.isEmpty, !game.isOver else { return }
+    stopThinking()
+    repeat {
+      guard let square = undone.popLast(), mark(square, at: nil) == nil else { break }
+    } while !game.isOver && !undone.isEmpty && !participants[game.turn].isHuman
+  }
+
+  /// Pointer or focus rests on an empty cell, or no longer does.
+  package func preview(_ square: Square?) { submit([.previewed(square)]) }
+
+  // MARK: - Time
+
+  /// Lets time pass: call it when `wake` says, and after a worker is done.
+  package func advance() {
+    guard hasOpened else { return }
+    for late in sound.takeLate() {
+      conductor.shifted(generation: late.generation, to: late.frame)
+      guard let ply = generations.lastIndex(of: late.generation) else { continue }
+      game.annotate { index, move in
+        if index == ply, let frame = move.frame { move.frame = frame + late.lateness }
+      }
+    }
+    let now = sound.now()
+    answerIfReady(now)
+    watchClocks()
+    let events = conductor.advance(to: max(now + sound.lead, lastHandled))
+    // The score goes on in its own time while something else is heard; what it says meanwhile is lost, not late.
+    if !isResting { post(events) }
+  }
+
+  /// Seconds until `advance` has something to do, or a clock shows something else; `nil` when nothing is due.
+  package var wake: Double? {
+    guard hasOpened else { return nil }
+    if answer == nil, thought?.result != nil { return 0 }
+    let now = sound.now()
+    let score = [answer?.slot, conductor.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
+    return [score, clockChange(at: now)].compactMap { $0 }.min().map { max(0, $0) }
+  }
+
+  private func answerIfReady(_ now: Tick) {
+    if answer == nil, let square = thought?.result {
+      answer = (square, max(conductor.replySlot(ready: now), lastHandled))
+    }
+    guard let answer, now + sound.lead >= answer.slot else { return }
+    stopThinking()
+    mark(answer.square, at: max(answer.slot, now))
+  }
+
+  private func think() {
+    guard isThinking, case .machine(let opponent) = participants[game.turn] else { return }
+    thought = Thought(
+      opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.gameSeed, on: inBackground)
+  }
+
+  func stopThinking() {
+    thought = nil
+    answer = nil
+  }
+
+  // MARK: - Moves
+
+  private var pliesToUndo: Int {
+    let moves = game.moves.count
+    // Time that ran cannot be given back, so a game with clocks is played as it falls; elsewhere others would have to agree.
+    guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
+    // The side that made move i follows from who is to move now and the parity of what is left.
+    var side = game.moves.count % 2 == 0 ? game.start.turn : game.start.turn.opponent
+    for count in 1...moves {
+      side = side.opponent
+      if participants[side].isHuman { return count }
+    }
+    return 0
+  }
+
+  /// Two downbeats never share a frame: the second would drop the first before it was heard.
+  private var earliestDownbeat: Tick {
+    guard let last = game.moves.last?.frame else { return .zero }
+    return Tick(rawValue: last - frameOffset) + .milliseconds(10)
+  }
+
+  @discardableResult
+  func mark(_ square: Square, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
+    do throws(RuleViolation) {
+      // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
+      var next = game
+      let facts = try next.play(square)
+      let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
+      let frame = lastHandled.rawValue + frameOffset
+      let previous = game.moves.last?.frame ?? startFrame
+      let elapsed = max(0, frame - previous) / 48
+      let clock = milliseconds(left: facts.mover, at: lastHandled).map { Int64(max(0, $0)) }
+      try game.play(Move(square, elapsed: elapsed, clock: clock, frame: frame))
+      generations.append(events.first?.generation)
+      if game.isOver { undone = [] } else { think() }
+      return nil
+    } catch {
+      submit([.refused])
+      return error
+    }
+  }
+
+  func finish() {
+    guard let end = game.end else { return }
+    submit([.ended(end)])
+    endFrame = lastHandled.rawValue + frameOffset
+    undone = []
+  }
+
+  func begin(_ next: Game, match: UInt64? = nil) {
+    stopThinking()
+    game = next
+    gameNumber += 1
+    generations = Array(repeating: nil, count: next.moves.count)
+    undone = []
+    endFrame = nil
+    frameOffset = 0
+    resumed = nil
+    isClockLow = false
+    (slots, settled) = (match == nil ? nil : [], 0)
+    conductor.inTime = inTime
+    let begun = Happening.gameStarted(next.position, human: participants.loneHuman)
+    submit([match.map { Happening.matchStarted(seed: $0) } ?? begun])
+    startFrame = lastHandled.rawValue
+    think()
+  }
+
+  /// Has the conductor answer, and posts the answer in time for the next block.
+  ///
+  /// Composing a bar takes a while, in which a block may begin; then the moment just chosen has passed. So the bar is
+  /// composed on a copy, and again (from warm caches) if the clock moved meanwhile.
+  @discardableResult
+  func submit(_ happenings: [Happening], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
+    var events: [ScoreEvent] = []
+    var moment = Tick.zero
+    var next = conductor
+    for _ in 0..<2 {
+      moment = max(slot ?? .zero, sound.now(), lastHandled)
+      next = conductor
+      events = happenings.flatMap { next.handle($0, at: moment, logged: logged) }
+      if sound.now() <= moment { break }
+    }
+    conductor = next
+    lastHandled = moment
+    post(events)
+    return events
+  }
+
+  private func post(_ events: [ScoreEvent]) {
+    switch voices {
+    case .all: sound.post(events)
+    case .bass: sound.post(events.filter { $0.voice == .bass || $0.kind != .note && $0.kind != .bell })
+    case .none: sound.post(events.filter { $0.kind != .note && $0.kind != .bell && $0.kind != .drone })
+    }
+  }
+}
+
+// MARK: - Clocks
+
+extension GameSession {
+  /// Under this a clock is heard.
+  private static let lowMilliseconds = 10_000
+
+  /// A side's time left in milliseconds, not below 0; `nil` without clocks. The clocks start with the first move.
+  package func milliseconds(left side: Player) -> Int? {
+    milliseconds(left: side, at: sound.now()).map { max(0, $0) }
+  }
+
+  private func milliseconds(left side: Player, at now: Tick) -> Int? {
+    if let clocksElsewhere { return clocksElsewhere(side) }
+    guard let clockSeconds else { return nil }
+    if game.end == GameEnd(outcome: .win(side.opponent), termination: .time) { return 0 }
+    var left = clockSeconds * 1_000
+    for (index, move) in game.moves.enumerated().dropFirst() {
+      let mover = index % 2 == 0 ? game.start.turn : game.start.turn.opponent
+      if mover == side { left -= Int(move.elapsed ?? 0) }
+    }
+    if !game.isOver, game.turn == side, let last = game.moves.last?.frame {
+      left -= Int(max(0, now.rawValue + frameOffset - last) / 48)
+    }
+    return left
+  }
+
+  /// Seconds until the running clock shows something else: whole seconds, tenths once it runs low.
+  private func clockChange(at now: Tick) -> Double? {
+    guard !game.isOver, let left = milliseconds(left: game.turn, at: now), left > 0 else { return nil }
+    let unit = left < GameSession.lowMilliseconds ? 100 : 1_000
+    // No sooner than the sound moves on: it goes by blocks.
+    return max(0.02, Double(left % unit + 1) / 1_000)
+  }
+
+  /// Hears a clock that runs low, and ends the game of one that ran out.
+  private func watchClocks() {
+    guard clockSeconds != nil || clocksElsewhere != nil else { return }
+    let left = game.isOver ? nil : milliseconds(left: game.turn, at: sound.now())
+    let isLow = (left ?? .max) < GameSession.lowMilliseconds
+    if isLow != isClockLow {
+      isClockLow = isLow
+      submit([.clockLow(isLow)])
+    }
+    guard clockSeconds != nil, let left, left <= 0 else { return }
+    end(with: GameEnd(outcome: .win(game.turn.opponent), termination: .time))
+    isClockLow = false
+    submit([.clockLow(false)])
+  }
+}
+
+// MARK: - The record
+
+extension GameSession {
+  /// The running game as it is kept, with frames, seed and players.
+  package var record: Record {
+    var record = resumed ?? Record(game: game)
+    record.game = game
+    record.startFrame = startFrame
+    record.endFrame = endFrame
+    record.seed = conductor.gameSeed
+    record.bars = conductor.choices
+    record.inTime = conductor.inTime
+    record.asides =
+      (resumed?.asides ?? [])
+      + conductor.asides.map { aside in
+        var aside = aside
+        aside.frame += frameOffset
+        return aside
+      }
+    record.scoreRules = rulesReference
+    record.human = participants.loneHuman
+    record.station = slots == nil ? conductor.station : nil
+    record.logSlots = slots.flatMap { $0.count == game.moves.count ? $0 : nil }
+    record.pace = conductor.pace
+    if let clockSeconds { record.timeControl = "\(clockSeconds)+0" }
+    record[player: .x] = participants.x.name
+    record[player: .o] = participants.o.name
+    return record
+  }
+}

@@ -1,0 +1,66 @@
+import Opponents
+import TicTacToe
+
+/// Who plays a side of a session's game.
+package enum Participant: Sendable {
+  /// A person at this machine, with the name the record gives them.
+  case human(name: String)
+  /// A built-in opponent, with the seed its choices come from beside the game's own.
+  case machine(AnyOpponent)
+  /// Somebody elsewhere, whose moves the program brings (`GameSession.follow`).
+  case remote(name: String)
+
+  /// A built-in opponent.
+  package static func opponent(_ opponent: some Opponent) -> Participant { .machine(AnyOpponent(opponent)) }
+
+  /// Whether a person at this machine plays the side.
+  package var isHuman: Bool {
+    if case .human = self { return true }
+    return false
+  }
+
+  /// Whether somebody elsewhere plays the side.
+  package var isRemote: Bool {
+    if case .remote = self { return true }
+    return false
+  }
+
+  /// The name the record gives the player.
+  package var name: String {
+    switch self {
+    case .human(let name), .remote(let name): name
+    case .machine(let opponent): opponent.name
+    }
+  }
+}
+
+/// Who plays which side.
+package struct Participants: Sendable {
+  /// Who plays X.
+  package var x: Participant
+  /// Who plays O.
+  package var o: Participant
+
+  /// Seats two players.
+  package init(x: Participant, o: Participant) {
+    (self.x, self.o) = (x, o)
+  }
+
+  /// Who plays a side.
+  package subscript(player: Player) -> Participant { player == .x ? x : o }
+
+  /// Whether the game is played, or watched, over a connection.
+  package var areRemote: Bool { x.isRemote || o.isRemote }
+
+  /// The same players on the other sides.
+  package var swapped: Participants { Participants(x: o, o: x) }
+
+  /// The one side a local person plays, if there is exactly one.
+  package var loneHuman: Player? {
+    switch (x.isHuman, o.isHuman) {
+    case (true, false): .x
+    case (false, true): .o
+    default: nil
+    }
+  }
+}

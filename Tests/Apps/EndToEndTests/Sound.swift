@@ -1,0 +1,114 @@
+import Composer
+import Foundation
+import Records
+import ScoreIO
+import ScoreModel
+import Synth
+import TicTacToe
+
+/// A recording: interleaved stereo at 48 kHz.
+struct Sound {
+  var samples: [Float]
+  var frames: Int { samples.count / 2 }
+
+  init(_ samples: [Float]) { self.samples = samples }
+
+  /// Reads what the disk driver wrote: 32-bit floats.
+  init(rawFloat file: URL) throws {
+    let data = try Data(contentsOf: file)
+    samples = data.withUnsafeBytes { bytes in
+      (0..<bytes.count / 4).map { bytes.loadUnaligned(fromByteOffset: $0 * 4, as: Float.self) }
+    }
+  }
+
+  /// Reads 16-bit samples.
+  init(raw16 file: URL) throws {
+    let data = try Data(contentsOf: file)
+    samples = data.withUnsafeBytes { bytes in
+      (0..<bytes.count / 2).map { Float(bytes.loadUnaligned(fromByteOffset: $0 * 2, as: Int16.self)) / 32_768 }
+    }
+  }
+
+  /// The whole music of a game as `alina-score render` makes it.
+  init(rendering record: Record, human: Player? = nil, rules: String? = nil, frames: Int) throws {
+    let rules = try RuleLibrary.load(rules).rules
+    let rendition = Rendition(of: record, rules: rules, human: human)
+    var renderer = OfflineRenderer(rendition.events, engine: Engine(patch: Patch(rules)))
+    samples = renderer.render(frames: frames)
+  }
+
+  var peak: Float { samples.map(abs).max() ?? 0 }
+
+  /// Root mean square in dB relative to full scale.
+  var level: Double {
+    let sum = samples.reduce(0.0) { $0 + Double($1) * Double($1) }
+    return 10 * log10(max(sum / Double(max(samples.count, 1)), 1e-20))
+  }
+
+  /// The first frame at which two recordings differ, `nil` when one begins with the other.
+  func firstDifference(from other: Sound) -> Int? {
+    let count = min(samples.count, other.samples.count)
+    return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
+  }
+
+  /// This, as it is heard beside another recording: without the blocks of silence, three at most, that a device may play
+  /// between its opening and the game's standing behind it.
+  func aligned(to other: Sound, block: Int = 1_024) -> Sound {
+    for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
+      guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
+      let rest = Sound(Array(samples[start...]))
+      if rest.firstDifference(from: other) == nil { return rest }
+    }
+    return self
+  }
+
+  /// How far a frame stands out as a click: the peak of the second difference within ±50 ms over its 99.9 % level,
+  /// in dB; the level is at least −90 dBFS.
+  func click(at frame: Int) -> Double {
+    let from = max(2, frame - 2_400)
+    let to = min(frames, frame + 2_400)
+    guard to - from > 1_000 else { return 0 }
+    var differences = (from..<to).map { (f: Int) -> Double in
+      let (a, b, c) = (samples[2 * f], samples[2 * f - 2], samples[2 * f - 4])
+      return Double(abs(a - 2 * b + c))
+    }
+    differences.sort()
+    let level = max(differences[Int(Double(differences.count) * 0.999)], pow(10, -90 / 20))
+    return 20 * log10(max(differences[differences.count - 1], 1e-12) / level)
+  }
+
+  /// Loudness over time: root mean square of 20 ms windows.
+  var envelope: [Double] {
+    stride(from: 0, to: frames - 960, by: 960).map { start in
+      let sum = (start * 2..<(start + 960) * 2).reduce(0.0) { $0 + Double(samples[$1]) * Double(samples[$1]) }
+      return (sum / 1_920).squareRoot()
+    }
+  }
+
+  /// The best correlation of two envelopes over a range of lags (windows of 20 ms), and its lag.
+  static func match(_ a: [Double], _ b: [Double], lags: ClosedRange<Int>) -> (correlation: Double, lag: Int) {
+    var best = (correlation: -1.0, lag: 0)
+    for lag in lags {
+      let pairs = a.indices.compactMap { i in b.indices.contains(i + lag) ? (a[i], b[i + lag]) : nil }
+      guard pairs.count > 100 else { continue }
+      let correlation = Sound.correlation(pairs)
+      if correlation > best.correlation { best = (correlation, lag) }
+    }
+    return best
+  }
+
+  private static func correlation(_ pairs: [(Double, Double)]) -> Double {
+    let n = Double(pairs.count)
+    var (sumA, sumB, squareA, squareB, product) = (0.0, 0.0, 0.0, 0.0, 0.0)
+    for (a, b) in pairs {
+      sumA += a
+      sumB += b
+      squareA += a * a
+      squareB += b * b
+      product += a * b
+    }
+    let covariance = product - sumA * sumB / n
+    let variances = (squareA - sumA * sumA / n) * (squareB - sumB * sumB / n)
+    return covariance / max(variances.squareRoot(), 1e-15)
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Arena
+
+/// Paths and programs of the tests.
+enum Support {
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+  static let misbehave = folder.appending(path: "Fixtures/misbehave.py").path
+  static let bot = repository.appending(path: "examples/engine.py").path
+  /// Whether the long versions are wanted.
+  static let isSlow = ProcessInfo.processInfo.environment["ALINA_SLOW"] == "1"
+
+  /// The built program: where `./test` says, or beside a debug build.
+  static let arena: String = {
+    let folder = ProcessInfo.processInfo.environment["ALINA_BIN"] ?? repository.appending(path: ".build/debug").path
+    return folder + "/alina-arena"
+  }()
+
+  /// A new folder that the body's test owns.
+  static func withFolder<T>(_ body: (String) throws -> T) rethrows -> T {
+    let path = FileManager.default.temporaryDirectory.appending(path: "arena-\(UUID().uuidString)").path
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try body(path)
+  }
+
+  struct Output {
+    var code: Int32
+    var out: String
+    var err: String
+  }
+
+  /// Runs the program to its end.
+  static func run(_ arguments: [String], input: String = "", program: String = arena) throws -> Output {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    let (out, err, input_) = (Pipe(), Pipe(), Pipe())
+    (process.standardOutput, process.standardError, process.standardInput) = (out, err, input_)
+    try process.run()
+    try input_.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try input_.fileHandleForWriting.close()
+    let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let errors = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return Output(code: process.terminationStatus, out: text, err: errors)
+  }
+
+  /// Runs a shell's command to its end.
+  static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
+
+  /// Copies the program into a folder; by cp, because a file that is being written here is so too in whatever another test starts
+  /// just then, and cannot be run ("text file busy").
+  static func copyArena(into folder: String) throws -> String {
+    #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
+    return folder + "/alina-arena"
+  }
+
+  /// Processes with a mark in their environment, which all that an engine starts inherits: nobody else's are counted.
+  static func processes(marked mark: String) -> Int { pids(marked: mark).count }
+
+  /// Their numbers; with a name, of those that are called so.
+  static func pids(marked mark: String, named name: String? = nil) -> [pid_t] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    func read(_ pid: pid_t, _ what: String) -> Data {
+      FileManager.default.contents(atPath: "/proc/\(pid)/\(what)") ?? Data()
+    }
+    return names.compactMap { pid_t($0) }.filter { pid in
+      read(pid, "environ").split(separator: 0).contains { $0 == Data("ALINA_TEST=\(mark)".utf8) }
+        && (name.map { read(pid, "comm") == Data("\($0)\n".utf8) } ?? true)
+    }
+  }
+
+  /// A player that is the misbehaving engine, its processes marked.
+  static func misbehaving(_ mode: String, mark: String = "") -> RunConfiguration.Entrant {
+    var entrant = RunConfiguration.Entrant(.engine([misbehave] + mode.split(separator: " ").map(String.init)))
+    entrant.engine.environment = [.init(name: "ALINA_TEST", value: mark)]
+    return entrant
+  }
+
+  /// The games of a file.
+  static func games(_ path: String) throws -> (games: [GameLine.Content], isFinished: Bool) {
+    let reader = try GameFileReader(path)
+    var games: [GameLine.Content] = []
+    while let game = try reader.next() { games.append(game) }
+    return (games, reader.footer != nil)
+  }
+
+  /// Waits until a condition holds; some milliseconds between looks.
+  static func eventually(within seconds: Double = 60, _ condition: () -> Bool) -> Bool {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while Date() < deadline {
+      if condition() { return true }
+      usleep(20_000)
+    }
+    return condition()
+  }
+
+  /// A configuration of a match.
+  static func match(_ a: String, _ b: String, games: Int, seed: UInt64 = 1) throws -> RunConfiguration {
+    try tournament([a, b], .match, games: games, seed: seed)
+  }
+
+  static func tournament(
+    _ players: [String], _ format: Format, games: Int, seed: UInt64 = 1
+  ) throws -> RunConfiguration {
+    var configuration = RunConfiguration()
+    configuration.entrants = try players.map { RunConfiguration.Entrant(try PlayerSpec($0)) }
+    (configuration.format, configuration.games, configuration.seed) = (format, games, seed)
+    return configuration
+  }
+
+  /// Plays a configuration into a file and returns its bytes.
+  static func play(
+    _ configuration: RunConfiguration, threads: Int = 2, to path: String
+  ) throws -> (bytes: [UInt8], report: RunReport) {
+    var run = try Run(configuration, threads: threads, guardExecutable: arena)
+    run.output = path
+    let report = try run.play()
+    return (Array(FileManager.default.contents(atPath: path) ?? Data()), report)
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Records
+import TestSupport
+import Testing
+
+@testable import Arena
+
+/// What people who come from other runners do with it.
+@Suite("Use", .serialized) struct UseTests {
+  @Test func `engines come in cutechess-cli's words, and the live line has score, ratio and time`() throws {
+    try Support.withFolder { folder in
+      let book = #"[{"name":"B","command":"\#(Support.bot)","options":[{"name":"Depth","value":3}]}]"#
+      try book.write(toFile: folder + "/engines.json", atomically: true, encoding: .utf8)
+      let output = try Support.shell(
+        """
+        cd \(folder) && exec \(Support.arena) run -engine conf=B tc=40/1:00+1 -engine cmd=\(Support.bot) name=A option.Hash=16 \
+        -each st=5 stderr=errors.log --games 20 -sprt elo0=-900 elo1=900 --out games --progress always
+        """)
+      #expect(output.code == 0, "\(output)")
+      for part in [" games, ", ", score 0.", ", Elo ", ", LLR ", " s left"] {
+        #expect(output.err.contains(part), "\(output)")
+      }
+      let configuration = try GameFileReader(folder + "/games").configuration
+      #expect(configuration.entrants.map(\.displayName) == ["B", "A"])
+      #expect(configuration.entrants.map(\.engine.time?.clock) == [60_000, 0])
+      #expect(configuration.entrants.map { $0.engine.options.map(\.value) } == [["3"], ["16"]])
+      let unknown = try Support.shell("cd \(folder) && exec \(Support.arena) run -engine conf=C --player random")
+      #expect(unknown.code == 2 && unknown.err.contains("no such engine in engines.json or "), "\(unknown)")
+    }
+  }
+
+  @Test func `a second interrupt ends at once`() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: Support.arena)
+    process.arguments = ["run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"]
+    let err = Pipe()
+    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, err)
+    try process.run()
+    // Its first words say that it hears signals.
+    var message = err.fileHandleForReading.availableData
+    // Both wait for it when it goes on: nothing is done between them.
+    for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { kill(process.processIdentifier, signal) }
+    process.waitUntilExit()
+    message += err.fileHandleForReading.readDataToEndOfFile()
+    #expect(process.terminationStatus == 130)
+    #expect(!message.isEmpty && !String(decoding: message, as: UTF8.self).contains("interrupted"))
+  }
+
+  @Test func `an interrupt ends the writing of PGN, and leaves none`() throws {
+    try Support.withFolder { folder in
+      _ = try Support.play(try Support.match("random", "perfect", games: 20), to: folder + "/games")
+      let stop = StopSignal()
+      #expect(try PGNExport.write(folder + "/games", to: folder + "/a", stop: stop))
+      stop.set()
+      #expect(try !PGNExport.write(folder + "/games", to: folder + "/b", stop: stop))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["a", "games"])
+    }
+  }
+
+  @Test(.needs("python3")) func `memory does not grow with games`() throws {
+    func peak(_ games: Int) throws -> Int {
+      let code = """
+        import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+        print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+        """
+      let arguments = ["run", "--x", "random", "--o", "random", "--games", "\(games)", "--threads", "2"]
+      let output = try Support.run(["python3", "-c", code, Support.arena] + arguments, program: "/usr/bin/env")
+      return try #require(Int(output.out.trimmingCharacters(in: .whitespacesAndNewlines)), "\(output)")
+    }
+    let (few, many) = (try peak(1_000_000), try peak(20_000_000))
+    #expect(many < few + few / 4, "\(few) and \(many) KiB")
+  }
+
+  @Test(.long) func `a PGN of more than 64 MiB of our own is read back`() throws {
+    try Support.withFolder { folder in
+      let pgn = folder + "/games.pgn"
+      let games = ["run", "--x", "random", "--o", "perfect", "--games", "400000", "--pgn", pgn]
+      #expect(try Support.run(games).code == 0)
+      #expect(try #require(FileManager.default.contents(atPath: pgn)).count > 1 << 26)
+      var (count, last) = (0, "")
+      try RecordFile.forEach(of: pgn) { (record) in
+        count += 1
+        last = record[tag: "Round"] ?? ""
+      }
+      #expect(count == 400_000 && last == "400000")
+    }
+  }
+
+  @Test
+  func `away from the checkout rule files are found beside the program, or it is said where they were looked for`()
+    throws
+  {
+    try Support.withFolder { folder in
+      let program = try Support.copyArena(into: folder + "/bin")
+      let arguments = "run --x 'cmd:\(Support.misbehave) at-once' --o random --games 2 --render scores"
+      let lost = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
+      #expect(
+        lost.code == 2 && lost.err.contains("looked in ") && lost.err.contains("\(folder)/share/alina"), "\(lost)")
+      #expect(lost.err.split(separator: "\n").count == 1)
+      try FileManager.default.createDirectory(atPath: folder + "/share", withIntermediateDirectories: true)
+      try FileManager.default.copyItem(
+        atPath: repository.appending(path: "Assets").path, toPath: folder + "/share/alina")
+      let found = try Support.shell("cd \(folder) && exec \(program) \(arguments)")
+      #expect(found.code == 0 && found.out.contains("scores/first.flac"), "\(found)")
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Base
+import Foundation
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Opponents
+
+@Suite("Opponents") struct OpponentsTests {
+  static let simple: [any MemorylessOpponent] = [
+    SimpleOpponent.random, SimpleOpponent.perfect, SimpleOpponent.perfectDistance, SimpleOpponent.winBlock,
+    SimpleOpponent.trap,
+  ]
+  static let everyone: [any MemorylessOpponent] = simple + Level.all
+
+  /// Every live position with every last move that can have led to it.
+  static let states: [(Position, Square?)] = {
+    var result: [(Position, Square?)] = [(.start, nil)]
+    for position in Solver.positions where position.outcome == nil {
+      for square in position[position.turn.opponent] {
+        let taken = SquareSet(square)
+        let before = Position(x: position.x.subtracting(taken), o: position.o.subtracting(taken))
+        if Solver.shared.isReachable(before), before.outcome == nil { result.append((position, square)) }
+      }
+    }
+    return result
+  }()
+
+  @Test func `exact results are those of the facts`() throws {
+    let file = repository.appending(path: "Tests/Data/facts-3x3.json")
+    let root = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as! [String: Any]
+    let results = (root["standard"] as! [String: Any])["exact_match_results"] as! [String: [String: Any]]
+    let players: [String: any MemorylessOpponent] = [
+      "random": SimpleOpponent.random, "perfect": SimpleOpponent.perfect,
+      "perfect_distance": SimpleOpponent.perfectDistance,
+      "win_block_random": SimpleOpponent.winBlock,
+    ]
+    #expect(results.count == 9)
+    for (title, result) in results {
+      let names = title.replacing(" (X) vs ", with: "|").replacing(" (O)", with: "").split(separator: "|")
+      let (x, o) = (players[String(names[0])]!, players[String(names[1])]!)
+      let odds = Odds.ofX(x, against: o)
+      for (ours, key) in [(odds.win, "x_win_f"), (odds.draw, "draw_f"), (odds.loss, "o_win_f")] {
+        #expect(abs(ours - (result[key] as! Double)) < 1e-9, "\(title) \(key)")
+      }
+    }
+  }
+
+  @Test func `every player chooses legal moves in every state, with chances that sum to one`() {
+    // 16,167 moves lead to states of position and last move; 2,862 of those are finished, and there is the start.
+    #expect(OpponentsTests.states.count == 16_167 - 2_862 + 1)
+    for player in OpponentsTests.everyone {
+      for (position, last) in OpponentsTests.states {
+        let distribution = player.distribution(in: position, lastMove: last)
+        #expect(distribution.support.isSubset(of: position.legalMoves))
+        #expect(Square.all.reduce(0) { $0 + distribution[$1] } == distribution.total)
+      }
+    }
+  }
+
+  @Test func `draws follow the chances`() {
+    let distribution = MoveDistribution(weights: [(Square(0), 6), (Square(4), 3), (Square(8), 1)])
+    var generator = SplitMix64(seed: 5)
+    var counts = [Int](repeating: 0, count: 9)
+    for _ in 0..<100_000 { counts[distribution.draw(using: &generator).index] += 1 }
+    for square in Square.all {
+      let p = distribution.probability(of: square)
+      #expect(abs(Double(counts[square.index]) - 1e5 * p) <= 4 * (1e5 * p * (1 - p)).squareRoot())
+    }
+  }
+
+  @Test func `a mixture has the chances it names`() {
+    let rest = MoveDistribution(uniformOver: [Square(0), Square(1), Square(2)])
+    let mixed = MoveDistribution([Square(2), Square(3)], taken: 3, of: 5, otherwise: rest)
+    // 2/5 · 1/3 = 4/30; with 3/5 · 1/2 = 9/30.
+    #expect(mixed.total == 30)
+    #expect(Square.all.map { mixed[$0] } == [4, 4, 13, 9, 0, 0, 0, 0, 0])
+  }
+
+  @Test func `the same state and seed give the same move`() {
+    for player in OpponentsTests.everyone {
+      for (index, (position, last)) in OpponentsTests.states.enumerated() where index % 37 == 0 {
+        var (a, b) = (SplitMix64(seed: UInt64(index)), SplitMix64(seed: UInt64(index)))
+        #expect(
+          player.move(in: position, lastMove: last, using: &a) == player.move(in: position, lastMove: last, using: &b))
+      }
+    }
+  }
+}
+
+@Suite("Levels") struct LevelTests {
+  @Test func `each level is strictly stronger than the one below, against random and against perfect`() {
+    let random = Odds.of(SimpleOpponent.random, against: SimpleOpponent.random).score
+    var (below, belowPerfect) = (random, Odds.of(SimpleOpponent.random, against: SimpleOpponent.perfect).score)
+    for level in Level.all {
+      let (a, b) = (level.oddsAgainstRandom, level.oddsAgainstPerfect)
+      #expect(abs(a.win + a.draw + a.loss - 1) < 1e-12)
+      #expect(abs(b.win + b.draw + b.loss - 1) < 1e-12)
+      #expect(a.score > below + 0.005, "\(level.name)")
+      #expect(b.score > belowPerfect + 0.005, "\(level.name)")
+      (below, belowPerfect) = (a.score, b.score)
+    }
+  }
+
+  @Test func `the top level never loses and its traps are worth what the design says`() {
+    let top = Level.all[5]
+    #expect(top.oddsAgainstRandom.loss == 0)
+    #expect(top.oddsAgainstPerfect == Odds(win: 0, draw: 1, loss: 0))
+    func elo(_ score: Double) -> Double { 400 * log10(score / (1 - score)) }
+    #expect(elo(Odds.of(SimpleOpponent.perfect, against: SimpleOpponent.random).score).rounded() == 467)
+    #expect(elo(top.oddsAgainstRandom.score).rounded() == 594)
+    for (position, last) in OpponentsTests.states {
+      let moves = top.distribution(in: position, lastMove: last).support
+      #expect(moves.isSubset(of: Solver.shared.valuePreservingMoves(in: position)))
+    }
+  }
+
+  @Test func `a mistake that a level can make is one of its kinds`() {
+    for level in Level.all where level.number < 6 {
+      // Levels see more next to the last move than far from it.
+      let position = Position(x: [Square(0), Square(1)], o: [Square(4), Square(8)])
+      let near = level.distribution(in: position, lastMove: Square(4)).probability(of: Square(2))
+      let far = level.distribution(in: position, lastMove: Square(8)).probability(of: Square(2))
+      #expect(near >= far)
+    }
+    #expect(Level(number: 0) == nil)
+    #expect(Level(number: 7) == nil)
+    #expect(Level(number: 3)?.name == "levels:3")
+    #expect(Set(Level.all.map(\.character)).count == 6)
+  }
+
+  @Test func `the summary names the exact odds`() {
+    let summary = Level.all[5].summary
+    #expect(summary.contains("never loses"))
+    #expect(summary.contains("against perfect play: wins 0 %, draws 100 %, loses 0 %"))
+    #expect(Level.percent(0.0004) == "<0.1 %")
+    #expect(Level.percent(0.9999) == ">99.9 %")
+    #expect(Level.percent(0.125) == "12.5 %")
+  }
+}

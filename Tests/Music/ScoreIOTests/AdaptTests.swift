@@ -1,0 +1,279 @@
+import Composer
+import Foundation
+import ScoreModel
+import Synth
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import ScoreIO
+
+/// One of a pair of plays that differ in exactly one fact: what happens when, and by which rules.
+private struct Play {
+  var happenings: [(at: Double, what: Happening)]
+  var rules: ScoreRules
+  /// Seconds that are played.
+  var end: Double
+
+  /// A game from its squares, a move every three seconds from the first second on, and what else happens.
+  init(_ game: Game, human: Player? = nil, then more: [(Double, Happening)] = [], end: Double? = nil) {
+    happenings = [(0, .gameStarted(game.start, human: human))]
+    for (index, facts) in game.facts.enumerated() { happenings.append((1 + 3 * Double(index), .moved(facts))) }
+    happenings += more.map { (at: $0.0, what: $0.1) }
+    self.rules = ScoreIOTests.rules
+    self.end = end ?? (happenings.last?.at ?? 0) + 7
+  }
+
+  func with(_ change: (inout ScoreRules) -> Void) -> Play {
+    var other = self
+    change(&other.rules)
+    return other
+  }
+
+  /// Everything that sounds, in the order it was posted.
+  var events: [ScoreEvent] {
+    var conductor = Conductor(seed: 3, rules: rules)
+    var events: [ScoreEvent] = []
+    for (at, what) in happenings {
+      events += conductor.advance(to: .seconds(at) - Conductor.lookahead)
+      events += conductor.handle(what, at: .seconds(at))
+    }
+    return events + conductor.advance(to: .seconds(end))
+  }
+
+  /// The note log: what is left when the cuts have done their work, a line an event, without generations.
+  var log: [String] {
+    let kept = ScoreEvent.heard(events).filter { $0.frame < .seconds(end) }
+    return kept.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
+      line($0.element)
+    }
+  }
+
+  private func line(_ e: ScoreEvent) -> String {
+    let time = fixed(e.frame.seconds, 3)
+    let name = rules.scale.spelling(of: e.pitch.midi).description
+    let chain = e.chain > 0 ? " \(rules.chains[Int(e.chain) - 1].name)" : ""
+    switch e.kind {
+    case .note: return "\(time) \(e.voice) \(name) \(e.velocity)\(chain)"
+    case .pedal: return "\(time) pedal \(e.amount)"
+    case .drone: return "\(time) bed \(e.amount)"
+    case .preview: return "\(time) preview \(e.amount > 0 ? name : "off")"
+    case .bell: return "\(time) bell \(name)"
+    default: return "\(time) \(e.kind)"
+    }
+  }
+
+  var sound: [Float] {
+    var renderer = OfflineRenderer(events, engine: Engine(patch: Patch(rules)))
+    return renderer.render(frames: Int(end * 48_000))
+  }
+}
+
+/// A fact, the play that has it and the one that has not, and when the difference may begin.
+private struct Row {
+  let fact: String
+  let with: Play
+  let without: Play
+  /// Seconds from which the two may differ, and by which they must.
+  let from: Double
+  let by: Double
+  /// What may differ in the log: a word every differing line has, one of these; empty where a bar is another one.
+  var words: [String] = []
+}
+
+/// Whether the sign that facts call for first is one of a fact; what another sign outranks is owed, or unsaid.
+private func isSaid(_ fact: Fact, of facts: Set<Fact>) -> Bool {
+  facts.contains(fact) && ScoreIOTests.rules.signs.first { $0.applies(to: facts) }?.when.contains(fact) == true
+}
+
+/// Two games of the same moves but the last, whose facts differ in `fact` alone; the shortest there are.
+private func pair(differingIn fact: Fact) -> (with: Game, without: Game)? {
+  var row = [Game()]
+  while !row.isEmpty {
+    var next: [Game] = []
+    for game in row where !game.isOver {
+      let played = game.position.empty.compactMap { square -> (Game, Set<Fact>)? in
+        var longer = game
+        guard let facts = try? longer.play(square) else { return nil }
+        return (longer, Conductor.facts(of: facts))
+      }
+      for (a, known) in played where isSaid(fact, of: known) {
+        if let b = played.first(where: { $0.1 == known.subtracting([fact]) }) { return (a, b.0) }
+      }
+      next += played.map(\.0)
+    }
+    row = next
+  }
+  return nil
+}
+
+/// The shortest game whose last move has a fact that is said at once.
+private func game(with fact: Fact) -> Game? {
+  var row = [Game()]
+  while !row.isEmpty {
+    var next: [Game] = []
+    for game in row where !game.isOver {
+      for square in game.position.empty {
+        var longer = game
+        guard let facts = try? longer.play(square) else { continue }
+        if isSaid(fact, of: Conductor.facts(of: facts)) { return longer }
+        next.append(longer)
+      }
+    }
+    row = next
+  }
+  return nil
+}
+
+private func game(_ squares: String) throws -> Game {
+  var game = Game()
+  for name in squares.split(separator: " ") { try game.play(#require(Square(name: name))) }
+  return game
+}
+
+/// Pairs of real games that differ in one fact of the last move, and each game with that fact's rule and without it.
+private func moveRows() throws -> [Row] {
+  var rows: [Row] = []
+  for fact in [Fact.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .win, .draw] {
+    let found = pair(differingIn: fact)
+    if let (with, without) = found {
+      let at = 1 + 3 * Double(with.moves.count - 1)
+      rows.append(Row(fact: "\(fact.rawValue)", with: Play(with), without: Play(without), from: at, by: at + 0.1))
+    }
+    // The same game heard by rules that do not know the fact: all that differs is what its rule does.
+    let with = try #require(found?.with ?? game(with: fact))
+    let at = 1 + 3 * Double(with.moves.count - 1)
+    let deaf = Play(with).with { rules in
+      rules.signs.removeAll { $0.when.contains(fact) }
+    }
+    rows.append(
+      Row(fact: "\(fact.rawValue), without its rule", with: Play(with), without: deaf, from: at, by: at + 3))
+  }
+  return rows
+}
+
+/// Everything that is no fact of a move.
+private func otherRows() throws -> [Row] {
+  let begun = try game("b2 a1 c1")
+  let winning: Game? = game(with: Fact.win)
+  let won = try #require(winning)
+  let last = 1 + 3 * Double(won.moves.count - 1)
+  let loser = won.turn
+  func ended(_ outcome: Outcome?, _ how: Termination) -> Play {
+    Play(begun, then: [(9, .ended(GameEnd(outcome: outcome, termination: how)))], end: 24)
+  }
+  let quiet = Play(begun, end: 24)
+  let low = Play(begun, then: [(9, .clockLow(true))], end: 16)
+  let lost = Play(begun, then: [(8, .connection(lost: true))], end: 16)
+  let back = Play(
+    try game("b2 a1"), then: [(5, .connection(lost: true)), (7, .connection(lost: false)), (8, .moved(begun.facts[2]))])
+  let away = Play(try game("b2 a1"), then: [(5, .connection(lost: true)), (8, .moved(begun.facts[2]))])
+  let fresh = [(0.0, Happening.opened(resuming: false)), (0, .gameStarted(.start, human: nil))]
+  var opened = Play(Game(), end: 24)
+  opened.happenings = fresh.map { (at: $0.0, what: $0.1) }
+  var resumed = opened
+  resumed.happenings[0].what = .opened(resuming: true)
+  var hasty = Play(try game("b2"), end: 6)
+  hasty.happenings.append((1.5, .moved(begun.facts[1])))
+  let patient = hasty.with { $0.gestures.hurry = 0 }
+  return [
+    Row(
+      fact: "loss: the human's side", with: Play(won, human: loser), without: Play(won, human: loser.opponent),
+      from: last, by: last + 3),
+    Row(fact: "resigned", with: ended(.win(.x), .resignation), without: quiet, from: 9, by: 9.2),
+    Row(fact: "flag", with: ended(.win(.x), .time), without: quiet, from: 9, by: 9.2),
+    Row(fact: "agreed draw", with: ended(.draw, .agreement), without: quiet, from: 9, by: 9.2),
+    Row(
+      fact: "resigned or agreed", with: ended(.win(.x), .resignation), without: ended(.draw, .agreement), from: 9,
+      by: 9.2),
+    Row(fact: "aborted", with: ended(nil, .abandoned), without: quiet, from: 9, by: 9.2),
+    Row(
+      fact: "long waiting", with: Play(begun, end: 28),
+      without: Play(begun, end: 28).with { $0.echoes.after = 3_600 }, from: 20, by: 28, words: [" m ", " t ", "pedal"]),
+    Row(
+      fact: "preview", with: Play(begun, then: [(9, .previewed(Square(0)))], end: 12), without: Play(begun, end: 12),
+      from: 9, by: 9.2, words: ["preview"]),
+    Row(
+      fact: "undo", with: Play(begun, then: [(9, .undone)], end: 14), without: Play(begun, end: 14), from: 9, by: 9.2),
+    Row(
+      fact: "refused", with: Play(begun, then: [(9, .refused)], end: 12), without: Play(begun, end: 12), from: 9,
+      by: 9.05, words: ["knock"]),
+    Row(fact: "clock low", with: low, without: Play(begun, end: 16), from: 9, by: 10.5, words: ["bed"]),
+    Row(fact: "connection lost", with: lost, without: Play(begun, end: 16), from: 8, by: 11, words: [" t "]),
+    Row(fact: "connection back", with: back, without: away, from: 8, by: 8.1, words: [" t "]),
+    Row(fact: "haste", with: hasty, without: patient, from: 1.5, by: 1.7, words: [" m ", " t "]),
+    Row(
+      fact: "opening, not resumed", with: opened, without: resumed, from: 2, by: 2.2, words: [" m ", " t ", "pedal"]),
+    Row(
+      fact: "new game", with: Play(begun, then: [(11, .gameStarted(.start, human: nil))], end: 14),
+      without: Play(begun, end: 14), from: 11, by: 11.4),
+  ]
+}
+
+/// What one log has and the other has not.
+private func difference(_ row: Row) -> (added: [String], missing: [String]) {
+  let (a, b) = (row.with.log, row.without.log)
+  let change = a.difference(from: b)
+  return (
+    change.insertions.map { if case .insert(_, let line, _) = $0 { line } else { "" } },
+    change.removals.map { if case .remove(_, let line, _) = $0 { line } else { "" } }
+  )
+}
+
+@Test(.long)
+func `Plays that differ in one fact sound the same, sample for sample, until it happens, and differ after`()
+  throws
+{
+  for row in try moveRows() + otherRows() {
+    let (a, b) = (row.with.sound, row.without.sound)
+    let first = zip(a, b).enumerated().first { $1.0 != $1.1 }.map { Double($0.offset / 2) / 48_000 }
+    let at = try #require(first, "\(row.fact): nothing differs")
+    #expect(at >= row.from - 0.000_1, "\(row.fact): differs at \(at) s, before \(row.from) s")
+    #expect(at <= row.by, "\(row.fact): differs only from \(at) s on")
+    // And not by a rounding: what is new is there to be heard.
+    let change = zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
+    #expect(change > 0.000_5, "\(row.fact): the largest difference is \(change)")
+  }
+}
+
+@Test(.long) func `What differs is what the fact's own rule does, and nothing else`() throws {
+  for row in try otherRows() where !row.words.isEmpty {
+    let (added, missing) = difference(row)
+    for line in added + missing {
+      #expect(row.words.contains { line.contains($0) }, "\(row.fact): \(line)")
+      #expect(Double(line.prefix { $0 != " " })! >= row.from - 0.001, "\(row.fact): \(line)")
+    }
+  }
+  let rows = try moveRows().filter { $0.fact.hasSuffix("without its rule") }
+  #expect(rows.count == 9)
+  for row in rows {
+    let (added, missing) = difference(row)
+    #expect(!(added + missing).isEmpty, "\(row.fact)")
+    for line in added + missing { #expect(Double(line.prefix { $0 != " " })! >= row.from, "\(row.fact): \(line)") }
+    // The downbeat keeps its cell's pitch, whatever the sign.
+    let m = { (play: Play) in play.log.first { $0.contains(" m ") && Double($0.prefix { $0 != " " })! >= row.from } }
+    #expect(m(row.with)?.split(separator: " ")[2] == m(row.without)?.split(separator: " ")[2], "\(row.fact)")
+  }
+}
+
+/// Every fact of the table, the play that raises it, and what it adds to the note log and takes from it, to read.
+///
+/// After a deliberate change of the music: `UPDATE_GOLDENS=1 swift test --filter AdaptTests`, then read the diff.
+@Test func `Every fact is listed with the play that raises it and the events it causes`() throws {
+  let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/facts.txt")
+  var text = ""
+  for row in try moveRows() + otherRows() {
+    let moves = row.with.happenings.compactMap {
+      if case .moved(let facts) = $0.what { facts.square.name } else { nil }
+    }
+    let (added, missing) = difference(row)
+    text += "\(row.fact)\n  game \(moves.joined(separator: " "))\n"
+    text += added.prefix(14).map { "  + \($0)\n" }.joined() + missing.prefix(14).map { "  - \($0)\n" }.joined() + "\n"
+  }
+  if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    return
+  }
+  #expect(try String(contentsOf: file, encoding: .utf8) == text)
+}

@@ -1,0 +1,108 @@
+import Base
+import Foundation
+import Testing
+
+@testable import ScoreIO
+
+/// The built command beside the test bundle.
+private let command: String? = {
+  let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? ""
+  var folder = URL(fileURLWithPath: bundle)
+  while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }
+  let path = folder.appendingPathComponent("alina-score").path
+  return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+}()
+
+private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: try #require(command, "alina-score is not built"))
+  process.arguments = arguments
+  let (out, err, feed) = (Pipe(), Pipe(), Pipe())
+  process.standardOutput = out
+  process.standardError = err
+  process.standardInput = feed
+  try process.run()
+  feed.fileHandleForWriting.write(Data(input.utf8))
+  feed.fileHandleForWriting.closeFile()
+  let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  let told = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  process.waitUntilExit()
+  return (process.terminationStatus, text, told)
+}
+
+private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"
+
+@Test func `The command renders from standard input, and the same again is the same`() throws {
+  let first = try run(["render", "-", "--text"], input: record)
+  #expect(first.status == 0 && first.err.isEmpty && first.out.contains("move 7  X"))
+  #expect(try run(["render", "-", "--text"], input: record).out == first.out)
+  #expect(try run(["render", "-", "--text", "--seed", "8"], input: record).out != first.out)
+  #expect(try run(["render", "-", "--text", "--score-rules", "night"], input: record).out != first.out)
+  let explained = try run(["explain", "-"], input: record)
+  #expect(explained.status == 0 && explained.out.contains("dearer by"))
+}
+
+@Test func `Help and version go to standard output with status 0`() throws {
+  for arguments in [["--help"], ["--version"], ["render", "--help"], ["fx", "--help"]] {
+    let told = try run(arguments)
+    #expect(told.status == 0 && !told.out.isEmpty && told.err.isEmpty)
+  }
+}
+
+@Test(arguments: [
+  ["render", "/nowhere.pgn", "--text"], ["render", "-"], ["render", "-", "--text", "--piano", "harp"],
+  ["render", "-", "--wav", "/nowhere/a.wav"], ["render", "-", "--midi", "/nowhere/a.mid"],
+  ["render", "-", "--text", "--score-rules", "noon"], ["render", "-", "--text", "--game", "2"],
+  ["render", "-", "--wav", "/tmp/x.wav", "--from", "-1"], ["frobnicate"], ["measure", "/nowhere"],
+  ["check-rules", "/nowhere.yaml"], ["fx", "/nowhere.wav", "--chain", "comb:honey", "/tmp/x.wav"],
+  ["fx", "/nowhere.wav", "--chain", "comb:wax-comb", "/tmp/x.wav"], ["tone", "H9", "/tmp/x.wav"],
+  ["tone", "A4", "--a4", "100", "/tmp/x.wav"], ["envelope", "match", "--match", "101", "a", "b", "c.wav"],
+])
+func `Bad input is one clear line on standard error, status 2, and nothing is written`(_ arguments: [String]) throws {
+  let told = try run(arguments, input: record)
+  #expect(told.status == 2 && told.out.isEmpty)
+  #expect(told.err.hasPrefix("alina-score: ") && told.err.filter { $0 == "\n" }.count == 1, "\(told.err)")
+  #expect(
+    !FileManager.default.fileExists(atPath: "/tmp/x.wav") && !FileManager.default.fileExists(atPath: "/tmp/x.wav.part"))
+}
+
+@Test func `Broken records are refused with line and column`() throws {
+  let told = try run(["render", "-", "--text"], input: "[Seed \"7\"]\n\n1. b2 b2 *\n")
+  #expect(told.status == 2 && told.err.contains("standard input:") && told.err.contains("3"))
+}
+
+@Test func `A bad rule file is told whole, a good one by name and hash`() throws {
+  let path = FileManager.default.temporaryDirectory.appendingPathComponent("alina-bad-\(getpid()).yaml").path
+  defer { unlink(path) }
+  let bad = standardText.replacingOccurrences(of: "longest: 8", with: "longest: long").replacingOccurrences(
+    of: "m: 46", with: "m: loud")
+  try bad.write(toFile: path, atomically: true, encoding: .utf8)
+  let told = try run(["check-rules", path])
+  #expect(told.status == 2 && told.err.filter { $0 == "\n" }.count == 2)
+  #expect(told.err.contains("bars.longest") && told.err.contains("performance.m"))
+  let good = try run(["check-rules", "\(assets)/score.yaml"])
+  #expect(good.status == 0 && good.out.contains("name alina"))
+}
+
+@Test func `Measure reads a directory and many games, as a table and as JSON`() throws {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("alina-games-\(getpid())").path
+  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: folder) }
+  let games = ReferenceGames.games(4)
+  try games[0].text.write(toFile: folder + "/one.pgn", atomically: true, encoding: .utf8)
+  try (games[1].text + "\n" + games[2].text).write(toFile: folder + "/two.pgn", atomically: true, encoding: .utf8)
+  try (games[3].jsonLine + "\n").write(toFile: folder + "/three.jsonl", atomically: true, encoding: .utf8)
+  #expect(try run(["measure", folder]).out.hasPrefix("4 games"))
+  let json = try run(["measure", folder, "--json"]).out
+  let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+  #expect(object?["games"] as? Int == 4)
+}
+
+@Test func `What is no regular file is refused, not replaced`() throws {
+  let pipe = NSTemporaryDirectory() + "pipe-\(UUID().uuidString)"
+  mkfifo(pipe, 0o600)
+  defer { unlink(pipe) }
+  #expect(throws: ScoreFileError.self) { try WholeFile.write([1], to: pipe) }
+  var status = stat()
+  #expect(stat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+}

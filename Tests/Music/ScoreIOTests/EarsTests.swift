@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ScoreIO
+
+/// Checks by independent tools: numpy, scipy, mido, FluidSynth's player and ffmpeg judge what the built command makes.
+///
+/// `./test` installs what they need; elsewhere they are skipped and say so. `EARS=1` runs them at full length.
+@Suite(.serialized, .long) struct EarsTests {
+  private static let isLong = ProcessInfo.processInfo.environment["EARS"] != nil
+
+  /// The built command beside the test bundle.
+  private static let score: String = {
+    var folder = URL(
+      fileURLWithPath: CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0])
+    while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }
+    return folder.appendingPathComponent("alina-score").path
+  }()
+
+  private static func succeeds(_ command: [String]) -> (ok: Bool, out: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    guard (try? process.run()) != nil else { return (false, "\(command[0]) cannot be run") }
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus == 0, text)
+  }
+
+  // Debian's own Python, for which apt brings the modules, whatever stands before it on the PATH.
+  private static func python(_ arguments: [String]) -> (ok: Bool, out: String) {
+    succeeds(["PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"] + arguments)
+  }
+  private static let hasNumerics = python(["-c", "import numpy, scipy"]).ok
+  private static let hasPlayer =
+    python(["-c", "import numpy, scipy, mido"]).ok && succeeds(["fluidsynth", "--version"]).ok
+  private static let hasFont = FileManager.default.fileExists(
+    atPath: "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3")
+  private static let hasMeter = succeeds(["ffmpeg", "-version"]).ok
+
+  private func run(_ tool: String, _ arguments: [String]) {
+    let (ok, out) = Self.python([repository.appending(path: tool).path] + arguments)
+    print(out, terminator: "")
+    #expect(ok, "\(tool):\n\(out)")
+  }
+
+  @Test(
+    "numpy and scipy find every unit of the sound within its promises", .enabled(if: hasNumerics, "needs numpy, scipy"))
+  func nodes() { run("Tests/Ears/nodes.py", [Self.score]) }
+
+  @Test(
+    "A listener names the mover of every downbeat, and nearly every row",
+    .enabled(if: hasNumerics, "needs numpy, scipy"))
+  func listening() { run("Tests/Ears/listen.py", [Self.score, Self.isLong ? "60" : "8"]) }
+
+  @Test(
+    "FluidSynth plays our MIDI file with the onsets of our render",
+    .enabled(if: hasPlayer && hasFont, "needs fluidsynth, mido, scipy and the soundfont"))
+  func midi() { run("Tests/Ears/midi.py", [Self.score, "\(assets)/score.yaml", Self.isLong ? "6" : "1"]) }
+
+  @Test(
+    "Phrases heard in minutes of play end on long notes, none of them long awaited",
+    .enabled(if: hasNumerics, "needs numpy, scipy"))
+  func form() { run("Tests/Ears/form.py", [Self.score, "--games", Self.isLong ? "12" : "4"]) }
+
+  @Test("Simulated play is as loud as promised, by ffmpeg's meter", .enabled(if: hasMeter, "needs ffmpeg"))
+  func loudness() {
+    let pianos = Self.hasFont && Self.isLong ? "modal,grand" : "modal"
+    run("tools/loudness.py", [Self.score, "--games", Self.isLong ? "40" : "5", "--pianos", pianos])
+  }
+}

@@ -1,0 +1,17 @@
+import Foundation
+import Fuzz
+import TestSupport
+import Testing
+
+@Suite struct FuzzCorpusTests {
+  @Test func `everything the fuzzer ever learnt from still holds`() throws {
+    let corpus = repository.appending(path: "Tests/Network/Fuzz/Corpus")
+    let inputs = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
+    #expect(inputs.count > 300)
+    for input in inputs {
+      try Data(contentsOf: input).withUnsafeBytes { raw in
+        #expect(fuzz(raw.bindMemory(to: UInt8.self).baseAddress, raw.count) == 0, "\(input.lastPathComponent)")
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Base
+import Foundation
+import MatchProtocol
+import Probe
+import Records
+import ScoreIO
+import ScoreFormats
+import TestSupport
+import Testing
+import TicTacToe
+
+/// The page's modules, built by `scripts/web --modules`, beside this system's build of the same rooms.
+@Suite(.needs("node"), .enabled(if: Modules.areThere, "the page is not built: scripts/web --modules"))
+struct WebTests {
+  let pack: [UInt8]
+  let native: Probe
+
+  init() throws {
+    pack = try Array(Data(contentsOf: URL(fileURLWithPath: Modules.folder + "/rules.json")))
+    native = try Probe(rules: pack)
+  }
+
+  private func expectSame(_ questions: [String]) throws {
+    let answers = try Modules.ask(questions)
+    #expect(answers.count == questions.count)
+    for (question, answer) in zip(questions, answers) {
+      let wanted = native.answer(question)
+      #expect(answer == wanted, "\(question.prefix(200))")
+      #expect(!wanted.isEmpty && wanted != "no such question")
+    }
+  }
+
+  @Test func `The rules of the score read from the pack are those of the YAML files`() throws {
+    let entries = try RulePack(pack).entries
+    #expect(entries.map(\.reference.name) == RuleLibrary.names)
+    for entry in entries {
+      let file = try RuleLibrary.load(entry.reference.name)
+      #expect(entry.rules == file.rules && entry.reference.hash == file.hash)
+    }
+    try expectSame(["rules"])
+  }
+
+  @Test func `A pack that is damaged is refused with what is wrong`() {
+    for (text, wanted) in [
+      ("{", "ends too early"),
+      (#"{"a":{}}"#, "a lacks its hash"), (#"{"a":{"hash":"1","rules":{}}}"#, "\"name\" is missing"),
+    ] {
+      #expect { try RulePack(Array(text.utf8)) } throws: { "\($0)".contains(wanted) }
+    }
+  }
+
+  @Test func `Every position has the value, the best moves and the facts it has here`() throws {
+    try expectSame(["positions"])
+  }
+
+  @Test func `Opponents make the same moves of the same seeds`() throws {
+    try expectSame((0..<20).map { "opponents \($0)" })
+  }
+
+  @Test func `Records are read and written alike, and refused in the same words`() throws {
+    var questions: [String] = []
+    for seed in 0..<UInt64(100) {
+      let record = Probe.game(seed: seed)
+      questions += ["record\n\(record.text)", "line\n\(record.jsonLine)"]
+      // A byte that is not what it was: most of these are refused.
+      var generator = SplitMix64(seed: seed)
+      var bytes = Array(record.text.utf8)
+      bytes[generator.below(bytes.count)] = UInt8(0x20 + generator.below(0x5F))
+      questions.append("record\n" + String(decoding: bytes, as: UTF8.self))
+      var line = Array(record.jsonLine.utf8)
+      line[generator.below(line.count)] = UInt8(0x20 + generator.below(0x5F))
+      questions.append("line\n" + String(decoding: line, as: UTF8.self))
+    }
+    try expectSame(questions)
+  }
+
+  @Test func `The same record is composed and written alike: events, MIDI, MusicXML and SVG`() throws {
+    try expectSame((0..<amount("WEB_SCORES", quick: 12, all: 200)).map { "music \($0) \($0 % 3)" })
+  }
+
+  @Test func `The same record sounds alike, sample for sample`() throws {
+    let seconds = amount("WEB_SECONDS", quick: 2, all: 4)
+    try expectSame(
+      (0..<amount("WEB_SOUNDS", quick: 4, all: 200)).map { "sound \($0) \($0 % 3) \(seconds * 48_000)" })
+  }
+
+  @Test func `A client takes a session's lines to the same matches and says the same`() throws {
+    let id = try #require(MatchID(rawValue: "m1"))
+    var state = MatchState(id: id)
+    let people = Sides(
+      x: PlayerInfo(name: "p", rating: 1500, guest: true), o: PlayerInfo(name: "Ann", rating: 1612, guest: false))
+    var at: Int64 = 1_764_000_000_000
+    func add(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws -> String {
+      at += 1500
+      let body = MatchEvent(at: at, side: side, kind).body
+      try state.append(body: body)
+      return String(
+        decoding: ServerMessage.event(id, seq: state.seq, hash: state.hash.digest.hex, body: body).bytes(),
+        as: UTF8.self)
+    }
+    var lines: [String] = []
+    let welcome = ServerMessage.Welcome(
+      session: "s", resume: "r", you: people.x, deviation: 350, token: nil, rate: [10, 20], matches: [id], now: at)
+    lines.append(String(decoding: ServerMessage.welcome(welcome).bytes(re: "1"), as: UTF8.self))
+    lines.append(try add(.start(people, MatchTerms(), confirm: false, previous: nil, keys: [])))
+    lines.append(String(decoding: ServerMessage.state(state, left: 60_000, you: .x).bytes(), as: UTF8.self))
+    lines.append("> b2")
+    for (ply, name) in ["b2", "a1", "c3"].enumerated() {
+      let cell = try #require(Square(name: name))
+      lines.append(try add(.move(ply: ply, cell: cell, spent: 900), ply % 2 == 0 ? .x : .o))
+    }
+    lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
+    try expectSame(["client\n" + lines.map { $0.trimmingCharacters(in: .newlines) }.joined(separator: "\n")])
+  }
+}
+
+/// The folder of modules, and Node, which runs them.
+enum Modules {
+  static let folder =
+    ProcessInfo.processInfo.environment["ALINA_WEB"]
+    ?? repository.appending(path: ".build-web/modules").path
+  static var areThere: Bool { FileManager.default.fileExists(atPath: folder + "/probe.wasm") }
+
+  static func ask(_ questions: [String]) throws -> [String] {
+    let output = try run([], input: JSONEncoder().encode(questions))
+    return try JSONDecoder().decode([String].self, from: Data(output.utf8))
+  }
+
+  static func run(_ arguments: [String], input: Data) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try #require(program("node")))
+    let script = URL(fileURLWithPath: #filePath).appendingPathComponent("../probe.mjs").standardized.path
+    process.arguments = [script, folder] + arguments
+    let (question, answer) = (Pipe(), Pipe())
+    (process.standardInput, process.standardOutput) = (question, answer)
+    try process.run()
+    DispatchQueue.global().async {
+      try? question.fileHandleForWriting.write(contentsOf: input)
+      try? question.fileHandleForWriting.close()
+    }
+    let output = answer.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}

@@ -1,0 +1,162 @@
+import Composer
+import MatchProtocol
+import ScoreIO
+import ScoreModel
+import Screen
+import Session
+import Testing
+import TicTacToe
+
+@testable import ClientModel
+@testable import Desk
+@testable import Play
+
+/// A machine of functions: a folder in memory, a sound nobody hears, a server that says what the test says.
+private final class Bench: @unchecked Sendable {
+  var now = 0.0
+  var files: [String: [UInt8]] = [:]
+  var isDiskFull = false
+  var posted: [ScoreEvent] = []
+  var commands: [ClientModel.Command] = []
+  var events: [ClientEvent] = []
+  var view: MatchView?
+  var notices: [String] = []
+
+  var services: PlatformServices {
+    var services = PlatformServices()
+    services.now = { self.now }
+    services.dataFolder = { "data" }
+    services.configFolder = { "config" }
+    services.timeStamp = { "2026-11-22-190000" }
+    services.readFile = { self.files[$0] }
+    services.writeFile = { path, bytes in
+      guard !self.isDiskFull || !path.hasPrefix("data") else { return false }
+      self.files[path] = bytes
+      return true
+    }
+    services.listFolder = { folder in
+      self.files.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+    }
+    return services
+  }
+
+  func app() throws -> App {
+    let loaded = try RuleLibrary.load()
+    var sound = Sound()
+    let tick = { Tick(rawValue: Int64(self.now * 48_000)) }
+    sound.framesBegun = tick
+    let port = SoundPort(
+      now: tick, post: { self.posted += $0 }, takeLate: { [] }, lead: .milliseconds(50))
+    let setup = GameSetup(x: .human, o: .human)
+    let session = GameSession(
+      seed: 1, rules: loaded.rules, participants: setup.participants, sound: port, inBackground: { $0() })
+    let connection = Connection(
+      poll: {
+        defer { self.events = [] }
+        return self.events
+      }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
+    let machine = Machine(
+      services: services, sound: sound,
+      rules: RuleShelf { _ throws(RuleShelf.Refusal) in
+        RuleShelf.Loaded(rules: loaded.rules, reference: loaded.reference)
+      },
+      connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { _, _, _, _ in })
+    let store = GameStore(folder: "data/games", read: services.readFile, write: services.writeFile)
+    return App(machine, session, setup: setup, store: store, rulesName: "score")
+  }
+
+  /// Lets the window turn for some seconds.
+  func pass(_ app: App, _ seconds: Double = 0.1) {
+    let end = now + seconds
+    while now < end {
+      app.update(input: [], at: now)
+      if let notice = app.screen.model.notice, notices.last != notice { notices.append(notice) }
+      now += 0.1
+    }
+  }
+
+  /// What the server logs of the match, in which we are X.
+  func log(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
+    let m = try #require(MatchID(rawValue: "0123456789ab"))
+    var next = view ?? MatchView(state: MatchState(id: m), you: .x)
+    let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+    try next.state.append(event, body: event.body)
+    view = next
+    events.append(.event(m, seq: next.state.seq, event))
+  }
+}
+
+@Suite("The window's wiring, with nothing at its ends")
+struct AppTests {
+  @Test("a mark in a match is heard, shown and told at once; the game is kept, and counts in the statistics")
+  func match() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), wish: nil)
+    let you = PlayerInfo(name: "Vera", rating: 1_500, guest: false)
+    let other = PlayerInfo(name: "Ida", rating: 1_518, guest: false)
+    bench.events = [
+      .status(
+        .online(
+          .init(session: "s", resume: "r", you: you, deviation: 350, token: nil, rate: [10, 20], matches: [], now: 0)))
+    ]
+    try bench.log(
+      .start(
+        Sides(x: you, o: other), MatchTerms(clock: .standard, rated: false), confirm: false, previous: nil, keys: []))
+    bench.pass(app, 8)
+    bench.posted = []
+    app.want(.play(Square(4)))
+    bench.pass(app)
+    #expect(app.screen.model.game.moves.map { $0.square } == [Square(4)])
+    #expect(bench.commands.last.map { if case .move(_, Square(4)) = $0 { true } else { false } } == true)
+    #expect(bench.posted.contains { $0.kind == .note })
+    try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)
+    try bench.log(.resign, .o)
+    try bench.log(.end(.win(.x), .resign, ratings: nil))
+    bench.pass(app, 1)
+    #expect(app.screen.model.game.isOver)
+    app.want(.statistics)
+    #expect(app.screen.statistics.asX.wins == 1 && app.screen.statistics.opponents.map { $0.name } == ["Ida"])
+  }
+
+  @Test("what a disk refuses is told once, and written when it can be")
+  func fullDisk() throws {
+    let bench = Bench()
+    bench.isDiskFull = true
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.play(Square(4)))
+    bench.pass(app, 20)
+    #expect(bench.notices.filter { $0 == app.screen.text(.saveFailed) }.count == 1)
+    #expect(!bench.files.keys.contains { $0.hasPrefix("data") })
+    bench.isDiskFull = false
+    bench.pass(app, 5)
+    let kept = bench.files["data/games/2026-11-22-190000-1.pgn"]
+    #expect(kept.map { String(decoding: $0, as: UTF8.self).contains("1. b2") } == true, "\(bench.files.keys)")
+  }
+
+  @Test("left alone the window is looked at a few times a second, a clock that runs low at every tenth")
+  func waking() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    /// How often the window turns in some seconds, if nothing but itself asks for it.
+    func looks(_ seconds: Double) -> Int {
+      let end = bench.now + seconds
+      var count = 0
+      while bench.now < end, count < 1_000 {
+        app.update(input: [], at: bench.now)
+        bench.now = app.nextUpdate(after: bench.now)
+        count += 1
+      }
+      return count
+    }
+    let idle = looks(20)
+    #expect(idle < 80, "\(idle) looks in twenty seconds")
+    app.want(.newGame(GameSetup(x: .human, o: .human, clockSeconds: 8)))
+    app.want(.play(Square(4)))
+    let timed = looks(5)
+    #expect((45...120).contains(timed), "\(timed) looks in five seconds")
+  }
+}

@@ -1,0 +1,60 @@
+import Composer
+import Records
+import ScoreIO
+import ScoreModel
+import Screen
+import Session
+import Testing
+import TicTacToe
+
+@testable import Play
+
+/// What the sound was told.
+private final class Ear {
+  var scales: [Scale] = []
+  var beds: [Pitch] = []
+
+  var sound: Play.Sound {
+    var sound = Play.Sound()
+    sound.load = { [unowned self] in scales.append($0.scale) }
+    sound.post = { [unowned self] in beds += $0.filter { $0.kind == .drone }.map(\.pitch) }
+    return sound
+  }
+}
+
+@Suite struct MusicTests {
+  @Test("A game under review and a sign are heard in their own key, and what is played in its own after them")
+  func keys() throws {
+    let ear = Ear()
+    let rules = try RuleLibrary.load().rules
+    let person = Participant.human(name: "you")
+    let session = GameSession(
+      seed: 1, rules: rules, participants: Participants(x: person, o: person),
+      sound: SoundPort(now: { .zero }, post: { _ in }, takeLate: { [] }, lead: .zero)
+    ) { $0() }
+    let screen = RootScreen(services: PlatformServices(), themes: [.light])
+    let music = Music(ear.sound, session, screen)
+    session.open()
+    func plays(_ letter: String) throws -> Bool {
+      let (scale, bed) = try (#require(ear.scales.last), #require(ear.beds.last))
+      return scale.tonicSpelling.letterName == letter && scale.tonic == bed.midi % 12
+    }
+
+    // Something was decided in the last game: this one is in D, the record opened in F sharp.
+    for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] { session.play(try #require(Square(name: name))) }
+    session.rematch()
+    #expect(session.rulesInForce.scale.tonicSpelling.letterName == "D")
+    var record = Record(game: Game())
+    try record.game.play(Square(4))
+    record.station = Station(game: 2, place: 2)
+    music.review(record, human: nil, title: "")
+    music.answer(.replay(fromPly: 0))
+    #expect(try plays("F♯"))
+    music.stop()
+    #expect(try plays("D"))
+    music.answer(.playSign(.calm))
+    #expect(try plays("B"))
+    music.stop()
+    #expect(try plays("D"))
+  }
+}

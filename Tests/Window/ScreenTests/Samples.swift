@@ -1,0 +1,164 @@
+import Foundation
+import ScoreModel
+import Screen
+import TestSupport
+import TicTacToe
+
+/// Games, bars and platforms for pictures and tests; the notes are invented here, by a simple rule.
+enum Samples {
+  static func services(now: @escaping @Sendable () -> Double = { 0 }) -> PlatformServices {
+    var services = PlatformServices()
+    services.now = now
+    return services
+  }
+
+  /// A screen with levels, saved games, results and a lobby, as a player of some weeks has them.
+  static func screen(themes: [Theme] = Samples.themes, leastTarget: Double = 0) -> RootScreen {
+    var services = services()
+    services.leastTarget = leastTarget
+    let screen = RootScreen(services: services, themes: themes)
+    screen.opponents += [.adaptive, .menace]
+    let names = ["Pip", "Wren", "Bram", "Odile", "Sorrel", "Alina"]
+    screen.levels = names.enumerated().map {
+      LevelCard(
+        number: $0 + 1, character: $1, manner: "watches the board, but not all of it at once",
+        odds: ["against random play: wins 86.1 %, draws 8.2 %, loses 5.7 %"])
+    }
+    let ends: [([Int], String)] = [
+      ([4, 1, 0, 8, 6, 2, 3], "you won"), ([1, 4, 8, 2, 0, 6], "Bram won"), ([4, 0, 8, 2, 1, 7, 6, 5, 3], "a draw"),
+      ([4, 0, 8], "unfinished"), ([0, 4, 8, 2, 6, 3, 7], "you won"),
+    ]
+    screen.games = ends.enumerated().map {
+      GameEntry(
+        path: "/games/\($0).ttt", players: "you and Bram", date: "21 November, 9.4\($0)", result: $1.1,
+        position: game($1.0).position)
+    }
+    screen.statistics = StatisticsModel(
+      opponents: names.enumerated().map {
+        .init(name: $1, tally: Tally(wins: max(0, 9 - 2 * $0), draws: 2 + $0, losses: $0 * $0 / 3))
+      },
+      asX: Tally(wins: 18, draws: 11, losses: 6), asO: Tally(wins: 7, draws: 16, losses: 12),
+      openings: (0..<9).map { Tally(wins: [3, 0, 2, 1, 9, 0, 2, 0, 1][$0], draws: $0 % 3, losses: $0 % 2) },
+      results: [1, 0, 0, -1, 1, 1, 0, -1, -1, 0, 1, 1, 1, 0, 0, 1, -1, 0, 1, 1, 0, 0, 0, 1, 1])
+    screen.network = NetworkModel(
+      phase: .lobby, matches: [.init(id: "a", title: "Nora and Jan"), .init(id: "b", title: "Ida and a guest")])
+    screen.network.you = .init(name: "Vera", rating: 1_542, isGuest: false)
+    screen.talk.opponent = "Nora"
+    screen.talk.lines = [.init(name: "Nora", text: "Good luck"), .init(name: "Vera", text: "Thanks, and to you.")]
+    return screen
+  }
+
+  /// A match over the network in which a draw is offered.
+  static func online() -> BoardModel {
+    var model = Samples.model([4, 0, 8], setup: GameSetup(x: .human, o: .remote(name: "Nora (1518)")))
+    model.clocks = .init(x: 58_000, o: 41_000)
+    var online = OnlineModel(you: .x)
+    online.draw = .theirs
+    model.online = online
+    return model
+  }
+
+  /// The shipped themes, found from this file.
+  static let themes: [Theme] = {
+    var platform = Samples.services()
+    platform.readFile = { path in FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
+    return Theme.read(folder: repository.path + "/Assets/themes", services: platform).themes
+  }()
+
+  static func game(_ moves: [Int]) -> Game {
+    var game = Game()
+    for move in moves { _ = try? game.play(Square(move)) }
+    return game
+  }
+
+  static let cellPitch = [86, 88, 90, 81, 83, 85, 74, 79, 78]
+  static let scale = [0, 2, 3, 5, 7, 8, 10]  // natural minor from B
+
+  /// The scale tone `steps` above a pitch of B minor.
+  static func scaleTone(from midi: Int, steps: Int) -> Int {
+    let fromB = ((midi - 11) % 12 + 12) % 12
+    let octave = (midi - 11 - fromB) / 12
+    let degree = (scale.lastIndex { $0 <= fromB } ?? 0) + steps
+    let wrapped = ((degree % 7) + 7) % 7
+    return 11 + (octave + (degree - wrapped) / 7) * 12 + scale[wrapped]
+  }
+
+  /// The nearest triad tone below.
+  static func bell(below midi: Int) -> Int {
+    var t = midi - 1
+    while ![11, 2, 6].contains(t % 12) { t -= 1 }
+    return t
+  }
+
+  static func bars(for game: Game, cut: Bool = true, closing: Bool = true) -> [Bar] {
+    let short = 50_400
+    var bars: [Bar] = []
+    var start = 0
+    func bar(
+      _ kind: Bar.Kind, first: Int, contour: [Int], ply: Int, isX: Bool?, cut: Int?, long: Bool = true,
+      awakens: Bool = false
+    ) {
+      var pairs: [Pair] = []
+      for (i, offset) in contour.enumerated() {
+        let m = scaleTone(from: first, steps: offset)
+        let isLong = long && i == contour.count - 1
+        let note = { (pitch: Int) in
+          Note(
+            pitch: Pitch(pitch), velocity: 44, onset: Tick(rawValue: Int64(i * short)),
+            duration: Tick(rawValue: Int64(isLong ? short * 4 : short)), pan: 0)
+        }
+        pairs.append(
+          Pair(
+            m: note(m), t: note(awakens && i == 1 ? m - 5 : bell(below: m)), isLong: isLong,
+            isAwakening: awakens && i == 1))
+      }
+      if kind == .opening || kind == .closing && contour.count == 3 {
+        let low = Note(pitch: Pitch(35), velocity: 40, onset: .zero, duration: Tick(rawValue: Int64(short * 4)), pan: 0)
+        pairs[0].bass = [low]
+      }
+      bars.append(
+        Bar(
+          index: bars.count, kind: kind, ply: ply, isX: isX, start: Tick(rawValue: Int64(start)), pairs: pairs,
+          cut: cut.map { Tick(rawValue: Int64($0 * short)) }))
+      start += (cut ?? contour.count + 4) * short
+    }
+    let shapes = [
+      [0, 1], [0, -1, -2], [0, 1, 2, 1], [0, -1, 1, 0, -2], [0, 1, 3, 2, 1, 0], [0, -1, -2, -3, -1, -2, 0],
+      [0, 1, 2, 0, -1, -2, -1, 0], [0, 2, 1, 0, -1, 1, 2, 3], [0, -1, -3, -2, -1, 0, 1, 0],
+    ]
+    bar(.opening, first: 83, contour: [0, 1, -1], ply: 0, isX: nil, cut: nil)
+    for (i, facts) in game.facts.enumerated() {
+      let isX = facts.mover == .x
+      let shape = shapes[i]
+      let isLast = i == game.moves.count - 1
+      bar(
+        .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1, isX: isX,
+        cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil, awakens: facts.isAwakening)
+    }
+    if game.isOver, closing {
+      for n in [4, 3, 2] { bar(.closing, first: 78, contour: Array(shapes[6].prefix(n)), ply: 0, isX: true, cut: nil) }
+    }
+    return bars
+  }
+
+  static func model(_ moves: [Int], setup: GameSetup = GameSetup(x: .human, o: .level(3))) -> BoardModel {
+    var model = BoardModel()
+    model.game = game(moves)
+    model.setup = setup
+    model.acceptsMove = !model.game.isOver
+    model.bars = bars(for: model.game)
+    if let last = model.bars.last {
+      model.soundNow = last.start + Tick(rawValue: Int64(last.pairs.count * 50_400 + 5_000))
+    }
+    return model
+  }
+
+  static let stages: [(name: String, model: BoardModel)] = [
+    ("empty", model([])),
+    ("middle", model([4, 0, 8, 2])),
+    ("threat", model([4, 1, 0, 8, 6])),
+    ("win", model([4, 1, 0, 8, 6, 2, 3])),
+    ("loss", model([1, 4, 8, 2, 0, 6])),
+    ("draw", model([4, 0, 8, 2, 1, 7, 6, 5, 3])),
+  ]
+}
