@@ -1,0 +1,231 @@
+import Base
+
+/// Nine boards in a square: the cell of a move is the board of the next one.
+///
+/// Who is sent to a board that is won or full marks any open cell of any open board. Three boards in a line win; where
+/// nobody has them and nothing is left to mark, the game is drawn. Cell `9 · board + place`, boards and places in reading
+/// order.
+package enum Ultimate: Rules {
+  package static var variant: Variant { .ultimate }
+  package static var start: State { State() }
+
+  /// The board to play in where there is a choice.
+  package static let anyBoard = 9
+
+  package struct State: Sendable, Hashable {
+    /// The cells of each side; bit `i` is cell `i`.
+    package fileprivate(set) var x: UInt128 = 0
+    package fileprivate(set) var o: UInt128 = 0
+    /// The boards each side has won.
+    package fileprivate(set) var xBoards: SquareSet = []
+    package fileprivate(set) var oBoards: SquareSet = []
+    /// The boards that are won or full.
+    package fileprivate(set) var closed: SquareSet = []
+    /// The board to play in, 0–8, or `anyBoard`.
+    package fileprivate(set) var target = UInt8(Ultimate.anyBoard)
+    package fileprivate(set) var turn = Player.x
+
+    package init() {}
+
+    /// The marks on one of the nine boards.
+    @inline(__always)
+    package func position(on board: Int) -> Position {
+      Position(x: Ultimate.board(board, of: x), o: Ultimate.board(board, of: o))
+    }
+
+    /// The boards a side has won.
+    package func boards(of player: Player) -> SquareSet { player == .x ? xBoards : oBoards }
+
+    /// The boards in which the side to move may play.
+    package var openTargets: SquareSet {
+      target == Ultimate.anyBoard ? SquareSet.full.subtracting(closed) : SquareSet(Square(Int(target)))
+    }
+
+    /// The marks on all boards.
+    package var plies: Int { (x | o).nonzeroBitCount }
+  }
+
+  package static func turn(in state: State) -> Player { state.turn }
+
+  package static func moves(_ state: State) -> MoveSet {
+    guard !Line.hasLine(state.xBoards), !Line.hasLine(state.oBoards) else { return MoveSet() }
+    let empty = ~(state.x | state.o)
+    var boards: UInt128 = 0
+    for board in state.openTargets { boards |= 0x1FF &<< UInt128(9 &* board.rawValue) }
+    return MoveSet(rawValue: empty & boards)
+  }
+
+  package static func play(_ cell: Cell, _ state: inout State) -> Outcome? {
+    precondition(moves(state).contains(cell), "\(variant.name(of: cell)) is not legal in \(notation(of: state))")
+    return state.mark(cell)
+  }
+
+  package static func outcome(of state: State) -> Outcome? {
+    if Line.hasLine(state.xBoards) { return .win(.x) }
+    if Line.hasLine(state.oBoards) { return .win(.o) }
+    return state.closed == .full ? .draw : nil
+  }
+
+  /// The nine bits of one board.
+  @inline(__always)
+  package static func board(_ board: Int, of cells: UInt128) -> SquareSet {
+    SquareSet(rawValue: UInt16(truncatingIfNeeded: cells &>> UInt128(truncatingIfNeeded: 9 &* board)) & 0x1FF)
+  }
+}
+
+extension Ultimate.State {
+  /// `Ultimate.play` for whoever took the cell from `Ultimate.moves`: it is not looked at again.
+  @inline(__always)
+  package mutating func mark(_ cell: Cell) -> Outcome? {
+    let (board, place) = Int(cell.rawValue).quotientAndRemainder(dividingBy: 9)
+    let bit: UInt128 = 1 &<< UInt128(cell.rawValue)
+    let boardBit = SquareSet(rawValue: 1 &<< UInt16(truncatingIfNeeded: board))
+    let mover = turn
+    if mover == .x { x |= bit } else { o |= bit }
+    turn = mover.opponent
+    if Line.hasLine(Ultimate.board(board, of: mover == .x ? x : o)) {
+      closed.formUnion(boardBit)
+      if mover == .x { xBoards.formUnion(boardBit) } else { oBoards.formUnion(boardBit) }
+      if Line.hasLine(mover == .x ? xBoards : oBoards) {
+        target = UInt8(Ultimate.anyBoard)
+        return .win(mover)
+      }
+    } else if Ultimate.board(board, of: x | o) == .full {
+      closed.formUnion(boardBit)
+    }
+    let isClosed = closed.rawValue &>> UInt16(truncatingIfNeeded: place) & 1 == 1
+    target = isClosed ? UInt8(Ultimate.anyBoard) : UInt8(truncatingIfNeeded: place)
+    return closed == .full ? .draw : nil
+  }
+}
+
+extension Ultimate {
+  /// The longest text of a state that is read, generously.
+  package static let notationLimit = 128
+
+  /// The rows from the top, digits for runs of empty cells, the side to move, and the board to play in by the name it has
+  /// among the nine, or `-`: `9/9/9/9/4X4/9/9/9/9 o b2`.
+  package static func notation(of state: State) -> String {
+    var text = ""
+    for row in 0..<9 {
+      var run = 0
+      func endRun() {
+        if run > 0 { text += "\(run)" }
+        run = 0
+      }
+      for column in 0..<9 {
+        let cell = variant.cell(row: row, column: column)
+        if let mark = state.position(on: cell.index / 9)[Square(cell.index % 9)] {
+          endRun()
+          text.append(mark.letter)
+        } else {
+          run += 1
+        }
+      }
+      endRun()
+      if row < 8 { text += "/" }
+    }
+    let target = state.target == anyBoard ? "-" : Square(Int(state.target)).name
+    return "\(text) \(state.turn == .x ? "x" : "o") \(target)"
+  }
+
+  package static func state(notation: String) throws(NotationError) -> State {
+    var cursor = ByteCursor(Array(notation.utf8.prefix(notationLimit + 1)))
+    guard cursor.bytes.count <= notationLimit else {
+      throw cursor.error(at: 0, "a position has at most \(notationLimit) characters")
+    }
+    var state = State()
+    for row in 0..<9 {
+      try state.readRow(row, from: &cursor)
+      guard row < 8 else { break }
+      guard cursor.peek == UInt8(ascii: "/") else { throw cursor.error("'/' must follow row \(row + 1) of 9") }
+      cursor.offset += 1
+    }
+    try state.closeBoards(cursor)
+    try state.readSide(from: &cursor)
+    try state.readTarget(from: &cursor)
+    return state
+  }
+}
+
+extension Ultimate.State {
+  fileprivate mutating func readRow(_ row: Int, from cursor: inout ByteCursor) throws(NotationError) {
+    var column = 0
+    while column < 9 {
+      guard let byte = cursor.peek else { throw cursor.error("row \(row + 1) ends after \(column) of 9 cells") }
+      switch byte {
+      case UInt8(ascii: "X"), UInt8(ascii: "x"), UInt8(ascii: "O"), UInt8(ascii: "o"):
+        let bit: UInt128 = 1 << UInt128(Ultimate.variant.cell(row: row, column: column).rawValue)
+        if byte | 0x20 == UInt8(ascii: "x") { x |= bit } else { o |= bit }
+        column += 1
+      case UInt8(ascii: "1")...UInt8(ascii: "9"):
+        column += Int(byte - UInt8(ascii: "0"))
+        guard column <= 9 else { throw cursor.error("row \(row + 1) has more than 9 cells") }
+      default:
+        throw cursor.error("a row is written with X, O and 1–9 for empty cells")
+      }
+      cursor.offset += 1
+    }
+  }
+
+  /// Finds which boards are won or full.
+  fileprivate mutating func closeBoards(_ cursor: ByteCursor) throws(NotationError) {
+    for board in Square.all {
+      let position = position(on: board.index)
+      let (xWon, oWon) = (Line.hasLine(position.x), Line.hasLine(position.o))
+      guard !(xWon && oWon) else { throw cursor.error(at: 0, "both sides have a line on board \(board.name)") }
+      if xWon { xBoards.insert(board) }
+      if oWon { oBoards.insert(board) }
+      if xWon || oWon || position.empty.isEmpty { closed.insert(board) }
+    }
+    guard !(Line.hasLine(xBoards) && Line.hasLine(oBoards)) else {
+      throw cursor.error(at: 0, "both sides have three boards in a line")
+    }
+    let (xCount, oCount) = (x.nonzeroBitCount, o.nonzeroBitCount)
+    guard (0...1).contains(xCount - oCount) else {
+      throw cursor.error(at: 0, "\(xCount) X against \(oCount) O: X moves first and sides alternate")
+    }
+    turn = xCount == oCount ? .x : .o
+    guard !Line.hasLine(boards(of: turn)) else {
+      throw cursor.error(at: 0, "no legal play reaches this position: the game would have ended before")
+    }
+  }
+
+  fileprivate mutating func readSide(from cursor: inout ByteCursor) throws(NotationError) {
+    cursor.skipSpace()
+    switch cursor.peek.map({ $0 | 0x20 }) {
+    case UInt8(ascii: "x") where turn == .x, UInt8(ascii: "o") where turn == .o: cursor.offset += 1
+    case UInt8(ascii: "x"), UInt8(ascii: "o"): throw cursor.error("the marks say that \(turn.letter) is to move")
+    default: throw cursor.error("the side to move is x or o")
+    }
+  }
+
+  fileprivate mutating func readTarget(from cursor: inout ByteCursor) throws(NotationError) {
+    cursor.skipSpace()
+    let place = cursor.offset
+    cursor.skip { $0 > 0x20 }
+    let name = cursor.text(from: place)
+    let isOver = Ultimate.outcome(of: self) != nil
+    if name == "-" {
+      guard isOver || plies == 0 || !closed.isEmpty else {
+        throw cursor.error(at: place, "no board is won or full, so that the board to play in must be named")
+      }
+    } else {
+      guard name.utf8.count == 2, let board = Square(name: name) else {
+        throw cursor.error(at: place, "\(quoted(name)): the board to play in is a1–c3, or - for any")
+      }
+      guard !isOver, plies > 0 else {
+        throw cursor.error(at: place, "the board to play in is - before the first move and after the last")
+      }
+      guard !closed.contains(board) else { throw cursor.error(at: place, "board \(board.name) is won or full") }
+      // The board to play in is the place of the last move.
+      let last = turn == .x ? o : x
+      guard Square.all.contains(where: { Ultimate.board($0.index, of: last).contains(board) }) else {
+        throw cursor.error(at: place, "no move of \(turn.opponent.letter) sends to board \(board.name)")
+      }
+      target = board.rawValue
+    }
+    cursor.skipSpace()
+    guard cursor.peek == nil else { throw cursor.error("nothing may follow the board to play in") }
+  }
+}
