@@ -4,7 +4,7 @@ package enum JSON: Sendable, Hashable {
   case bool(Bool)
   /// A number without fraction or exponent that fits 64 bits.
   case int(Int64)
-  /// Any other number; always finite where it was read, written as `null` where it is not.
+  /// Any other number. A number that was read is finite; one that is not finite is written as `null`.
   case double(Double)
   case string(String)
   case array([JSON])
@@ -17,7 +17,7 @@ package enum JSON: Sendable, Hashable {
   package var string: String? { if case .string(let value) = self { value } else { nil } }
   /// The whole number, if it is one.
   package var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The whole number, if it is one, as near as an `Int` comes to it: on 32 bits too a long wait is one.
+  /// The whole number, if it is one, clamped to `Int`, which has 32 bits in the browser.
   package var int: Int? { int64.map { Int(clamping: $0) } }
   /// The number, whole or not, if it is one.
   package var number: Double? {
@@ -44,10 +44,10 @@ package enum JSON: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads the one value of a text; nests at most 16 deep.
+  /// Reads a text that is one value, nested at most 16 deep.
   package init(_ text: String) throws(NotationError) { try self.init(bytes: Array(text.utf8)) }
 
-  /// Reads the one value of a text; nests at most 16 deep.
+  /// Reads a text that is one value, nested at most 16 deep.
   package init(bytes: [UInt8]) throws(NotationError) {
     do throws(JSONError) {
       self = try JSONParser.parse(bytes, maxDepth: 16)
@@ -67,7 +67,7 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
   package init(stringLiteral value: String) { self = .string(value) }
 }
 
-/// The fields of a JSON object, in order, each name once.
+/// The fields of a JSON object, in order. Each name comes once.
 package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One named value.
   package struct Field: Sendable, Hashable {
@@ -96,7 +96,9 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     if let value { fields.append(Field(name: name, value: value)) }
   }
 
-  /// The value of a field, or `nil`; linear in the number of fields, of which our objects have few.
+  /// The value of a field, or `nil`.
+  ///
+  /// - Complexity: O(number of fields). Objects here have few.
   package subscript(name: String) -> JSON? {
     for field in fields where field.name == name { return field.value }
     return nil

@@ -1,6 +1,6 @@
-/// What is wrong with a line that is no acceptable JSON, and at which byte.
+/// Why a line is not acceptable JSON, and at which byte.
 package struct JSONError: Error, Sendable, Hashable {
-  /// The rule broken.
+  /// The rule that is broken.
   package enum Reason: String, Sendable {
     case unexpected = "unexpected byte"
     case truncated = "the line ends too early"
@@ -10,18 +10,18 @@ package struct JSONError: Error, Sendable, Hashable {
     case duplicate = "the same field twice"
     case tooDeep = "nested too deep"
   }
-  /// The rule broken.
+  /// The rule that is broken.
   package let reason: Reason
-  /// The byte at which it was noticed, from 0.
+  /// The offset of the byte at which the parser noticed, from 0.
   package let offset: Int
 
-  /// Says what is wrong, and where.
+  /// Makes an error.
   package init(reason: Reason, offset: Int) { (self.reason, self.offset) = (reason, offset) }
 }
 
 /// Reads one JSON value (RFC 8259) from bytes in a single pass, without recursion deeper than a limit.
 ///
-/// Stricter than the RFC asks: a field may come once only, and strings must be valid UTF-8 without lone surrogates.
+/// The parser is stricter than the RFC: a field may come only once, and strings must be valid UTF-8 without lone surrogates.
 package struct JSONParser {
   private let bytes: UnsafeRawBufferPointer
   private let maxDepth: Int
@@ -92,7 +92,7 @@ package struct JSONParser {
       return result
     }
     result.fields.reserveCapacity(8)
-    // A few names are compared faster than they are hashed.
+    // Comparing a few names is faster than hashing them.
     var names: Set<String> = []
     while true {
       guard i < bytes.count else { throw error(.truncated) }
@@ -112,7 +112,7 @@ package struct JSONParser {
     }
   }
 
-  /// Goes past what follows an element: a comma, or what closes its list, which is told.
+  /// Skips the comma after an element, or the byte that closes the list. Returns whether the list is closed.
   private mutating func isEnd(_ closer: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard i < bytes.count else { throw error(.truncated) }
@@ -150,7 +150,7 @@ package struct JSONParser {
       let digit = Int64(bytes[i] - 0x30)
       if let w = whole {
         let (product, overflow) = w.multipliedReportingOverflow(by: 10)
-        let (sum, overflow2) = product.subtractingReportingOverflow(digit)  // negative, so that -2⁶³ fits
+        let (sum, overflow2) = product.subtractingReportingOverflow(digit)  // negative: -2⁶³ fits, 2⁶³ does not
         whole = overflow || overflow2 ? nil : sum
       }
       digits += 1
@@ -263,7 +263,7 @@ package struct JSONParser {
   }
 
   private func utf8(_ raw: UnsafeRawBufferPointer) throws(JSONError) -> String {
-    // Most strings are ASCII, which needs no second look.
+    // Most strings are ASCII and need no validation.
     if raw.allSatisfy({ $0 < 0x80 }) { return String(decoding: raw, as: UTF8.self) }
     guard let text = String(validating: raw.bindMemory(to: UInt8.self), as: UTF8.self) else { throw error(.badString) }
     return text

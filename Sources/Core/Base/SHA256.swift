@@ -1,4 +1,6 @@
-/// SHA-256 (FIPS 180-4): the one hash of files, engines, openings and match logs, here because the engine imports nothing.
+/// SHA-256 (FIPS 180-4), the only hash of files, engines, openings and match logs.
+///
+/// Alina has its own because no Swift package and no library of the system is in reach of every target, the page's included.
 package struct SHA256: Sendable {
   /// A digest of 32 bytes.
   package struct Digest: Sendable, Hashable {
@@ -29,33 +31,33 @@ package struct SHA256: Sendable {
 
   private var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-  /// The bytes of the block that is not full; `length` says how many.
+  /// The bytes of the block that is not yet full; `length` modulo 64 are in use.
   private var block = InlineArray<64, UInt8>(repeating: 0)
   private var length: UInt64 = 0
 
-  /// Begins with no bytes.
+  /// Starts a hash of no bytes.
   package init() {}
 
-  /// Goes on after so many bytes, a multiple of 64, that were worked into the eight words elsewhere.
+  /// Continues a hash whose first `length` bytes, a multiple of 64, were hashed elsewhere into the eight words.
   package init(continuing words: SIMD8<UInt32>, length: UInt64) { (state, self.length) = (words, length) }
 
-  /// The eight words; at the beginning, or after a multiple of 64 bytes.
+  /// The eight words. They stand for all bytes so far only at the beginning and after a multiple of 64 bytes.
   package var words: SIMD8<UInt32> { state }
 
-  /// Takes in bytes; O(n).
+  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: UnsafeRawBufferPointer) { take(bytes) }
 
-  /// Takes in bytes; O(n).
+  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: some Collection<UInt8>) {
     if bytes.withContiguousStorageIfAvailable({ take(UnsafeRawBufferPointer($0)) }) == nil {
       Array(bytes).withUnsafeBytes { take($0) }
     }
   }
 
-  /// Takes in bytes; O(n).
+  /// Hashes more bytes; O(n).
   package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { take($0) } }
 
-  /// Takes in a digest as its 32 bytes.
+  /// Hashes the 32 bytes of a digest.
   package mutating func update(_ digest: Digest) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 8) { words in
       for i in 0..<8 { words.initializeElement(at: i, to: digest.words[i].bigEndian) }
@@ -63,7 +65,7 @@ package struct SHA256: Sendable {
     }
   }
 
-  /// The digest of what was taken in; more may be taken in after it.
+  /// The digest of all bytes so far. More bytes may follow.
   package var digest: Digest {
     var copy = self
     copy.close()
@@ -92,7 +94,7 @@ package struct SHA256: Sendable {
       SHA256.compress(&state, bytes, offset, whole)
       offset += whole * 64
     }
-    // What fills no block waits in front: a block was finished, or this is the beginning.
+    // The rest fills no block. It goes to the front of the buffer, which is empty unless all bytes went into it above.
     if offset < bytes.count, (length &+ UInt64(offset)) & 63 == 0 { copy(bytes, offset, bytes.count - offset, to: 0) }
     length &+= UInt64(bytes.count)
   }
@@ -130,7 +132,7 @@ package struct SHA256: Sendable {
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
-  /// Works `count` blocks of 64 bytes from `start` on into the state.
+  /// Hashes `count` blocks of 64 bytes from `start` on into the state.
   private static func compress(
     _ state: inout SIMD8<UInt32>, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int
   ) {
@@ -161,7 +163,7 @@ package struct SHA256: Sendable {
           }
           var (a, b, c, d) = (state[0], state[1], state[2], state[3])
           var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-          // Eight rounds at a time: after eight the letters are back in their places, so that none is moved.
+          // Eight rounds at a time: after eight rounds each letter is back in its place, so no letter has to be moved.
           var i = 0
           while i < 64 {
             round(a, b, c, &d, e, f, g, &h, k[i] &+ w[i])

@@ -1,4 +1,4 @@
-/// A small, fast, seeded random generator: every number of every seed is the same on every machine.
+/// A small, fast, seeded random generator. A seed gives the same numbers on every machine.
 ///
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 @frozen
@@ -8,7 +8,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
   /// Makes the generator of a seed.
   package init(seed: UInt64) { state = seed }
 
-  /// Makes the generator of item `index` (a game, a bar) under a seed.
+  /// Makes the generator of item `index` (a game, a bar) of a seed.
   package init(seed: UInt64, index: UInt64) {
     var mixer = SplitMix64(seed: seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     state = mixer.next()
@@ -23,7 +23,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A number below `bound` (1…2³²), by multiplication; the bias is below 2⁻³².
+  /// A number below `bound` (1…2³²), by multiplication. The bias is below 2⁻³².
   package mutating func below(_ bound: Int) -> Int {
     Int(truncatingIfNeeded: ((next() >> 32) &* UInt64(bound)) >> 32)
   }

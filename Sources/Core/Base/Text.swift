@@ -1,4 +1,4 @@
-/// What is wrong with a text someone gave us, and where.
+/// What is wrong with a text from outside, and where.
 package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1.
   package let line: Int
@@ -16,7 +16,7 @@ package struct NotationError: Error, Sendable, Hashable, CustomStringConvertible
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Bytes read one by one, with the place found again only when something is wrong.
+/// Reads bytes one by one. Line and column are computed only for an error.
 package struct ByteCursor {
   package let bytes: [UInt8]
   package var offset = 0
@@ -35,7 +35,7 @@ package struct ByteCursor {
   /// The text between an earlier offset and this one.
   package func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }
 
-  /// An error at an offset.
+  /// Makes an error at an offset.
   package func error(at place: Int, _ message: String) -> NotationError {
     var (line, column) = (1, 1)
     for byte in bytes[..<min(place, bytes.count)] {
@@ -48,11 +48,11 @@ package struct ByteCursor {
     return NotationError(line: line, column: column, message: message)
   }
 
-  /// An error at the present offset.
+  /// Makes an error at the present offset.
   package func error(_ message: String) -> NotationError { error(at: offset, message) }
 }
 
-/// Quotes text of unknown origin for a message: one line, short.
+/// Quotes text of unknown origin for a message: in one line, and short.
 package func quoted(_ text: String, limit: Int = 24) -> String {
   let cut = text.unicodeScalars.prefix(limit).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
   return "'\(cut)\(text.unicodeScalars.count > limit ? "…" : "")'"

@@ -1,2 +1,2 @@
-/// The version of everything in this repository, as the four programs print it.
+/// The version of all programs, as they print it.
 package let alinaVersion = "1.1.0"
