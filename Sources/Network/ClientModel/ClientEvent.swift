@@ -8,18 +8,18 @@ package enum ClientFailure: Error, Sendable, Hashable {
   case version(server: [Int])
   /// There is no secure connection.
   case tls(TLSProblem)
-  /// The certificate is another one than the one pinned on first use.
+  /// The certificate differs from the one that was pinned on first use.
   case fingerprintChanged(expected: String, found: String)
   /// The same session connected from elsewhere.
   case replaced
-  /// The token or session is not accepted any more.
+  /// The server no longer accepts the token or session.
   case notAccepted
   /// The account is banned.
   case banned
-  /// The server ended the connection for what this client sent.
+  /// The server ended the connection because of something this client sent.
   case refused(ByeCode, String)
 
-  /// How a refusal of ours begins where what answers is no match server.
+  /// The beginning of the message when the other end is no match server.
   package static let isNoServer = "what it says is no match protocol"
 
   /// One sentence that says what happened and one that says what to do.
@@ -47,11 +47,11 @@ package enum ClientFailure: Error, Sendable, Hashable {
 
 /// Why there is no secure connection.
 package enum TLSProblem: Sendable, Hashable {
-  /// No authority vouches for the certificate.
+  /// No authority signed the certificate.
   case untrusted
-  /// What answers does not speak TLS.
+  /// The other end does not speak TLS.
   case absent
-  /// TLS cannot be used on this machine; what the library says.
+  /// TLS cannot be used on this machine, with OpenSSL's reason.
   case unusable(String)
 
   /// Part of a sentence.
@@ -70,11 +70,11 @@ package enum ConnectionProblem: Sendable, Hashable {
   case unreachable(String)
   /// Nothing was heard for 25 s.
   case silent
-  /// A plain connection ended before the server said a word, as one does that expects TLS.
+  /// A plain connection ended before the server sent anything, as a server that expects TLS does.
   case wordless
-  /// It ended, and nobody said why.
+  /// The connection ended without a reason.
   case lost
-  /// The server asked to come back in so many milliseconds.
+  /// The server asked the client to return after so many milliseconds.
   case asked(milliseconds: Int)
 
   /// Part of a sentence.
@@ -93,17 +93,17 @@ package enum ConnectionProblem: Sendable, Hashable {
 package enum ConnectionStatus: Sendable, Hashable {
   /// Connecting, or waiting for the answer to `hello`.
   case connecting
-  /// Connected as somebody.
+  /// Connected and logged in.
   case online(ServerMessage.Welcome)
-  /// Lost or not reached; the next try is in so many milliseconds.
+  /// Lost or not reached. The next try is after so many milliseconds.
   case waiting(milliseconds: Int, reason: ConnectionProblem)
-  /// Ended for good; `connect` starts anew.
+  /// Ended for good. `connect` starts anew.
   case failed(ClientFailure)
   /// Closed by `disconnect`.
   case closed
 }
 
-/// Everything a client learns, in order.
+/// Everything that a client learns, in order.
 package enum ClientEvent: Sendable, Hashable {
   /// The connection changed.
   case status(ConnectionStatus)
@@ -111,27 +111,27 @@ package enum ClientEvent: Sendable, Hashable {
   case queued(waited: Int, bots: Int)
   /// Paired; the client confirms by itself.
   case paired(MatchID, Player)
-  /// A room waits for whoever has its code.
+  /// A room waits for a player with its code.
   case room(MatchID, code: String, expiresIn: Int)
-  /// A match was told whole: at first sight, after a reconnect, or to repair what was missed.
+  /// The whole state of a match: at first sight, after a reconnect, or to repair a gap.
   case state(MatchID)
   /// The next event of a match, already folded into its view.
   case event(MatchID, seq: Int, MatchEvent)
-  /// A move shown at once was refused; the view is put right.
+  /// The server refused a move that showed already; the view is corrected.
   case movePutRight(MatchID, Square, ErrorCode, String)
   /// A command was refused.
   case refused(ErrorCode, String, MatchID?)
-  /// What was said last but for what still waits was refused.
+  /// The server refused a chat line or an emote.
   case unsaid(ErrorCode, String)
-  /// The opponent is away; a win can be claimed after so many milliseconds.
+  /// The opponent is away. A win can be claimed after so many milliseconds.
   case gone(MatchID, Player, claimIn: Int)
   /// Somebody spoke.
   case chat(MatchID, from: String, text: String?, emote: String?)
   /// A page of results: `top`, `me`, `history`, `list`, `export`.
   case page(String, rows: [JSONObject], more: Int64?)
-  /// The name is registered; the token is saved already.
+  /// The name is registered. The token is saved already.
   case registered(name: String)
-  /// The server stops soon; the client comes back by itself.
+  /// The server stops soon. The client returns by itself.
   case draining(retry: Int)
 }
 

@@ -4,10 +4,10 @@ import TicTacToe
 
 /// The client's end as a pure state machine: lines, commands and time in; lines and events out.
 ///
-/// It keeps what a lost connection must not lose: the session's resume token, the seek, and every command that was not
-/// answered, each of which is sent again with the same `mid` after a reconnect.
+/// The model keeps what a lost connection must not lose: the session's resume token, the seek, and every command
+/// without an answer. After a reconnect it sends each of these commands again with the same `mid`.
 package struct ClientModel: Sendable {
-  /// Who to be.
+  /// The identity of the client.
   package struct Identity: Sendable, Hashable {
     /// The program's name for the server's log.
     package var client = "alina 1.0"
@@ -15,7 +15,7 @@ package struct ClientModel: Sendable {
     package var token: String?
     /// A guest name to ask for.
     package var guest: String?
-    /// The resume token of a session to go on with.
+    /// The resume token of a session to continue.
     package var resume: String?
     /// Whether this is a bot.
     package var isBot = false
@@ -29,7 +29,7 @@ package struct ClientModel: Sendable {
     }
   }
 
-  /// What a step wants done.
+  /// What the owner must do after a step.
   package struct Output: Sendable {
     /// Lines to send, in order.
     package var lines: [[UInt8]] = []
@@ -46,17 +46,17 @@ package struct ClientModel: Sendable {
     let line: ClientLine
   }
 
-  /// Who we are.
+  /// The client's identity.
   package private(set) var identity: Identity
-  /// The matches known, live and just over.
+  /// The known matches, live and just over.
   package private(set) var matches: [MatchID: MatchView] = [:]
-  /// The answer to our last `hello`, while connected.
+  /// The answer to the last `hello`, while connected.
   package private(set) var welcome: ServerMessage.Welcome?
-  /// Why the connection must not be tried again.
+  /// Why the client must not connect again.
   package private(set) var failure: ClientFailure?
-  /// What the server asked to wait before coming back.
+  /// Milliseconds that the server asked the client to wait before it returns.
   package private(set) var retry: Int?
-  /// The node it said the match is at, `HOST:PORT`.
+  /// The node at which the server said the match is, `HOST:PORT`.
   private var directed: String?
 
   private var random: SplitMix64
@@ -67,7 +67,7 @@ package struct ClientModel: Sendable {
   private var syncing: Set<MatchID> = []
   private var watching: [MatchID: String?] = [:]
 
-  /// Makes a model; `seed` makes its ids, which need be unique for this client only.
+  /// Makes a model. Its ids come from `seed`; they must be unique for this client only.
   package init(_ identity: Identity, seed: UInt64) {
     self.identity = identity
     random = SplitMix64(seed: seed)
@@ -78,7 +78,7 @@ package struct ClientModel: Sendable {
 
   // MARK: the connection
 
-  /// A connection is there; says hello.
+  /// A connection is established: says hello.
   package mutating func connected() -> Output {
     var out = Output()
     (welcome, failure, retry, directed) = (nil, nil, nil, nil)
@@ -94,10 +94,10 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  /// The connection ended; what was asked stays asked.
+  /// The connection ended. Commands without an answer are kept.
   package mutating func disconnected() { welcome = nil }
 
-  /// The node the last `bye` named, once; whoever connects goes there only if he knows it anyway.
+  /// The node that the last `bye` named, once. The caller goes there only if it knows the node anyway.
   package mutating func takeDirection() -> String? {
     defer { directed = nil }
     return directed
@@ -105,7 +105,7 @@ package struct ClientModel: Sendable {
 
   // MARK: commands
 
-  /// Sends a command and remembers it until it is answered; a move shows at once.
+  /// Sends a command and keeps it until it is answered. A move shows at once.
   package mutating func act(_ m: MatchID, _ action: MatchAction, now: Int64) -> Output {
     if case .move(let ply, let cell) = action, let ply {
       guard matches[m]?.canMove == true else { return Output() }
@@ -114,7 +114,7 @@ package struct ClientModel: Sendable {
     return ask(.act(m, action, mid: freshMid()))
   }
 
-  /// Sends any other message; those that change something are sent again after a reconnect.
+  /// Sends any other message. Messages that change something are sent again after a reconnect.
   package mutating func ask(_ message: ClientMessage) -> Output {
     var out = Output()
     var message = message
@@ -139,17 +139,18 @@ package struct ClientModel: Sendable {
     return out
   }
 
-  /// The seek that waits, if one does.
+  /// The seek that is waiting, if there is one.
   package var currentSeek: ClientMessage.Seek? { seeking }
 
   // MARK: what the server says
 
-  /// Takes one line, without its end; `now` is any steady clock in milliseconds.
+  /// Takes one line without its end. `now` is any steady clock in milliseconds.
   package mutating func receive(_ line: UnsafeRawBufferPointer, now: Int64) -> Output {
     var out = Output()
     let parsed: ServerLine
     do throws(ProtocolError) { parsed = try ServerLine(line) } catch {
-      // A newer server may say what this build does not know; what it cannot do is talk no protocol at all.
+      // A newer server may send messages that this build does not know. A peer that speaks no protocol at all is
+      // refused.
       if error.isMalformed {
         failure = .refused(.malformed, "\(ClientFailure.isNoServer) (\(error.message))")
         out.close = true
@@ -165,7 +166,7 @@ package struct ClientModel: Sendable {
     case .ok:
       let asked = outstanding.first { $0.id == parsed.re }?.line.message
       settle(parsed.re)
-      // One's own words are heard when the server has taken them, and not before.
+      // The client's own chat shows only after the server has taken it.
       let me = welcome?.you.name ?? ""
       if case .say(let m?, let text) = asked { out.events.append(.chat(m, from: me, text: text, emote: nil)) }
       if case .emote(let m?, let emote) = asked { out.events.append(.chat(m, from: me, text: nil, emote: emote)) }
@@ -256,7 +257,7 @@ package struct ClientModel: Sendable {
       view.you = Player.allCases.first { players[$0].name == name && !(players.x.name == players.o.name) }
     }
     view.state = next
-    // Only what changes the clocks says how they stand: an offer or an absence finds them running.
+    // Only an event that changes the clocks says how they stand. At an offer or an absence they keep running.
     if event.clocks != nil || next.phase != .live || view.left == nil {
       view.left = next.phase == .live ? next.clocks?[next.turn] : nil
       view.leftAt = now
@@ -270,13 +271,13 @@ package struct ClientModel: Sendable {
     out.events.append(.event(m, seq: seq, event))
   }
 
-  /// Asks for what was missed, once at a time.
+  /// Asks for missed events, with one request at a time.
   private mutating func sync(_ m: MatchID, _ out: inout Output) {
     guard welcome != nil, syncing.insert(m).inserted else { return }
     if watching[m] != nil {
       out.lines.append(ClientLine(id: freshID(), .watch(m, code: watching[m] ?? nil)).bytes)
     } else {
-      // From the beginning, so that the answer is a whole state: what we have may be what is wrong.
+      // From the beginning, so that the answer is a whole state: the client's own may be wrong.
       out.lines.append(ClientLine(id: freshID(), .sync(m, seq: 0)).bytes)
     }
   }
@@ -286,7 +287,7 @@ package struct ClientModel: Sendable {
   ) {
     if line.re == helloID {
       if code == .auth {
-        // An old resume token: the account's own token may still do.
+        // The resume token is too old; the account's token may still work.
         let hadResume = identity.resume != nil
         identity.resume = nil
         out.credentialsChanged = true
@@ -349,7 +350,7 @@ package struct ClientModel: Sendable {
 
   private mutating func freshMid() -> String { crockford(bits: random.next(), count: 12, lowercase: true) }
 
-  /// Forgets a match that is over and done with.
+  /// Forgets a match that is over.
   package mutating func forget(_ m: MatchID) {
     guard matches[m]?.state.phase == .over else { return }
     matches[m] = nil

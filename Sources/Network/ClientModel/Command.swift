@@ -2,7 +2,7 @@ import MatchProtocol
 import TicTacToe
 
 extension ClientModel {
-  /// What players, windows and bots ask of a match server.
+  /// A command that a player, window or bot gives to a match server.
   package enum Command: Sendable, Hashable {
     case seek(MatchTerms), acceptBots, unseek, create(MatchTerms), join(String)
     case watch(MatchID, code: String?), unwatch(MatchID), list, register(String), forget(MatchID)
@@ -11,7 +11,7 @@ extension ClientModel {
     case say(MatchID, String), emote(MatchID, String), mute(Bool), block(String, Bool), report(MatchID, String)
   }
 
-  /// Asks it of the server; what has lost its sense meanwhile is nothing.
+  /// Sends the command. A command that no longer makes sense sends nothing.
   package mutating func perform(_ command: Command, now: Int64) -> Output {
     switch command {
     case .seek(let terms): return ask(.seek(.init(terms, range: nil, bots: false, key: nil)))
@@ -49,8 +49,9 @@ extension ClientModel {
     }
   }
 
-  /// Milliseconds to wait before the next try: longer each time, never less than was asked for, and by chance up to half as long
-  /// again, so that not all clients of a restarted server come at once. `chance` gives a number under its argument.
+  /// The milliseconds to wait before the next try. The pause grows with each try and is never shorter than `asked`. A
+  /// random part of up to half keeps the clients of a restarted server from coming at once. `chance(n)` returns a
+  /// random number below n.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int, chance: (Int) -> Int
   ) -> Int {

@@ -1,30 +1,30 @@
 import MatchProtocol
 import TicTacToe
 
-/// A match as the client sees it: the true state as last told, and the move that is on its way.
+/// A match as the client sees it: the state that the server has told, and the move that is on its way.
 package struct MatchView: Sendable, Hashable {
-  /// A move shown before the server has answered.
+  /// A move that shows before the server has answered it.
   package struct Pending: Sendable, Hashable {
-    /// Marks on the board before it.
+    /// The number of marks on the board before the move.
     package var ply: Int
     /// The cell.
     package var cell: Square
   }
 
-  /// What the server has told; a prefix of the log, verified by its hashes.
+  /// The state that the server has told: a prefix of the log, verified by its hashes.
   package internal(set) var state: MatchState
-  /// The side you sit at, `nil` for a spectator.
+  /// Your side, `nil` for a spectator.
   package internal(set) var you: Player?
   /// Your move that the server has not answered yet.
   package internal(set) var pending: Pending?
-  /// Milliseconds the side to move had left at `leftAt`.
+  /// Milliseconds that the side to move had left at `leftAt`.
   package internal(set) var left: Int?
-  /// When `left` was true, by the steady clock of `MatchClient.now`.
+  /// The time of `left`, by the steady clock of `MatchClient.now`.
   package internal(set) var leftAt: Int64 = 0
-  /// When a win over an absent opponent may be claimed, by the same clock; `nil` while he is there.
+  /// When you may claim a win over an absent opponent, by the same clock; `nil` while the opponent is there.
   package internal(set) var claimableAt: Int64?
 
-  /// The position to draw: the true one, and your move on its way.
+  /// The position to draw: the server's, with your move that is on its way.
   package var position: Position {
     guard let pending, pending.ply == state.position.ply, state.position.legalMoves.contains(pending.cell) else {
       return state.position
@@ -37,10 +37,10 @@ package struct MatchView: Sendable, Hashable {
     state.phase == .live && you == state.turn && pending == nil && state.position.outcome == nil
   }
 
-  /// Milliseconds a side has left at an instant of `MatchClient.now`; `nil` in an untimed match.
+  /// Milliseconds that a side has left at an instant of `MatchClient.now`; `nil` in an untimed match.
   package func remaining(_ side: Player, at now: Int64) -> Int? {
     guard let clocks = state.clocks else { return nil }
-    // Before both have moved no clock runs down; a side's first move has thirty seconds of its own.
+    // Before both sides have moved no clock runs down; each side has thirty seconds for its first move.
     guard state.phase == .live, side == position.turn, state.bothMoved, pending == nil, let left else {
       return clocks[side]
     }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// What a client keeps of a server: its fingerprint in `known_servers`, and the tokens in a file only the owner can read.
+/// What a client remembers of a server: the fingerprint in `known_servers`, and the tokens in a file that only the
+/// owner can read.
 final class ClientFolder: Sendable {
   struct Credentials: Codable, Equatable {
     var token: String?
@@ -11,11 +12,13 @@ final class ClientFolder: Sendable {
   private let folder: String
   private let server: String
   private let lock = Mutex(())
-  /// The open lock file, -1 where another program of this user holds it: one session is one connection, and two windows
-  /// that shared it would throw each other out in turn. The second one is a guest of its own, and keeps nothing.
+  /// The open lock file, or -1 if another program of this user holds the lock. A session has one connection, so two
+  /// windows with one session would end each other's connection in turn. The second window is therefore a guest of its
+  /// own and keeps nothing.
   private let sessionLock: Int32
 
-  /// Makes the view of one server; over a connection that others can read the tokens are a file of their own.
+  /// Opens the memory of one server. Over a connection that others can read (`isExposed`) the tokens are in a file of
+  /// their own.
   init(_ folder: String, host: String, port: Int, isExposed: Bool = false) {
     self.folder = folder
     server = "\(host):\(port)"
@@ -38,7 +41,7 @@ final class ClientFolder: Sendable {
   private let credentialsFile: String
   private var knownFile: String { "\(folder)/known_servers" }
 
-  /// The tokens for this server; written atomically, mode 0600.
+  /// The tokens for this server. They are written atomically, with mode 0600.
   var credentials: Credentials? {
     get {
       guard sessionLock >= 0, let data = FileManager.default.contents(atPath: credentialsFile) else { return nil }
@@ -52,13 +55,14 @@ final class ClientFolder: Sendable {
     }
   }
 
-  /// The pinned fingerprint, if this server was first met without anybody vouching for it.
+  /// The pinned fingerprint, if no authority had signed this server's certificate at the first connection.
   var pin: String? {
     get { entry.flatMap { $0 == "verified" ? nil : $0 } }
     set { if let newValue, newValue != entry { entry = newValue } }
   }
 
-  /// Whether an authority vouched for this server before; it must then never come without.
+  /// Whether an authority had signed this server's certificate before. Such a server must never come with an unsigned
+  /// one.
   var wasVerified: Bool { entry == "verified" }
 
   func rememberVerified() { if entry == nil { entry = "verified" } }
@@ -87,7 +91,7 @@ final class ClientFolder: Sendable {
       attributes: [.posixPermissions: 0o700])
   }
 
-  /// Writes beside the file, then takes its place, so that it is never half there nor ever readable by others.
+  /// Writes a new file and renames it, so that the file is never half-written and never readable by others.
   private func write(_ data: Data, to path: String) {
     ClientFolder.makeFolder(of: path)
     let fresh = path + ".new-\(ProcessInfo.processInfo.processIdentifier)"

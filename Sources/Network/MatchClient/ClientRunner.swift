@@ -2,25 +2,27 @@ import ClientModel
 import MatchProtocol
 import TicTacToe
 
-/// Runs a `ClientModel` over connections on the loop's thread: connects, protects, heals.
+/// Runs a `ClientModel` over connections on the loop's thread: connects, encrypts, and connects again after a loss.
 final class ClientRunner: @unchecked Sendable {  // all state is confined to `loop`
-  /// The longest pause where there are several nodes: one that is well is worth looking for.
+  /// The longest pause in milliseconds between tries if there are several nodes. It is short because another node is
+  /// probably well.
   private static let longestPauseOfMany = 600
-  /// Milliseconds of silence after which a node is asked for a sign of life, and after which the next one is tried.
+  /// Milliseconds of silence after which the client pings a node, and after which it tries the next node.
   private static let (askNode, leaveNode): (Int64, Int64) = (1000, 2500)
-  /// Milliseconds in which a node must have said its first word: a process that is stopped is still connected to by its kernel.
+  /// Milliseconds within which a node must send its greeting. The kernel of a stopped process still accepts
+  /// connections.
   private static let greetNode: Int64 = 1500
 
   private let configuration: MatchClient.Configuration
   private let loop = PollLoop.shared
   private let folder: ClientFolder?
-  /// The nodes known, the ones asked for first, and which of them it is now.
+  /// The known nodes, those of the configuration first; `current` is the one in use.
   private var endpoints: [MatchClient.Configuration.Endpoint]
   private var current = 0
-  /// What is known of the others: each has a certificate of its own.
+  /// What is remembered of the other nodes; each has a certificate of its own.
   private var pins: [MatchClient.Configuration.Endpoint: ClientFolder] = [:]
   private var model: ClientModel
-  /// The connection, and whether it is made.
+  /// The connection; `isUp` says whether it is established.
   private var connection: SocketConnection?
   private var isUp = false
   private var framer = LineFramer(limit: Limits.lineOut)
@@ -32,7 +34,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var hasHeard = false
   private var lastProblem: ConnectionProblem?
   private var random = SystemRandomNumberGenerator()
-  /// Set once, before anything runs.
+  /// Receives events and matches. Set once, before anything runs.
   var deliver: (@Sendable ([ClientEvent], [MatchID: MatchView]) -> Void)?
 
   init(_ configuration: MatchClient.Configuration) {
@@ -40,7 +42,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     endpoints = [.init(host: configuration.host, port: configuration.port)]
     for other in configuration.others where !endpoints.contains(other) { endpoints.append(other) }
     var identity = configuration.identity
-    // Tokens of accounts are for protected connections only; what a plain one brings is kept apart from them.
+    // A token is sent over protected connections only. A token from a plain connection is kept in another file.
     let mayUseToken = configuration.usesTLS || configuration.isLoopback
     folder = configuration.folder.map {
       ClientFolder($0, host: configuration.host, port: configuration.port, isExposed: !mayUseToken)
@@ -92,7 +94,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
   private var endpoint: MatchClient.Configuration.Endpoint { endpoints[current] }
   private var hasSeveral: Bool { endpoints.count > 1 }
 
-  /// What is kept of the node it is now.
+  /// What is remembered of the current node.
   private var known: ClientFolder? {
     guard current > 0, let path = configuration.folder else { return folder }
     if let known = pins[endpoint] { return known }
@@ -135,7 +137,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     heartbeat = loop.after(hasSeveral ? 250 : 5000) { self.beat() }
   }
 
-  /// Notices a server that has gone without a word.
+  /// Notices a server that has fallen silent.
   private func beat() {
     let silence = PollLoop.now - heard
     let longest = hasHeard ? ClientRunner.leaveNode : ClientRunner.greetNode
@@ -161,7 +163,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     self.framer = framer
   }
 
-  /// Loses the connection from our side.
+  /// Drops the connection from this side.
   private func hangUp() {
     connection?.close()
     cameDown(.lost)
@@ -188,10 +190,10 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     tell([.status(.failed(failure))])
   }
 
-  /// Tries again after a pause that grows.
+  /// Tries again after a pause that grows with each round.
   private func scheduleRetry() {
-    // With several nodes the next one is tried at once, and only after a whole round the pauses grow. A server may say
-    // where the match is, but not send anybody to a place he does not know.
+    // With several nodes the next node is tried at once; the pauses grow only after a whole round. A server may name
+    // the node of a match, but the client follows only to nodes it knows.
     let named = model.takeDirection().flatMap { MatchClient.Configuration.Endpoint($0) }
     current = named.flatMap { endpoints.firstIndex(of: $0) } ?? (current + 1) % endpoints.count
     let round = tries / endpoints.count
@@ -224,7 +226,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
     }
   }
 
-  /// Remembers the nodes a server tells of, if what it knows of us is as safe with them.
+  /// Adds the nodes that a server names, if the client's secrets are as safe with them as with this server.
   private func learn(_ nodes: [String]) {
     let hadSeveral = hasSeveral
     for node in nodes.compactMap({ MatchClient.Configuration.Endpoint($0) }) where endpoints.count < 16 {

@@ -3,8 +3,8 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
-/// A connection to a match server that heals itself: call commands from any thread, take what happens with `poll()`
-/// from a main loop or with `events` from a task.
+/// A connection to a match server that reconnects by itself. Commands may come from any thread. Take events with
+/// `poll()` from a main loop, or with `events` from a task.
 ///
 /// ```swift
 /// let client = MatchClient(.init(host: "127.0.0.1", port: 4664))
@@ -22,10 +22,10 @@ package final class MatchClient: Sendable {
       case automatic
       /// TLS always.
       case tls
-      /// None; account tokens are then never sent beyond this machine.
+      /// No TLS. Account tokens are then never sent beyond this machine.
       case plain
     }
-    /// Where a server, or a node of a cluster, listens.
+    /// The address of a server or of a node.
     package struct Endpoint: Sendable, Hashable {
       /// The host's name or address.
       package var host: String
@@ -38,7 +38,7 @@ package final class MatchClient: Sendable {
       /// Whether the host is this machine.
       package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
-      /// Reads `HOST:PORT`; `nil` if it is none.
+      /// Reads `HOST:PORT`; `nil` if the text is something else.
       package init?(_ text: some StringProtocol) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(String(text[text.index(after: colon)...])),
           (1...65_535).contains(port)
@@ -54,13 +54,14 @@ package final class MatchClient: Sendable {
     package var host: String
     /// The port.
     package var port: Int
-    /// Other nodes of the same cluster, tried in turn when this one cannot be reached; those a server tells of are added.
+    /// Other nodes of the same cluster, which are tried in turn when this one cannot be reached. Nodes that a server
+    /// names are added.
     package var others: [Endpoint] = []
     /// How the connection is protected.
     package var security = Security.automatic
-    /// Who to be; what the credentials file knows is added.
+    /// The identity to log in with. Missing parts come from the credentials file.
     package var identity: ClientModel.Identity
-    /// The folder of `known_servers` and of the credentials; `nil` keeps nothing.
+    /// The folder of `known_servers` and the credentials; with `nil` nothing is kept.
     package var folder: String?
 
     /// Makes a configuration.
@@ -79,7 +80,7 @@ package final class MatchClient: Sendable {
     /// Whether TLS is used to a node.
     func usesTLS(to endpoint: Endpoint) -> Bool { security == .tls || (security == .automatic && !endpoint.isLoopback) }
 
-    /// Whether what belongs to this server may be shown to a node: protected as well as here.
+    /// Whether a secret of this server may be shown to a node: only if the node is protected as well as this server.
     func mayKnow(_ endpoint: Endpoint) -> Bool {
       usesTLS(to: endpoint) || endpoint.isLoopback || (!usesTLS && !isLoopback)
     }
@@ -98,7 +99,7 @@ package final class MatchClient: Sendable {
   private let shared = Mutex(Shared())
   private let runner: ClientRunner
 
-  /// Makes a client; nothing happens before `connect`.
+  /// Makes a client. It does nothing before `connect`.
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     runner = ClientRunner(configuration)
@@ -118,12 +119,12 @@ package final class MatchClient: Sendable {
     if !events.isEmpty { wake?() }
   }
 
-  /// A steady clock in milliseconds, the one of `MatchView`.
+  /// A steady clock in milliseconds, the clock of `MatchView`.
   package static var now: Int64 { PollLoop.now }
 
   // MARK: what happened
 
-  /// What happened since the last call, in order. Never blocks.
+  /// The events since the last call, in order. Never blocks.
   package func poll() -> [ClientEvent] {
     shared.withLock { shared in
       defer { shared.inbox.removeAll(keepingCapacity: true) }
@@ -131,7 +132,7 @@ package final class MatchClient: Sendable {
     }
   }
 
-  /// What happens from now on, for a task; `poll` returns nothing meanwhile.
+  /// The events from now on, for a task. Meanwhile `poll` returns nothing.
   package var events: AsyncStream<ClientEvent> {
     let (stream, continuation) = AsyncStream<ClientEvent>.makeStream()
     shared.withLock { shared in
@@ -142,7 +143,7 @@ package final class MatchClient: Sendable {
     return stream
   }
 
-  /// Calls back, on the client's thread, whenever `poll` would return something; for waking a sleeping main loop.
+  /// Calls `body` on the client's thread whenever `poll` would return something. It can wake a sleeping main loop.
   package func onWake(_ body: @escaping @Sendable () -> Void) { shared.withLock { $0.wake = body } }
 
   /// A match as it is known now.
@@ -156,13 +157,13 @@ package final class MatchClient: Sendable {
 
   // MARK: commands
 
-  /// Connects, and from then on keeps connected until `disconnect` or a failure.
+  /// Connects, and stays connected until `disconnect` or a failure.
   package func connect() { runner.open() }
 
-  /// Says good bye and closes.
+  /// Sends `bye` and closes.
   package func disconnect() { runner.close() }
 
-  /// Loses the connection without a word, as a broken network does; it then heals. For tests and demonstrations.
+  /// Drops the connection as a broken network does; the client then reconnects. For tests and demonstrations.
   package func drop() { runner.drop() }
 
   /// Looks for an opponent.
@@ -170,13 +171,13 @@ package final class MatchClient: Sendable {
     runner.ask(.seek(.init(terms, range: range, bots: bots, key: nil)))
   }
 
-  /// Goes on looking for the same, but takes a bot as well.
+  /// Keeps the seek, but accepts a bot as well.
   package func acceptBots() { perform(.acceptBots) }
 
   /// Stops looking.
   package func unseek() { perform(.unseek) }
 
-  /// Opens a room; `room` tells its code.
+  /// Opens a room. The event `room` has its code.
   package func create(_ terms: MatchTerms = MatchTerms()) { perform(.create(terms)) }
 
   /// Joins the room of a code.
@@ -188,7 +189,8 @@ package final class MatchClient: Sendable {
   /// Stops watching.
   package func unwatch(_ m: MatchID) { perform(.unwatch(m)) }
 
-  /// Marks a cell, at the current ply; shown at once, put right if refused. Ignored when it is not your turn.
+  /// Marks a cell at the current ply. The move shows at once and is taken back if the server refuses it. Ignored when
+  /// it is not your turn.
   package func move(_ m: MatchID, _ cell: Square) { perform(.move(m, cell)) }
 
   /// Gives up.
@@ -215,22 +217,22 @@ package final class MatchClient: Sendable {
   /// Sends one of `ClientLine.emotes`.
   package func emote(_ m: MatchID, _ emote: String) { perform(.emote(m, emote)) }
 
-  /// Hears no chat, or hears it again; the server remembers.
+  /// Turns chat off or on. The server remembers the choice.
   package func mute(_ on: Bool) { perform(.mute(on)) }
 
-  /// Will not meet or hear a player any more, or will again.
+  /// Blocks or unblocks a player: no pairing and no chat.
   package func block(_ name: String, _ on: Bool = true) { perform(.block(name, on)) }
 
-  /// Tells the administrators of something said.
+  /// Reports something said to the administrators.
   package func report(_ m: MatchID, _ text: String) { perform(.report(m, text)) }
 
-  /// Takes a name for good; the token is saved.
+  /// Registers a name. The token is saved.
   package func register(_ name: String) { perform(.register(name)) }
 
-  /// Asks what a command says.
+  /// Performs a command.
   package func perform(_ command: ClientModel.Command) { runner.perform(command) }
 
-  /// Sends any message; its answer comes as an event.
+  /// Sends any message. The answer comes as an event.
   package func ask(_ message: ClientMessage) { runner.ask(message) }
 
   /// Forgets a match that is over.

@@ -2,12 +2,12 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One thread for the sockets, times and orders of every client of this program; it is there only while one of them waits
-/// for something.
-final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the thread
+/// One thread for the sockets, timers and orders of every client of this program. The thread exists only while a client
+/// waits for something.
+final class PollLoop: @unchecked Sendable {  // only `inbox` is shared; all else belongs to the thread
   static let shared = PollLoop()
 
-  /// Something called later, unless it is cancelled.
+  /// A closure that is called later, unless it is cancelled.
   final class Timer {
     fileprivate let due: Int64
     fileprivate var body: (() -> Void)?
@@ -15,12 +15,12 @@ final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the t
     func cancel() { body = nil }
   }
 
-  /// A socket watched, until it is closed.
+  /// A socket that is watched until it is closed.
   final class Watch {
     let descriptor: Int32
-    /// What is waited for.
+    /// The poll events to wait for.
     var events: Int32
-    /// Called whenever that is there, or the socket is broken.
+    /// Called when one of the events occurs or the socket is broken.
     var ready: ((Watch) -> Void)?
     fileprivate init(_ descriptor: Int32, _ events: Int32, ready: @escaping (Watch) -> Void) {
       (self.descriptor, self.events, self.ready) = (descriptor, events, ready)
@@ -38,12 +38,12 @@ final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the t
   }
 
   private let inbox = Mutex(Inbox())
-  /// Whoever leaves an order writes to the second; the thread sleeps on the first.
+  /// A caller with an order writes to `rung`, and wakes the thread, which polls `heard`.
   private let bell: (heard: Int32, rung: Int32)
   private var timers: [Timer] = []
   private var watches: [Watch] = []
   private var lookups: [MatchClient.Configuration.Endpoint: [([SocketAddress]) -> Void]] = [:]
-  /// What was read last, for whoever reads next.
+  /// A buffer for reading, shared by all connections of the thread.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
   init() {
@@ -61,7 +61,7 @@ final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the t
 
   static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 
-  /// Carries an order out on the thread; from any thread.
+  /// Runs an order on the thread. May be called from any thread.
   func execute(_ order: @escaping @Sendable () -> Void) {
     let (isRunning, isFirst) = inbox.withLock { inbox in
       inbox.orders.append(order)
@@ -77,22 +77,22 @@ final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the t
 
   // MARK: on the thread
 
-  /// Calls back after so many milliseconds.
+  /// Calls `body` after so many milliseconds.
   func after(_ milliseconds: Int64, _ body: @escaping () -> Void) -> Timer {
     let timer = Timer(due: PollLoop.now + milliseconds, body: body)
     timers.append(timer)
     return timer
   }
 
-  /// Calls back whenever a socket is ready for one of `events`, or broken; it is closed through what is returned.
+  /// Calls `ready` whenever a socket is ready for one of `events` or broken. `Watch.close` closes the socket.
   func watch(_ descriptor: Int32, _ events: Int32, _ ready: @escaping (Watch) -> Void) -> Watch {
     let watch = Watch(descriptor, events, ready: ready)
     watches.append(watch)
     return watch
   }
 
-  /// Finds the addresses of a host, on a thread of its own unless it is an address, as the answer may be long in coming;
-  /// what is asked already is not asked twice.
+  /// Finds the addresses of a host. A name is looked up on a thread of its own, because the answer may take long. Calls
+  /// for a name that is being looked up share its answer.
   func lookUp(_ endpoint: MatchClient.Configuration.Endpoint, _ body: @escaping ([SocketAddress]) -> Void) {
     let numeric = SocketAddress.all(of: endpoint, flags: AI_NUMERICHOST)
     guard numeric.isEmpty else { return body(numeric) }
@@ -139,12 +139,13 @@ final class PollLoop: @unchecked Sendable {  // all but `inbox` belongs to the t
   }
 }
 
-/// Where a socket can be connected to.
+/// An address to which a socket can connect.
 struct SocketAddress: Sendable {
   let family: Int32
   private let bytes: [UInt8]
 
-  /// The addresses of a host, its families in turn so that one that leads nowhere does not hold up the other.
+  /// The addresses of a host. The address families alternate, so that a family that leads nowhere does not delay the
+  /// other.
   static func all(of endpoint: MatchClient.Configuration.Endpoint, flags: Int32) -> [SocketAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -163,7 +164,7 @@ struct SocketAddress: Sendable {
     return (0..<all.count).flatMap { preferred.dropFirst($0).prefix(1) + others.dropFirst($0).prefix(1) }
   }
 
-  /// Begins to connect a fresh socket; `nil` if that fails at once.
+  /// Begins to connect a new socket; `nil` if that fails at once.
   func connecting() -> Int32? {
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     let descriptor = socket(family, Int32(kind), 0)

@@ -1,33 +1,33 @@
 import Foundation
 import MatchProtocol
 
-/// One connection, made, protected and used on the loop's thread: what was said, and in the end why it is over.
+/// One connection, on the loop's thread: it connects, encrypts, delivers bytes, and says at the end why it ended.
 final class SocketConnection {
-  /// What happens to it.
+  /// What happens to the connection.
   enum Event {
-    /// It can be used.
+    /// It is established.
     case up
-    /// Bytes, valid during the call only.
+    /// Bytes from the server, valid only during the call.
     case bytes(UnsafeRawBufferPointer)
-    /// It is over; nothing more happens to it.
+    /// It has ended; no event follows.
     case down(Ending)
   }
 
-  /// Why it is over.
+  /// Why the connection ended.
   enum Ending {
     /// Nothing answered in time.
     case unreachable
-    /// The one who answers is not the one meant.
+    /// The server that answers is not the expected one.
     case failed(ClientFailure)
-    /// It ended, and nobody said why.
+    /// It ended without a reason.
     case lost
   }
 
-  /// Bytes that may wait for a peer who does not read.
+  /// The most bytes that may wait for a peer that does not read.
   private static let mostWaiting = 1 << 20
-  /// Milliseconds after which the next address is tried as well.
+  /// Milliseconds after which the next address is tried beside the first.
   private static let nextAddress: Int64 = 250
-  /// Milliseconds in which the last words must have gone.
+  /// Milliseconds within which the last bytes must be sent.
   private static let lastWords: Int64 = 500
 
   private let loop: PollLoop
@@ -47,11 +47,12 @@ final class SocketConnection {
 
   // MARK: making it
 
-  /// Connects within so many milliseconds, and has TLS, if there is any, through within so many more.
+  /// Connects within `patience` milliseconds. The handshake of TLS, if there is one, may take `handshake` milliseconds
+  /// more.
   func connect(to endpoint: MatchClient.Configuration.Endpoint, within patience: Int64, handshake: Int64) {
     deadline = loop.after(patience) {
       guard self.socket != nil else { return self.end(.unreachable) }
-      // The handshake of TLS has no end of its own: to a process that is stopped it would take for ever.
+      // A handshake with a stopped process would never end by itself.
       self.deadline = self.loop.after(handshake) { self.end(.unreachable) }
     }
     loop.lookUp(endpoint) { addresses in
@@ -123,7 +124,7 @@ final class SocketConnection {
     } catch { end(.failed(error)) }
   }
 
-  /// Sends bytes; if that cannot be, the connection soon ends.
+  /// Sends bytes. If that fails, the connection ends soon.
   func send(_ bytes: [UInt8]) {
     if let tls {
       if !tls.send(bytes) { breakOff() }
@@ -149,7 +150,7 @@ final class SocketConnection {
     if isTakingLeave, waiting.isEmpty { shutdown(socket.descriptor, Int32(SHUT_WR)) }
   }
 
-  /// Nothing more goes out; what has come in is still read, and then its end.
+  /// Stops sending. Bytes that have arrived are still read, and then the end.
   private func breakOff() {
     waiting = []
     if let socket { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
@@ -157,7 +158,7 @@ final class SocketConnection {
 
   // MARK: ending it
 
-  /// Says the last words and waits a little for the other end to hear them.
+  /// Sends the last bytes and waits a little for the other end to receive them.
   func finish(_ bytes: [UInt8]) {
     told = nil
     send(bytes)
@@ -168,7 +169,7 @@ final class SocketConnection {
     flush()
   }
 
-  /// Ends it without a word, here and there.
+  /// Closes the socket at once and reports no event.
   func close() {
     told = nil
     deadline?.cancel()

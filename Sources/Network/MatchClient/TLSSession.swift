@@ -4,16 +4,16 @@ import TLS
 import TicTacToe
 
 extension TLSContext {
-  /// With the authorities of this machine.
+  /// A context with this machine's authorities.
   static let system = Result { () throws(TLSFailure) in try TLSContext() }
 }
 
-/// Our end of TLS and whom it trusts.
+/// The client's end of TLS, with the decision whom to trust.
 final class TLSSession {
   private let engine: TLSEngine
   private let known: ClientFolder?
 
-  /// Makes the session with a host, of which `known` is remembered.
+  /// Makes a session with a host. `known` remembers what was seen of the host before.
   init(
     host: String, known: ClientFolder?, context: Result<TLSContext, TLSFailure> = TLSContext.system
   ) throws(ClientFailure) {
@@ -24,8 +24,9 @@ final class TLSSession {
     } catch { throw .tls(.unusable(error.description)) }
   }
 
-  /// Takes what came from the other end and goes on with the handshake, or hands over what was said, piece by piece,
-  /// until `each` returns `false`; whether the other end has said its last.
+  /// Takes encrypted bytes from the server. Before the handshake is complete this continues it; afterwards the
+  /// decrypted bytes go to `each`, piece by piece, until `each` returns `false`. Returns whether the server has closed
+  /// its side.
   func receive(
     _ sealed: UnsafeRawBufferPointer, into scratch: UnsafeMutableRawBufferPointer, established: () -> Void,
     _ each: (UnsafeRawBufferPointer) -> Bool
@@ -48,11 +49,12 @@ final class TLSSession {
     }
   }
 
-  /// Whom to trust: whoever an authority vouches for; else whoever was there the first time, and nobody else after.
+  /// Decides whether to trust the server. A server whose certificate an authority signed is trusted. Any other server
+  /// is pinned on first use, and later must show the same certificate.
   private func judge() throws(ClientFailure) {
     guard let certificate = engine.peer else { throw .tls(.untrusted) }
     let found = SHA256.hash(certificate.der).hex
-    // Who was pinned is held to that, even if an authority should vouch for somebody else by now.
+    // A pin holds even if an authority signs another certificate later.
     if let pin = known?.pin {
       guard pin == found else { throw .fingerprintChanged(expected: pin, found: found) }
     } else if engine.isVerified {
@@ -63,12 +65,12 @@ final class TLSSession {
     }
   }
 
-  /// Seals what is to be said; `false` if that cannot be done any more.
+  /// Encrypts bytes for the server. Returns `false` if the session is broken.
   func send(_ bytes: [UInt8]) -> Bool { (try? bytes.withUnsafeBytes { raw in try engine.say(raw) }) != nil }
 
-  /// Seals a good bye.
+  /// Encrypts a close notification.
   func sayGoodbye() { engine.sayGoodbye() }
 
-  /// Moves what waits to go to the other end behind `bytes`.
+  /// Appends the encrypted bytes to send to `bytes`.
   func takeLeaving(_ bytes: inout [UInt8]) { bytes += engine.takeLeaving() }
 }

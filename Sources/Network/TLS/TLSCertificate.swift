@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// What the library refuses, in its own words.
+/// An error of OpenSSL, in its words.
 package struct TLSFailure: Error, CustomStringConvertible {
-  /// What it says.
+  /// The message.
   package let description: String
 
-  /// A refusal of our own.
+  /// Makes an error of our own.
   package init(_ description: String) { self.description = description }
 
-  /// What the library said last.
+  /// The last error that OpenSSL reported.
   static var latest: TLSFailure {
     TLSFailure(ERR_reason_error_string(ERR_peek_last_error()).map { String(cString: $0) } ?? "TLS is out of order")
   }
@@ -22,31 +22,31 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
 
   deinit { X509_free(pointer) }
 
-  /// The certificates of a PEM file, the holder's own first.
+  /// Reads the certificates of a PEM file. The holder's own certificate comes first.
   package static func chain(file: String) throws(TLSFailure) -> [TLSCertificate] {
     var found: [TLSCertificate] = []
     try reading(file) { bio in
       while let next = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(TLSCertificate(owning: next)) }
     }
-    // Where there are no more is no fault, as long as there was one.
+    // The end of the file is reported as an error. It is none if at least one certificate was read.
     guard !found.isEmpty, ERR_peek_last_error() & UInt(ERR_REASON_MASK) == UInt(PEM_R_NO_START_LINE) else {
       throw .latest
     }
     return found
   }
 
-  /// As it is sent.
+  /// The certificate in DER, as TLS sends it.
   package var der: [UInt8] { bytes { i2d_X509(pointer, $0) } }
 
-  /// The public key in it, as `TLSKey` gives its own.
+  /// The certificate's public key, in the form of `TLSKey.publicKey`.
   package var publicKey: [UInt8] { bytes { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(pointer), $0) } }
 
-  /// Whether it is for a host of this name, by its alternative names alone.
+  /// Whether the certificate is for a host of this name. Only the alternative names count, not the subject.
   package func isFor(_ host: String) -> Bool {
     X509_check_host(pointer, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT), nil) == 1
   }
 
-  /// Whether its time has come and is not over.
+  /// Whether the certificate's period of validity contains the present time.
   package var isValidNow: Bool {
     X509_cmp_current_time(X509_get0_notBefore(pointer)) < 0 && X509_cmp_current_time(X509_get0_notAfter(pointer)) > 0
   }
@@ -56,10 +56,10 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
 package final class TLSKey: @unchecked Sendable {  // never changed
   let pointer: OpaquePointer
 
-  /// Reads a key of a PEM file that no password protects.
+  /// Reads a private key from a PEM file. A key that a password protects is refused.
   package init(file: String) throws(TLSFailure) {
     var key: OpaquePointer?
-    // A password would be asked for at the terminal.
+    // Without this callback OpenSSL would ask for a password at the terminal.
     try reading(file) { key = PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
     guard let key else { throw .latest }
     pointer = key
@@ -67,7 +67,7 @@ package final class TLSKey: @unchecked Sendable {  // never changed
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// Its public half.
+  /// The public key.
   package var publicKey: [UInt8] { bytes { i2d_PUBKEY(pointer, $0) } }
 }
 
@@ -78,7 +78,8 @@ private func reading(_ file: String, _ body: (OpaquePointer) -> Void) throws(TLS
   body(bio)
 }
 
-/// What the library writes behind a pointer that it moves on, after it has told how much that is.
+/// The bytes that an OpenSSL encoder writes. `write(nil)` returns their number; `write(&pointer)` writes them and
+/// advances the pointer.
 private func bytes(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
   [UInt8](unsafeUninitializedCapacity: Int(max(0, write(nil)))) { buffer, count in
     var end = buffer.baseAddress

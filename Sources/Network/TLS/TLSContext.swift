@@ -1,11 +1,14 @@
 import COpenSSL
 
-/// What the connections of one purpose share: whom to show, whom to believe, and the oldest TLS that will do.
-package final class TLSContext: @unchecked Sendable {  // made once and only read after
+/// What all connections of one purpose share: the own certificates, the trusted authorities, and the oldest accepted
+/// version of TLS.
+package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   let pointer: OpaquePointer
 
-  /// For who calls and judges after the handshake, before a word is said: `authorities` is a PEM file of those to trust
-  /// instead of this machine's.
+  /// A context for a client, which checks the server's certificate itself after the handshake and before it sends
+  /// anything.
+  ///
+  /// - Parameter authorities: a PEM file of authorities to trust instead of this machine's.
   package convenience init(authorities: String? = nil) throws(TLSFailure) {
     try self.init(TLS_client_method(), oldest: TLS1_2_VERSION)
     SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)
@@ -14,13 +17,13 @@ package final class TLSContext: @unchecked Sendable {  // made once and only rea
     guard isReady == 1 else { throw .latest }
   }
 
-  /// For who is called by anybody, and shows certificates.
+  /// A context for a server that accepts any client and shows its certificates.
   package convenience init(showing chain: [TLSCertificate], key: TLSKey) throws(TLSFailure) {
     try self.init(TLS_server_method(), oldest: TLS1_2_VERSION)
     try show(chain, key)
   }
 
-  /// For those who know one another by an authority of their own, on both ends.
+  /// A context for both ends of a link whose certificates come from a private authority.
   package convenience init(
     among authorities: [TLSCertificate], showing chain: [TLSCertificate], key: TLSKey
   ) throws(TLSFailure) {
@@ -33,7 +36,7 @@ package final class TLSContext: @unchecked Sendable {  // made once and only rea
   }
 
   private init(_ method: OpaquePointer?, oldest: Int32) throws(TLSFailure) {
-    // Without a farewell at exit: it would take the library away under the thread that still uses it.
+    // OpenSSL must not clean up at exit: another thread may still use it then.
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     ERR_clear_error()
     guard let pointer = SSL_CTX_new(method) else { throw .latest }

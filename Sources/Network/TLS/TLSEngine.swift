@@ -1,29 +1,31 @@
 import COpenSSL
 
-/// One end of TLS between buffers in memory; carrying what is sealed to and from the other end is left to others.
+/// One end of a TLS connection, between buffers in memory. The owner carries the encrypted bytes to and from the other
+/// end.
 package final class TLSEngine {
-  /// What reading comes to.
+  /// The result of `read`.
   package enum Reading {
-    /// So many bytes.
+    /// The number of bytes that were read.
     case bytes(Int)
-    /// Nothing before more has arrived.
+    /// Nothing can be read until more bytes have arrived.
     case wantsMore
-    /// The other end has said its last.
+    /// The other end has closed its side.
     case ended
   }
 
-  /// Who calls and who is called.
+  /// The client's end or the server's.
   package enum Role {
     case caller, called
   }
 
   private let ssl: OpaquePointer
-  /// What came from the other end, from `read` on, and what goes to it; both are gone as soon as they are of no more use.
+  /// The bytes that arrived and are not yet decrypted (from offset `read` on), and the encrypted bytes that have to be
+  /// sent. Both arrays are emptied as soon as their bytes are used.
   private var (arrived, read, leaving) = ([UInt8](), 0, [UInt8]())
-  /// Whether the handshake is through.
+  /// Whether the handshake is complete.
   package private(set) var isEstablished = false
 
-  /// Makes an end.
+  /// Makes one end of a connection.
   package init(_ context: TLSContext, _ role: Role) throws(TLSFailure) {
     ERR_clear_error()
     guard let ssl = SSL_new(context.pointer) else { throw .latest }
@@ -36,8 +38,8 @@ package final class TLSEngine {
 
   deinit { SSL_free(ssl) }
 
-  /// The library's own buffers in memory never shrink; these are Swift's.
-  nonisolated(unsafe) private static let method: OpaquePointer? = {  // never changed once it is made
+  /// Buffers of Swift, because OpenSSL's buffers in memory never shrink.
+  nonisolated(unsafe) private static let method: OpaquePointer? = {  // immutable after it is made
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers of TLSEngine")
     BIO_meth_set_read(method) { bio, target, most in
       BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
@@ -63,9 +65,9 @@ package final class TLSEngine {
     return method
   }()
 
-  /// Wants the host of this name or address, as certificates have it, and nobody else.
+  /// Requires that the other end's certificate is for this host name or address.
   package func expect(_ host: String) throws(TLSFailure) {
-    // An address is looked for among the certificate's addresses, and is no name to ask a server for.
+    // An address is compared with the certificate's addresses. It is not sent as a server name.
     guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 else { return }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
@@ -74,10 +76,10 @@ package final class TLSEngine {
     }
   }
 
-  /// Takes what came from the other end.
+  /// Takes encrypted bytes from the other end.
   package func take(_ sealed: UnsafeRawBufferPointer) { arrived += sealed }
 
-  /// Goes on with the handshake; whether it is through.
+  /// Continues the handshake. Returns whether the handshake is complete.
   package func shakeHands() throws(TLSFailure) -> Bool {
     if isEstablished { return true }
     ERR_clear_error()
@@ -90,13 +92,13 @@ package final class TLSEngine {
     return true
   }
 
-  /// The certificate of the other end, once hands are shaken.
+  /// The certificate of the other end, after the handshake.
   package var peer: TLSCertificate? { SSL_get1_peer_certificate(ssl).map { TLSCertificate(owning: $0) } }
 
-  /// Whether an authority vouches for the other end.
+  /// Whether a trusted authority signed the other end's certificate.
   package var isVerified: Bool { SSL_get_verify_result(ssl) == X509_V_OK }
 
-  /// Reads what was said, once hands are shaken.
+  /// Decrypts bytes from the other end, after the handshake.
   package func read(into target: UnsafeMutableRawBufferPointer) throws(TLSFailure) -> Reading {
     ERR_clear_error()
     let count = SSL_read(ssl, target.baseAddress, Int32(clamping: target.count))
@@ -108,7 +110,7 @@ package final class TLSEngine {
     }
   }
 
-  /// Seals what is to be said, once hands are shaken.
+  /// Encrypts bytes for the other end, after the handshake.
   package func say(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) {
     ERR_clear_error()
     var rest = bytes[...]
@@ -120,14 +122,14 @@ package final class TLSEngine {
     }
   }
 
-  /// Seals a good bye, if hands are shaken.
+  /// Encrypts a close notification, if the handshake is complete.
   package func sayGoodbye() {
     guard isEstablished else { return }
     ERR_clear_error()
     SSL_shutdown(ssl)
   }
 
-  /// What goes to the other end now.
+  /// Returns the encrypted bytes to send, and forgets them.
   package func takeLeaving() -> [UInt8] {
     defer { leaving = [] }
     return leaving
