@@ -1,6 +1,6 @@
-/// What a user or an engine did wrong, in one line.
+/// A fault of a user or an engine, in one line.
 package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it is; decides the exit code.
+  /// The kind of failure, which decides the exit code.
   package enum Kind: Sendable, Hashable {
     /// A bad argument or file: exit code 2.
     case badInput
@@ -20,7 +20,7 @@ package struct ArenaError: Error, Sendable, Hashable, CustomStringConvertible {
     (self.kind, self.description) = (kind, description)
   }
 
-  /// The system has no more of something.
+  /// An error that says what the system refused.
   static func lack(_ what: String) -> ArenaError {
     ArenaError("the system has no more \(what); try fewer --threads, or raise its limits", kind: .lack)
   }

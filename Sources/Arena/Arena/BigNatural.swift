@@ -1,8 +1,8 @@
 import Opponents
 
-/// A whole number of any size, 0 or more; as much arithmetic as exact chances need.
+/// A whole number of any size, not below 0, with the arithmetic that exact chances need.
 package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
-  /// Lowest first, no leading zeros; empty for 0.
+  /// The limbs, the lowest first, without leading zeros; empty for 0.
   private var limbs: [UInt64]
 
   /// A small number.
@@ -32,7 +32,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// The difference of numbers of which the first is not smaller.
+  /// The difference. The first number must not be the smaller one.
   package static func - (a: BigNatural, b: BigNatural) -> BigNatural {
     var result = a.limbs
     var borrow = false
@@ -57,7 +57,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
         let (first, over1) = low.addingReportingOverflow(carry)
         let (sum, over2) = first.addingReportingOverflow(result[i + j])
         result[i + j] = sum
-        // high is at most 2⁶⁴ − 2, so that two carries fit.
+        // `high` is at most 2⁶⁴ − 2, so adding two carries cannot overflow.
         carry = high + (over1 ? 1 : 0) + (over2 ? 1 : 0)
       }
       result[i + b.limbs.count] = carry
@@ -65,7 +65,7 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return BigNatural(limbs: result)
   }
 
-  /// Quotient and remainder by a small number above 0.
+  /// The quotient and the remainder of a division by a small number above 0.
   package func dividedBySmall(_ divisor: UInt64) -> (quotient: BigNatural, remainder: UInt64) {
     var quotient = limbs
     var remainder: UInt64 = 0
@@ -120,10 +120,10 @@ package struct BigNatural: Sendable, Hashable, CustomStringConvertible {
     return u * powerOfTwo(twos)
   }
 
-  /// The quotient of numbers of which the second divides the first, bit by bit; quadratic in the length.
+  /// The quotient. The second number must divide the first; quadratic in the length.
   func dividedExactly(by divisor: BigNatural) -> BigNatural {
     if divisor.limbs.count == 1 { return dividedBySmall(divisor.limbs[0]).quotient }
-    // Odd part by the inverse modulo 2⁶⁴ᵏ (Jebelean): limb by limb from the bottom.
+    // The odd part is divided by multiplying with the inverse modulo 2⁶⁴ᵏ (Jebelean), limb by limb from the lowest.
     let shift = divisor.trailingZeros
     let (d, n) = (divisor.shiftedRight(shift), shiftedRight(shift))
     var inverse: UInt64 = 1
@@ -169,7 +169,7 @@ extension BigNatural: ChanceNumber {
     }
   }
 
-  /// This times `weight`/`total`, of which `total` divides this.
+  /// This number times `weight`/`total`. `total` must divide this number.
   package func share(_ weight: UInt64, of total: UInt64) -> BigNatural {
     let (quotient, remainder) = dividedBySmall(total)
     precondition(remainder == 0, "\(total) does not divide \(self)")
@@ -179,12 +179,12 @@ extension BigNatural: ChanceNumber {
 
 /// An exact fraction in lowest terms.
 package struct Fraction: Sendable, Hashable, CustomStringConvertible {
-  /// Above the line.
+  /// The numerator.
   package let numerator: BigNatural
-  /// Below the line; above 0.
+  /// The denominator, above 0.
   package let denominator: BigNatural
 
-  /// Reduces.
+  /// Makes a fraction and reduces it.
   package init(_ numerator: BigNatural, _ denominator: BigNatural) {
     precondition(!denominator.isZero, "a fraction over 0")
     let divisor = BigNatural.greatestCommonDivisor(numerator, denominator)
@@ -204,7 +204,7 @@ package struct Fraction: Sendable, Hashable, CustomStringConvertible {
 
   /// The value, rounded.
   package var double: Double {
-    // Large parts are cut to comparable sizes first, for the range of `Double`.
+    // Large parts are first shortened by the same power of two, to fit the range of `Double`.
     let excess = max(numerator.bitWidth, denominator.bitWidth) - 960
     guard excess > 0 else { return numerator.double / denominator.double }
     return numerator.shiftedRight(excess).double / denominator.shiftedRight(excess).double

@@ -1,15 +1,15 @@
 import TicTacToe
 
-/// How much happens in a game, by the facts of its moves and nothing else.
+/// How much happens in a game, computed only from the facts of its moves.
 ///
-/// A move scores 4 for each half point of value it gives away, 3 for a fork, 2 if it was the only one that kept the value,
-/// 1 if it threatens to win and 1 if it blocks. The facts of a move are those of its position, so that a table of 177,147
-/// bytes answers in nanoseconds.
+/// A move scores 4 points for each half point of value that it gives away, 3 for a fork, 2 if it was the only move that
+/// kept the value, 1 for a threat to win and 1 for a block. The facts of a move follow from its position, so a table of
+/// 177,147 bytes answers in nanoseconds.
 struct Drama: Sendable {
-  /// The one table, filled on first use (some milliseconds).
+  /// The table, filled on first use, which takes some milliseconds.
   static let shared = Drama()
 
-  /// By base-3 key of the position before the move · 9 + cell.
+  /// The points of a move, by base-3 key of the position before it · 9 + cell.
   private let points: [UInt8]
 
   private init() {

@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// How one engine is run, beyond its command.
+/// How one engine is run, besides its command.
 package struct EngineSettings: Sendable, Hashable {
   /// A name and a value.
   package struct Setting: Sendable, Hashable {
@@ -12,23 +12,23 @@ package struct EngineSettings: Sendable, Hashable {
     package var value: String
   }
 
-  /// The name in tables and records; what the engine calls itself without it.
+  /// The name in tables and records; without it, the name that the engine gives itself.
   package var name: String?
   /// The folder it runs in.
   package var folder: String?
-  /// What is sent with `setoption`, in order.
+  /// The options to send with `setoption`, in order.
   package var options: [Setting] = []
   /// Variables of its environment.
   package var environment: [Setting] = []
-  /// Its time; that of the run without it.
+  /// Its time limit; without it, the run's.
   package var time: TimeLimit?
-  /// The file that what it writes to its standard error is added to.
+  /// The file to which its standard error is appended.
   package var log: String?
 
-  /// Nothing special.
+  /// Makes settings without anything special.
   package init() {}
 
-  /// What stands between the words of an `-engine`.
+  /// The separator between the words of an `-engine`.
   package static let separator: Character = "\u{1F}"
 
   /// Reads the words of cutechess-cli's `-engine` after those of `-each`: `conf=NAME name= cmd= arg= dir= proto=uci
@@ -84,7 +84,7 @@ package struct EngineSettings: Sendable, Hashable {
     return entrant
   }
 
-  /// An engine of cutechess's `engines.json`: in this folder, or in that of the user's settings.
+  /// An engine of cutechess's `engines.json`, in the current folder or in the folder of the user's settings.
   private static func configured(_ name: String) throws(ArenaError) -> JSON {
     let environment = ProcessInfo.processInfo.environment
     let settings = environment["XDG_CONFIG_HOME"] ?? "\(environment["HOME"] ?? "")/.config"
@@ -99,7 +99,7 @@ package struct EngineSettings: Sendable, Hashable {
 
   // MARK: - Header
 
-  /// Adds the members of a header: no paths but the folder's name.
+  /// Adds the members of a header. It writes no paths except the folder's name.
   func add(to members: inout JSONObject) {
     func list(_ settings: [Setting]) -> JSON? {
       guard !settings.isEmpty else { return nil }
@@ -112,7 +112,7 @@ package struct EngineSettings: Sendable, Hashable {
     members.add("time", time?.json)
   }
 
-  /// Reads the members of a header; `nil` where one is wrong.
+  /// Reads the members of a header; `nil` if one is wrong.
   init?(_ json: JSON) {
     func list(_ name: String) -> [Setting] {
       (json[name]?.object?.fields ?? []).map { Setting(name: $0.name, value: $0.value.string ?? "") }
@@ -134,7 +134,7 @@ package struct TimeLimit: Sendable, Hashable {
   package var clock = 0
   /// Milliseconds added after each move.
   package var increment = 0
-  /// Nodes a move, sent along where above 0 (`go nodes`).
+  /// Nodes a move; sent if above 0 (`go nodes`).
   package var nodes = 0
   /// Milliseconds granted beyond the limit before the game is lost.
   package var margin = 50
@@ -145,14 +145,15 @@ package struct TimeLimit: Sendable, Hashable {
   /// The longest a single move may take in milliseconds, with `left` on the clock.
   func patience(left: Int) -> Int { (clock > 0 ? left : moveTime) + margin }
 
-  /// What a player of ours takes for a move of the milliseconds on its clock: a tenth, and never the last.
+  /// The milliseconds that one of Alina's own players takes for a move: a tenth of its clock, and never the last
+  /// millisecond.
   static func share(of left: Int) -> Double { max(1, min(Double(left) / 10, Double(left) - 200)) }
 
   /// The longest time in milliseconds.
   private static let limit = 3_600_000.0
 
-  /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or M:SS, with
-  /// an increment behind a +).
+  /// Sets one of `movetime`, `nodes`, `margin` or `timemargin` (whole numbers), `st` (seconds) and `tc` (seconds or
+  /// M:SS, with an increment after a +).
   package mutating func apply(_ name: String, _ text: String) throws(ArenaError) {
     func number(_ text: Substring, _ range: ClosedRange<Double>, _ allowed: String) throws(ArenaError) -> Int {
       guard let value = Double(text), range.contains(value) else { throw ArenaError("\(name) '\(text)': \(allowed)") }
@@ -168,7 +169,7 @@ package struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      // The moves of cutechess-cli's MOVES/TIME: a side has five at most, so that nobody comes to the next time.
+      // cutechess-cli's MOVES/TIME: a side makes at most five moves, so it never reaches the next period.
       let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
       let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }
@@ -184,12 +185,12 @@ package struct TimeLimit: Sendable, Hashable {
     ("moveTime", \.moveTime), ("clock", \.clock), ("increment", \.increment), ("nodes", \.nodes), ("margin", \.margin),
   ]
 
-  /// The limits as a header has them.
+  /// The limits as a header writes them.
   var json: JSON {
     .object(JSONObject(fields: TimeLimit.fields.map { .init(name: $0.0, value: .int(self[keyPath: $0.1])) }))
   }
 
-  /// Reads what a header has; `nil` where a member is missing or no such number.
+  /// Reads the limits from a header; `nil` if a member is missing or no such number.
   init?(_ json: JSON) {
     for (name, path) in TimeLimit.fields {
       guard let number = json[name]?.int, (0...1_000_000_000).contains(number) else { return nil }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Why the system refused what was asked of it last.
+/// The reason of the system's last refusal.
 var systemReason: String { String(cString: strerror(errno)) }
 
-/// Puts a file that is whole in its place.
+/// Moves a complete file to its place.
 func putInPlace(_ part: String, _ path: String) throws(ArenaError) {
   guard rename(part, path) == 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
 }
 
-/// Opens a file to be read; a folder is none.
+/// Opens a file for reading. A folder is refused.
 func openFile(_ path: String) throws(ArenaError) -> FileHandle {
   var status = stat()
   guard stat(path, &status) == 0, let handle = FileHandle(forReadingAtPath: path) else {
@@ -30,14 +30,14 @@ func readFile(_ path: String, limit: Int) throws(ArenaError) -> [UInt8] {
   return Array(data)
 }
 
-/// Writes a file at once: it holds what it held or all of the new.
+/// Writes a file atomically: afterwards it has either its old content or all of the new.
 package func writeFile(_ text: String, to path: String) throws(ArenaError) {
   do { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
     throw ArenaError("\(path) cannot be written: \(reason(of: error))")
   }
 }
 
-/// Writes all bytes; answers the system's reason where it does not take them.
+/// Writes all bytes. Returns the system's reason if it refuses them.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
   var sent = 0
   while sent < bytes.count {
@@ -47,24 +47,24 @@ func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? 
   return nil
 }
 
-/// The system's reason behind an error of Foundation.
+/// The system's reason in an error of Foundation.
 package func reason(of error: any Error) -> String {
   let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
   return cause.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
 }
 
-/// Writes text to the standard output; throws where it does not take it.
+/// Writes text to standard output. Throws if that fails.
 package func writeOut(_ text: String) throws(ArenaError) {
   if let reason = Array(text.utf8).withUnsafeBytes({ writeAll($0, to: 1) }) {
     throw ArenaError("the standard output cannot be written: \(reason)", kind: .lack)
   }
 }
 
-/// Writes text to the standard error; what that does not take is lost.
+/// Writes text to standard error. A failure is ignored.
 package func writeError(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: 2) } }
 
-/// Refuses places for files, some of which may not be wanted: one that another has, the file of games or one of these, that
-/// holds something else, or whose folder cannot be written.
+/// Refuses places for files; `nil` stands for a file that is not wanted. A place is refused if another file of the run
+/// has it, if it holds something else, or if its folder cannot be written.
 package func checkPlaces(
   _ places: KeyValuePairs<String, String?>, besides games: String? = nil, force: Bool
 ) throws(ArenaError) {
@@ -100,14 +100,14 @@ package final class LineReader {
   package let path: String
   /// The number of the line read last, from 1.
   package private(set) var line = 0
-  /// Bytes of the whole lines that were read.
+  /// The number of bytes of the complete lines read so far.
   private(set) var wholeBytes = 0
   private let handle: FileHandle
   private var buffer: [UInt8] = []
   private var last = 0..<0
   private var head = 0
 
-  /// Opens a file; `-` is the standard input.
+  /// Opens a file; `-` is standard input.
   package init(_ path: String) throws(ArenaError) {
     self.path = path
     handle = try path == "-" ? .standardInput : openFile(path)
@@ -118,18 +118,18 @@ package final class LineReader {
   /// An error in the line read last.
   package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
 
-  /// What is left after the last whole line.
+  /// The rest after the last complete line.
   package var rest: ArraySlice<UInt8> { buffer[head...] }
 
-  /// The line read last, with its end; until the next is read.
+  /// The line read last, with its end. Valid until the next line is read.
   var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
-  /// Lines are looked at where they lie: nothing moves before the next is read.
+  /// Lines are read in place: no bytes move before the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     buffer.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[range]) }
   }
 
-  /// The next whole line without its end, until another is read; `nil` at the end.
+  /// The next complete line without its end, valid until another is read; `nil` at the end.
   package func next() throws(ArenaError) -> UnsafeRawBufferPointer? {
     var searched = head
     while true {
@@ -153,7 +153,7 @@ package final class LineReader {
     }
   }
 
-  /// Reads on; `false` at the end.
+  /// Reads more bytes; `false` at the end.
   private func fill() throws(ArenaError) -> Bool {
     do {
       guard let data = try handle.read(upToCount: 1 << 20), !data.isEmpty else { return false }

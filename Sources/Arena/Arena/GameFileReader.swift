@@ -3,17 +3,17 @@ import Foundation
 import Records
 import TicTacToe
 
-/// A file of games as it is read: header, then game by game, then the footer if the run was finished.
+/// Reads a file of games: header, then game by game, then the footer if the run was finished.
 package final class GameFileReader {
-  /// What the header says.
+  /// The configuration in the header.
   package private(set) var configuration = RunConfiguration()
-  /// The hash of what was read.
+  /// The hash of the lines read so far.
   private(set) var hash = GameHash(header: "")
-  /// The footer, once it was reached.
+  /// The footer, once it has been read.
   private(set) var footer: JSON?
   /// Whether the end or the footer was reached.
   private(set) var isAtEnd = false
-  /// The file, whose whole lines were read.
+  /// The file; its complete lines have been read.
   let lines: LineReader
   /// The index that the next game must have.
   private var index = 0

@@ -1,22 +1,22 @@
 import Base
 import TicTacToe
 
-/// Who may still meet whom, at most 64 players: a graph in which rounds are perfect matchings.
+/// Which players may still meet, for at most 64 players: a graph. A round is a perfect matching of it.
 struct MeetingGraph: Sendable, Hashable {
-  /// By player, a bit for everyone still to be met.
+  /// For each player, a bit for every player still to meet.
   private(set) var neighbours: [UInt64]
 
-  /// A round: by player, whom it meets.
+  /// A round: for each player, the opponent.
   typealias Round = [Int]
 
-  /// Nobody has met; the number of players is even.
+  /// A graph in which no players have met. The number of players is even.
   init(complete count: Int) {
     precondition(count % 2 == 0 && (2...64).contains(count), "\(count) players")
     let all: UInt64 = count == 64 ? .max : (1 << UInt64(count)) - 1
     neighbours = (0..<count).map { all & ~(1 << UInt64($0)) }
   }
 
-  /// Everyone against everyone in `count` − 1 rounds, by the circle method: one stays, the others go round.
+  /// A round robin in `count` − 1 rounds by the circle method: one player stays, the others rotate.
   static func allRounds(_ count: Int) -> [Round] {
     let circle = count - 1
     return (0..<circle).map { turn in
@@ -33,7 +33,7 @@ struct MeetingGraph: Sendable, Hashable {
   /// Whether two have not met.
   func contains(_ a: Int, _ b: Int) -> Bool { neighbours[a] >> UInt64(b) & 1 == 1 }
 
-  /// Takes the pairs of a round out.
+  /// Removes the pairs of a round.
   mutating func remove(_ round: Round) {
     for (player, other) in round.enumerated() { neighbours[player] &= ~(1 << UInt64(other)) }
   }
@@ -45,9 +45,9 @@ struct MeetingGraph: Sendable, Hashable {
     return copy
   }
 
-  /// The round in which the first of `order` meets the first it can, then the next one left, and so on, going back
-  /// where that would leave others without a pairing; `nil` if there is no round at all. O(n⁵) at worst, microseconds
-  /// in practice.
+  /// The round in which the first of `order` meets the first player it can, then the next one left, and so on. The
+  /// search goes back where a choice would leave others without a pairing; `nil` if there is no round at all. O(n⁵) at
+  /// worst, microseconds in practice.
   func firstRound(in order: [Int]) -> Round? {
     var left: UInt64 = order.reduce(0) { $0 | 1 << UInt64($1) }
     guard var round = perfectMatching(among: left, order: order) else { return nil }
@@ -66,7 +66,8 @@ struct MeetingGraph: Sendable, Hashable {
     return round
   }
 
-  /// So many rounds in which nobody meets twice, if they are found by `budget` matchings; the same ones every time.
+  /// A number of rounds in which nobody meets twice, if `budget` matchings are enough to find them. The result is
+  /// always the same.
   func rounds(_ count: Int, budget: Int = 400) -> [Round]? {
     var left = budget
     var generator = SplitMix64(seed: UInt64(count))
@@ -75,7 +76,7 @@ struct MeetingGraph: Sendable, Hashable {
 
   private func rounds(_ count: Int, _ budget: inout Int, _ generator: inout SplitMix64) -> [Round]? {
     if count == 0 { return [] }
-    // What is left of a full schedule gets scarce at its end: there another choice of a round helps.
+    // The rest of a full schedule gets scarce at its end. There another choice of a round helps.
     for _ in 0..<(count > 5 ? 1 : 6) where budget > 0 {
       budget -= 1
       var order = Array(neighbours.indices)
@@ -91,15 +92,15 @@ struct MeetingGraph: Sendable, Hashable {
 
   // MARK: - Matching
 
-  /// Pairs all of `members` with someone they have not met, or `nil`; O(n³).
+  /// Pairs each of `members` with a player they have not met, or returns `nil`; O(n³).
   ///
-  /// Source: J. Edmonds, "Paths, trees, and flowers", Canadian Journal of Mathematics 17, 1965: a path between two
-  /// unpaired players that alternates between free and paired edges makes one pair more; odd circles on the way are
-  /// shrunk to their base.
+  /// Source: J. Edmonds, "Paths, trees, and flowers", Canadian Journal of Mathematics 17, 1965. A path between two
+  /// unpaired players that alternates between free and paired edges gives one more pair. Odd cycles on the way are
+  /// contracted to their base.
   func perfectMatching(among members: UInt64, order: [Int]) -> Round? {
     var search = BlossomSearch(neighbours: neighbours.map { $0 & members })
     for player in order where members >> UInt64(player) & 1 == 1 && search.mate[player] < 0 {
-      // A neighbour that is free already spares the search.
+      // A free neighbour saves the search.
       let free = order.first { search.mate[$0] < 0 && search.neighbours[player] >> UInt64($0) & 1 == 1 }
       if let free {
         (search.mate[player], search.mate[free]) = (free, player)
@@ -114,7 +115,7 @@ struct MeetingGraph: Sendable, Hashable {
 /// The state of one search for a perfect matching.
 private struct BlossomSearch {
   let neighbours: [UInt64]
-  /// By player its partner, −1 for none.
+  /// For each player its partner, −1 for none.
   var mate: [Int]
   private var parent: [Int] = []
   private var base: [Int] = []
@@ -126,7 +127,7 @@ private struct BlossomSearch {
     mate = .init(repeating: -1, count: neighbours.count)
   }
 
-  /// Finds an alternating path from an unpaired player to another and turns it over.
+  /// Finds an alternating path from an unpaired player to another, and flips it.
   mutating func augment(from root: Int) -> Bool {
     parent = .init(repeating: -1, count: neighbours.count)
     base = Array(neighbours.indices)
@@ -158,7 +159,7 @@ private struct BlossomSearch {
     return false
   }
 
-  /// Makes an odd circle one: all of it gets the base where its two sides part.
+  /// Contracts an odd cycle: all its players get the base at which its two sides meet.
   private mutating func shrink(_ a: Int, _ b: Int) {
     let top = commonBase(a, b)
     var isInside = [Bool](repeating: false, count: neighbours.count)
@@ -201,7 +202,7 @@ private struct BlossomSearch {
     }
   }
 
-  /// Pairs along the path that ends at `last`.
+  /// Pairs the players along the path that ends at `last`.
   private mutating func turnOver(_ last: Int) {
     var player = last
     while player >= 0 {

@@ -2,8 +2,8 @@ import Base
 import Opponents
 import TicTacToe
 
-/// Teaches `menace` game by game and measures it exactly as it goes: its boxes frozen, against every game of random and
-/// of perfect play.
+/// Teaches `menace` game by game and measures it exactly on the way, with its boxes frozen, against random and perfect
+/// play.
 package struct MenaceTraining: Sendable {
   /// A point of the curve.
   package struct Point: Sendable, Hashable {
@@ -11,22 +11,23 @@ package struct MenaceTraining: Sendable {
     package let games: Int
     /// The exact mean score over both seats against `random`.
     package let againstRandom: Double
-    /// Likewise against `perfect`; ½ is the most there is.
+    /// The same against `perfect`; ½ is the maximum.
     package let againstPerfect: Double
   }
 
-  /// The boxes as they are now.
+  /// The current boxes.
   package private(set) var menace: Menace
   /// The curve so far.
   package private(set) var curve: [Point] = []
 
-  /// Begins with boxes and measures them.
+  /// Starts with boxes, and measures them.
   package init(_ menace: Menace) {
     self.menace = menace
     measure()
   }
 
-  /// Plays games with seats changing after each, against the teachers in turn, measuring after every `interval` games.
+  /// Plays games against the teachers in turn, with seats swapped after each game. Measures after every `interval`
+  /// games.
   package mutating func train(
     against teachers: [any MemorylessOpponent], games: Int, seed: UInt64, measuringEvery interval: Int
   ) {
@@ -38,7 +39,7 @@ package struct MenaceTraining: Sendable {
       let teacher = BoardPlayer.table(tables[game / 2 % tables.count])
       let (x, o): (BoardPlayer, BoardPlayer) =
         game % 2 == 0 ? (.learner(learner), teacher) : (teacher, .learner(learner))
-      // Nothing here can be refused by the system.
+      // The system can refuse nothing here.
       _ = try? playGame(x: x, o: o, opening: .none, stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {
         menace = taught

@@ -36,7 +36,7 @@ package struct Opening: Sendable, Hashable {
       }
       start = read
       words.removeFirst(hasSide ? 2 : 1)
-      // The other fields of an EPD say nothing here.
+      // The other fields of an EPD are ignored.
       if words.first == "-" { words = Array(words.drop { $0 != "moves" }) }
     }
     if words.first == "moves" || words.first == "startpos" { words.removeFirst() }
@@ -57,13 +57,13 @@ package struct Opening: Sendable, Hashable {
   }
 }
 
-/// Where openings come from; every pair of games has one, the same for all pairings of a round.
+/// The source of openings. Each pair of games has one, the same for all pairings of a round.
 package enum Openings: Sendable, Hashable {
   /// The empty board.
   case none
-  /// So many random moves, other ones for each pair of games.
+  /// A number of random moves, different for each pair of games.
   case random(plies: Int)
-  /// A list, in turn.
+  /// The entries of a list, in turn.
   case list([Opening])
 
   /// The most lines of a file of openings.
@@ -72,7 +72,7 @@ package enum Openings: Sendable, Hashable {
   /// Reads `random:N` or the lines of a file; `#` begins a remark.
   package init(argument: String) throws(ArenaError) {
     if argument.hasPrefix("random:") {
-      // Past four plies some random openings would be finished games.
+      // With more than four plies some random openings would be finished games.
       guard let plies = Int(argument.dropFirst(7)), (0...4).contains(plies) else {
         throw ArenaError("--openings '\(argument)': random:0 to random:4")
       }
@@ -120,7 +120,7 @@ package enum Openings: Sendable, Hashable {
     self = .list(list)
   }
 
-  /// Where a pair of games starts, before the moves of its opening.
+  /// The position in which a pair of games starts, before the moves of its opening.
   func start(pair: Int) -> Position { if case .list(let list) = self { list[pair % list.count].start } else { .start } }
 
   /// The opening of a pair of games.
@@ -129,7 +129,7 @@ package enum Openings: Sendable, Hashable {
     case .none: return .none
     case .list(let list): return list[pair % list.count]
     case .random(let plies):
-      // Another stream than the games' own: their seeds are the plain one.
+      // Not the stream of the games themselves, whose seed is the plain one.
       var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
       var opening = Opening.none
       var position = Position.start

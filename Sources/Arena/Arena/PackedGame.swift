@@ -1,11 +1,11 @@
 import TicTacToe
 
-/// A finished game of the arena in eight bytes; why a forfeit was one is kept beside it.
+/// A finished game of the arena in eight bytes. The reason of a forfeit is kept elsewhere.
 package struct PackedGame: Sendable, Hashable {
   /// Four bits a move from bit 0, count at bit 36, result at bit 40, termination at bit 42.
   package private(set) var bits: UInt64
 
-  /// A game of its bits; 0 stands for none.
+  /// Makes a game from its bits; 0 stands for none.
   @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
@@ -50,10 +50,10 @@ package struct PackedGame: Sendable, Hashable {
   /// What ended it.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
 
-  /// Whether its first moves are these.
+  /// Whether the game begins with these moves.
   func begins(with opening: [Square]) -> Bool { moves.starts(with: opening) }
 
-  /// Whether the moves are legal, none comes after the end, and the result follows from them or from a forfeit.
+  /// Whether the moves are legal, no move comes after the end, and the result follows from the moves or from a forfeit.
   func isLegal(from start: Position) -> Bool {
     var position = start
     for square in moves {

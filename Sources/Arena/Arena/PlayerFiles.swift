@@ -2,9 +2,9 @@ import Base
 import Foundation
 import TicTacToe
 
-/// The files behind a player's name: headers keep their hashes and not where they lie.
+/// The files behind a player's name. Headers keep their hashes, but not their folders.
 extension PlayerSpec {
-  /// What stands for the folders that were left out.
+  /// The text that replaces a folder.
   fileprivate static let ellipsis = "…/"
 
   /// The player without folders, as headers and records name it: `cmd:/home/me/bot --book=/tmp/b` is
@@ -23,7 +23,7 @@ extension PlayerSpec {
     return option + ellipsis + (path.split(separator: "/").last ?? "")
   }
 
-  /// A word's option (`--book=`, or nothing) and what may be a path.
+  /// The option of a word (`--book=`, or nothing), and the part that may be a path.
   private static func parts(of word: String) -> (option: String, path: String) {
     guard word.hasPrefix("-"), let sign = word.firstIndex(of: "=") else { return ("", word) }
     return (String(word[...sign]), String(word[word.index(after: sign)...]))
@@ -42,7 +42,7 @@ extension PlayerSpec {
     if case .engine = self { .engine(words) } else { .menace(file: words[0]) }
   }
 
-  /// The hashes of the files that the words name: the program, and whatever looks like a file and is one.
+  /// The hashes of the files that the words name: the program, and every word that looks like a file and is one.
   fileprivate func fileHashes(in folder: String?) throws(ArenaError) -> [RunConfiguration.Entrant.File] {
     var files: [RunConfiguration.Entrant.File] = []
     for (number, word) in words.enumerated() {
@@ -59,7 +59,7 @@ extension PlayerSpec {
     return files
   }
 
-  /// The player with its files where they are now: each of them is looked for by name and hash in `folders`.
+  /// The player with its files at their present places. Each file is looked up by name and hash in `folders`.
   fileprivate func located(_ files: [RunConfiguration.Entrant.File], in folders: [String]) throws(ArenaError)
     -> PlayerSpec
   {
@@ -76,7 +76,7 @@ extension PlayerSpec {
       }
       let candidates = folders.map { "\($0)/\(name)" }
       var match: String?
-      // As it is found anyway, then in the folders.
+      // First where the system would find it, then in the folders.
       let plain = number == 0 && isEngine ? PlayerSpec.program(name) : isElsewhere ? nil : name
       if let plain, try PlayerSpec.hash(of: plain) == hash { match = isElsewhere ? plain : name }
       for candidate in candidates where match == nil {
@@ -92,7 +92,7 @@ extension PlayerSpec {
     return words.isEmpty ? self : replacing(found)
   }
 
-  /// The file that a command's first word starts.
+  /// The file that the first word of a command starts.
   private static func program(_ name: String) -> String? {
     if name.contains("/") { return name }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -117,7 +117,7 @@ extension RunConfiguration.Entrant {
   /// The hashes of the files that the player's words name.
   func fileHashes() throws(ArenaError) -> [File] { try spec.fileHashes(in: engine.folder) }
 
-  /// The player with its files and its folder where they are now.
+  /// The player with its files and its folder at their present places.
   func located(in folders: [String]) throws(ArenaError) -> RunConfiguration.Entrant {
     var copy = self
     copy.spec = try spec.located(files, in: folders)

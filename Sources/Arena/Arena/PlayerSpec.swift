@@ -2,7 +2,7 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// A player as arguments and headers name it.
+/// A player as arguments and headers write it.
 package enum PlayerSpec: Sendable, Hashable {
   /// A player without memory that has a name of its own.
   case simple(SimpleOpponent)
@@ -24,7 +24,7 @@ package enum PlayerSpec: Sendable, Hashable {
 
   /// The players without memory, for messages.
   package static let memoryless = SimpleOpponent.allCases.map(\.name).joined(separator: ", ") + ", levels:1–6"
-  /// What may be written, for messages.
+  /// All players that may be written, for messages.
   package static let allowed = memoryless + ", mcts:N, menace[:FILE], adaptive, cmd:COMMAND"
 
   /// Reads a player's name.
@@ -60,7 +60,7 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// Splits a command at blanks; quotes hold words together, a backslash takes the next character as it is.
+  /// Splits a command at blanks. Quotes hold words together; a backslash takes the next character literally.
   static func words(of command: String) throws(ArenaError) -> [String] {
     var words: [String] = []
     var word: String?
@@ -89,7 +89,7 @@ package enum PlayerSpec: Sendable, Hashable {
     return words
   }
 
-  /// The player's name as it is written in headers; reading it gives the same player.
+  /// The player's name as headers write it. Reading it gives the same player.
   package var text: String {
     switch self {
     case .simple(let player): player.rawValue
@@ -109,7 +109,7 @@ package enum PlayerSpec: Sendable, Hashable {
   /// Whether it is another program.
   package var isEngine: Bool { if case .engine = self { true } else { false } }
 
-  /// Whether games change it.
+  /// Whether the player learns from games.
   package var isLearner: Bool {
     switch self {
     case .menace, .adaptive: true
@@ -120,7 +120,7 @@ package enum PlayerSpec: Sendable, Hashable {
   /// Whether it searches, which takes time.
   package var isSearch: Bool { if case .mcts = self { true } else { false } }
 
-  /// The memoryless player of this name, if it is one; with `freezing`, those that learn are as they stand now.
+  /// The memoryless player of this name, if it is one. With `freezing`, learning players count as they are now.
   package func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {
     switch self {
     case .simple(let player): return player
@@ -130,13 +130,13 @@ package enum PlayerSpec: Sendable, Hashable {
     }
   }
 
-  /// The player of this name that keeps no state between moves, if it is one of ours.
+  /// The player of this name, if it is one of Alina's and keeps no state between moves.
   package func stateless() throws(ArenaError) -> (any Opponent)? {
     if case .mcts(let count) = self { return MonteCarloOpponent(simulations: count) }
     return try memoryless(freezing: true)
   }
 
-  /// The learning player of this name at the start of its life, or with the boxes of its file.
+  /// The learning player of this name, new or with the boxes of its file.
   package func learner() throws(ArenaError) -> (any LearningOpponent)? {
     switch self {
     case .menace(let file?): return try MatchboxFile.load(file)

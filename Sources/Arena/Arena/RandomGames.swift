@@ -1,13 +1,13 @@
 import TicTacToe
 
-/// Random games as fast as they can be played: every move is drawn and made, no branch depends on a draw.
+/// Random games, as fast as possible: every move is drawn and made, and no branch depends on a draw.
 ///
 /// Each game has one number of the seed's stream, from which each move takes its share by multiplication; the cells are
 /// kept in a word of four-bit digits and the chosen one is swapped to the end. `baseline.c` does the same in C.
 struct RandomGames: ~Copyable {
-  /// By mask, 1 where it holds a line.
+  /// For each mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// By the ply of the first line, 10 for none: what a packed game holds beside its moves.
+  /// For the ply of the first line (10 for none), the bits of a packed game besides its moves.
   private let packed = UnsafeMutablePointer<UInt64>.allocate(capacity: 11)
 
   init() {
@@ -59,7 +59,7 @@ struct RandomGames: ~Copyable {
     ends |= line[Int(truncatingIfNeeded: o)] &<< 8
     ply(8, &x)
     ends |= line[Int(truncatingIfNeeded: x)] &<< 9
-    // The first end counts; a draw has nine moves as well.
+    // The first end counts; a draw also has nine moves.
     let end = UInt64(truncatingIfNeeded: ends.trailingZeroBitCount)
     let length = end &- end / 10
     let played = sequence & ((1 &<< (4 &* length)) &- 1)

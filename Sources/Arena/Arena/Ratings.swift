@@ -1,14 +1,14 @@
 import Foundation
 
-/// How strong a player is beside the others of a tournament.
+/// The strength of a player compared with the others of a tournament.
 package struct Rating: Sendable, Hashable {
   /// Elo above or below the mean of all.
   package var elo: Double
   /// Half the width of its 95 % interval, against the mean of all.
   package var error: Double
 
-  /// The ratings under which the results are most likely, a draw being half a win and half a loss; each pairing counts
-  /// with one drawn game more, so that they are finite.
+  /// The ratings that make the results most likely. A draw counts as half a win and half a loss. Each pairing counts
+  /// one extra drawn game, so the ratings are finite.
   ///
   /// Source: D. R. Hunter, "MM algorithms for generalized Bradley–Terry models", Annals of Statistics 32, 2004.
   static func joint(_ results: [RunReport.Result], players: Int) -> [Rating] {
@@ -36,7 +36,7 @@ package struct Rating: Sendable, Hashable {
     let scale: Double = 400 / log(10)
     let mean = strength.reduce(0) { $0 + log($1) } / Double(players)
     return (0..<players).map { player in
-      // The information that its own games hold of its rating.
+      // The information that the player's own games give about its rating.
       let information = (0..<players).reduce(0) { sum, other in
         let score = strength[player] / (strength[player] + strength[other])
         return sum + games[player][other] * score * (1 - score)

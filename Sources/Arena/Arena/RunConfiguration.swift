@@ -10,17 +10,17 @@ package enum Format: String, Sendable, Hashable, CaseIterable {
   case roundRobin = "round-robin"
   /// The first player against each other one.
   case gauntlet
-  /// Rounds between players of like score, no pairing twice.
+  /// Rounds between players of similar score; no pairing comes twice.
   case swiss
   /// The loser of each match is out.
   case knockout
 }
 
-/// A share of the games of a run, of so many that are of like size.
+/// One of several shares of a run's games, of similar size.
 package struct Shard: Sendable, Hashable {
-  /// Which, from 1.
+  /// The number of the share, from 1.
   package var number: Int
-  /// Of how many.
+  /// The number of shares.
   package var count: Int
 
   /// Reads `3/16`.
@@ -32,28 +32,28 @@ package struct Shard: Sendable, Hashable {
     (number, count) = (parts[0], parts[1])
   }
 
-  /// As it is read.
+  /// The form that `init` reads.
   package var text: String { "\(number)/\(count)" }
 }
 
-/// Everything that decides what games are played; what is written in the header of a file of games.
+/// Everything that decides which games are played. The header of a file of games holds it.
 package struct RunConfiguration: Sendable, Hashable {
-  /// A player and what was found behind its name.
+  /// A player, and what its name stands for.
   package struct Entrant: Sendable, Hashable {
-    /// The name it was given by.
+    /// The name in the arguments.
     package var spec: PlayerSpec
-    /// What an engine calls itself.
+    /// The name that an engine gives itself.
     package var id: String?
-    /// How it is run, if it is an engine.
+    /// The settings of an engine.
     package var engine = EngineSettings()
-    /// The files its name names: an engine's program and its arguments, a set of matchboxes.
+    /// The files that the name stands for: an engine's program and arguments, a set of matchboxes.
     package var files: [File] = []
 
-    /// A file that a word of the player's name stands for.
+    /// A file that one word of the player's name stands for.
     package struct File: Sendable, Hashable {
       /// The number of the word, from 0.
       package var word: Int
-      /// The hash of what is in it.
+      /// The hash of its content.
       package var sha256: String
     }
 
@@ -83,15 +83,15 @@ package struct RunConfiguration: Sendable, Hashable {
   package var seed: UInt64 = 0
   /// The players.
   package var entrants: [Entrant] = []
-  /// Where games begin.
+  /// The openings.
   package var openings = Openings.none
   /// The test that may end a match early.
   package var sprt: SPRT?
-  /// How long engines think.
+  /// The time limit of engines.
   package var time = TimeLimit()
-  /// Whether learning players do not learn.
+  /// Whether learning players are frozen.
   package var isFrozen = false
-  /// Which share of the games is played; all without one.
+  /// The share of the games to play; all games without one.
   package var shard: Shard?
   /// The date written in records.
   package var date = "????.??.??"
@@ -101,7 +101,7 @@ package struct RunConfiguration: Sendable, Hashable {
   /// The most games of a pairing.
   package static let gameLimit = 1_000_000_000
 
-  /// A configuration with nobody in it.
+  /// A configuration without players.
   package init() {}
 
   /// Whether the same arguments give the same games.
@@ -125,7 +125,7 @@ package struct RunConfiguration: Sendable, Hashable {
       command: command, guardExecutable: guardExecutable, time: settings.time ?? time, seed: seed, settings: settings)
   }
 
-  /// Refuses what cannot be played.
+  /// Refuses a configuration that cannot be played.
   package func validate() throws(ArenaError) {
     let count = entrants.count
     guard count >= 2, count <= RunConfiguration.playerLimit else {
@@ -160,7 +160,7 @@ package struct RunConfiguration: Sendable, Hashable {
 
   /// The header as one line of JSON, without the line end.
   package var headerLine: String {
-    // A header that was changed by hand does not fit its own hash.
+    // A header that was changed by hand does not match its own hash.
     var members = members
     members.add("check", .string(String(SHA256.hash(JSON.object(members).text.utf8).hex.prefix(16))))
     return JSON.object(members).text
@@ -250,7 +250,7 @@ package struct RunConfiguration: Sendable, Hashable {
     try validate()
   }
 
-  /// Where another configuration differs, by the names of the header.
+  /// The names of the header's members in which another configuration differs.
   package func differences(from other: RunConfiguration) -> [String] {
     func compare(_ mine: JSONObject, _ theirs: JSONObject, _ whose: String = "") -> [String] {
       func text(_ value: JSON?) -> String { value.map { $0.string ?? $0.text } ?? "none" }

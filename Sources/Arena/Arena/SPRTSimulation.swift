@@ -2,9 +2,9 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Tests played with pairs drawn by lot, to see how often they err and how long they take.
+/// Tests with randomly drawn pairs, to see how often they err and how long they take.
 package struct SPRTSimulation: Sendable {
-  /// What the tests said, and how many pairs they took.
+  /// The verdicts of the tests, and the pairs they took.
   package struct Result: Sendable {
     /// Tests that accepted the lower difference.
     package var h0 = 0
@@ -15,7 +15,7 @@ package struct SPRTSimulation: Sendable {
   }
 
   private let test: SPRT
-  /// The chances of 0, ½, 1, 1½ and 2 points, each with those before it.
+  /// The cumulative chances of 0, ½, 1, 1½ and 2 points.
   private let sums: [Double]
 
   /// Prepares tests of pairs with these chances of 0, ½, 1, 1½ and 2 points.
@@ -24,8 +24,8 @@ package struct SPRTSimulation: Sendable {
     sums = chances.indices.map { chances[...$0].reduce(0, +) }
   }
 
-  /// The chances of pairs in which a share is level and the rest makes up a difference in the test's Elo, a fifth of it by
-  /// whole points; `nil` where the rest cannot.
+  /// The chances of pairs of which a share is level. The rest makes up a difference in the test's Elo, a fifth of it by
+  /// whole points; `nil` if the rest is too small for that.
   package static func chances(level: Double, elo: Double, of test: SPRT) -> [Double]? {
     let rest = 1 - level
     // A fifth of the rest are pairs of 0 or 2 points: ±½ of a game's score, the others ±¼.

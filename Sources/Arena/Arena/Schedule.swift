@@ -1,16 +1,16 @@
-/// Two players who meet; the first has X in the first game of each pair.
+/// Two players that meet. The first has X in the first game of each pair.
 struct Pairing: Sendable, Hashable {
   var a: Int
   var b: Int
 }
 
-/// Games that can be played without knowing each other's results.
+/// Games that do not depend on each other's results.
 struct Stage: Sendable {
   /// The index of its first game.
   var firstGame: Int
   /// The index of its first pair of games, for openings.
   var firstRound: Int
-  /// Who meets; games go round all pairings before they come back to the first.
+  /// The pairings. Games go through all pairings before they return to the first.
   var pairings: [Pairing]
   /// Pairs of games of each pairing.
   var rounds: Int
@@ -54,7 +54,7 @@ struct Schedule: Sendable {
     var pairs = 0
     var difference = 0
     var winner: Int?
-    /// Whether it was still level after the last pair, and the order of entry decided.
+    /// Whether the match was still level after the last pair, so that the order of entry decided.
     var bySeed = false
   }
 
@@ -62,19 +62,19 @@ struct Schedule: Sendable {
   private var nextGame = 0
   private var nextRound = 0
   private var stagesMade = 0
-  /// Swiss: twice the points of games, a bye counting as won; opponents met; byes.
+  /// Swiss: twice the points of each player (a bye counts as won), the opponents met, and the byes.
   private(set) var points: [Int]
   private(set) var met: [[Int]]
   private(set) var byes: Set<Int> = []
   private var unmet: MeetingGraph
-  /// Swiss: rounds that can be played to the end whatever happens.
+  /// Swiss: the number of rounds that can always be played.
   private var reserve: [MeetingGraph.Round] = []
   /// Knockout.
   private(set) var matches: [Match] = []
   private var survivors: [Int]
   private var current: [Int] = []
 
-  /// A level knockout match goes on pair by pair, so many more at most.
+  /// The most extra pairs of a level knockout match.
   static let extraPairs = 4
 
   init(_ configuration: RunConfiguration) {
@@ -86,7 +86,7 @@ struct Schedule: Sendable {
     unmet = MeetingGraph(complete: count + count % 2)
   }
 
-  /// The games known beforehand; `nil` where results decide how many there are.
+  /// The number of games, if it is known beforehand; `nil` if results decide it.
   static func totalGames(_ configuration: RunConfiguration) -> Int? {
     let count = configuration.entrants.count
     switch configuration.format {
@@ -123,7 +123,7 @@ struct Schedule: Sendable {
     return stage
   }
 
-  /// Takes in the results of a stage: twice the first player's points by pairing.
+  /// Takes the results of a stage: twice the first player's points by pairing.
   mutating func finish(_ stage: Stage, doubledPoints: [Int]) {
     for (number, pairing) in stage.pairings.enumerated() {
       let (doubled, games) = (doubledPoints[number], stage.rounds * 2)
@@ -148,8 +148,8 @@ struct Schedule: Sendable {
   /// The sum of the points of a player's opponents.
   func buchholz(_ player: Int) -> Int { met[player].reduce(0) { $0 + points[$1] } }
 
-  /// Players in order of merit, equals by entry: in a knockout by the round in which they were beaten, else by points
-  /// and then Buchholz.
+  /// Players in order of merit: in a knockout by the round in which they were beaten, otherwise by points and then
+  /// Buchholz. The order of entry breaks ties.
   var standings: [Int] {
     var merit = points.indices.map { (points[$0], buchholz($0)) }
     if configuration.format == .knockout {
@@ -163,15 +163,16 @@ struct Schedule: Sendable {
 
   /// The next round of a Swiss tournament: from the top, each player meets the next it has not met.
   ///
-  /// Nobody meets twice, and nobody has a second bye (a bye is meeting an absent player). Late in a tournament a round
-  /// can leave none for those after it; hence a way to the end is known before a round is played.
+  /// Nobody meets twice, and nobody has a second bye (a bye is a meeting with an absent player). Late in a tournament a
+  /// round can leave no round for the time after it. Therefore a way to the end is known before a round is played.
   private mutating func swissRound() -> [Pairing] {
     let absent = points.count % 2 == 1 ? [points.count] : []
     let order = standings + absent
     let left = configuration.rounds - stagesMade
     if stagesMade == 0 { reserve = Array(MeetingGraph.allRounds(order.count).prefix(left)) }
     var round = unmet.firstRound(in: order)
-    // While everyone has half the others before it there is always a round (Dirac 1952); past that one is looked for.
+    // While every player still has half of the others to meet, there is always a round (Dirac 1952). After that the
+    // round is searched for.
     if configuration.rounds > order.count / 2 {
       if let wish = round, let rest = unmet.without(wish).rounds(left - 1) {
         reserve = rest
@@ -193,8 +194,8 @@ struct Schedule: Sendable {
     return pairings
   }
 
-  /// How far apart in the standings those are who meet in a round; squared, so that one far pair weighs more than some
-  /// near ones.
+  /// The sum of the squared distances in the standings between players that meet in a round. Squares make one far pair
+  /// weigh more than several near ones.
   private func distance(_ round: MeetingGraph.Round, _ order: [Int]) -> Int {
     var place = order
     for (index, player) in order.enumerated() { place[player] = index }
@@ -202,7 +203,7 @@ struct Schedule: Sendable {
   }
 
   private mutating func knockoutRound() -> [Pairing] {
-    // Level matches go on; a new round begins when all are decided.
+    // Level matches go on. A new round begins when all matches are decided.
     current = matches.indices.filter { matches[$0].winner == nil }
     if current.isEmpty {
       if let last = matches.last {
@@ -212,7 +213,8 @@ struct Schedule: Sendable {
         survivors.removeAll { losers.contains($0) }
       }
       guard survivors.count > 1 else { return [] }
-      // The field shrinks to a power of two first; the best seeds wait, best meets last.
+      // The first round brings the number of players to a power of two: the best seeds wait. Then the best players meet
+      // as late as possible.
       var size = 1
       while size * 2 < survivors.count { size *= 2 }
       let playing = Array(survivors.suffix(2 * (survivors.count - size)))

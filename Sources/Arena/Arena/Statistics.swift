@@ -29,7 +29,7 @@ package struct Tally: Sendable, Hashable {
   }
 }
 
-/// What one player did against another: by seat, and by pairs of games from the same opening with seats swapped.
+/// The results of one player against another: by seat, and by pairs of games from the same opening with seats swapped.
 package struct PairingStatistics: Sendable, Hashable {
   /// The first player's games as X.
   package var asX = Tally()
@@ -58,13 +58,13 @@ package struct PairingStatistics: Sendable, Hashable {
   }
 }
 
-/// A logistic bound or value in Elo; bounds stand where a side never scored.
+/// A value or a bound in logistic Elo. A bound stands where one side never scored.
 package enum Elo: Sendable, Hashable {
   /// A value.
   case exactly(Double)
-  /// At least so much: the other side never scored.
+  /// A lower bound: the other side never scored.
   case atLeast(Double)
-  /// At most so much: this side never scored.
+  /// An upper bound: this side never scored.
   case atMost(Double)
   /// Nothing is known.
   case unknown
@@ -79,7 +79,7 @@ package enum Elo: Sendable, Hashable {
     }
   }
 
-  /// Two decimals with a sign.
+  /// Formats with two decimals and a sign.
   static func signed(_ value: Double) -> String { String(format: "%+.2f", value == 0 ? 0 : value) }
 
   /// The Elo difference of a score strictly between 0 and 1.
@@ -171,7 +171,7 @@ package struct Estimate: Sendable, Hashable {
 
 /// A sequential probability ratio test of two logistic Elo differences.
 package struct SPRT: Sendable, Hashable {
-  /// What a pair or a game is taken for.
+  /// The unit of observation.
   package enum Model: String, Sendable, Hashable, CaseIterable {
     /// Pairs of games, five scores.
     case pentanomial
@@ -181,13 +181,13 @@ package struct SPRT: Sendable, Hashable {
     case normalised
   }
 
-  /// What the test says.
+  /// The verdict of the test.
   package enum Verdict: String, Sendable, Hashable {
     /// The lower difference is accepted.
     case h0 = "H0"
     /// The higher difference is accepted.
     case h1 = "H1"
-    /// Neither yet.
+    /// No verdict yet.
     case inconclusive
   }
 
@@ -195,11 +195,11 @@ package struct SPRT: Sendable, Hashable {
   package var elo0: Double
   /// The higher Elo difference.
   package var elo1: Double
-  /// The chance to accept the higher though the lower is true.
+  /// The chance of accepting the higher difference when the lower is true.
   package var alpha: Double
-  /// The chance to accept the lower though the higher is true.
+  /// The chance of accepting the lower difference when the higher is true.
   package var beta: Double
-  /// What is counted.
+  /// The unit that is counted.
   package var model: Model
 
   /// Makes a test.
@@ -207,7 +207,7 @@ package struct SPRT: Sendable, Hashable {
     (self.elo0, self.elo1, self.alpha, self.beta, self.model) = (elo0, elo1, alpha, beta, model)
   }
 
-  /// The test as a header has it.
+  /// The test as a header writes it.
   var json: JSON {
     [
       "elo0": .double(elo0), "elo1": .double(elo1), "alpha": .double(alpha), "beta": .double(beta),
@@ -215,7 +215,7 @@ package struct SPRT: Sendable, Hashable {
     ]
   }
 
-  /// Reads what a header has; `nil` where a member is missing or wrong.
+  /// Reads the test from a header; `nil` if a member is missing or wrong.
   init?(_ json: JSON) {
     guard let elo0 = json["elo0"]?.number, let elo1 = json["elo1"]?.number, let alpha = json["alpha"]?.number,
       let beta = json["beta"]?.number, let model = json["model"]?.string.flatMap(Model.init)
@@ -251,7 +251,7 @@ package struct SPRT: Sendable, Hashable {
     try validate()
   }
 
-  /// Refuses what is no test.
+  /// Refuses numbers that make no test.
   func validate() throws(ArenaError) {
     guard elo0 < elo1, abs(elo0) <= 1000, abs(elo1) <= 1000 else {
       throw ArenaError("--sprt: elo0 must be below elo1, both within ±1000")
@@ -264,17 +264,17 @@ package struct SPRT: Sendable, Hashable {
   /// The log-likelihood ratios at which the test ends.
   package var bounds: (lower: Double, upper: Double) { (log(beta / (1 - alpha)), log((1 - beta) / alpha)) }
 
-  /// What is added to a cell without a count, so that a result not seen yet is not held impossible.
+  /// The count that is added to an empty cell, so that a result not yet seen is not taken for impossible.
   private static let prior = 1e-3
 
-  /// The log-likelihood ratio of what has been played.
+  /// The log-likelihood ratio of the games played.
   package func llr(_ statistics: PairingStatistics) -> Double {
     let total = statistics.total
     return llr(counts: model == .trinomial ? [total.losses, total.draws, total.wins] : statistics.pentanomial)
   }
 
-  /// The log-likelihood ratio of counts of equally spaced scores: how much likelier they are under the likeliest
-  /// distribution with the mean of `elo1` than under the likeliest with that of `elo0`.
+  /// The log-likelihood ratio of counts of equally spaced scores. It compares the likeliest distribution with the mean
+  /// of `elo1` with the likeliest one with the mean of `elo0`.
   ///
   /// Source: M. Van den Bergh, "Comments on normalized Elo" and "GSPRT approximation", 2019–2020.
   package func llr(counts: [Int]) -> Double {
@@ -285,14 +285,14 @@ package struct SPRT: Sendable, Hashable {
     }
   }
 
-  /// What a normalised difference is in standard deviations of a pair's score.
+  /// A normalised difference in standard deviations of a pair's score.
   static func deviations(of elo: Double) -> Double { elo * log(10) / 800 * 2.0.squareRoot() }
 
-  /// By score, t such that the weights over 1 + t are the likeliest distribution with a difference.
+  /// For each score, t such that the weights over 1 + t are the likeliest distribution with a difference.
   private func tilts(_ weights: [Double], _ elo: Double) -> [Double] {
     let scores = weights.indices.map { Double($0) / Double(weights.count - 1) }
     guard model == .normalised else { return tilts(weights, scores.map { $0 - Elo.score(of: elo) }) }
-    // mean − ½ − aim · deviation is no linear function of the chances: it is taken for one about the last distribution.
+    // mean − ½ − aim · deviation is not linear in the chances. It is linearised around the last distribution.
     let (aim, total) = (SPRT.deviations(of: elo), weights.reduce(0, +))
     var chances = [Double](repeating: 1 / Double(weights.count), count: weights.count)
     var result: [Double] = []
@@ -310,7 +310,7 @@ package struct SPRT: Sendable, Hashable {
     return result
   }
 
-  /// θ times the distances, where Σ w·d/(1 + θd), which falls from +∞ to −∞ between its poles, is 0.
+  /// θ times the distances, where Σ w·d/(1 + θd) is 0. The sum falls from +∞ to −∞ between its poles.
   private func tilts(_ weights: [Double], _ distances: [Double]) -> [Double] {
     guard let least = distances.min(), let most = distances.max(), least < 0, most > 0 else {
       return distances.map { _ in 0 }
@@ -324,7 +324,7 @@ package struct SPRT: Sendable, Hashable {
         slope -= weight * share * share
       }
       if value > 0 { low = theta } else { high = theta }
-      // Newton's step where it stays inside, else the middle.
+      // Newton's step if it stays inside, otherwise bisection.
       var next = theta - value / slope
       if !(next > low && next < high) { next = (low + high) / 2 }
       if abs(next - theta) <= 1e-13 * (1 + abs(theta)) { break }
@@ -333,7 +333,7 @@ package struct SPRT: Sendable, Hashable {
     return distances.map { theta * $0 }
   }
 
-  /// What the test says of what has been played.
+  /// The verdict on the games played.
   package func verdict(_ statistics: PairingStatistics) -> Verdict {
     let ratio = llr(statistics)
     return ratio >= bounds.upper ? .h1 : ratio <= bounds.lower ? .h0 : .inconclusive

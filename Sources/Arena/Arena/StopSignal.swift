@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Tells everyone in a run to stop; may be set from the handler of a signal. Who waits for an engine looks at it every `ReadTick.period`.
+/// A flag that stops a run. A signal handler may set it. A thread that waits for an engine looks at it every
+/// `ReadTick.period`.
 package final class StopSignal: Sendable {
   private let flag = Atomic<Bool>(false)
 
@@ -10,7 +11,7 @@ package final class StopSignal: Sendable {
   /// Whether it was set.
   package var isSet: Bool { flag.load(ordering: .relaxed) }
 
-  /// Sets it; answers whether it was set before.
+  /// Sets the flag. Returns whether it was set before.
   @discardableResult
   package func set() -> Bool { flag.exchange(true, ordering: .relaxed) }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A place for the thread that waits in read(2), which a tick then interrupts from time to time.
+/// Interrupts a thread that waits in read(2) from time to time.
 ///
-/// So whoever waits sees his deadline and Ctrl-C without a `poll` before each read, which costs an engine that answers at once
-/// a tenth of its games. A tick that comes just before the read is lost; the next one is not.
+/// So a waiting thread notices its deadline and Ctrl-C without a `poll` before each read. Such a `poll` costs an engine
+/// that answers at once a tenth of its games. A tick that comes just before the read is lost; the next one is not.
 final class ReadTick: Sendable {
   /// Milliseconds between two ticks.
   static let period = 20.0
@@ -14,7 +14,7 @@ final class ReadTick: Sendable {
 
   private static let all = Mutex<(ticks: [ObjectIdentifier: ReadTick], isRunning: Bool)>(([:], false))
 
-  /// Begins to tick, for as long as there is one who may wait.
+  /// Starts to tick, as long as there is a thread that may wait.
   func begin() {
     let isFirst = ReadTick.all.withLock { all in
       all.ticks[ObjectIdentifier(self)] = self
@@ -22,7 +22,7 @@ final class ReadTick: Sendable {
       return !all.isRunning
     }
     guard isFirst else { return }
-    // Handled, without SA_RESTART: the read ends with EINTR.
+    // A handler without SA_RESTART: the read ends with EINTR.
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in }
     sigaction(SIGURG, &action, nil)
@@ -31,10 +31,10 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// Ends; no tick comes any more when it returns.
+  /// Stops. No tick comes after it returns.
   func end() { ReadTick.all.withLock { $0.ticks[ObjectIdentifier(self)] = nil } }
 
-  /// Interrupts whoever waits; `false` once nobody can.
+  /// Interrupts the waiting thread; `false` once there can be none.
   private static func tick() -> Bool {
     all.withLock { all in
       for tick in all.ticks.values where tick.isReading.load(ordering: .acquiring) {
@@ -45,10 +45,11 @@ final class ReadTick: Sendable {
     }
   }
 
-  /// read(2) of a descriptor that blocks: bytes read, 0 at its end, -1 with `errno`, which is `EINTR` at a tick.
+  /// read(2) of a blocking descriptor. Returns the number of bytes, 0 at the end, or -1 with `errno`, which is `EINTR`
+  /// at a tick.
   func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
     if thread.load(ordering: .relaxed) != pthread_self() {
-      // Threads of libdispatch are born with signals blocked.
+      // Threads of libdispatch start with signals blocked.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGURG)

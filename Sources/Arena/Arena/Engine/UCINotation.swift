@@ -1,7 +1,7 @@
 import TicTacToe
 
-/// The two ways positions and moves are written to engines: ours (`b2`, `X1O/1X1/3 o`) and that of cutechess-cli with
-/// `-variant tictactoe` (`P@b2`, `3/3/3[PPPPPpppp] w - - 0 1`).
+/// The two notations of positions and moves for engines: ours (`b2`, `X1O/1X1/3 o`), and cutechess-cli's with `-variant
+/// tictactoe` (`P@b2`, `3/3/3[PPPPPpppp] w - - 0 1`).
 package enum UCINotation: Sendable, Hashable {
   /// Cells by name.
   case native
@@ -21,13 +21,13 @@ package enum UCINotation: Sendable, Hashable {
     return "\(board)[\(hand)] \(position.turn == .x ? "w" : "b") - - 0 \(position.ply / 2 + 1)"
   }
 
-  /// Reads a move in either way; a drop may be written with either letter.
+  /// Reads a move in either notation. A drop may be written with either letter.
   package static func square(_ text: some StringProtocol) -> Square? {
     let isDrop = text.utf8.starts(with: "P@".utf8) || text.utf8.starts(with: "p@".utf8)
     return isDrop ? Square(name: text.dropFirst(2)) : Square(name: text)
   }
 
-  /// Reads the words of a position in either way; the hand and the counters of cutechess say nothing more.
+  /// Reads the words of a position in either notation. The hand and the counters of cutechess are ignored.
   package static func position(_ words: some Collection<String>) -> Position? {
     guard var board = words.first, words.count <= 6 else { return nil }
     var side = words.dropFirst().first

@@ -3,15 +3,15 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// One of our players as a UCI engine; a state machine from lines to lines, so that a transcript is a test.
+/// One of Alina's players as a UCI engine: a state machine from lines to lines, so a transcript is a test.
 ///
-/// Speaks our notation and cutechess-cli's (`-variant tictactoe`), whichever it was last spoken to in.
+/// It answers in the notation in which it was last addressed: ours, or cutechess-cli's (`-variant tictactoe`).
 package struct UCIServer {
   /// What the caller must do after a line.
   package enum Action {
-    /// Write these lines and read on.
+    /// Write these lines and continue reading.
     case reply([String])
-    /// Search on another thread, write what comes out and tell `finish`; meanwhile hear `isready` and `stop`.
+    /// Search on another thread, write the result and call `finish`. Meanwhile obey `isready` and `stop`.
     case search(Search)
     /// Write these lines and end.
     case quit
@@ -29,14 +29,14 @@ package struct UCIServer {
   private var notation = UCINotation.native
   private var position = Position.start
   private var lastMove: Square?
-  /// What was found while the search is "infinite": told when stopped.
+  /// The result of an infinite search, which is written when the search is stopped.
   private var held: [String]?
 
-  /// A search that takes its time.
+  /// A search that takes time.
   package final class Search: @unchecked Sendable {
     /// Ends it.
     package let stop = StopSignal()
-    /// Whether its move is held back until it is stopped.
+    /// Whether its move is held back until the search is stopped.
     package let isInfinite: Bool
     fileprivate let ended = DispatchSemaphore(value: 0)
     fileprivate var generator: SplitMix64
@@ -49,7 +49,7 @@ package struct UCIServer {
       (self.isInfinite, generator) = (isInfinite, server.generator)
     }
 
-    /// Searches; what to write.
+    /// Searches. Returns what to write.
     package func run() -> [String] {
       let square = MonteCarloSearch().bestMove(
         in: server.position, simulations: simulations, using: &generator
@@ -85,7 +85,7 @@ package struct UCIServer {
       defer { held = nil }
       return .reply(held ?? [])
     case "quit": return .quit
-    // An empty or unknown line is passed over, as the protocol asks.
+    // Empty and unknown lines are skipped, as the protocol requires.
     default: return .reply([])
     }
   }
@@ -160,7 +160,7 @@ package struct UCIServer {
         return number.flatMap { $0.isNaN ? nil : max(0, min($0, 1e9)) }
       }
       let left = value(position.turn == .x ? "wtime" : "btime").map { TimeLimit.share(of: Int($0)) }
-      // A little is kept for the way back.
+      // A little of the time is kept for the way back.
       let time = value("movetime").map { max(1, $0 - min(20, $0 / 10)) } ?? left ?? .infinity
       return .search(
         Search(
@@ -168,16 +168,16 @@ package struct UCIServer {
           deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
     }
     let lines = found(player.move(in: position, lastMove: lastMove, using: &generator))
-    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
+    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once. An infinite search waits for `stop`.
     guard isInfinite else { return .reply(lines) }
     held = [lines[1]]
     return .reply([lines[0]])
   }
 
-  /// Takes what a search left of the seed's numbers.
+  /// Takes the rest of the seed's numbers from a search.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
-  /// What is said of a move that was found.
+  /// The `info` line of a move that was found.
   private func found(_ square: Square) -> [String] {
     let evaluation = Solver.shared.evaluation(of: position)
     let score =
@@ -192,7 +192,7 @@ package struct UCIServer {
     ]
   }
 
-  /// Reads lines from a descriptor and answers on another until `quit` or the end.
+  /// Reads lines from a descriptor and answers on another, until `quit` or the end.
   package mutating func serve(input: Int32, output: Int32) {
     let writing = NSLock()
     let write: @Sendable ([String]) -> Void = { lines in
@@ -200,7 +200,7 @@ package struct UCIServer {
       writing.withLock { bytes.withUnsafeBytes { _ = writeAll($0, to: output) } }
     }
     var running: Search?
-    /// Waits for the search; an infinite one is ended.
+    /// Waits for the search. An infinite search is stopped.
     func end(_ server: inout UCIServer, stopping: Bool) {
       guard let search = running else { return }
       if stopping || search.isInfinite { search.stop.set() }
