@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The running hash that ties a match's events to one another: h₀ = SHA-256(`alina1` ‖ m), hₙ = SHA-256(hₙ₋₁ ‖ body n).
 package struct LogHash: Sendable, Hashable {
-  /// The whole digest, which the next link starts from.
+  /// The whole digest, from which the next hash starts.
   package let digest: SHA256.Digest
 
   /// The hash before the first event of a match.
@@ -20,7 +20,7 @@ package struct LogHash: Sendable, Hashable {
     return LogHash(digest: next.digest)
   }
 
-  /// What goes over the wire: the first 32 hexadecimal digits.
+  /// The part that goes over the wire: the first 32 hexadecimal digits.
   package var short: String {
     let words = digest.words
     return String(unsafeUninitializedCapacity: 32) { out in
