@@ -1,0 +1,28 @@
+import TicTacToe
+
+/// Something the score must answer, as the session reports it.
+package enum Happening: Sendable, Hashable {
+  /// The first sound of a session; `resuming` an unfinished game sounds the low B only.
+  case opened(resuming: Bool)
+  /// A new game or rematch from a position; `human` is the one local human's side, if there is exactly one.
+  case gameStarted(Position, human: Player?)
+  /// A match over the network begins: what is composed depends on this seed, its moves and the times that its log gives
+  /// them, whoever listens.
+  case matchStarted(seed: UInt64)
+  /// The log of a match has given the last move its time, which was heard before that was known.
+  case logged
+  /// A move was played.
+  case moved(MoveFacts)
+  /// The game ended other than by a move (resignation, flag, agreement, abandonment), or by the move just reported.
+  case ended(GameEnd)
+  /// The last bar's move was taken back.
+  case undone
+  /// A move was refused.
+  case refused
+  /// Pointer or keyboard rests on an empty cell, or no longer does.
+  case previewed(Square?)
+  /// The opponent's connection was lost or is back.
+  case connection(lost: Bool)
+  /// A clock fell under ten seconds, or no longer is.
+  case clockLow(Bool)
+}

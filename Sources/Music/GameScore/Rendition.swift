@@ -1,0 +1,135 @@
+import Records
+import ScoreModel
+import TicTacToe
+import Tintinnabuli
+
+/// The whole music of one game, made without a device: what `alina-score` renders, measures and explains.
+package struct Rendition: Sendable {
+  /// Everything that happened, in order.
+  package private(set) var happenings: [(moment: Tick, happening: Happening)] = []
+  /// Every score event, sorted by frame.
+  package private(set) var events: [ScoreEvent] = []
+  /// Every bar as written.
+  package var bars: [Bar] { conductor.music.bars }
+  /// Why each note of M is there, by bar index, if asked for.
+  package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
+  /// The rules it was played by, on the tonic of its game.
+  package var rules: ScoreRules { conductor.music.rules }
+  /// The candidates taken, for the game's record.
+  package var choices: [[Int]] { conductor.music.choices }
+  /// Where the last bar ends.
+  package private(set) var end = Tick.zero
+  private var conductor: GameConductor
+
+  /// Plays a recorded game; `human` is the one local human's side, the record's own if none is named.
+  ///
+  /// Moves come at the frames the game kept; else after the thinking times it kept; else, and if all is to be `uncut`, as
+  /// the bar before ends.
+  /// A later game of a session (its start frame is not 0) is heard from its own beginning.
+  package init(
+    of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
+    opens: Bool = true, explains: Bool = false
+  ) {
+    let logged = record.logSlots
+    let moves = record.game.moves
+    // Who came to a match late has no frames of its first moves: then all go by its log.
+    let keepsFrames =
+      !uncut && moves.contains { $0.frame != nil } && (logged == nil || moves.allSatisfy { $0.frame != nil })
+    let origin = keepsFrames ? record.startFrame ?? 0 : 0
+    let opens = opens && origin == 0 && logged == nil
+    conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
+    let human = human ?? record.human
+    conductor.music.explains = explains
+    conductor.music.pace = record.pace ?? 1
+    // Without times nobody is waited for; with times and nothing else known, people played.
+    let hasTimes = !uncut && record.game.moves.contains { $0.frame != nil || $0.elapsed != nil }
+    conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
+    if opens {
+      say(.opened(resuming: record.game.start != .start), at: .zero)
+    } else {
+      conductor.music.joinSession()
+    }
+    conductor.music.replay(choices: record.bars)
+    if logged != nil {
+      say(.matchStarted(seed: conductor.music.pieceSeed), at: .zero)
+    } else {
+      say(.gameStarted(record.game.start, human: human), at: .zero)
+    }
+    conductor.music.replay(choices: record.bars)
+    var now = Tick.zero
+    if opens {
+      // The opening phrase is heard out before the first move.
+      now = .seconds(rules.opening.phrase)
+      if !keepsFrames {
+        carryOn(to: now)
+        now = conductor.music.bars.last?.end ?? now
+      }
+    } else {
+      now = .seconds(2 * rules.bars.short)
+    }
+    var asides = keepsFrames ? record.asides[...] : []
+    for (index, (move, facts)) in zip(moves, record.game.facts).enumerated() {
+      let slot = logged.map { Tempo.moment($0[index]) }
+      hear(&asides, until: move.frame ?? 0, from: facts.before, record, origin)
+      if !uncut {
+        if keepsFrames, let frame = move.frame {
+          now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
+        } else if let logged, index > 0 {
+          now = (happenings.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
+        } else if let elapsed = move.elapsed, case .moved? = happenings.last?.happening {
+          now = (happenings.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
+        }
+      }
+      carryOn(to: now)
+      say(.moved(facts), at: now, logged: slot)
+      now = conductor.music.bars.last?.end ?? now
+    }
+    hear(&asides, until: .max, from: record.game.position, record, origin)
+    if let end = record.game.end, end.termination != .normal {
+      if keepsFrames, let frame = record.endFrame {
+        now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
+      }
+      carryOn(to: now)
+      say(.ended(end), at: now)
+    }
+    events += conductor.music.hearOut()
+    end = conductor.music.bars.last?.end ?? now
+    events = ScoreEvent.heard(events).inOrder
+  }
+
+  /// Moves taken back and connections lost, up to a frame of the session; `position` stands when they begin.
+  private mutating func hear(
+    _ asides: inout ArraySlice<Aside>, until frame: Int64, from position: Position, _ record: Record, _ origin: Int64
+  ) {
+    var game = Game(start: position)
+    while let aside = asides.first, aside.frame <= frame {
+      asides.removeFirst()
+      let moment = max(Tick(rawValue: aside.frame - origin), happenings.last?.moment ?? .zero)
+      carryOn(to: moment)
+      switch aside.kind {
+      case .taken(let square, let choices):
+        guard let facts = try? game.play(square) else { continue }
+        var bars = record.bars
+        while bars.count <= facts.ply { bars.append([]) }
+        bars[facts.ply] = choices
+        conductor.music.replay(choices: bars)
+        say(.moved(facts), at: moment)
+      case .undone:
+        guard game.undo() != nil else { continue }
+        say(.undone, at: moment)
+        conductor.music.replay(choices: record.bars)
+      case .connection(let lost): say(.connection(lost: lost), at: moment)
+      }
+    }
+  }
+
+  private mutating func say(_ happening: Happening, at moment: Tick, logged: Tick? = nil) {
+    happenings.append((moment, happening))
+    events += conductor.handle(happening, at: moment, logged: logged)
+  }
+
+  private mutating func carryOn(to moment: Tick) {
+    // Never ask for more than the moment needs: what lies beyond it would only be cut again.
+    events += conductor.music.advance(to: moment - Conductor.lookahead)
+  }
+}

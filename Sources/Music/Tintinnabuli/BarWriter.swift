@@ -1,0 +1,274 @@
+import Base
+import ScoreModel
+
+/// What is settled about a bar before its melody is looked for.
+struct BarPlan {
+  var kind: Bar.Kind
+  var ply = 0
+  /// Who plays; `nil` in the opening.
+  var voice: Voice?
+  var count: Int
+  var sign: SignRule
+  /// A sign of an earlier bar that was not heard, due on the second pair, in the manner of the voice it belongs to.
+  var owed: (rule: SignRule, voice: Voice)?
+  /// The long note of the bar before, if it was cut: it sounds within the downbeat's pair.
+  var resolves: Note?
+  /// The pair where T leaves the triad, if any: the downbeat if M happens to be right there, else the second.
+  var awakensAt: Int?
+  /// Seconds of a short note.
+  var short: Double
+  /// Whether the low tonic is struck with the downbeat.
+  var strikesDrone = false
+  var hasM = true
+  /// When T sounds, whatever the sign says.
+  var tPace: SignRule.TPace?
+  /// Velocity in per cent, of everything and of T besides.
+  var velocity = 100
+  var tVelocity = 100
+  /// The chain of the long note.
+  var longChain: UInt8 = 0
+  /// Names of what shaped the bar.
+  var signs: [String] = []
+}
+
+/// A bar with all that is played of it; times count from its start.
+struct WrittenBar: Sendable {
+  var bar: Bar
+  /// The onset of each pair, then the end of the bar.
+  var onsets: [Tick]
+  /// The effect chain of each pair.
+  var chains: [UInt8]
+  /// Bells and pedal movements, frames from the bar's start, generation unset.
+  var marks: [ScoreEvent]
+
+  var end: Tick { bar.start + onsets[onsets.count - 1] }
+
+  /// The score events of the bar from `from` on; `silencesT` leaves the T-voice out.
+  func events(generation: UInt32, from: Tick = .zero, silencesT: Bool = false) -> [ScoreEvent] {
+    var events: [ScoreEvent] = []
+    for mark in marks where mark.frame >= from {
+      var mark = mark
+      mark.frame = bar.start + mark.frame
+      mark.generation = generation
+      events.append(mark)
+    }
+    for (index, pair) in bar.pairs.enumerated() {
+      let t = silencesT ? nil : pair.t
+      var voices = pair.bass.map { (ScoreEvent.Voice.bass, $0) }
+      if let t { voices.append((.t, t)) }
+      if let answer = pair.answer, !silencesT { voices.append((.t, answer)) }
+      if let m = pair.m { voices.append((.m, m)) }
+      for (voice, note) in voices where note.onset >= from {
+        events.append(
+          ScoreEvent(
+            frame: bar.start + note.onset, generation: generation, kind: .note, voice: voice, pitch: note.pitch,
+            velocity: note.velocity, pan: note.pan, chain: voice == .bass ? 0 : chains[index],
+            duration: Int32(clamping: note.duration.rawValue)))
+      }
+    }
+    return events
+  }
+}
+
+extension WrittenBar {
+  /// Makes one of notes alone, with the pedal down.
+  init(plain bar: Bar) {
+    let end = bar.pairs.last?.end ?? .zero
+    self.init(
+      bar: bar, onsets: bar.pairs.map { $0.onset ?? .zero } + [end],
+      chains: [UInt8](repeating: 0, count: bar.pairs.count),
+      marks: [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)])
+  }
+}
+
+/// Turns a plan and a line into a bar as it is played: T-voice, hands, time and touch.
+struct BarWriter {
+  let rules: ScoreRules
+
+  /// Writes the bar; `generator` varies time and touch.
+  func write(_ plan: BarPlan, line: [Int], index: Int, start: Tick, generator: SplitMix64) -> WrittenBar {
+    var generator = generator
+    let onsets = onsets(plan, &generator)
+    var pairs: [Pair] = []
+    var chains: [UInt8] = []
+    var marks = [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)]
+    for slot in 0..<plan.count {
+      let manner = manner(plan, slot)
+      // An owed sign comes from its own side, at the height of the bar that it stands in.
+      let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
+      let awakens = plan.awakensAt == slot
+      let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
+      let rule = rule(plan, slot)
+      let length = onsets[slot + 1] - onsets[slot]
+      let second = slot == 1 && rule.secondPair != nil ? rule.secondVelocity : 100
+      let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
+      let tDelay = tDelay(plan, slot, length)
+      // However wide the roll, M has half of its pair left.
+      let rolled = Tick.milliseconds(plan.hasM ? manner.rollMilliseconds : 0)
+      let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
+      func note(_ midi: Int, _ velocity: Int, _ delay: Tick) -> Note {
+        Note(
+          pitch: Pitch(min(max(midi, 21), 108)), velocity: velocity == 0 ? 1 : UInt8(velocity),
+          onset: onsets[slot] + delay, duration: length - delay, pan: Int8(clamping: manner.pan))
+      }
+      let tTouch = (touch - (rules.performance.m - rules.performance.t)) * plan.tVelocity / 100
+      let answers = slot > 0 && slot < plan.count - 1 && plan.hasM && tPace(plan, slot) == .double
+      let half = Tick(rawValue: length.rawValue / 2)
+      pairs.append(
+        Pair(
+          m: plan.hasM ? note(m, clamp(touch, plan), roll) : nil,
+          t: tDelay.map { note(t, clamp(tTouch, plan), $0) },
+          answer: answers ? note(rules.scale.triadTone(t < m ? 1 : -1, of: m), clamp(tTouch, plan), half) : nil,
+          bass: bass(plan, slot, onsets), isLong: slot == plan.count - 1, isAwakening: awakens))
+      chains.append(chain(plan, slot))
+      marks += self.marks(plan, slot, m, onsets, awakens)
+    }
+    let bar = Bar(
+      index: index, kind: plan.kind, ply: plan.ply, voice: plan.voice, start: start, pairs: pairs,
+      signs: plan.signs)
+    return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
+  }
+
+  // MARK: Time and touch
+
+  /// Onsets by the phrase arch and the final ritard (after Friberg, Bresin and Sundberg's KTH rules, 2006).
+  private func onsets(_ plan: BarPlan, _ generator: inout SplitMix64) -> [Tick] {
+    let k = rules.performance
+    let shorts = plan.count - 1
+    var onsets = [Tick.zero]
+    var time = 0.0
+    for slot in 0..<plan.count {
+      let jitter = Double(generator.below(2_001) - 1_000) / 1_000
+      if slot == shorts {
+        time += plan.short * Double(rules.bars.long) * max(1 + k.timing * k.timingSpread / 100 * jitter, 0.25)
+      } else {
+        let place = shorts > 1 ? Double(slot) / Double(shorts - 1) * 2 - 1 : 0
+        // Balanced about the bar's own tempo: a parabola of mean zero.
+        let arch = k.phraseArch * k.archSlower * (place * place - 1.0 / 3)
+        let fromEnd = k.ritardSlower.count - (shorts - slot)
+        let ritard = fromEnd >= 0 ? k.finalRitard * k.ritardSlower[fromEnd] : 0
+        // However far the rules exaggerate, time goes on.
+        let factor = 1 + ((shorts > 2 ? arch : 0) + ritard + k.timing * k.timingSpread * jitter) / 100
+        time += plan.short * max(factor, 0.25)
+      }
+      onsets.append(.seconds(time))
+    }
+    return onsets
+  }
+
+  private func touch(_ plan: BarPlan, _ slot: Int, _ midi: Int, _ generator: inout SplitMix64) -> Int {
+    let k = rules.performance
+    let place = plan.count > 1 ? Double(slot) / Double(plan.count - 1) * 2 - 1 : 0
+    let middle = (rules.melody.register.lowerBound.midi + rules.melody.register.upperBound.midi) / 2
+    let height = Double(midi - middle) / 12
+    let jitter = Double(generator.below(2_001) - 1_000) / 1_000
+    let value =
+      Double(k.m) + k.phraseArch * k.archSofter * (2.0 / 3 - place * place) + k.highLoud * k.highLouder * height
+      + k.touch * k.touchSpread * jitter
+    return Int(value.rounded()) * plan.velocity / 100
+  }
+
+  /// Keeps a touch within *p*; what is softened on purpose may be softer still.
+  private func clamp(_ velocity: Int, _ plan: BarPlan) -> Int {
+    let isSoftened = plan.velocity < 100 || plan.tVelocity < 100
+    let low = isSoftened ? rules.performance.softest : rules.performance.range.lowerBound
+    return min(max(velocity, low), rules.performance.range.upperBound)
+  }
+
+  // MARK: The T-voice
+
+  /// The sign that rules a pair: the owed one on the second, else the bar's own.
+  private func rule(_ plan: BarPlan, _ slot: Int) -> SignRule {
+    slot == 1 ? plan.owed?.rule ?? plan.sign : plan.sign
+  }
+
+  /// How a pair is played: what is owed sounds in the manner of its own voice.
+  private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
+    rules.manner(of: slot == 1 ? plan.owed?.voice ?? plan.voice : plan.voice)
+  }
+
+  private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace { plan.tPace ?? rule(plan, slot).tPace }
+
+  /// How long after its pair T begins; `nil` where it rests. The downbeat and the long note always have theirs.
+  private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
+    switch tPace(plan, slot) {
+    case .together, .double: .zero
+    case .after: slot == 0 || slot == plan.count - 1 ? .zero : Tick(rawValue: length.rawValue / 2)
+    case .half: slot == 0 || (plan.count - 1 - slot) % 2 == 0 ? .zero : nil
+    }
+  }
+
+  /// Whether an action of the pair's rule takes place here; all of an owed rule's do, on its one pair.
+  private func takesPlace(_ place: Place, _ plan: BarPlan, _ slot: Int) -> Bool {
+    slot == 1 && plan.owed != nil ? true : place.contains(slot, of: plan.count)
+  }
+
+  private func tNote(_ plan: BarPlan, _ slot: Int, _ m: Int) -> Int {
+    let rule = rule(plan, slot)
+    var t = rule.t.tone(of: m, slot: slot, in: rules.scale)
+    if rule.tOctaves != 0 && takesPlace(rule.tOctavesAt, plan, slot) { t += 12 * rule.tOctaves }
+    return t
+  }
+
+  private func awakenedT(_ plan: BarPlan, below m: Int) -> Int {
+    let rule = rule(plan, plan.awakensAt ?? 0)
+    var degree = (rules.scale.degree(of: m) ?? 0) - 1
+    while (degree % 7 + 7) % 7 != rule.awakenT - 1 { degree -= 1 }
+    return rules.scale.midi(degree)
+  }
+
+  // MARK: What the hands below and the effects add
+
+  private func bass(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> [Note] {
+    let rule = rule(plan, slot)
+    let end = onsets[onsets.count - 1]
+    var notes: [Note] = []
+    if slot == 0, var note = plan.resolves {
+      note.velocity = UInt8(clamping: max(Int(note.velocity) * rules.gestures.resolve / 100, rules.performance.softest))
+      // Half a pair late, so that the downbeat alone says whose move it is.
+      note.onset = Tick(rawValue: onsets[1].rawValue / 2)
+      note.duration = end - note.onset
+      notes.append(note)
+    }
+    let strikes = (slot == 0 && plan.strikesDrone) || rule.drone.map { takesPlace($0, plan, slot) } ?? false
+    if strikes {
+      notes += rules.drone.notes.map {
+        Note(
+          pitch: $0, velocity: UInt8(clamping: max(rules.drone.velocity * plan.velocity / 100, 1)), onset: onsets[slot],
+          duration: .seconds(rules.drone.seconds), pan: 0)
+      }
+    }
+    if let pitch = rule.bass, takesPlace(rule.bassAt, plan, slot) {
+      notes.append(
+        Note(
+          pitch: pitch, velocity: UInt8(clamping: rules.drone.velocity), onset: onsets[slot],
+          duration: end - onsets[slot], pan: 0))
+    }
+    return notes
+  }
+
+  private func chain(_ plan: BarPlan, _ slot: Int) -> UInt8 {
+    let rule = rule(plan, slot)
+    if let chain = rule.chain, takesPlace(rule.chainAt, plan, slot) { return rules.chain(chain) }
+    return slot == plan.count - 1 ? plan.longChain : 0
+  }
+
+  /// Bells, and the pedal lifted just before an awakening and retaken just after.
+  private func marks(_ plan: BarPlan, _ slot: Int, _ m: Int, _ onsets: [Tick], _ awakens: Bool) -> [ScoreEvent] {
+    var marks: [ScoreEvent] = []
+    let rule = rule(plan, slot)
+    let bells = rule.awakenM == nil ? rule.bells.contains { takesPlace($0, plan, slot) } : awakens
+    if bells && !rule.bells.isEmpty {
+      marks.append(
+        ScoreEvent(
+          frame: onsets[slot], generation: 0, kind: .bell, voice: .m, pitch: Pitch(min(max(m, 21), 108)),
+          velocity: UInt8(clamping: rules.performance.t), pan: 0))
+    }
+    if awakens {
+      let lift = max(onsets[slot] - .seconds(rules.pedal.lift), .zero)
+      marks.append(.pedal(at: lift, to: 0, seconds: rules.pedal.fade))
+      marks.append(.pedal(at: onsets[slot] + .seconds(rules.pedal.retake), to: 127, seconds: rules.pedal.fade))
+    }
+    return marks
+  }
+}

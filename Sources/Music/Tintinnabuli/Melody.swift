@@ -1,0 +1,292 @@
+import Base
+import ScoreModel
+
+/// The question a bar asks: a path of `count` notes through the scale, weighed by named rules.
+///
+/// Degrees are written as X plays; the hand's octave is added later.
+struct MelodyProblem {
+  /// The number of notes.
+  var count: Int
+  /// Degrees that are settled before the search, by slot.
+  var fixed: [Int: Int]
+  /// What the last note should be.
+  var goal: ScoreRules.Goal
+  /// The wanted direction of the move into each slot: −1, 0, +1.
+  var direction: [Int]
+  /// Whether tensions are sought instead of avoided.
+  var leans: Bool
+  /// The middle of the game's register.
+  var center: Int
+  /// Degrees of the mover's marks.
+  var own: [Int]
+  /// The mover's motto.
+  var motto: [Int]
+  /// Degrees of the opponent's marks.
+  var opposing: [Int]
+  /// Notes it pays to pass, by slot; where none are given the candidate plans its own.
+  var recalls: [Int: Int] = [:]
+}
+
+/// One answer, with what chance asked of it.
+struct MelodyLine {
+  /// The degrees, slot by slot.
+  var degrees: [Int]
+  /// The whole cost.
+  var cost: Int
+}
+
+/// Why one note of a line is there.
+public struct NoteReason: Sendable {
+  /// The rules that applied, in the order of `MelodyRule`.
+  public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
+  /// The note there of the best line that avoids this one, and how much dearer that line is; `nil` where the note was
+  /// settled before the search.
+  public let runnerUp: (pitch: Pitch, dearer: Int)?
+}
+
+/// Dynamic programming over (slot, degree, way it was reached), for each candidate of a bar.
+///
+/// O(count × degrees × widest × 8) a candidate; what all of them pay alike is summed once.
+struct MelodySearch {
+  /// The ways a note is reached, as the next move must answer them: by no move, or by degrees, of which 3 is any leap.
+  private static let ways: [Int?] = [nil, 1, -1, 3, -3, 0, 2, -2]
+
+  /// What lines pay with no move wider than `widest`, whatever a candidate's taste.
+  private struct Prices {
+    let widest: Int
+    /// By way and move.
+    var moves: [Int]
+    /// By slot, degree and the move that leads there: the degree's own price and the path's.
+    var paths: [Int]
+  }
+
+  private let rules: ScoreRules.MelodyRules
+  private let scale: Scale
+  private let problem: MelodyProblem
+  private let seed: UInt64
+  private let low: Int
+  private let size: Int
+  private let register: ClosedRange<Int>
+  private var prices = Prices(widest: 0, moves: [], paths: [])
+  /// Chance and recall of this candidate, by slot and degree.
+  private var taste: [Int] = []
+  private var recalls: [Int: Int] = [:]
+
+  /// Prepares a problem; its lines are those of the candidate that was chosen last.
+  init(_ problem: MelodyProblem, rules: ScoreRules.MelodyRules, scale: Scale, seed: UInt64) {
+    (self.rules, self.scale, self.problem, self.seed) = (rules, scale, problem, seed)
+    func degree(_ pitch: Pitch) -> Int { scale.degree(atOrAbove: pitch.midi) }
+    low = degree(rules.compass.lowerBound)
+    size = degree(rules.compass.upperBound) - low + 1
+    register = degree(rules.register.lowerBound)...degree(rules.register.upperBound)
+    prices = prices(widest: rules.widest)
+  }
+
+  /// Takes up candidate number `candidate`.
+  mutating func choose(_ candidate: Int) {
+    var generator = SplitMix64(seed: seed, index: UInt64(truncatingIfNeeded: candidate))
+    taste = (0..<problem.count * size).map { _ in generator.below(max(rules[.chance], 0) + 1) }
+    recalls = problem.recalls
+    if recalls.isEmpty { planRecalls(&generator) }
+  }
+
+  /// Waypoints, more in longer bars: the motto's notes in their order, now and then a mark of the opponent's.
+  private mutating func planRecalls(_ generator: inout SplitMix64) {
+    let wanted = rules.recalls.count { problem.count >= $0 }
+    let motto = problem.motto.isEmpty ? problem.own : problem.motto
+    let first = generator.below(max(motto.count, 1))
+    for number in 0..<wanted {
+      let quotes = generator.below(100) < rules.quotes
+      let isQuote = quotes && !problem.opposing.isEmpty
+      let marks = isQuote ? problem.opposing : motto
+      let span = (problem.count - 2) / wanted
+      let slot = 1 + number * span + generator.below(max(span, 1))
+      guard !marks.isEmpty, problem.fixed[slot] == nil else { continue }
+      recalls[slot] = marks[isQuote ? generator.below(marks.count) : (first + number) % marks.count]
+    }
+  }
+
+  /// What a degree costs in a slot, wherever it is reached from and whatever the candidate.
+  private func noteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
+    let midi = scale.midi(degree)
+    let isTriad = scale.isTriad(midi)
+    let isLast = slot == problem.count - 1
+    if problem.leans {
+      if isTriad { visit(.lean, rules[.lean]) }
+    } else if !isTriad && !(isLast && problem.goal == .tension) {
+      visit(.tension, rules[.tension])
+    }
+    let outside = max(register.lowerBound - degree, degree - register.upperBound, 0)
+    if outside > 0 { visit(.edge, outside * rules[.edge]) }
+    if degree != problem.center { visit(.register, abs(degree - problem.center) * rules[.register]) }
+    if slot > 0 && problem.own.contains(degree) { visit(.own, rules[.own]) }
+    if isLast && !satisfiesGoal(degree) { visit(.goal, rules[.goal]) }
+  }
+
+  /// What a degree costs in a slot by the candidate's taste.
+  private func tasteCosts(_ slot: Int, _ degree: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
+    if let wanted = recalls[slot], wanted != degree { visit(.recall, rules[.recall]) }
+    visit(.chance, taste[slot * size + degree - low])
+  }
+
+  private func satisfiesGoal(_ degree: Int) -> Bool {
+    let step = (degree % 7 + 7) % 7
+    return switch problem.goal {
+    case .triad: step == 0 || step == 2 || step == 4
+    case .tension: step != 0 && step != 2 && step != 4
+    case .tonic: step == 0
+    case .fifth: step == 4
+    }
+  }
+
+  /// What a move costs by its size and by how the note before was reached.
+  private func moveCosts(_ way: Int, _ move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void) {
+    let before = Self.ways[way]
+    switch abs(move) {
+    case 0: visit(.repeat, before == 0 ? 2 * rules[.repeat] : rules[.repeat])
+    case 1: visit(.step, rules[.step])
+    case 2: visit(.third, rules[.third])
+    default:
+      visit(.leap, rules[.leap])
+      if abs(move) > 3 { visit(.wide, (abs(move) - 3) * rules[.wide]) }
+    }
+    guard let before, before != 0 else { return }
+    if abs(before) == 3 {
+      if move != -before.signum() { visit(.unanswered, rules[.unanswered]) }
+    } else if move == -before {
+      visit(.turn, rules[.turn])
+    }
+  }
+
+  /// What a move into a slot costs by where it leads.
+  private func pathCosts(
+    _ slot: Int, from: Int, move: Int, _ visit: (ScoreRules.MelodyRule, Int) -> Void
+  ) {
+    let direction = problem.direction[slot]
+    if direction != 0 && move.signum() != direction { visit(.contour, rules[.contour]) }
+    if abs(scale.midi(from + move) - scale.midi(from)) % 12 == 6 { visit(.tritone, rules[.tritone]) }
+    if slot == problem.count - 1 && abs(move) != 1 { visit(.approach, rules[.approach]) }
+  }
+
+  /// The number of the way by which a move reaches its note.
+  private static func way(_ move: Int) -> Int { ways.firstIndex(of: min(max(move, -3), 3)) ?? 0 }
+
+  private func prices(widest: Int) -> Prices {
+    let span = 2 * widest + 1
+    var prices = Prices(
+      widest: widest, moves: [Int](repeating: 0, count: Self.ways.count * span),
+      paths: [Int](repeating: 0, count: problem.count * size * span))
+    for way in Self.ways.indices {
+      for move in -widest...widest {
+        moveCosts(way, move) { prices.moves[way * span + move + widest] += $1 }
+      }
+    }
+    for slot in 0..<problem.count {
+      for degree in low..<low + size {
+        var note = 0
+        noteCosts(slot, degree) { note += $1 }
+        for move in -widest...widest {
+          var path = note
+          if slot > 0 { pathCosts(slot, from: degree - move, move: move) { path += $1 } }
+          prices.paths[(slot * size + degree - low) * span + move + widest] = path
+        }
+      }
+    }
+    return prices
+  }
+
+  /// The cheapest line. What is settled before the search comes first: where it cannot be reached by moves as wide as
+  /// the rules allow, they are as wide as need be.
+  func solve() -> MelodyLine {
+    solve(prices) ?? solve(prices(widest: size - 1))
+      ?? MelodyLine(degrees: (0..<problem.count).map { problem.fixed[$0] ?? problem.center }, cost: 0)
+  }
+
+  /// The cheapest line whose note in a slot is another; `nil` where that is settled or there is none.
+  func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
+    problem.fixed[slot] == nil ? solve(prices, banned: (slot, line.degrees[slot])) : nil
+  }
+
+  /// The cheapest line at some prices; `banned` is a degree that must not be taken in a slot.
+  private func solve(_ prices: Prices, banned: (slot: Int, degree: Int)? = nil) -> MelodyLine? {
+    let ways = Self.ways.count
+    let far = Int.max / 4
+    let widest = prices.widest
+    let span = 2 * widest + 1
+    var best = [Int](repeating: far, count: problem.count * size * ways)
+    var from = [Int32](repeating: -1, count: best.count)
+    for slot in 0..<problem.count {
+      for degree in degrees(slot) where banned?.slot != slot || banned?.degree != degree {
+        let place = slot * size + degree - low
+        var note = 0
+        tasteCosts(slot, degree) { note += $1 }
+        if slot == 0 { best[place * ways] = note + prices.paths[place * span] }
+        for move in -widest...widest where slot > 0 {
+          let previous = degree - move
+          guard previous >= low, previous < low + size else { continue }
+          let path = note + prices.paths[place * span + move + widest]
+          let source = ((slot - 1) * size + previous - low) * ways
+          let target = place * ways + Self.way(move)
+          for way in 0..<ways where best[source + way] < far {
+            let cost = best[source + way] + path + prices.moves[way * span + move + widest]
+            if cost < best[target] {
+              best[target] = cost
+              from[target] = Int32(source + way)
+            }
+          }
+        }
+      }
+    }
+    let last = (problem.count - 1) * size * ways
+    guard let end = (last..<best.count).min(by: { best[$0] < best[$1] }), best[end] < far else { return nil }
+    var line = [Int](repeating: 0, count: problem.count)
+    var state = end
+    for slot in stride(from: problem.count - 1, through: 0, by: -1) {
+      line[slot] = low + state / ways % size
+      state = Int(from[state])
+    }
+    return MelodyLine(degrees: line, cost: best[end])
+  }
+
+  private func degrees(_ slot: Int) -> Range<Int> {
+    guard let fixed = problem.fixed[slot] else { return low..<low + size }
+    let degree = min(max(fixed, low), low + size - 1)
+    return degree..<degree + 1
+  }
+
+  /// Why each note of a line is there.
+  func reasons(for line: MelodyLine, octaves: Int) -> [NoteReason] {
+    var way = 0
+    return line.degrees.indices.map { slot in
+      let degree = line.degrees[slot]
+      var costs: [(rule: ScoreRules.MelodyRule, cost: Int)] = []
+      func cost(_ rule: ScoreRules.MelodyRule, _ cost: Int) { costs.append((rule, cost)) }
+      noteCosts(slot, degree, cost)
+      tasteCosts(slot, degree, cost)
+      if slot > 0 {
+        let move = degree - line.degrees[slot - 1]
+        moveCosts(way, move, cost)
+        pathCosts(slot, from: line.degrees[slot - 1], move: move, cost)
+        way = Self.way(move)
+      }
+      costs.sort { $0.rule.rawValue < $1.rule.rawValue }
+      return NoteReason(
+        costs: costs,
+        runnerUp: varied(line, at: slot).map {
+          (Pitch(scale.midi($0.degrees[slot]) + 12 * octaves), $0.cost - line.cost)
+        })
+    }
+  }
+}
+
+extension ScoreRules.Contour {
+  /// The wanted direction of the move into each of `count` slots; a turning contour takes its first half back.
+  func directions(_ count: Int, turning: Bool = false) -> [Int] {
+    (0..<count).map { slot in
+      guard slot > 0 else { return 0 }
+      let start = self == .rising || self == .arch ? 1 : -1
+      let turns = turning || self == .arch || self == .valley
+      return turns && 2 * slot > count ? -start : start
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import ScoreModel
+
+extension ScoreRules {
+  /// What the last, long note of a bar should be.
+  public enum Goal: String, Sendable, Hashable, RuleWord {
+    /// A note of the triad.
+    case triad
+    /// A note outside the triad.
+    case tension
+    /// The first degree.
+    case tonic
+    /// The fifth degree.
+    case fifth
+  }
+
+  /// The way a melody goes, after Hillier's modes.
+  public enum Contour: String, Sendable, Hashable, RuleWord {
+    case rising, falling, arch, valley
+  }
+
+  /// The named rules a melody is weighed by.
+  public enum MelodyRule: Int, Sendable, Hashable, CaseIterable {
+    /// A move by one degree.
+    case step
+    /// A move by two degrees.
+    case third
+    /// A wider move.
+    case leap
+    /// Each degree of a leap beyond the fourth.
+    case wide
+    /// The same note again.
+    case `repeat`
+    /// A leap not answered by a step back.
+    case unanswered
+    /// A step or third at once taken back.
+    case turn
+    /// A move by a tritone.
+    case tritone
+    /// A move against the bar's contour.
+    case contour
+    /// A note outside the triad.
+    case tension
+    /// A note of the triad while the bar leans on tensions.
+    case lean
+    /// Each degree outside the register.
+    case edge
+    /// Each degree away from the middle of the game's register.
+    case register
+    /// A mark of the mover visited.
+    case own
+    /// A mark of the mover, or now and then the opponent's, not recalled where the candidate planned it.
+    case recall
+    /// A long note that is not the bar's goal.
+    case goal
+    /// A long note not reached by step.
+    case approach
+    /// The candidate's own taste.
+    case chance
+
+    /// The name, as rule files and explanations spell it.
+    public var name: String { Self.names[rawValue] }
+    private static let names = [
+      "step", "third", "leap", "wide", "repeat", "unanswered", "turn", "tritone", "contour", "tension", "lean", "edge",
+      "register", "own", "recall", "goal", "approach", "chance",
+    ]
+  }
+
+  /// How melodies are found.
+  public struct MelodyRules: Sendable, Hashable {
+    /// The cost of each rule each time it applies, in the order of `MelodyRule`; negative where it is liked.
+    public private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
+    /// Candidates weighed for each bar.
+    public var candidates = 12
+    /// What each of a line's turns of five notes costs that was heard before.
+    public var familiar = 12
+    /// What a bar costs that was heard before, note for note.
+    public var again = 400
+    /// The widest move, in degrees.
+    public var widest = 7
+    /// The lowest and highest note, as X plays.
+    public var compass = Pitch(21)...Pitch(108)
+    /// The lowest and highest note of the comfortable register, as X plays.
+    public var register = Pitch(21)...Pitch(108)
+    /// Degrees by which a game may move its register, either way.
+    public var drift = 0
+    /// Bar lengths from which one more of the players' marks is recalled.
+    public var recalls: [Int] = []
+    /// Degrees beyond which the way between two cells of a line is bridged by a free note.
+    public var bridge = 5
+    /// Per cent of recalls that quote the opponent.
+    public var quotes = 0
+    /// Contours while the mover stands to win, in turn.
+    public var ahead: [Contour] = []
+    /// Contours while neither does, in turn.
+    public var even: [Contour] = []
+    /// Contours while the mover stands to lose, in turn.
+    public var behind: [Contour] = []
+
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.int("candidates", &candidates, 1...100)
+      v.optional { v in
+        v.int("familiar", &familiar, 0...10_000)
+        v.int("again", &again, 0...10_000)
+      }
+      v.range("compass", .pitch, &compass, of: "pitches")
+      v.range("register", .pitch, &register, of: "pitches")
+      v.int("widest", &widest, 4...14)
+      v.int("drift", &drift, 0...7)
+      v.list("recalls", .int(3...16), &recalls, 0...8, of: "bar lengths")
+      v.int("quotes", &quotes, 0...100)
+      v.int("bridge", &bridge, 1...14)
+      v.group("contours") { v in
+        v.words("ahead", &ahead, 1...12, of: "contours")
+        v.words("even", &even, 1...12, of: "contours")
+        v.words("behind", &behind, 1...12, of: "contours")
+      }
+      v.group("weights") { v in
+        for rule in MelodyRule.allCases {
+          v.int(rule.name, &self[rule], rule == .chance ? 0...10_000 : -10_000...10_000)
+        }
+      }
+    }
+
+    /// The weight of a rule; 0 if the file does not name it.
+    public subscript(rule: MelodyRule) -> Int {
+      get { weights[rule.rawValue] }
+      set { weights[rule.rawValue] = newValue }
+    }
+  }
+}

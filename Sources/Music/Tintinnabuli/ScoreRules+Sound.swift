@@ -1,0 +1,231 @@
+import ScoreModel
+
+extension ScoreRules {
+  /// The low tonic and the sine bed under it.
+  public struct Drone: Sendable, Hashable {
+    /// The struck notes.
+    public var notes: [Pitch] = []
+    /// Their velocity.
+    public var velocity = 36
+    /// Seconds each is held.
+    public var seconds = 12.0
+    /// Bars of a game that strike it again.
+    public var bars: [Int] = []
+    /// Seconds of waiting between strokes.
+    public var every = 40.0
+    /// The pitch of the sine bed.
+    public var bed = Pitch(47)
+    /// The bed's level, 0–127.
+    public var level = 100
+    /// Seconds the bed takes to come.
+    public var fade = 4.0
+
+    /// Brings the bed to a level, its own if none is given, within `seconds`.
+    public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
+      ScoreEvent(
+        frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),
+        duration: Int32(clamping: Tick.seconds(seconds).rawValue))
+    }
+
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.list("notes", .pitch, &notes, 0...4, of: "pitches")
+      v.int("velocity", &velocity, 1...127)
+      v.double("seconds", &seconds, 0.1...60)
+      v.list("bars", .int(1...30), &bars, 0...30, of: "bar numbers")
+      v.double("every", &every, 5...3_600)
+      v.pitch("bed", &bed)
+      v.int("level", &level, 0...127)
+      v.double("fade", &fade, 0.05...60)
+    }
+  }
+
+  /// What the foot does; times in seconds.
+  public struct Pedal: Sendable, Hashable {
+    /// The time a quick movement takes.
+    public var fade = 0.06
+    /// The time it takes to rise before a new game, and at an end.
+    public var newGame = 0.3
+    /// How long before an awakening it rises.
+    public var lift = 0.18
+    /// How long after it falls again.
+    public var retake = 0.12
+    /// Its place when half changed, 0 up … 127 down.
+    public var half = 64
+    /// How long it stays there.
+    public var halfSeconds = 0.16
+
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.double("fade", &fade, 0.01...1)
+      v.double("new-game", &newGame, 0.05...3)
+      v.double("lift", &lift, 0...2)
+      v.double("retake", &retake, 0...2)
+      v.int("half", &half, 0...127)
+      v.double("half-seconds", &halfSeconds, 0.02...2)
+    }
+  }
+
+  /// How the score is played, after the KTH rules (Friberg, Bresin and Sundberg 2006); each k is 1 for the size given
+  /// beside it, 0 for none.
+  public struct Performance: Sendable, Hashable {
+    /// k of the phrase arch: slower and softer at both ends of a bar.
+    public var phraseArch = 1.0
+    /// Per cent by which the ends of a bar are slower than its middle.
+    public var archSlower = 6.0
+    /// Velocity by which they are softer.
+    public var archSofter = 5.0
+    /// k of the slowing into the long note.
+    public var finalRitard = 1.0
+    /// Per cent by which the last short notes are longer, the last one last.
+    public var ritardSlower: [Double] = []
+    /// k of high notes being a little louder.
+    public var highLoud = 1.0
+    /// Velocity gained in an octave.
+    public var highLouder = 4.0
+    /// k of the seeded variation of time.
+    public var timing = 1.0
+    /// Its reach, in per cent of a note.
+    public var timingSpread = 1.2
+    /// k of the seeded variation of touch.
+    public var touch = 1.0
+    /// Its reach in velocity.
+    public var touchSpread = 2.0
+    /// Velocity of M in the middle of the register.
+    public var m = 46
+    /// Velocity of T.
+    public var t = 40
+    /// The softest and loudest note of a bar as written.
+    public var range = 30...58
+    /// The softest note of anything.
+    public var softest = 20
+
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      let k = -5.0...5.0
+      v.group("phrase-arch") { v in
+        v.double("k", &phraseArch, k)
+        v.double("slower", &archSlower, 0...30)
+        v.double("softer", &archSofter, 0...30)
+      }
+      v.group("final-ritard") { v in
+        v.double("k", &finalRitard, k)
+        v.list("slower", .double(0...30), &ritardSlower, 0...8, of: "per cents")
+      }
+      v.group("high-loud") { v in
+        v.double("k", &highLoud, k)
+        v.double("louder", &highLouder, 0...30)
+      }
+      v.group("timing") { v in
+        v.double("k", &timing, k)
+        v.double("spread", &timingSpread, 0...10)
+      }
+      v.group("touch") { v in
+        v.double("k", &touch, k)
+        v.double("spread", &touchSpread, 0...30)
+      }
+      v.int("m", &m, 1...127)
+      v.int("t", &t, 1...127)
+      v.range("range", .int(1...127), &range, of: "velocities")
+      v.int("softest", &softest, 1...127)
+    }
+  }
+
+  /// One effect unit of a chain.
+  public struct Unit: Sendable, Hashable {
+    /// What it is: one of `kinds`.
+    public var kind: String
+    /// The preset it starts from, if it is named.
+    public var preset: String?
+    /// Parameters that differ from the preset, by name, in their own units.
+    public var values: [String: Double]
+
+    /// Makes one from its parts.
+    public init(kind: String, preset: String?, values: [String: Double] = [:]) {
+      (self.kind, self.preset, self.values) = (kind, preset, values)
+    }
+
+    /// A kind of unit, its presets besides `custom`, and the values that may differ from them, by name.
+    public typealias Kind = (name: String, presets: [String], values: [(name: String, range: ClosedRange<Double>)])
+
+    /// Every kind of unit.
+    public static let kinds: [Kind] = [
+      (
+        "comb", ["metallic-ring", "light-delay", "wax-comb"],
+        [
+          ("damping", 0...0.95), ("delay", 4...24_000), ("dry", 0...1), ("feedback", -0.9999...0.9999),
+          ("glide", 1...60_000), ("melt", 0...24_000), ("wet", 0...1),
+        ]
+      ),
+      (
+        "ring-modulator", ["bell", "shimmer"],
+        [("dry", 0...1), ("left", 0...20_000), ("right", 0...20_000), ("wet", 0...1)]
+      ),
+      ("matcher", ["breath", "follow"], [("gain", -60...24), ("match", 0...100), ("window", 1...1_000)]),
+      (
+        "reverb", ["church", "room"],
+        [("decay", 0.1...20), ("dry", 0...1), ("predelay", 0...150), ("treble", 0...1), ("wet", 0...1)]
+      ),
+      ("gain", [], [("decibels", -60...24)]),
+    ]
+  }
+
+  /// A named chain of effect units that notes may be sent to.
+  public struct Chain: Sendable, Hashable {
+    /// Units of a chain: more would be mud.
+    public static let most = 4
+    /// The name the other rules use.
+    public var name: String
+    /// The level of the result in dB.
+    public var level: Double
+    /// The units, in order.
+    public var units: [Unit]
+
+    /// Makes one from its parts.
+    public init(name: String = "", level: Double = 0, units: [Unit] = []) {
+      (self.name, self.level, self.units) = (name, level, units)
+    }
+
+    public mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.name("name", &name)
+      v.double("level", &level, -60...24)
+      v.list("units", .unit(Unit.kinds.map { $0.name }), &units, 1...Self.most, of: "units")
+    }
+  }
+
+  /// Levels, the room, and what rings along.
+  public struct Mix: Sendable, Hashable {
+    /// How loud its parts are.
+    public var levels = Levels()
+    /// Seconds in which a bell falls by 60 dB.
+    public var bellSeconds = 4.0
+    /// The room.
+    public var room = Unit(kind: "reverb", preset: "church")
+    /// How the bed breathes with the piano.
+    public var breath = Unit(kind: "matcher", preset: "breath")
+    /// Strings that ring along while the pedal is down.
+    public var strings: [Pitch] = []
+    /// Seconds in which they fall by 60 dB.
+    public var stringSeconds = 7.5
+    /// How much faster their treble dies, 0–1.
+    public var stringDamping = 0.0
+
+    mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      let decibels = -120.0...24.0
+      v.double("master", &levels.master, decibels)
+      v.double("piano", &levels.piano, decibels)
+      v.double("grand", &levels.grand, decibels)
+      v.double("reverb-send", &levels.reverbSend, decibels)
+      v.double("drone", &levels.drone, decibels)
+      v.double("preview", &levels.preview, decibels)
+      v.double("bell", &levels.bell, decibels)
+      v.double("knock", &levels.knock, decibels)
+      v.double("bell-seconds", &bellSeconds, 0.2...20)
+      v.leaf("room", .unit(["reverb"]), &room)
+      v.leaf("breath", .unit(["matcher"]), &breath)
+      v.group("strings") { v in
+        v.list("notes", .pitch, &strings, 0...6, of: "pitches")
+        v.double("seconds", &stringSeconds, 0.1...30)
+        v.double("damping", &stringDamping, 0...0.95)
+        v.double("send", &levels.stringSend, decibels)
+      }
+    }
+  }
+}

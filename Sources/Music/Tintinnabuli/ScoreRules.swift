@@ -1,0 +1,162 @@
+import ScoreModel
+
+/// Every musical number of Alina as one value: what a rule file holds once it has been read and checked.
+public struct ScoreRules: Sendable, Hashable {
+  /// The name records carry (`ScoreRules` tag).
+  public var name = "unnamed"
+  /// The words for what is true of an event, as its `signs` use them.
+  public var facts: [Fact] = []
+  /// The scale of the M-voice; its triad is the T-voice's.
+  public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
+  /// The tonics of the pieces of a session, a cycle that begins at home; none where all are at home.
+  public var tonics: [Spelling] = []
+  /// The pitches of nine places, three rows from the top, as the first voice plays them; what they are is the game's affair.
+  public var cells = [Pitch](repeating: Pitch(83), count: 9)
+  /// How the first voice plays.
+  public var first = Manner()
+  /// How the second voice plays.
+  public var second = Manner()
+  /// How many pairs bars have and how long their notes are.
+  public var bars = BarLaw()
+  /// How melodies are found.
+  public var melody = MelodyRules()
+  /// What is heard of the facts, in order of precedence; the last rule has no condition.
+  public var signs: [SignRule] = []
+  /// The closing arch of a win.
+  public var win = Ending()
+  /// The closing arch when the one local human has lost.
+  public var loss = Ending()
+  /// The closing arch of a draw.
+  public var draw = Ending()
+  /// The phrase before the first move.
+  public var opening = Opening()
+  /// What sounds while everyone waits.
+  public var echoes = Echoes()
+  /// The low tonic and the bed under it.
+  public var drone = Drone()
+  /// Small answers: undo, refusal, hurry, clock, preview.
+  public var gestures = Gestures()
+  /// What the foot does.
+  public var pedal = Pedal()
+  /// How the score is played.
+  public var performance = Performance()
+  /// The effect chains notes may be sent to; chain 1 is the first.
+  public var chains: [Chain] = []
+  /// The chain every long note is sent to, if any.
+  public var longNotes: String?
+  /// Levels of the parts of the sound, in dB.
+  public var mix = Mix()
+
+  /// Makes rules that a visitor fills: they have no sign yet.
+  public init() {}
+
+  /// Goes through every value in the order of a rule file: its names, kinds and ranges.
+  public mutating func visit<V: RuleVisitor>(_ v: inout V) {
+    v.name("name", &name)
+    v.optional { $0.list("facts", .name, &facts, 0...40, of: "words") }
+    v.group("scale") { v in
+      var tonic = RuleValue.text(scale.tonicSpelling.letterName)
+      v.leaf("tonic", .letter, &tonic)
+      let modes = Scale.modes.keys.sorted()
+      let name = modes.first { Scale.modes[$0] == scale.steps }
+      var mode = name.map { RuleValue.text($0) } ?? .list(scale.steps.map { .int($0) })
+      v.leaf("mode", .either(.list(.int(0...11), 7...7, "semitones from 0"), .word(modes)), &mode)
+      let steps = mode.text.flatMap { Scale.modes[$0] } ?? mode.list.compactMap { Int($0) }
+      if let tonic = tonic.text.flatMap({ Spelling($0 + "4") }), Scale.isScale(steps) {
+        scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: steps)
+      }
+      var plan = RuleValue.list(tonics.map { .text($0.letterName) })
+      v.optional { $0.leaf("tonics", .list(.letter, 0...24, "notes"), &plan) }
+      tonics = plan.list.compactMap { $0.text.flatMap { Spelling($0 + "4") } }
+    }
+    var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map { $0.coded }) })
+    v.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows)
+    let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
+    if read.count == 9 { cells = read }
+    v.group("hands") { v in
+      v.group("x") { first.visit(&$0) }
+      v.group("o") { second.visit(&$0) }
+    }
+    v.group("bars") { bars.visit(&$0) }
+    v.group("melody") { melody.visit(&$0) }
+    var signs = signs
+    v.each("signs", 1...40, of: "rules", count: signs.count) { v, index in
+      while signs.count <= index { signs.append(SignRule("")) }
+      signs[index].visit(&v, facts: facts)
+    }
+    self.signs = signs
+    v.group("endings") { v in
+      v.group("win") { win.visit(&$0) }
+      v.group("loss") { loss.visit(&$0) }
+      v.group("draw") { draw.visit(&$0) }
+    }
+    v.group("opening") { opening.visit(&$0) }
+    v.group("echoes") { echoes.visit(&$0) }
+    v.group("drone") { drone.visit(&$0) }
+    v.group("pedal") { pedal.visit(&$0) }
+    v.group("gestures") { gestures.visit(&$0) }
+    v.group("performance") { performance.visit(&$0) }
+    var chains = chains
+    v.each("chains", 0...7, of: "chains", count: chains.count) { v, index in
+      while chains.count <= index { chains.append(Chain()) }
+      chains[index].visit(&v)
+    }
+    self.chains = chains
+    v.chain("long-notes", &longNotes)
+    v.group("mix") { mix.visit(&$0) }
+  }
+
+  /// How a voice plays; nobody (in the opening) plays as the first voice does, in the middle.
+  public func manner(of voice: Voice?) -> Manner {
+    switch voice {
+    case .first: first
+    case .second: second
+    case nil: Manner(octaves: first.octaves, pan: 0, rollMilliseconds: 0)
+    }
+  }
+
+  /// The arch that closes a piece that ends so.
+  public func ending(_ kind: End.Kind) -> Ending {
+    switch kind {
+    case .win: win
+    case .loss: loss
+    case .draw: draw
+    }
+  }
+
+  /// The degree of a pitch as events count them, from the lowest tonic of the compass; `nil` outside the scale.
+  public func degree(of pitch: Pitch) -> Int? { scale.degree(of: pitch.midi).map { $0 - lowest } }
+
+  /// The degree of the scale that events call 0.
+  var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }
+
+  /// The degree on which a session opens: the middle one of the nine places.
+  var center: Int { degree(of: cells[4]) ?? 0 }
+
+  /// The number, from 1, of a named chain; 0 if there is none.
+  public func chain(_ name: String?) -> UInt8 {
+    UInt8(clamping: (chains.firstIndex { $0.name == name } ?? -1) + 1)
+  }
+
+  /// What is heard when nothing happens: the last rule, which has no condition.
+  var calm: SignRule { signs.last ?? SignRule("calm") }
+}
+
+extension Scale {
+  /// The degree of the first note of the scale at or above a MIDI note.
+  func degree(atOrAbove midi: Int) -> Int {
+    var midi = midi
+    while true {
+      if let degree = degree(of: midi) { return degree }
+      midi += 1
+    }
+  }
+
+  /// Whether seven steps make a scale: rising from 0, below an octave.
+  public static func isScale(_ steps: [Int]) -> Bool {
+    steps.count == 7 && steps[0] == 0 && steps[6] < 12 && zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 }
+  }
+
+  /// The tonic in octave 4.
+  public var tonicSpelling: Spelling { Spelling(letter: tonicLetter, alteration: tonicAlteration, octave: 4) }
+}

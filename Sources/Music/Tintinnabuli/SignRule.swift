@@ -1,0 +1,166 @@
+import ScoreModel
+
+/// Where in a bar an action applies.
+public enum Place: String, Sendable, Hashable, RuleWord {
+  /// The downbeat.
+  case first
+  /// The second pair.
+  case second
+  /// The pair before the long one.
+  case beforeLong = "before-long"
+  /// The last, long pair.
+  case long
+  /// Every pair.
+  case all
+
+  /// Whether pair `index` of `count` is meant.
+  public func contains(_ index: Int, of count: Int) -> Bool {
+    switch self {
+    case .first: index == 0
+    case .second: index == 1
+    case .beforeLong: index == count - 2
+    case .long: index == count - 1
+    case .all: true
+    }
+  }
+}
+
+/// One row of the table of facts: `when` these hold, `then` this is heard.
+public struct SignRule: Sendable, Hashable {
+  /// The position of T against M.
+  public enum TPosition: String, Sendable, Hashable, RuleWord {
+    /// The first and the second triad tone below.
+    case below1 = "-1", below2 = "-2"
+    /// The first and the second above.
+    case above1 = "1", above2 = "2"
+    /// The nearest triad tone on either side.
+    case nearest
+    /// Below and above by turns, in first or in second position.
+    case alternate1 = "alternate-1", alternate2 = "alternate-2"
+
+    /// T of a melody note in pair `slot`.
+    func tone(of m: Int, slot: Int, in scale: Scale) -> Int {
+      let turn = slot % 2 == 0 ? -1 : 1
+      return switch self {
+      case .below1: scale.triadTone(-1, of: m)
+      case .below2: scale.triadTone(-2, of: m)
+      case .above1: scale.triadTone(1, of: m)
+      case .above2: scale.triadTone(2, of: m)
+      case .nearest: scale.nearestTriadTone(to: m)
+      case .alternate1: scale.triadTone(turn, of: m)
+      case .alternate2: scale.triadTone(2 * turn, of: m)
+      }
+    }
+  }
+
+  /// When T sounds in its pair.
+  public enum TPace: String, Sendable, Hashable, RuleWord {
+    /// With M, as the hand has it.
+    case together
+    /// Half a pair later, in answer, but on the downbeat and the long note.
+    case after
+    /// On every second pair only, the long one among them.
+    case half
+    /// With M, and again from its other side half a pair later, but on the downbeat and the long note.
+    case double
+  }
+
+  /// The name, as bars and explanations carry it.
+  public var name: String
+  /// Facts that must hold.
+  public var when: [Fact]
+  /// Facts that must not hold.
+  public var unless: [Fact]
+  /// Names of later rules this one includes, so that they are not owed.
+  public var covers: [String]
+
+  /// The position of T; first position below if none is given.
+  public var t = TPosition.below1
+  /// When T sounds.
+  public var tPace = TPace.together
+  /// Octaves added to T.
+  public var tOctaves = 0
+  /// Where `tOctaves` applies.
+  public var tOctavesAt: Place = .first
+  /// Whether M leans on the notes outside the triad.
+  public var leans = false
+  /// The goal of the long note, whatever the position says.
+  public var goal: ScoreRules.Goal?
+  /// The contour, whatever the position says.
+  public var contour: ScoreRules.Contour?
+  /// Whether the contour turns in the middle of the bar.
+  public var turns = false
+  /// Whether the line's other cells follow the downbeat.
+  public var visitsLine = false
+  /// Degrees from the downbeat to the second pair, if they are fixed.
+  public var secondPair: Int?
+  /// Velocity of the second pair, in per cent.
+  public var secondVelocity = 100
+  /// M's degree in the scale, from 1, of the one pair where T leaves the triad, if there is one.
+  public var awakenM: Int?
+  /// T's degree in the scale, from 1, in that pair, below M.
+  public var awakenT = 2
+  /// A low note held to the end of the bar.
+  public var bass: Pitch?
+  /// Where `bass` is struck.
+  public var bassAt: Place = .first
+  /// Where the low tonic is struck, if at all.
+  public var drone: Place?
+  /// Where a bell sounds, if at all.
+  public var bells: [Place] = []
+  /// The chain pairs are sent to.
+  public var chain: String?
+  /// Which pairs `chain` takes.
+  public var chainAt: Place = .first
+
+  /// Makes a rule that says T(−1); set the actions it has.
+  public init(_ name: String, when: [Fact] = [], unless: [Fact] = [], covers: [String] = []) {
+    (self.name, self.when, self.unless, self.covers) = (name, when, unless, covers)
+  }
+
+  mutating func visit<V: RuleVisitor>(_ v: inout V, facts: [Fact]) {
+    let words = RuleKind.word(facts.map { $0.rawValue })
+    v.name("name", &name)
+    v.list("when", words, &when, 0...12, of: "facts")
+    v.optional { v in
+      v.list("unless", words, &unless, 0...12, of: "facts")
+      v.list("covers", .name, &covers, 0...40, of: "names of rules")
+    }
+    v.group("then") { v in v.optional { actions(&$0) } }
+  }
+
+  private mutating func actions<V: RuleVisitor>(_ v: inout V) {
+    v.word("t", &t)
+    v.word("t-pace", &tPace)
+    v.group("t-octaves") { v in
+      v.int("add", &tOctaves, -2...2)
+      v.word("at", &tOctavesAt)
+    }
+    v.bool("lean", &leans)
+    v.word("goal", &goal)
+    v.word("contour", &contour)
+    v.bool("turn", &turns)
+    v.bool("visit-line", &visitsLine)
+    v.int("second-pair", &secondPair, -4...4)
+    v.int("second-velocity", &secondVelocity, 20...150)
+    v.group("awaken") { v in
+      v.int("m", &awakenM, 1...7)
+      v.int("t", &awakenT, 1...7)
+    }
+    v.group("bass") { v in
+      v.pitch("pitch", &bass)
+      v.word("at", &bassAt)
+    }
+    v.word("drone", &drone)
+    v.words("bell", &bells, 0...4, of: "places")
+    v.group("chain") { v in
+      v.chain("name", &chain)
+      v.word("at", &chainAt)
+    }
+  }
+
+  /// Whether the facts call for the rule.
+  public func applies(to facts: Set<Fact>) -> Bool {
+    when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import GameScore
+import ScoreIO
+import ScoreModel
+import Testing
+import TicTacToe
+import Tintinnabuli
+
+/// Every event of a rendition in one line each: what the note log of a game is compared by.
+private func log(_ rendition: Rendition) -> String {
+  rendition.events.map {
+    "\($0.frame) \($0.kind) \($0.voice) \($0.pitch.midi) \($0.velocity) \($0.pan) \($0.amount) \($0.chain) \($0.duration)\n"
+  }.joined()
+}
+
+/// FNV-1a, 64 bits.
+private func hash(_ text: String) -> String {
+  String(text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
+}
+
+/// The golden holds one whole score to read, and a hash of the note log of twenty games for each shipped rule file.
+///
+/// After a deliberate change of the music: `UPDATE_GOLDENS=1 swift test --filter GoldenTests`, then read the diff.
+@Test func `The note log of twenty games is the same on every machine`() throws {
+  let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/score.txt")
+    .path
+  let games = ReferenceGames.games(20, seed: 2_026)
+  var golden = TextScore.text(Rendition(of: games[0], rules: rules).bars, scale: rules.scale)
+  for name in ["score", "morning", "night"] {
+    let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
+    golden += "\n\(name)\n"
+    for (index, game) in games.enumerated() {
+      golden += "\(index) \(hash(log(Rendition(of: game, rules: rules))))\n"
+    }
+  }
+  if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
+    try golden.write(toFile: path, atomically: true, encoding: .utf8)
+    return
+  }
+  let kept = try String(contentsOfFile: path, encoding: .utf8)
+  let different = zip(golden.components(separatedBy: "\n"), kept.components(separatedBy: "\n")).first { $0 != $1 }
+  #expect(different == nil && golden == kept)
+}

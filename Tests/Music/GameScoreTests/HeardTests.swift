@@ -1,0 +1,226 @@
+import Base
+import Records
+import ScoreIO
+import ScoreModel
+import Testing
+import TicTacToe
+
+@testable import GameScore
+@testable import Tintinnabuli
+
+private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
+
+/// A game played at random moments, with everything that is heard of it.
+private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]]) {
+  var generator = SplitMix64(seed: seed)
+  var conductor = GameConductor(seed: seed, rules: rules)
+  conductor.music.inTime = []
+  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  var now = Tick.seconds(1)
+  var answers: [[ScoreEvent]] = []
+  for facts in game.facts {
+    answers.append(conductor.handle(.moved(facts), at: now))
+    now = now + .milliseconds(50 + generator.below(most))
+  }
+  return (conductor, answers)
+}
+
+@Test func `No line of cells is out of reach, in night or by rules of few and narrow notes`() throws {
+  var narrow = rules
+  narrow.bars.longest = 4
+  narrow.melody.widest = 4
+  for rules in [try shipped("night"), narrow] {
+    for (a, b) in [("a2", "b1"), ("a3", "c1"), ("c2", "b3"), ("b1", "a2")] {
+      for seed in 0..<20 {
+        let (conductor, _) = hasty(try game("a1 \(a) c3 \(b) b2"), seed: UInt64(seed), rules: rules)
+        #expect(conductor.music.bars.count(where: { $0.kind == .move }) == 5)
+      }
+    }
+  }
+  // Where even the narrowest way does not exist, it is widened rather than not gone.
+  let problem = MelodyProblem(
+    count: 3, fixed: [0: 36, 1: 46, 2: 36], goal: .triad, direction: [0, 0, 0], leans: false, center: 40, own: [],
+    motto: [], opposing: [])
+  var search = MelodySearch(problem, rules: narrow.melody, scale: rules.scale, seed: 1)
+  search.choose(0)
+  #expect(search.solve().degrees == [36, 46, 36])
+}
+
+@Test func `A lost connection brings back nothing that a cut has dropped`() throws {
+  let game = try game("b2 a1 c1")
+  var conductor = GameConductor(seed: 6, rules: rules)
+  var events = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  events += conductor.handle(.moved(game.facts[0]), at: .seconds(1))
+  events += conductor.handle(.moved(game.facts[1]), at: .seconds(1.5))
+  let whole = sounding(events).filter { $0.voice == .m }
+  events += conductor.handle(.connection(lost: true), at: .seconds(1.8))
+  #expect(sounding(events).filter { $0.voice == .m }.map(\.frame) == whole.map(\.frame))
+}
+
+@Test func `Every awakening has its bell, every paid block its falling third, in its own player's hand`() throws {
+  var (bells, thirds) = (0, 0)
+  for index in 0..<400 {
+    let game = randomGame(index).game
+    let (conductor, answers) = hasty(game, seed: UInt64(index), rules: rules)
+    for (bar, answer) in zip(conductor.music.bars.filter { $0.kind == .move }, answers) {
+      if let at = bar.pairs.firstIndex(where: \.isAwakening), bar.signs.contains(where: { $0.hasSuffix("awakening") }) {
+        bells += 1
+        let onset = bar.start + min(bar.pairs[at].t!.onset, bar.pairs[at].m!.onset)
+        #expect(answer.contains { $0.kind == .bell && $0.frame == onset }, "game \(index), bar \(bar.index)")
+      }
+      guard bar.signs.contains("owed:block") else { continue }
+      thirds += 1
+      let degrees = bar.pairs.prefix(2).map { pair in
+        rules.scale.degree(of: pair.m!.pitch.midi - 12 * (bar.voice == .first ? rules.first : rules.second).octaves)!
+      }
+      #expect(degrees[1] == degrees[0] - 2, "game \(index), bar \(bar.index)")
+    }
+  }
+  #expect(bells > 50 && thirds > 10)
+  // A debt is not the hand's that moves now.
+  let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.music.bars }
+    .filter { $0.signs.count > 1 }.prefix(100)
+  #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
+}
+
+@Test func `Opening and arch are played as the file says of calm`() throws {
+  for (name, position) in [("night", -2), ("morning", 1), ("score", -1)] {
+    let rules = try shipped(name)
+    let bars = Rendition(of: randomGame(3), rules: rules).bars.filter { $0.kind == .opening || $0.kind == .closing }
+    let pairs = bars.flatMap(\.pairs).compactMap { pair in pair.m.flatMap { m in pair.t.map { (m, $0) } } }
+    #expect(pairs.count > 6)
+    for (m, t) in pairs { #expect(t.pitch.midi == rules.scale.triadTone(position, of: m.pitch.midi), "\(name)") }
+  }
+}
+
+@Test func `What undo and a lost connection did is in the record, and sounds again from it`() throws {
+  let record = randomGame(7)
+  var session = GameConductor(seed: record.seed!, rules: rules)
+  session.music.inTime = []
+  var heard = session.handle(.opened(resuming: false), at: .zero)
+  heard += session.handle(.gameStarted(.start, human: .x), at: .zero)
+  var game = Game()
+  var now = Tick.seconds(9)
+  func go(_ seconds: Double) {
+    now = now + .seconds(seconds)
+    heard += session.music.advance(to: now - Conductor.lookahead)
+  }
+  for (number, move) in record.game.moves.enumerated() {
+    if number == 3 {
+      // Two moves played, one of them kept waiting by the network, and both taken back at once.
+      var astray = game
+      for square in game.position.empty.filter({ $0 != move.square }).prefix(2) {
+        go(3)
+        heard += session.handle(.moved(try astray.play(square)), at: now)
+        go(0.5)
+        heard += session.handle(.connection(lost: square == game.position.empty.first { $0 != move.square }), at: now)
+      }
+      go(2)
+      heard += session.handle(.undone, at: now) + session.handle(.undone, at: now)
+    }
+    go(4)
+    heard += session.handle(.moved(try game.play(Move(move.square, frame: now.rawValue))), at: now)
+  }
+  go(20)
+  var kept = Record(game: game)
+  kept.seed = record.seed
+  kept.startFrame = 0
+  kept.bars = session.music.choices
+  kept.inTime = session.music.inTime
+  kept.asides = session.asides
+  #expect(kept.asides.count == 6)
+  let read = try Record(jsonLine: kept.jsonLine)
+  #expect(read.asides == kept.asides && read.inTime == [])
+  let again = Rendition(of: read, rules: rules, human: .x)
+  func log(_ events: [ScoreEvent]) -> [String] {
+    events.filter { $0.frame < now && $0.kind == .note }.map {
+      "\($0.frame) \($0.voice) \($0.pitch.midi) \($0.velocity)"
+    }
+  }
+  let (live, offline) = (log(sounding(heard)), log(sounding(again.events)))
+  #expect(zip(live, offline).first { $0 != $1 } == nil && live.count == offline.count && live.count > 50)
+}
+
+@Test func `A match is composed by its log: three listeners hear the same notes, one of them again after a fall`()
+  throws
+{
+  let game = randomGame(12).game
+  var log: [(facts: MoveFacts, at: Tick)] = []
+  var generator = SplitMix64(seed: 5)
+  var time = Tick.seconds(3)
+  for facts in game.facts {
+    log.append((facts, time))
+    time = time + .milliseconds(250 * (1 + generator.below(30)))
+  }
+  /// What a listener hears who came in at a moment, lines taking so long to reach him, one now and then longer.
+  func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
+    var way = SplitMix64(seed: seed)
+    var conductor = GameConductor(seed: seed, rules: rules)
+    conductor.music.inTime = []
+    _ = conductor.handle(.opened(resuming: false), at: .zero)
+    // Each has heard other things before.
+    for facts in randomGame(Int(seed)).game.facts { _ = conductor.handle(.moved(facts), at: .milliseconds(Int(seed))) }
+    _ = conductor.handle(.matchStarted(seed: 4_711), at: .seconds(2))
+    var last = Tick.zero
+    for (facts, at) in log {
+      let arrival = begin > 0 ? .milliseconds(begin) : at + .milliseconds(delay + way.below(max(delay, 1)))
+      let moment = max(arrival, last + .milliseconds(1))
+      last = moment
+      _ = conductor.music.advance(to: moment - Conductor.lookahead)
+      _ = conductor.handle(.moved(facts), at: moment, logged: at + .milliseconds(way.below(100)))
+    }
+    return conductor.music.bars.filter { $0.kind == .move }.suffix(log.count).map { $0.pairs.map { $0.m?.pitch } }
+  }
+  let near = listen(0, seed: 1)
+  #expect(near.count == log.count && listen(80, seed: 2) == near && listen(300, seed: 3) == near)
+  // Who comes back hears all the moves at once, at the times the log gives them.
+  #expect(listen(0, from: 60_000, seed: 4) == near)
+}
+
+@Test func `A person's bar is as long as the answer takes, and a bar among people as the game's pace allows`() throws {
+  let game = try game("b2 a1 c1 a3 a2 c2 b3 b1 c3")
+  func lengths(_ inTime: Set<Voice>, every seconds: Double) -> [Int] {
+    var conductor = GameConductor(seed: 1, rules: rules)
+    conductor.music.inTime = inTime
+    _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    var now = Tick.seconds(3)
+    for facts in game.facts {
+      now = inTime.contains(facts.mover.voice) ? conductor.music.replySlot(ready: now) : now + .seconds(seconds)
+      _ = conductor.handle(.moved(facts), at: now)
+    }
+    return conductor.music.bars.map(\.pairs.count)
+  }
+  #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
+  // X's bars have two to four pairs and a long; O's are cut to the pace, and the end has all the time it wants.
+  let against = lengths([.second], every: 30)
+  #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
+  let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))
+  #expect(quick.dropLast().allSatisfy { $0 <= 3 } && slow.dropFirst(3).dropLast() == [5, 6, 7, 8, 8])
+}
+
+@Test func `A long note that was cut off sounds with the next downbeat, in the hand it had`() throws {
+  let game = try game("b2 a1")
+  var conductor = GameConductor(seed: 1, rules: rules)
+  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
+  let goal = try #require(conductor.music.bars[0].pairs.last?.m)
+  var heardOut = conductor
+  _ = conductor.handle(.moved(game.facts[1]), at: .seconds(1.6))
+  _ = heardOut.handle(.moved(game.facts[1]), at: .seconds(4))
+  let resolved = try #require(conductor.music.bars[1].pairs[0].bass.first)
+  #expect(resolved.pitch == goal.pitch && resolved.pan == goal.pan && resolved.velocity < goal.velocity)
+  #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
+}
+
+@Test func `A long note counts as heard where its M was, however early its T`() throws {
+  let game = try game("b2 a1 c1")
+  var conductor = GameConductor(seed: 1, rules: rules)
+  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
+  _ = conductor.handle(.moved(game.facts[1]), at: .seconds(9))
+  let (t, m) = try #require(
+    conductor.music.bars[1].pairs.last.flatMap { pair in pair.t.flatMap { t in pair.m.map { (t, $0) } } })
+  #expect(m.onset == t.onset + .milliseconds(60))
+  _ = conductor.handle(.moved(game.facts[2]), at: .seconds(9) + m.onset + .milliseconds(50))
+  #expect(conductor.music.bars[2].pairs[0].bass.first?.pitch == m.pitch)
+}

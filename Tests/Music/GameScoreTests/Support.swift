@@ -1,0 +1,104 @@
+import Base
+import Foundation
+import GameScore
+import ScoreIO
+import ScoreModel
+import TestSupport
+import Testing
+import TicTacToe
+import Tintinnabuli
+
+/// The rules the tests are made for.
+let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
+
+/// The folder of the shipped rule files.
+let assets = repository.appending(path: "Assets").path
+
+/// A game by its squares.
+func game(_ squares: String) throws -> Game {
+  var game = Game()
+  for name in squares.split(separator: " ") { try game.play(#require(Square(name: name))) }
+  return game
+}
+
+/// Visits every game up to symmetry with its conductor; `visit` sees every prefix and says whether to go deeper.
+func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> Void) {
+  func walk(_ game: Game, _ conductor: GameConductor, _ now: Tick) {
+    visit(game, conductor)
+    guard !game.isOver else { return }
+    for square in game.position.distinctMoves {
+      var next = game
+      guard let facts = try? next.play(square) else { continue }
+      var conductor = conductor
+      _ = conductor.handle(.moved(facts), at: now)
+      walk(next, conductor, conductor.music.bars.last?.end ?? now)
+    }
+  }
+  var start = conductor
+  _ = start.handle(.gameStarted(.start, human: nil), at: .zero)
+  walk(Game(), start, .seconds(1))
+}
+
+/// The first game, shortest lines first, whose last move's facts satisfy a condition.
+func firstGame(where condition: (Game, MoveFacts) -> Bool) -> Game? {
+  var row = [Game()]
+  while !row.isEmpty {
+    var next: [Game] = []
+    for game in row where !game.isOver {
+      for square in game.position.empty {
+        var longer = game
+        guard let facts = try? longer.play(square) else { continue }
+        if condition(longer, facts) { return longer }
+        next.append(longer)
+      }
+    }
+    row = next
+  }
+  return nil
+}
+
+/// A conductor that has heard a whole game, each move as the bar before ends, and what it answered to the last move.
+func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human: Player? = nil) -> (
+  conductor: GameConductor, last: [ScoreEvent]
+) {
+  var conductor = GameConductor(seed: seed, rules: rules)
+  _ = conductor.handle(.gameStarted(game.start, human: human), at: .zero)
+  var now = Tick.seconds(1)
+  var last: [ScoreEvent] = []
+  for facts in game.facts {
+    last = conductor.handle(.moved(facts), at: now)
+    now = conductor.music.bars.last?.end ?? now
+  }
+  return (conductor, last)
+}
+
+/// Lets time go by in steps and collects what comes.
+func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick = .milliseconds(50)) -> [ScoreEvent] {
+  var events: [ScoreEvent] = []
+  var now = from
+  while now < to {
+    events += conductor.music.advance(to: now)
+    now = now + step
+  }
+  return events
+}
+
+/// A move's time to think in seconds: log-normal, median 4 s (Irwin–Hall sum for the normal, squared twice for the tail).
+func thinkingTime(_ generator: inout SplitMix64) -> Double {
+  var sum = 0.0
+  for _ in 0..<12 { sum += Double(generator.below(1_000_000)) / 1_000_000 }
+  let z = 0.6 * (sum - 6)
+  // e^z by its series: the same on every machine.
+  var term = 1.0
+  var power = 1.0
+  for n in 1..<30 {
+    term *= z / Double(n)
+    power += term
+  }
+  return 4 * power
+}
+
+extension Bar {
+  var melody: [Pitch] { pairs.compactMap { $0.m?.pitch } }
+  var tones: [Pitch] { pairs.compactMap { $0.t?.pitch } }
+}

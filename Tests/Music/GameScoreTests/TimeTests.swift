@@ -1,0 +1,281 @@
+import Base
+import ScoreModel
+import Testing
+import TicTacToe
+
+@testable import GameScore
+@testable import Tintinnabuli
+
+private func opened() -> (GameConductor, [ScoreEvent]) {
+  var conductor = GameConductor(seed: 21, rules: rules)
+  var events = conductor.handle(.opened(resuming: false), at: .zero)
+  events += conductor.handle(.gameStarted(.start, human: .x), at: .zero)
+  return (conductor, events)
+}
+
+@Test func `A session opens with the low tonic, the centre pair at 2 s, a bar of three at 6 s and echoes from 16 s`() {
+  var (conductor, events) = opened()
+  let low = events.filter { $0.kind == .note }
+  #expect(low.map(\.pitch.midi) == [35, 47] && low.allSatisfy { $0.frame <= .milliseconds(300) })
+  #expect(events.contains { $0.kind == .drone && $0.pitch == Pitch(47) })
+  events += carryOn(&conductor, from: .zero, to: .seconds(30))
+  #expect(conductor.music.bars[0].start == .seconds(2) && conductor.music.bars[0].melody == [Pitch(83)])
+  #expect(conductor.music.bars[1].start == .seconds(6) && conductor.music.bars[1].pairs.count == 3)
+  #expect(conductor.music.bars[2].kind == .echo && conductor.music.bars[2].start == .seconds(16))
+  #expect(!events.contains { $0.kind == .cut })
+}
+
+@Test func `Resuming an unfinished game sounds the low tonic only`() throws {
+  var conductor = GameConductor(seed: 21, rules: rules)
+  var events = conductor.handle(.opened(resuming: true), at: .zero)
+  events += conductor.handle(.gameStarted(try game("b2 a1").position, human: .x), at: .zero)
+  events += carryOn(&conductor, from: .zero, to: .seconds(30))
+  #expect(events.filter { $0.kind == .note }.allSatisfy { $0.voice == .bass && $0.frame < .seconds(1) })
+}
+
+@Test
+func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the game is told once more, at 10 none is`()
+  throws
+{
+  let game = try game("b2 a1 c1")
+  var conductor = conducted(game).conductor
+  let moved = conductor.music.bars
+  let end = conductor.music.bars.last!.end
+  let events = carryOn(&conductor, from: end, to: end + .seconds(900))
+  let echoes = conductor.music.bars.filter { $0.kind == .echo }
+  #expect(echoes.first?.start == end + .seconds(8))
+  for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
+    let left = echo.start < end + .seconds(30) ? 4 : 3
+    let sources = moved.flatMap { bar in [0, 12].map { up in bar.melody.suffix(left).map { $0.midi + up } } }
+    #expect(sources.contains(echo.melody.map(\.midi)))
+    // T rests under an echo, but for its long note.
+    #expect(echo.pairs.dropLast().allSatisfy { $0.t == nil } && echo.pairs.last?.t != nil)
+  }
+  #expect(echoes.allSatisfy { $0.pairs.allSatisfy { $0.m!.velocity < 45 && $0.m!.pitch <= Pitch(93) } })
+  // None is heard more than twice in one way, short bars no more than long ones.
+  let said = Dictionary(grouping: echoes) { $0.pairs.map { [$0.m?.pitch, $0.t?.pitch] } }
+  #expect(echoes.count > 8 && said.values.allSatisfy { $0.count <= 2 })
+  // The low tonic every 40 s, then ever rarer and softer; after ten minutes silence.
+  let strokes = events.filter { $0.voice == .bass && $0.pitch == Pitch(35) }
+  let rests = zip(strokes.dropFirst(), strokes).map { ($0.frame - $1.frame).seconds }
+  #expect(strokes.prefix(3).map(\.frame) == (1...3).map { end + .seconds(40 * Double($0)) })
+  #expect(rests == rests.sorted() && rests.last! > 70 && rests.last! < 80 && strokes.count == 11)
+  let velocities = strokes.dropFirst(2).map(\.velocity)
+  #expect(Set(strokes.prefix(3).map(\.velocity)) == [36] && Set(velocities).count == 9)
+  #expect(velocities == velocities.sorted(by: >) && events.allSatisfy { $0.frame < end + .seconds(600) })
+  // After two minutes each move once, its cell and its long note, a short note after the low tonic.
+  let told = echoes.filter { $0.start >= end + .seconds(120) }
+  #expect(told.map(\.start) == strokes.dropFirst(2).prefix(3).map { $0.frame + .seconds(1.05) })
+  for (echo, bar) in zip(told, moved) {
+    let ends = [bar.melody[0], bar.melody.last!].map(\.midi)
+    #expect([ends, ends.map { $0 + 12 }].contains(echo.melody.map(\.midi)) && echo.tones.count == 2)
+  }
+}
+
+@Test func `No echo rises above its ceiling`() throws {
+  var high = rules
+  high.echoes.ceiling = Pitch(81)
+  var conductor = conducted(try game("b2 a1 c3"), rules: high).conductor
+  let end = conductor.music.bars.last!.end
+  _ = carryOn(&conductor, from: end, to: end + .seconds(300))
+  let notes = conductor.music.bars.filter { $0.kind == .echo }.flatMap { $0.melody + $0.tones }
+  #expect(notes.count > 8 && notes.allSatisfy { $0 <= Pitch(81) })
+}
+
+@Test func `A move cuts what was pending and posts its whole bar from the very moment`() throws {
+  var (conductor, _) = opened()
+  let moment = Tick(rawValue: 6 * 48_000 + 12_345)
+  _ = carryOn(&conductor, from: .zero, to: moment)
+  var game = Game()
+  let facts = try game.play(Square(4))
+  let events = conductor.handle(.moved(facts), at: moment)
+  #expect(events.first?.kind == .cut && events.first?.frame == moment)
+  #expect(events.allSatisfy { $0.frame >= moment && $0.generation == events[0].generation })
+  #expect(events.contains { $0.kind == .note && $0.frame == moment })
+  #expect(conductor.music.bars.last?.start == moment && conductor.music.bars[1].cut == moment - conductor.music.bars[1].start)
+  #expect(carryOn(&conductor, from: moment, to: moment + .seconds(6)).isEmpty)
+}
+
+@Test func `The low tonic is struck in bars four and eight, at a new game, and with a move that overtakes it`() throws {
+  let long = try #require(firstGame { game, facts in facts.outcome == .draw })
+  let (conductor, _) = conducted(long)
+  for bar in conductor.music.bars where bar.kind == .move {
+    #expect((bar.pairs[0].bass.map(\.pitch) == rules.drone.notes) == (bar.ply == 4 || bar.ply == 8))
+  }
+  var rematch = conductor
+  let moment = rematch.music.bars.last!.end + .seconds(3)
+  let events = rematch.handle(.gameStarted(.start, human: nil), at: moment)
+  #expect(events.map(\.kind) == [.cut, .pedal, .drone, .pedal, .note, .note])
+  #expect(events[1].amount == 0 && events[1].duration == 14_400)
+  #expect(events[3].frame == moment + .milliseconds(300))
+  var game = Game()
+  let facts = try game.play(Square(0))
+  var quick = rematch
+  let overtaking = quick.handle(.moved(facts), at: moment + .milliseconds(100))
+  #expect(overtaking.filter { $0.voice == .bass }.allSatisfy { $0.frame == moment + .milliseconds(100) })
+  #expect(overtaking.filter { $0.voice == .bass }.count == 2)
+  let calm = rematch.handle(.moved(facts), at: moment + .seconds(2))
+  #expect(calm.allSatisfy { $0.voice != .bass })
+}
+
+@Test func `An opponent answers on a slot of the long note of the bar as it is played, never before its second`() throws
+{
+  var (conductor, _) = conducted(try game("b2 a1 c1"))
+  let bar = try #require(conductor.music.bars.last)
+  let onsets = bar.pairs.map { bar.start + $0.t!.onset }
+  #expect(conductor.music.replySlot(ready: bar.start) == onsets[3] + .seconds(1.05))
+  #expect(conductor.music.replySlot(ready: onsets[3] + .seconds(1.06)) == onsets[3] + .seconds(2.1))
+  let late = conductor.music.replySlot(ready: bar.start + .seconds(60))
+  #expect(late >= bar.start + .seconds(60) && late < bar.start + .seconds(61.06))
+  let steps = (late - onsets[3]).seconds / 1.05
+  #expect(abs(steps - steps.rounded()) < 0.001)
+  conductor.music.reply = .immediate
+  #expect(conductor.music.replySlot(ready: bar.start + Tick(rawValue: 5)) == bar.start + Tick(rawValue: 5))
+}
+
+@Test func `A bar that the synthesizer began late moves with all that follows it`() throws {
+  var (conductor, events) = conducted(try game("b2 a1 c1"))
+  let bar = try #require(conductor.music.bars.last)
+  var punctual = conductor
+  conductor.music.shifted(generation: events[0].generation, to: bar.start + Tick(rawValue: 480))
+  #expect(conductor.music.bars.last?.start == bar.start + Tick(rawValue: 480))
+  #expect(conductor.music.replySlot(ready: .zero) == punctual.music.replySlot(ready: .zero) + Tick(rawValue: 480))
+  let end = bar.end
+  let late = carryOn(&conductor, from: end, to: end + .seconds(20))
+  events = carryOn(&punctual, from: end, to: end + .seconds(20))
+  #expect(late.map(\.frame) == events.map { $0.frame + Tick(rawValue: 480) })
+}
+
+@Test func `Signs that had no time to sound are owed and heard on a second pair`() throws {
+  var owedSeen = 0
+  for index in 0..<300 {
+    let game = randomGame(index).game
+    var generator = SplitMix64(seed: UInt64(index))
+    var conductor = GameConductor(seed: 1, rules: rules)
+    _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    var now = Tick.seconds(1)
+    for (number, facts) in game.facts.enumerated() {
+      let waiting = conductor.music.piece.debts.owed.map(\.sign)
+      let before = conductor.music.piece.debts.said?.signs ?? []
+      _ = conductor.handle(.moved(facts), at: now)
+      let bar = try #require(conductor.music.bars.last)
+      let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
+      // Whatever was pending and cut, or was owed already, is either heard now, owed still, or said by the result.
+      var due = Set(waiting)
+      if let previous, let cut = previous.cut {
+        for sign in before {
+          let onset = previous.pairs[sign.pair].t!.onset
+          if onset >= cut { due.insert(sign.debt.sign) }
+        }
+      }
+      let own = bar.signs[0]
+      let covered = Set(rules.signs.first { $0.name == own }?.covers ?? [])
+      let heard = bar.signs.dropFirst().map { String($0.dropFirst("owed:".count)) }
+      let isResult = facts.outcome != nil
+      for sign in due where sign != own && !covered.contains(sign) {
+        #expect(heard.contains(sign) || conductor.music.piece.debts.owed.contains { $0.sign == sign } || isResult)
+      }
+      if let first = heard.first {
+        owedSeen += 1
+        // The one that comes first in precedence is taken.
+        let order = rules.signs.map(\.name)
+        #expect(
+          due.filter { $0 != own && !covered.contains($0) }.allSatisfy {
+            order.firstIndex(of: $0)! >= order.firstIndex(of: first)!
+          })
+      }
+      now = now + .seconds(0.3 + Double(generator.below(2_500)) / 1000)
+    }
+  }
+  #expect(owedSeen > 100)
+}
+
+@Test func `Hurried moves are softer, T most, and every third one half changes the pedal`() throws {
+  let game = try game("b2 a1 c1 a3 a2 c2 b3")
+  var conductor = GameConductor(seed: 1, rules: rules)
+  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  var calm = conductor
+  var answers: [[ScoreEvent]] = []
+  for (number, facts) in game.facts.enumerated() {
+    answers.append(conductor.handle(.moved(facts), at: .milliseconds(1000 + 300 * number)))
+    _ = calm.handle(.moved(facts), at: .milliseconds(1000 + 3_000 * number))
+  }
+  func velocity(_ bar: Bar, _ voice: (Pair) -> Note?) -> Int { Int(voice(bar.pairs[0])!.velocity) }
+  #expect(velocity(conductor.music.bars[4], \.t) < velocity(calm.music.bars[4], \.t) - 5)
+  #expect(velocity(conductor.music.bars[4], \.m) < velocity(calm.music.bars[4], \.m))
+  let halved = answers.indices.filter { index in answers[index].contains { $0.kind == .pedal && $0.amount == 64 } }
+  #expect(halved == [3, 6])
+}
+
+@Test func `Undo plays the bar's pairs backwards, softly, and the game goes on from there`() throws {
+  let game = try game("b2 a1 c1")
+  var (conductor, _) = conducted(game)
+  let bar = try #require(conductor.music.bars.last)
+  let moment = bar.end - .seconds(0.5)
+  let events = conductor.handle(.undone, at: moment)
+  let undo = try #require(conductor.music.bars.last)
+  #expect(undo.kind == .undo && undo.melody == bar.melody.reversed())
+  #expect(events.first?.kind == .cut)
+  #expect(zip(undo.pairs, bar.pairs.reversed()).allSatisfy { $0.m!.velocity < $1.m!.velocity })
+  #expect(conductor.music.choices.count == 3 && conductor.music.choices.last?.count == 1)
+  var again = game
+  _ = again.undo()
+  let facts = try again.play(Square(0))
+  _ = conductor.handle(.moved(facts), at: moment + .seconds(3))
+  #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
+  // Two moves taken back at once are one gesture.
+  var twice = conducted(game).conductor
+  _ = twice.handle(.undone, at: moment)
+  _ = twice.handle(.undone, at: moment)
+  #expect(twice.music.bars.last?.pairs.count == 4 + 3 && twice.music.piece.events.count == 1)
+}
+
+@Test func `Refusal knocks, preview sounds the cell's pitch in the mover's hand and ends`() throws {
+  var (conductor, _) = conducted(try game("b2"))
+  let now = Tick.seconds(9)
+  let knock = conductor.handle(.refused, at: now)
+  #expect(knock.map(\.kind) == [.knock] && knock[0].frame == now)
+  let preview = conductor.handle(.previewed(Square(0)), at: now)
+  #expect(preview[0].kind == .preview && preview[0].pitch.midi == 86 - 12 && preview[0].amount > 0)
+  #expect(conductor.handle(.previewed(nil), at: now)[0].amount == 0)
+}
+
+@Test func `A lost connection silences T at once and it returns with the next bar`() throws {
+  let game = try game("b2 a1 c1 a3")
+  var conductor = GameConductor(seed: 6, rules: rules)
+  _ = conductor.handle(.gameStarted(.start, human: .x), at: .zero)
+  let facts = game.facts
+  _ = conductor.handle(.moved(facts[0]), at: .seconds(1))
+  _ = conductor.handle(.moved(facts[1]), at: .seconds(4))
+  let lost = conductor.handle(.connection(lost: true), at: .seconds(4.5))
+  #expect(lost.first?.kind == .cut && lost.contains { $0.voice == .m } && !lost.contains { $0.voice == .t })
+  let away = conductor.handle(.moved(facts[2]), at: .seconds(12))
+  #expect(away.contains { $0.voice == .m } && !away.contains { $0.voice == .t })
+  #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
+  let back = conductor.handle(.moved(facts[3]), at: .seconds(20))
+  #expect(back.contains { $0.voice == .t })
+  // What is written is the same for whoever was there.
+  #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
+}
+
+@Test func `A clock under ten seconds pulses the drone once a second, no faster`() throws {
+  var (conductor, _) = conducted(try game("b2"))
+  _ = conductor.handle(.clockLow(true), at: .seconds(10))
+  let events = carryOn(&conductor, from: .seconds(10), to: .seconds(15)).filter { $0.kind == .drone }
+  let beats = events.filter { $0.amount == 100 }.map(\.frame)
+  #expect(zip(beats, beats.dropFirst()).allSatisfy { $1 - $0 == .seconds(1) } && beats.count >= 5)
+  let end = conductor.handle(.clockLow(false), at: .seconds(17))
+  #expect(end.map(\.kind) == [.drone] && end[0].amount == 100)
+  #expect(!carryOn(&conductor, from: .seconds(17), to: .seconds(24)).contains { $0.kind == .drone })
+}
+
+@Test func `Nothing starves: each step of the course is handed out well before it sounds`() throws {
+  let long = try #require(firstGame { game, facts in facts.outcome == .draw })
+  var (conductor, _) = conducted(long)
+  var now = conductor.music.bars.last!.start
+  let end = now + .seconds(200)
+  while now < end {
+    for event in conductor.music.advance(to: now) { #expect((event.frame - now).seconds >= 0.5) }
+    now = now + .milliseconds(50)
+  }
+}

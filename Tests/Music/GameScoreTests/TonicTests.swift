@@ -1,0 +1,59 @@
+import ScoreIO
+import ScoreModel
+import Testing
+import TicTacToe
+
+@testable import GameScore
+@testable import Tintinnabuli
+
+@Test func `Ten games are a way through tonics that closes; after a game without an awakening it stays where it is`()
+  throws
+{
+  let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
+  #expect(won.facts.contains { $0.isAwakening } && !drawn.facts.contains { $0.isAwakening })
+  let cycles: [(draws: [Int], tonics: String)] = [
+    ([], "B D F♯ E G B A D C♯ F♯ B D"), ([2, 9], "B D F♯ F♯ G B A D C♯ F♯ B D"),
+  ]
+  for (draws, expected) in cycles {
+    var conductor = GameConductor(seed: 2, rules: rules)
+    _ = conductor.handle(.opened(resuming: false), at: .zero)
+    var now = Tick.zero
+    var tonics: [String] = []
+    for number in 0..<12 {
+      let begun = conductor.handle(.gameStarted(.start, human: nil), at: now)
+      let (held, scale) = (conductor.music.rules, conductor.music.rules.scale)
+      tonics.append(scale.tonicSpelling.letterName)
+      let bed = begun.first { $0.kind == .drone }?.pitch
+      #expect(number == 0 ? bed == nil : bed == held.drone.bed && scale.degree(of: held.drone.bed.midi)! % 7 == 0)
+      #expect(held.mix.strings.allSatisfy { scale.isTriad($0.midi) })
+      for facts in (draws.contains(number) ? drawn : won).facts {
+        now = now + .seconds(3)
+        _ = conductor.handle(.moved(facts), at: now)
+        let bar = try #require(conductor.music.bars.last)
+        // The cell's own height: what is its third at home is the third everywhere.
+        let octaves = held.manner(of: facts.mover.voice).octaves
+        #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(facts.square))
+        #expect(bar.pairs.allSatisfy { pair in pair.m.map { scale.degree(of: $0.pitch.midi) != nil } ?? false })
+      }
+      now = now + .seconds(3)
+    }
+    #expect(tonics.joined(separator: " ") == expected)
+  }
+  // Rules that do not ask for it stay at home.
+  var still = rules
+  still.tonics = []
+  #expect(still.at(Station(game: 3, place: 3)) == still && rules.at(Station()) == rules)
+}
+
+private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.cells[square.index].midi)! % 7 }
+
+@Test func `In the bar of an awakening T goes at double pace, from both sides of M, within the triad`() throws {
+  let bars = conducted(try game("a1 b1 b2 c3 a3")).conductor.music.bars
+  let awake = try #require(bars.first { $0.signs.contains("awakening") && $0.pairs.count > 3 })
+  let doubled = awake.pairs.filter { $0.answer != nil }
+  #expect(!doubled.isEmpty && awake.pairs[0].answer == nil && awake.pairs.last?.answer == nil)
+  for pair in doubled {
+    let (m, t, answer) = (pair.m!.pitch.midi, pair.t!, pair.answer!)
+    #expect(answer.pitch.midi == rules.scale.triadTone(t.pitch.midi < m ? 1 : -1, of: m) && answer.onset > t.onset)
+  }
+}
