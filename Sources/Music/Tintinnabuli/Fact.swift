@@ -1,19 +1,10 @@
 /// A word for something true of an event that the score may answer. A rule file declares the words it uses.
-public struct Fact: RawRepresentable, Sendable, Hashable, RuleCoded {
+public struct Fact: RawRepresentable, Sendable, Hashable {
   /// The word: a–z, 0–9 and -.
   public var rawValue: String
 
   /// Makes a fact of its word.
   public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// The word of a fact that a rule file names; `nil` if the value is no text.
-  public init?(_ value: RuleValue) {
-    guard let word = value.text else { return nil }
-    rawValue = word
-  }
-
-  /// The word as visitors exchange it.
-  public var coded: RuleValue { .text(rawValue) }
 }
 
 /// The facts that the conductor finds itself.
@@ -31,4 +22,12 @@ extension Fact {
 
   /// The facts that the conductor finds itself, in the order of a rule file.
   public static var own: [Fact] { [.win, .loss, .draw, .offBoard, .hurry] }
+}
+
+extension Fact: RuleCoded {
+  package init?(_ value: RuleValue) {
+    guard let word = value.text else { return nil }
+    rawValue = word
+  }
+  package var coded: RuleValue { .text(rawValue) }
 }

@@ -1,7 +1,7 @@
 import ScoreModel
 
 /// What one value of a rule file may be.
-public indirect enum RuleKind: Sendable {
+package indirect enum RuleKind: Sendable {
   case int(ClosedRange<Int>)
   case double(ClosedRange<Double>)
   case bool
@@ -25,7 +25,7 @@ public indirect enum RuleKind: Sendable {
 }
 
 /// A value of a rule file, as visitors exchange it.
-public enum RuleValue: Sendable, Hashable {
+package enum RuleValue: Sendable, Hashable {
   case int(Int)
   case double(Double)
   case text(String)
@@ -39,7 +39,7 @@ public enum RuleValue: Sendable, Hashable {
 }
 
 /// A type whose values a rule file can hold.
-public protocol RuleCoded {
+package protocol RuleCoded {
   /// Takes a value; `nil` if it is none of this type.
   init?(_ value: RuleValue)
   /// The value as visitors exchange it.
@@ -47,53 +47,53 @@ public protocol RuleCoded {
 }
 
 extension Int: RuleCoded {
-  public init?(_ value: RuleValue) { if case .int(let number) = value { self = number } else { return nil } }
-  public var coded: RuleValue { .int(self) }
+  package init?(_ value: RuleValue) { if case .int(let number) = value { self = number } else { return nil } }
+  package var coded: RuleValue { .int(self) }
 }
 
 extension Double: RuleCoded {
-  public init?(_ value: RuleValue) { if case .double(let number) = value { self = number } else { return nil } }
-  public var coded: RuleValue { .double(self) }
+  package init?(_ value: RuleValue) { if case .double(let number) = value { self = number } else { return nil } }
+  package var coded: RuleValue { .double(self) }
 }
 
 extension String: RuleCoded {
-  public init?(_ value: RuleValue) { if case .text(let text) = value { self = text } else { return nil } }
-  public var coded: RuleValue { .text(self) }
+  package init?(_ value: RuleValue) { if case .text(let text) = value { self = text } else { return nil } }
+  package var coded: RuleValue { .text(self) }
 }
 
 extension Pitch: RuleCoded {
   /// Takes a pitch by its name.
-  public init?(_ value: RuleValue) {
+  package init?(_ value: RuleValue) {
     guard let spelling = value.text.flatMap({ Spelling($0) }) else { return nil }
     self.init(spelling.midi)
   }
   /// Its name, read back by its sound alone; the file's own spelling is lost.
-  public var coded: RuleValue {
+  package var coded: RuleValue {
     let scale = Scale(tonicLetter: 0, tonicAlteration: 0, steps: [0, 2, 4, 5, 7, 9, 11])
     return .text(scale.spelling(of: midi).description)
   }
 }
 
 extension ScoreRules.Unit: RuleCoded {
-  public init?(_ value: RuleValue) { if case .unit(let unit) = value { self = unit } else { return nil } }
-  public var coded: RuleValue { .unit(self) }
+  package init?(_ value: RuleValue) { if case .unit(let unit) = value { self = unit } else { return nil } }
+  package var coded: RuleValue { .unit(self) }
 }
 
 /// A type whose cases are words of a rule file.
-public protocol RuleWord: RuleCoded, RawRepresentable<String>, CaseIterable {}
+package protocol RuleWord: RuleCoded, RawRepresentable<String>, CaseIterable {}
 
 extension RuleWord {
-  public init?(_ value: RuleValue) {
+  package init?(_ value: RuleValue) {
     guard let word = value.text.flatMap({ Self(rawValue: $0) }) else { return nil }
     self = word
   }
-  public var coded: RuleValue { .text(rawValue) }
+  package var coded: RuleValue { .text(rawValue) }
   static var kind: RuleKind { .word(allCases.map { $0.rawValue }) }
 }
 
 /// Something that goes through every value of a rule file in its order: the reader, which sets and checks them, and
 /// those that print and document them. What may be in a file is said once, in `ScoreRules.visit`.
-public protocol RuleVisitor {
+package protocol RuleVisitor {
   /// Visits one value: takes it, or replaces it by one of its kind.
   mutating func leaf(_ name: String, _ kind: RuleKind, _ value: inout RuleValue)
   /// Visits a mapping.

@@ -183,7 +183,7 @@ extension ScoreRules {
       (self.name, self.level, self.units) = (name, level, units)
     }
 
-    public mutating func visit<V: RuleVisitor>(_ v: inout V) {
+    package mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.name("name", &name)
       v.double("level", &level, -60...24)
       v.list("units", .unit(Unit.kinds.map { $0.name }), &units, 1...Self.most, of: "units")

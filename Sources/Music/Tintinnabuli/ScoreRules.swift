@@ -51,7 +51,7 @@ public struct ScoreRules: Sendable, Hashable {
   public init() {}
 
   /// Goes through every value in the order of a rule file: its names, kinds and ranges.
-  public mutating func visit<V: RuleVisitor>(_ v: inout V) {
+  package mutating func visit<V: RuleVisitor>(_ v: inout V) {
     v.name("name", &name)
     v.optional { $0.list("facts", .name, &facts, 0...40, of: "words") }
     v.group("scale") { v in

@@ -39,7 +39,7 @@ package final class GameSession {
 
   private let sound: SoundPort
   private let inBackground: (@escaping @Sendable () -> Void) -> Void
-  private var conductor: Conductor
+  private var conductor: GameConductor
   /// The moment of the last happening: the conductor never hears of an earlier one.
   var lastHandled = Tick.zero
   private var hasOpened = false

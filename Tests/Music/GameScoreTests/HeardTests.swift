@@ -11,7 +11,8 @@ import TicTacToe
 private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
 
 /// A game played at random moments, with everything that is heard of it.
-private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]]) {
+private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]])
+{
   var generator = SplitMix64(seed: seed)
   var conductor = GameConductor(seed: seed, rules: rules)
   conductor.music.inTime = []

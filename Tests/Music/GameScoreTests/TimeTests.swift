@@ -92,7 +92,8 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(events.first?.kind == .cut && events.first?.frame == moment)
   #expect(events.allSatisfy { $0.frame >= moment && $0.generation == events[0].generation })
   #expect(events.contains { $0.kind == .note && $0.frame == moment })
-  #expect(conductor.music.bars.last?.start == moment && conductor.music.bars[1].cut == moment - conductor.music.bars[1].start)
+  #expect(
+    conductor.music.bars.last?.start == moment && conductor.music.bars[1].cut == moment - conductor.music.bars[1].start)
   #expect(carryOn(&conductor, from: moment, to: moment + .seconds(6)).isEmpty)
 }
 

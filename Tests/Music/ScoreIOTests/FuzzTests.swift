@@ -131,7 +131,8 @@ private struct Shaker: RuleVisitor {
       let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
       for move in moves {
         now = max(
-          now + .milliseconds(generator.below(most)), generator.below(3) == 0 ? conductor.music.replySlot(ready: now) : now)
+          now + .milliseconds(generator.below(most)),
+          generator.below(3) == 0 ? conductor.music.replySlot(ready: now) : now)
         events += conductor.music.advance(to: now - Conductor.lookahead)
         switch generator.below(24) {
         case 0: go(.connection(lost: generator.below(2) == 0))
