@@ -139,7 +139,7 @@ private struct Shaker: RuleVisitor {
         case 1: go(.previewed(Square(generator.below(9))))
         case 2: go(.clockLow(generator.below(2) == 0))
         case 3: go(.refused)
-        case 4: conductor.music.shifted(generation: conductor.generation, to: now)
+        case 4: conductor.music.shifted(generation: conductor.music.book.generation, to: now)
         case 5:
           guard game.undo() != nil else { break }
           go(.undone)
