@@ -40,14 +40,18 @@ targets += layer(
   "Sources/Music",
   [
     .target(name: "ScoreModel"),
-    .target(name: "Composer", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel"]),
+    .target(name: "Tintinnabuli", dependencies: ["Base", "ScoreModel"]),
+    .target(name: "GameScore", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli"]),
     .target(name: "Synth", dependencies: ["ScoreModel"]),
     .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
-    .target(name: "ScoreFormats", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth"]),
+    .target(
+      name: "ScoreFormats",
+      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth"]),
     .target(
       name: "ScoreIO",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "ScoreFormats", "CSndfile", yams,
+        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats", "CSndfile",
+        yams,
       ] + cairo),
   ])
 
@@ -66,13 +70,15 @@ targets += layer(
   "Sources/Window",
   [
     .target(
-      name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Locks"]),
+      name: "Session",
+      dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks"]),
     .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
     .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
     .target(
       name: "Play",
       dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "MatchProtocol", "ClientModel",
+        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "MatchProtocol",
+        "ClientModel",
         "Session", "Screen", "Desk", "Locks",
       ]),
     .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
@@ -94,19 +100,22 @@ targets += layer(
     .executableTarget(
       name: "alina",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "MatchProtocol",
+        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
+        "MatchProtocol",
         "ClientModel", "MatchClient", "Session", "Screen", "Desk", "Play", "SDLPlatform", argumentParser,
       ]),
     .executableTarget(
       name: "alina-arena",
       dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "Composer", "Synth", "ScoreIO", "MatchProtocol", "MatchClient",
+        "Base", "TicTacToe", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO", "MatchProtocol",
+        "MatchClient",
         "Arena", argumentParser,
       ]),
     .executableTarget(
       name: "alina-score",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", argumentParser,
+        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
+        argumentParser,
       ]),
   ])
 
@@ -150,7 +159,7 @@ targets += layer(
     .target(
       name: "Probe",
       dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "ScoreFormats",
+        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
         "MatchProtocol", "ClientModel",
       ])
   ])
@@ -171,14 +180,18 @@ targets += layer(
   [
     .target(name: "CMallocProbe"),
     .testTarget(
-      name: "ComposerTests", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreIO"],
+      name: "GameScoreTests",
+      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO"],
       exclude: ["Goldens"]),
     .testTarget(
-      name: "SynthTests", dependencies: ["ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe"],
+      name: "SynthTests",
+      dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe"],
       exclude: ["Goldens"], swiftSettings: [optimised]),
     .testTarget(
       name: "ScoreIOTests",
-      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "ScoreIO", "alina-score"],
+      dependencies: [
+        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO", "alina-score",
+      ],
       exclude: ["Goldens"]),
   ])
 targets += layer(
@@ -194,14 +207,17 @@ targets += layer(
   [
     .testTarget(
       name: "SessionTests",
-      dependencies: ["TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "ScoreIO", "Session"]),
+      dependencies: [
+        "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "Session",
+      ]),
     .testTarget(
       name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Screen"], exclude: ["Goldens"]),
     .testTarget(name: "DeskTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Screen", "Desk"]),
     .testTarget(
       name: "PlayTests",
       dependencies: [
-        "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreIO", "MatchProtocol", "ClientModel", "Session",
+        "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol", "ClientModel",
+        "Session",
         "Screen", "Desk", "Play",
       ]),
     .testTarget(name: "SDLPlatformTests", dependencies: ["ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
@@ -227,7 +243,7 @@ targets += layer(
     // Runs the executables as programs; depends on them only in time.
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "ScoreIO"])
+      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO"])
   ])
 targets += layer(
   "server",
@@ -254,7 +270,7 @@ if bench {
       .target(name: "CRealtimeProbe"),
       .executableTarget(
         name: "synth-bench",
-        dependencies: ["ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
+        dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
       .executableTarget(
         name: "match-bench",
         dependencies: [
@@ -285,7 +301,8 @@ for target in targets where [.regular, .executable].contains(target.type) && tar
 // In the browser: the shared targets without what they know of this system, twins of the rest, and the page's modules.
 if web {
   let shared = [
-    "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "ScoreFormats", "MatchProtocol",
+    "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
+    "MatchProtocol",
     "ClientModel", "Session", "Screen", "Desk", "Play", "Locks", "Probe",
   ]
   targets = targets.filter { shared.contains($0.name) }
@@ -296,11 +313,12 @@ if web {
     [
       .target(name: "Glibc"),
       .executableTarget(
-        name: "alina-sound", dependencies: ["ScoreModel", "Composer", "Synth", "ScoreFormats"]),
+        name: "alina-sound", dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats"]),
       .executableTarget(
         name: "alina-web",
         dependencies: [
-          "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFormats", "MatchProtocol", "ClientModel",
+          "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreFormats", "MatchProtocol",
+          "ClientModel",
           "Session", "Screen", "Desk", "Play",
         ]),
       .executableTarget(name: "alina-probe", dependencies: ["Probe", "ScoreFormats"]),

@@ -1,12 +1,13 @@
 import Arena
 import ArgumentParser
-import Composer
 import Foundation
+import GameScore
 import Records
 import ScoreIO
 import Synchronization
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 /// Which games become music, and where.
 struct ScoreOptions: ParsableArguments {

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Base
-import Composer
 import Foundation
+import GameScore
 import ScoreIO
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 /// The command: parses arguments, calls one library function, tells errors in one line.
 @main

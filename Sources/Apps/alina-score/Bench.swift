@@ -1,11 +1,12 @@
 import ArgumentParser
-import Composer
 import Foundation
+import GameScore
 import SampledPiano
 import ScoreIO
 import ScoreModel
 import Synchronization
 import Synth
+import Tintinnabuli
 
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -56,7 +57,7 @@ struct Bench: ParsableCommand {
   private static func composing(_ rules: ScoreRules) -> String {
     var times: [Double] = []
     for record in ReferenceGames.games(100) {
-      var conductor = Conductor(seed: record.seed ?? 1, rules: rules)
+      var conductor = GameConductor(seed: record.seed ?? 1, rules: rules)
       for facts in record.game.facts {
         let begun = clock(CLOCK_THREAD_CPUTIME_ID)
         _ = conductor.handle(.moved(facts), at: .seconds(10 * Double(facts.ply)))

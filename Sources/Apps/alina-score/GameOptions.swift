@@ -1,10 +1,10 @@
 import ArgumentParser
 import Base
-import Composer
 import Foundation
 import Records
 import ScoreIO
 import TicTacToe
+import Tintinnabuli
 
 /// The options of every command that plays one game.
 struct GameOptions: ParsableArguments {

@@ -1,11 +1,12 @@
 import ArgumentParser
-import Composer
 import Foundation
+import GameScore
 import SampledPiano
 import ScoreIO
 import ScoreModel
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 struct Render: ParsableCommand {
   static let configuration = CommandConfiguration(

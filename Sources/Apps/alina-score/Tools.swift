@@ -1,5 +1,4 @@
 import ArgumentParser
-import Composer
 import Foundation
 import ScoreIO
 import ScoreModel

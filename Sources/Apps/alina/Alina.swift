@@ -1,12 +1,12 @@
 import ArgumentParser
 import Base
-import Composer
 import Desk
 import Glibc
 import MatchProtocol
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// The command line of the window.
 struct Alina: ParsableCommand {

@@ -1,5 +1,4 @@
 import Base
-import Composer
 import Desk
 import Glibc
 import MatchClient
@@ -13,6 +12,7 @@ import Screen
 import Session
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 /// Builds the parts as the options ask and runs them: in a window, or without one for a picture.
 struct Launch {

@@ -1,4 +1,4 @@
-import Composer
+import GameScore
 import Records
 import ScoreIO
 import ScoreModel
@@ -6,6 +6,7 @@ import SampledPiano
 import Screen
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 /// Writes one game's piece in every form: FLAC, Standard MIDI File, MusicXML, a titled page, and the game itself.
 struct PieceKeeper: Sendable {

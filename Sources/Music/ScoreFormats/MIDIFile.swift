@@ -1,5 +1,6 @@
-import Composer
+import GameScore
 import ScoreModel
+import Tintinnabuli
 
 /// The score as a Standard MIDI File, format 1: M, T and bass on tracks and channels of their own.
 ///

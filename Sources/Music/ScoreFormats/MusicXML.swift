@@ -1,5 +1,6 @@
-import Composer
+import GameScore
 import ScoreModel
+import Tintinnabuli
 
 /// The score as MusicXML 4.0: one piano part on three staves (M, T, low notes), a measure a bar.
 ///

@@ -1,6 +1,6 @@
-import Composer
 import ScoreModel
 import Synth
+import Tintinnabuli
 
 extension Patch {
   /// The synthesizer's wiring as a rule file has it.

@@ -1,6 +1,6 @@
 import Base
-import Composer
 import Records
+import Tintinnabuli
 
 /// The shipped rule files as the page has them: one JSON object, which the build makes of the YAML files
 /// (`{"score": {"hash": "…", "rules": {…}}}`, words and numbers as strings).

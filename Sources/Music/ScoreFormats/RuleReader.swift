@@ -1,5 +1,6 @@
-import Composer
+import GameScore
 import ScoreModel
+import Tintinnabuli
 
 /// Reads a rule file's tree into `ScoreRules`, telling everything that is wrong with it at once.
 ///
@@ -20,6 +21,7 @@ package struct RuleReader: RuleVisitor {
     if case .list(let list, _)? = tree["chains"] { chains = list.compactMap { $0["name"]?.text } }
     var reader = RuleReader(chains: chains)
     var rules = ScoreRules()
+    rules.facts = Fact.ofGames
     reader.enter(tree, "") { rules.visit(&$0) }
     if reader.errors.isEmpty { reader.check(rules, tree) }
     guard reader.errors.isEmpty else { throw RuleErrors(reader.errors) }
@@ -213,7 +215,7 @@ package struct RuleReader: RuleVisitor {
     if let first = rules.tonics.first, first != rules.scale.tonicSpelling {
       complain("scale.tonics", "must begin with the tonic: each cycle begins at home")
     }
-    let octaves = [rules.x.octaves, rules.o.octaves, 0]
+    let octaves = [rules.first.octaves, rules.second.octaves, 0]
     for moved in [rules] + rules.tonics.map({ rules.moved(to: $0) }) {
       let compass = moved.melody.compass
       let lowest = compass.lowerBound.midi + 12 * (octaves.min() ?? 0)

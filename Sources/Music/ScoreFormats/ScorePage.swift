@@ -1,5 +1,6 @@
-import Composer
+import GameScore
 import ScoreModel
+import Tintinnabuli
 
 /// The score as a picture: shapes on a page, which SVG and PNG writers draw.
 package struct ScorePage: Sendable {
@@ -130,7 +131,7 @@ package struct ScorePage: Sendable {
     }
     var x = left + 14 + 8 * (stretch - 1)
     for pair in bar.sounding {
-      let roll = bar.isX == false && pair.m != nil && pair.t != nil ? 4.0 : 0
+      let roll = bar.voice == .second && pair.m != nil && pair.t != nil ? 4.0 : 0
       if let m = pair.m { head(x + roll, bottoms[0], 30, m.pitch, isLong: pair.isLong) }
       if let t = pair.t { head(x - roll / 2, bottoms[1], 30, t.pitch, isLong: pair.isLong) }
       if let t = pair.answer { head(x + stretch * 19, bottoms[1], 30, t.pitch, isLong: false) }

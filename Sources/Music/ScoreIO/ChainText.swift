@@ -1,5 +1,5 @@
-import Composer
 import ScoreFormats
+import Tintinnabuli
 
 extension RuleReader {
   /// Reads a chain as the command line has it: `comb:wax-comb melt=412, ringmod:bell`.

@@ -1,8 +1,9 @@
-import Composer
+import GameScore
 import Records
 import ScoreModel
 import ScoreFormats
 import TicTacToe
+import Tintinnabuli
 
 /// The score explained: bar by bar the facts, the rules that fired, and why each note is there.
 package enum Explanation {
@@ -15,7 +16,7 @@ package enum Explanation {
       if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
         lines.append("  facts: " + describe(move))
         // Whether a human lost is read off the bar's own sign.
-        let known = Conductor.facts(of: move).union(bar.signs.contains("loss") ? [.loss] : [])
+        let known = GameConductor.facts(of: move).union(bar.signs.contains("loss") ? [.loss] : [])
         let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
         lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
       } else if !bar.signs.isEmpty {

@@ -1,7 +1,7 @@
-import Composer
 import ScoreModel
 import ScoreFormats
 import Synth
+import Tintinnabuli
 
 /// The window's engine without its clock: events in, samples to a file.
 package struct OfflineSound {

@@ -1,9 +1,10 @@
 import Base
-import Composer
+import GameScore
 import Records
 import ScoreModel
 import ScoreFormats
 import TicTacToe
+import Tintinnabuli
 
 /// How much of what is composed is heard when people play: games at thinking times as people have them, among people
 /// and against an opponent who answers in musical time.
@@ -49,26 +50,26 @@ package struct PaceReport: Sendable {
   private mutating func add(_ record: Record, median: Double, rules: ScoreRules) {
     let seed = record.seed ?? 1
     var generator = SplitMix64(seed: seed, index: 0x9ACE)
-    var conductor = Conductor(seed: seed, rules: rules)
-    conductor.inTime = hasOpponent ? [.o] : []
+    var conductor = GameConductor(seed: seed, rules: rules)
+    conductor.music.inTime = hasOpponent ? [.second] : []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     _ = conductor.handle(.gameStarted(record.game.start, human: hasOpponent ? .x : nil), at: .zero)
     var now = Tick.seconds(rules.opening.phrase)
     for facts in record.game.facts {
       now =
         hasOpponent && facts.mover == .o
-        ? conductor.replySlot(ready: now + .milliseconds(200))
+        ? conductor.music.replySlot(ready: now + .milliseconds(200))
         : now + .seconds(median * Self.spread[generator.below(Self.spread.count)])
-      _ = conductor.advance(to: now - Conductor.lookahead)
+      _ = conductor.music.advance(to: now - Conductor.lookahead)
       _ = conductor.handle(.moved(facts), at: now)
     }
-    _ = conductor.hearOut()
+    _ = conductor.music.hearOut()
     var last: Tick?
     func hear(_ moment: Tick) {
       if let last { between.append((moment - last).seconds) }
       last = moment
     }
-    for bar in conductor.bars {
+    for bar in conductor.music.bars {
       guard let long = (bar.pairs.last?.m ?? bar.pairs.last?.t)?.onset, bar.kind != .undo else { continue }
       // What the bar before was kept from saying is said late, and held under this one.
       for note in bar.pairs[0].bass where note.onset > .zero {

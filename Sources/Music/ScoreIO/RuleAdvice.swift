@@ -1,6 +1,6 @@
-import Composer
 import ScoreModel
 import TicTacToe
+import Tintinnabuli
 
 /// What a good rule file asks for and can never have, or not as it asks for it.
 ///

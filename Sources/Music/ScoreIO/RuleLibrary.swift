@@ -1,8 +1,8 @@
-import Composer
 import Foundation
 import Records
 import ScoreFormats
 import TicTacToe
+import Tintinnabuli
 
 /// Where rule files are found, and how one is loaded.
 package enum RuleLibrary {

@@ -1,5 +1,5 @@
-import Composer
 import ScoreModel
+import Tintinnabuli
 
 /// Rules written out as a rule file.
 package struct RuleText: RuleVisitor {

@@ -1,5 +1,5 @@
-import Composer
 import ScoreFormats
+import Tintinnabuli
 import Yams
 
 /// Rule files as they are written: YAML becomes the reader's tree.

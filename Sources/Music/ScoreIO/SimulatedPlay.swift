@@ -1,7 +1,8 @@
 import Base
-import Composer
+import GameScore
 import ScoreModel
 import TicTacToe
+import Tintinnabuli
 
 /// Hours of play without players, for measuring loudness and clicks: games of win-or-block players who think for a
 /// log-normal time (median 4 s, none over 30), one rematch in five at once, else the arch heard out.
@@ -18,30 +19,30 @@ package struct SimulatedPlay: Sendable {
   /// Plays `games` games of a seed; then nobody moves for `idle` seconds.
   package init(games: Int, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
     self.games = games
-    var conductor = Conductor(seed: seed, rules: rules)
-    conductor.inTime = []
+    var conductor = GameConductor(seed: seed, rules: rules)
+    conductor.music.inTime = []
     var generator = SplitMix64(seed: seed, index: 0x5143)
     var now = Tick.zero
     events += conductor.handle(.opened(resuming: false), at: now)
     for index in 0..<games {
-      let scale = conductor.rules.scale
+      let scale = conductor.music.rules.scale
       events += conductor.handle(.gameStarted(.start, human: nil), at: now)
-      if conductor.rules.scale != scale { turns.append((now, conductor.rules)) }
+      if conductor.music.rules.scale != scale { turns.append((now, conductor.music.rules)) }
       for facts in ReferenceGames.game(seed: seed, index: index).game.facts {
         let next = now + .seconds(Self.thinkingTime(&generator))
-        events += conductor.advance(to: next - Conductor.lookahead)
+        events += conductor.music.advance(to: next - Conductor.lookahead)
         now = next
         events += conductor.handle(.moved(facts), at: now)
       }
       var rest = Tick.seconds(0.8)
       if generator.below(5) > 0 || index == games - 1 {
-        events += conductor.hearOut()
-        rest = (conductor.bars.last?.end ?? now) - now + .seconds(3)
+        events += conductor.music.hearOut()
+        rest = (conductor.music.bars.last?.end ?? now) - now + .seconds(3)
       }
       now = now + rest
     }
     end = now + .seconds(idle)
-    events += conductor.advance(to: end - Conductor.lookahead)
+    events += conductor.music.advance(to: end - Conductor.lookahead)
   }
 
   private static func thinkingTime(_ generator: inout SplitMix64) -> Double {

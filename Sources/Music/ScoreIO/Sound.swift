@@ -1,8 +1,8 @@
 import CSndfile
-import Composer
 import Foundation
 import ScoreModel
 import Synth
+import Tintinnabuli
 
 /// A stereo sound in memory, for the effect tools.
 package struct Sound: Sendable {

@@ -1,9 +1,10 @@
 import Base
-import Composer
+import GameScore
 import Records
 import ScoreModel
 import ScoreFormats
 import TicTacToe
+import Tintinnabuli
 
 /// The measures table of a set of games.
 package struct StyleReport: Sendable {

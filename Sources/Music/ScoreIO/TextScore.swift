@@ -1,6 +1,7 @@
-import Composer
+import GameScore
 import ScoreModel
 import ScoreFormats
+import Tintinnabuli
 
 /// The score as text: bar by bar, M over T over the low notes.
 package enum TextScore {
@@ -33,7 +34,7 @@ package enum TextScore {
 
   /// The line above a bar: number, time, kind, hand and what shaped it.
   static func heading(_ bar: Bar) -> String {
-    let hand = bar.isX.map { $0 ? "X" : "O" } ?? "–"
+    let hand = bar.voice.map { $0 == .first ? "X" : "O" } ?? "–"
     let ply = bar.ply > 0 ? " \(bar.ply)" : ""
     let signs = bar.signs.joined(separator: ", ")
     return "bar \(bar.index + 1)  \(time(bar.start))  \(bar.kind.rawValue)\(ply)  \(hand)  \(signs)"

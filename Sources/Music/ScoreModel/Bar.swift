@@ -62,8 +62,8 @@ public struct Bar: Sendable, Hashable {
   public var kind: Kind
   /// The move that began it, from 1; 0 for other kinds.
   public var ply: Int
-  /// Whether X's hand plays it (M and T together, right) or O's (rolled, left, an octave lower); `nil` for neither.
-  public var isX: Bool?
+  /// Who plays it; `nil` for neither voice.
+  public var voice: Voice?
   /// The first frame of the bar.
   public var start: Tick
   /// The pairs as written.
@@ -75,9 +75,9 @@ public struct Bar: Sendable, Hashable {
 
   /// Makes a bar; see the properties.
   public init(
-    index: Int, kind: Kind, ply: Int, isX: Bool?, start: Tick, pairs: [Pair], cut: Tick? = nil, signs: [String] = []
+    index: Int, kind: Kind, ply: Int, voice: Voice?, start: Tick, pairs: [Pair], cut: Tick? = nil, signs: [String] = []
   ) {
-    (self.index, self.kind, self.ply, self.isX, self.start, self.pairs) = (index, kind, ply, isX, start, pairs)
+    (self.index, self.kind, self.ply, self.voice, self.start, self.pairs) = (index, kind, ply, voice, start, pairs)
     (self.cut, self.signs) = (cut, signs)
   }
 }

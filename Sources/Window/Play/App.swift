@@ -1,5 +1,4 @@
 import ClientModel
-import Composer
 import Desk
 import MatchProtocol
 import ScoreModel
@@ -7,6 +6,7 @@ import Records
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// The game as wiring: inputs go to the screen, its intents to the table, the table's effects to whoever does them. It
 /// decides nothing that can be asked of the table.

@@ -1,4 +1,3 @@
-import Composer
 import ScoreModel
 
 /// A piece that sounds in place of the running game's score: a replay, or one sign of the help page.

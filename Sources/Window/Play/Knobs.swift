@@ -1,4 +1,3 @@
-import Composer
 import Desk
 import Glibc
 import Opponents
@@ -6,6 +5,7 @@ import ScoreModel
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// The player's settings, wherever they have an effect on the sound.
 final class Knobs {
@@ -140,7 +140,7 @@ extension Tonality {
   /// The key and the cells of score rules.
   init(_ rules: ScoreRules) {
     func hand(_ octaves: Int) -> [Pitch] { rules.cells.map { Pitch(min(max($0.midi + 12 * octaves, 0), 127)) } }
-    self.init(scale: rules.scale, x: hand(rules.x.octaves), o: hand(rules.o.octaves))
+    self.init(scale: rules.scale, x: hand(rules.first.octaves), o: hand(rules.second.octaves))
   }
 }
 

@@ -1,5 +1,4 @@
 import ClientModel
-import Composer
 import Desk
 import MatchProtocol
 import ScoreModel
@@ -7,6 +6,7 @@ import Records
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// The sound as functions: of an engine in this process, or of one that runs elsewhere.
 package struct Sound {

@@ -1,9 +1,10 @@
-import Composer
+import GameScore
 import Records
 import ScoreModel
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// Music in place of the running game's: replays and the signs of the help page.
 final class Music {

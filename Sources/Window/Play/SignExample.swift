@@ -1,8 +1,9 @@
-import Composer
+import GameScore
 import Records
 import ScoreModel
 import Screen
 import TicTacToe
+import Tintinnabuli
 
 /// The music of one sign: the end of the shortest game that has it, found by the rules and not listed by hand.
 struct SignExample {
@@ -36,15 +37,15 @@ struct SignExample {
 
   /// What no record keeps: an echo, a move taken back, a refusal, each after a calm game of three moves.
   private init(gesture: MusicSign, after record: Record, _ rules: ScoreRules) {
-    var conductor = Conductor(seed: 1, rules: rules)
+    var conductor = GameConductor(seed: 1, rules: rules)
     var events = conductor.handle(.opened(resuming: true), at: .zero)
     events += conductor.handle(.gameStarted(.start, human: nil), at: .zero)
     var now = Tick.seconds(2)
     for facts in record.game.facts {
       events += conductor.handle(.moved(facts), at: now)
-      now = conductor.bars.last?.end ?? now
+      now = conductor.music.bars.last?.end ?? now
     }
-    let last = conductor.bars.last?.start ?? .zero
+    let last = conductor.music.bars.last?.start ?? .zero
     switch gesture {
     case .undo:
       // The bar, and then the same backwards.
@@ -52,7 +53,7 @@ struct SignExample {
       self.init(events + answer, from: last, to: answer.map { $0.frame + Tick(rawValue: Int64($0.duration)) }.max())
     case .echo:
       let echoes = now + .seconds(rules.echoes.after)
-      events += conductor.advance(to: echoes + .seconds(SignExample.ending))
+      events += conductor.music.advance(to: echoes + .seconds(SignExample.ending))
       self.init(events, from: echoes, to: echoes + .seconds(SignExample.ending))
     default:
       events += conductor.handle(.refused, at: now)

@@ -1,6 +1,6 @@
-import Composer
 import ScoreModel
 import TicTacToe
+import Tintinnabuli
 
 /// A game whose other players, or all of them, sit elsewhere: what they do is brought in, and they are told what is done
 /// here by whoever holds the connection.

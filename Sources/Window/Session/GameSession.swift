@@ -1,8 +1,9 @@
-import Composer
+import GameScore
 import Opponents
 import Records
 import ScoreModel
 import TicTacToe
+import Tintinnabuli
 
 /// One machine's running game and its music: takes what the players do, keeps the record, moves the opponents in
 /// musical time and drives the conductor.
@@ -15,13 +16,13 @@ package final class GameSession {
   package internal(set) var participants: Participants
   /// When opponents answer; may change at any time.
   package var reply: Conductor.Reply {
-    get { conductor.reply }
-    set { conductor.reply = newValue }
+    get { conductor.music.reply }
+    set { conductor.music.reply = newValue }
   }
   /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
   package var pace: Double {
-    get { conductor.pace }
-    set { conductor.pace = newValue }
+    get { conductor.music.pace }
+    set { conductor.music.pace = newValue }
   }
   /// Moves taken back, the next to be played again last.
   package private(set) var undone: [Square] = []
@@ -38,7 +39,7 @@ package final class GameSession {
 
   private let sound: SoundPort
   private let inBackground: (@escaping @Sendable () -> Void) -> Void
-  private var conductor: Conductor
+  private var conductor: GameConductor
   /// The moment of the last happening: the conductor never hears of an earlier one.
   var lastHandled = Tick.zero
   private var hasOpened = false
@@ -67,25 +68,25 @@ package final class GameSession {
     inBackground: @escaping (@escaping @Sendable () -> Void) -> Void
   ) {
     (self.participants, self.sound, self.inBackground) = (participants, sound, inBackground)
-    conductor = Conductor(seed: seed, rules: rules)
+    conductor = GameConductor(seed: seed, rules: rules)
   }
 
   // MARK: - What the window shows
 
   /// The score rules as their file has them; a change holds from the next bar.
   package var rules: ScoreRules {
-    get { conductor.home }
-    set { conductor.home = newValue }
+    get { conductor.music.home }
+    set { conductor.music.home = newValue }
   }
 
   /// The score rules on the tonic of the running game: what staff, cells and strings go by.
-  package var rulesInForce: ScoreRules { conductor.rules }
+  package var rulesInForce: ScoreRules { conductor.music.rules }
 
   /// What records name the score rules by; set it with `rules`.
   package var rulesReference: Record.ScoreRules?
 
   /// The bars of the running game.
-  package var bars: [Bar] { Array(conductor.score) }
+  package var bars: [Bar] { Array(conductor.music.score) }
 
   /// Whether an opponent is to move and has not moved yet.
   package var isThinking: Bool {
@@ -97,12 +98,12 @@ package final class GameSession {
   package var acceptsMove: Bool { !game.isOver && participants[game.turn].isHuman }
 
   /// Whether the arch after a game's end is still being played.
-  package var isClosing: Bool { conductor.isClosing }
+  package var isClosing: Bool { conductor.music.isClosing }
 
   /// The sides that answer on the slots of the score: bars are as long as their answers take.
-  private var inTime: Set<Player> {
+  private var inTime: Set<Voice> {
     guard reply == .musical, !participants.areRemote else { return [] }
-    return Set([Player.x, .o].filter { !participants[$0].isHuman })
+    return Set([Player.x, .o].filter { !participants[$0].isHuman }.map { $0.voice })
   }
 
   /// Whether there is a move a local person can take back.
@@ -115,7 +116,7 @@ package final class GameSession {
     precondition(!hasOpened, "a session opens once")
     hasOpened = true
     if let record {
-      conductor.station = record.station ?? Station()
+      conductor.music.station = record.station ?? Station()
       game = record.game
       resumed = record
       // What ran before goes on from what is left.
@@ -126,7 +127,7 @@ package final class GameSession {
       frameOffset = last + Tick.seconds(1).rawValue
     }
     let position = game.position
-    conductor.inTime = inTime
+    conductor.music.inTime = inTime
     submit([.opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman)])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
@@ -199,7 +200,7 @@ package final class GameSession {
   package func advance() {
     guard hasOpened else { return }
     for late in sound.takeLate() {
-      conductor.shifted(generation: late.generation, to: late.frame)
+      conductor.music.shifted(generation: late.generation, to: late.frame)
       guard let ply = generations.lastIndex(of: late.generation) else { continue }
       game.annotate { index, move in
         if index == ply, let frame = move.frame { move.frame = frame + late.lateness }
@@ -208,7 +209,7 @@ package final class GameSession {
     let now = sound.now()
     answerIfReady(now)
     watchClocks()
-    let events = conductor.advance(to: max(now + sound.lead, lastHandled))
+    let events = conductor.music.advance(to: max(now + sound.lead, lastHandled))
     // The score goes on in its own time while something else is heard; what it says meanwhile is lost, not late.
     if !isResting { post(events) }
   }
@@ -218,13 +219,13 @@ package final class GameSession {
     guard hasOpened else { return nil }
     if answer == nil, thought?.result != nil { return 0 }
     let now = sound.now()
-    let score = [answer?.slot, conductor.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
+    let score = [answer?.slot, conductor.music.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
     return [score, clockChange(at: now)].compactMap { $0 }.min().map { max(0, $0) }
   }
 
   private func answerIfReady(_ now: Tick) {
     if answer == nil, let square = thought?.result {
-      answer = (square, max(conductor.replySlot(ready: now), lastHandled))
+      answer = (square, max(conductor.music.replySlot(ready: now), lastHandled))
     }
     guard let answer, now + sound.lead >= answer.slot else { return }
     stopThinking()
@@ -234,7 +235,8 @@ package final class GameSession {
   private func think() {
     guard isThinking, case .machine(let opponent) = participants[game.turn] else { return }
     thought = Thought(
-      opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.gameSeed, on: inBackground)
+      opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.music.pieceSeed,
+      on: inBackground)
   }
 
   func stopThinking() {
@@ -302,7 +304,7 @@ package final class GameSession {
     resumed = nil
     isClockLow = false
     (slots, settled) = (match == nil ? nil : [], 0)
-    conductor.inTime = inTime
+    conductor.music.inTime = inTime
     let begun = Happening.gameStarted(next.position, human: participants.loneHuman)
     submit([match.map { Happening.matchStarted(seed: $0) } ?? begun])
     startFrame = lastHandled.rawValue
@@ -398,9 +400,9 @@ extension GameSession {
     record.game = game
     record.startFrame = startFrame
     record.endFrame = endFrame
-    record.seed = conductor.gameSeed
-    record.bars = conductor.choices
-    record.inTime = conductor.inTime
+    record.seed = conductor.music.pieceSeed
+    record.bars = conductor.music.choices
+    record.inTime = conductor.music.inTime
     record.asides =
       (resumed?.asides ?? [])
       + conductor.asides.map { aside in
@@ -410,9 +412,9 @@ extension GameSession {
       }
     record.scoreRules = rulesReference
     record.human = participants.loneHuman
-    record.station = slots == nil ? conductor.station : nil
+    record.station = slots == nil ? conductor.music.station : nil
     record.logSlots = slots.flatMap { $0.count == game.moves.count ? $0 : nil }
-    record.pace = conductor.pace
+    record.pace = conductor.music.pace
     if let clockSeconds { record.timeControl = "\(clockSeconds)+0" }
     record[player: .x] = participants.x.name
     record[player: .o] = participants.o.name

@@ -1,11 +1,12 @@
-import Composer
 import Foundation
+import GameScore
 import Records
 import ScoreIO
 import ScoreModel
 import TestSupport
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 /// Music beside the running game's: the signs of the help page and replays, as they sound behind the device.
 @Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))

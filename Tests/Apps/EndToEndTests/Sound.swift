@@ -1,10 +1,11 @@
-import Composer
 import Foundation
+import GameScore
 import Records
 import ScoreIO
 import ScoreModel
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 /// A recording: interleaved stereo at 48 kHz.
 struct Sound {

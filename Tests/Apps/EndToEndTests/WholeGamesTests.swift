@@ -1,9 +1,9 @@
-import Composer
 import Foundation
 import Records
 import ScoreIO
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 /// Whole games in the real program with a real mouse and keyboard.
 @Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))

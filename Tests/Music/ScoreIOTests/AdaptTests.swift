@@ -1,10 +1,11 @@
-import Composer
 import Foundation
+import GameScore
 import ScoreModel
 import Synth
 import TestSupport
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 @testable import ScoreIO
 
@@ -32,13 +33,13 @@ private struct Play {
 
   /// Everything that sounds, in the order it was posted.
   var events: [ScoreEvent] {
-    var conductor = Conductor(seed: 3, rules: rules)
+    var conductor = GameConductor(seed: 3, rules: rules)
     var events: [ScoreEvent] = []
     for (at, what) in happenings {
-      events += conductor.advance(to: .seconds(at) - Conductor.lookahead)
+      events += conductor.music.advance(to: .seconds(at) - Conductor.lookahead)
       events += conductor.handle(what, at: .seconds(at))
     }
-    return events + conductor.advance(to: .seconds(end))
+    return events + conductor.music.advance(to: .seconds(end))
   }
 
   /// The note log: what is left when the cuts have done their work, a line an event, without generations.
@@ -95,7 +96,7 @@ private func pair(differingIn fact: Fact) -> (with: Game, without: Game)? {
       let played = game.position.empty.compactMap { square -> (Game, Set<Fact>)? in
         var longer = game
         guard let facts = try? longer.play(square) else { return nil }
-        return (longer, Conductor.facts(of: facts))
+        return (longer, GameConductor.facts(of: facts))
       }
       for (a, known) in played where isSaid(fact, of: known) {
         if let b = played.first(where: { $0.1 == known.subtracting([fact]) }) { return (a, b.0) }
@@ -116,7 +117,7 @@ private func game(with fact: Fact) -> Game? {
       for square in game.position.empty {
         var longer = game
         guard let facts = try? longer.play(square) else { continue }
-        if isSaid(fact, of: Conductor.facts(of: facts)) { return longer }
+        if isSaid(fact, of: GameConductor.facts(of: facts)) { return longer }
         next.append(longer)
       }
     }

@@ -1,8 +1,9 @@
-import Composer
 import Foundation
+import GameScore
 import ScoreModel
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 @testable import ScoreIO
 

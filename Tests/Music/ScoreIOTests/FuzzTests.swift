@@ -6,8 +6,10 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import Composer
 @testable import ScoreIO
+
+@testable import GameScore
+@testable import Tintinnabuli
 
 /// Changes every value of some rules at random, within what a rule file may hold.
 private struct Shaker: RuleVisitor {
@@ -91,7 +93,7 @@ private struct Shaker: RuleVisitor {
     let ends = [low + generator.below(width + 1), low + generator.below(width + 1)].sorted()
     rules.melody.register = Pitch(scale.midi(ends[0]))...Pitch(scale.midi(ends[1]))
     for index in rules.signs.indices.dropLast() where generator.below(4) == 0 {
-      rules.signs[index].when = Array(Fact.allCases.shuffled(using: &generator).prefix(generator.below(4)))
+      rules.signs[index].when = Array(Fact.ofGames.shuffled(using: &generator).prefix(generator.below(4)))
     }
   }
 
@@ -108,9 +110,9 @@ private struct Shaker: RuleVisitor {
     func anyRules(_ generator: inout SplitMix64) -> ScoreRules {
       all[generator.below(generator.below(4) == 0 ? 3 : all.count)]
     }
-    var conductor = Conductor(seed: generator.next(), rules: anyRules(&generator))
-    conductor.inTime = [[], [.x], [.o], [.x, .o]][generator.below(4)]
-    conductor.pace = 0.7 + Double(generator.below(7)) / 10
+    var conductor = GameConductor(seed: generator.next(), rules: anyRules(&generator))
+    conductor.music.inTime = [[], [.first], [.second], [.first, .second]][generator.below(4)]
+    conductor.music.pace = 0.7 + Double(generator.below(7)) / 10
     var now = Tick.zero
     var events: [ScoreEvent] = []
     func go(_ happening: Happening) { events += conductor.handle(happening, at: now) }
@@ -129,20 +131,21 @@ private struct Shaker: RuleVisitor {
       let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
       for move in moves {
         now = max(
-          now + .milliseconds(generator.below(most)), generator.below(3) == 0 ? conductor.replySlot(ready: now) : now)
-        events += conductor.advance(to: now - Conductor.lookahead)
+          now + .milliseconds(generator.below(most)),
+          generator.below(3) == 0 ? conductor.music.replySlot(ready: now) : now)
+        events += conductor.music.advance(to: now - Conductor.lookahead)
         switch generator.below(24) {
         case 0: go(.connection(lost: generator.below(2) == 0))
         case 1: go(.previewed(Square(generator.below(9))))
         case 2: go(.clockLow(generator.below(2) == 0))
         case 3: go(.refused)
-        case 4: conductor.shifted(generation: conductor.generation, to: now)
+        case 4: conductor.music.shifted(generation: conductor.music.book.generation, to: now)
         case 5:
           guard game.undo() != nil else { break }
           go(.undone)
           continue
         case 6: events += conductor.handle(.logged, at: now, logged: now + .milliseconds(generator.below(900)))
-        case 7: conductor.home = anyRules(&generator)
+        case 7: conductor.music.home = anyRules(&generator)
         default: break
         }
         guard let facts = try? game.play(move.square) else { continue }
@@ -154,7 +157,7 @@ private struct Shaker: RuleVisitor {
       }
       for _ in 0..<generator.below(6) {
         now = now + .milliseconds(generator.below(60_000))
-        events += conductor.advance(to: now)
+        events += conductor.music.advance(to: now)
       }
     }
     for event in events where event.kind == .note && (event.duration <= 0 || event.velocity == 0) {

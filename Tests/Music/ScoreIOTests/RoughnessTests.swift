@@ -1,4 +1,3 @@
-import Composer
 import ScoreModel
 import Testing
 import TicTacToe

@@ -1,11 +1,12 @@
 import Base
-import Composer
 import Foundation
+import GameScore
 import ScoreModel
 import Synth
 import TestSupport
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 @testable import ScoreIO
 

@@ -1,4 +1,4 @@
-import Composer
+import Tintinnabuli
 
 @testable import ScoreIO
 

@@ -1,10 +1,11 @@
-import Composer
+import GameScore
 import Glibc
 import SampledPiano
 import ScoreIO
 import ScoreModel
 import TestSupport
 import Testing
+import Tintinnabuli
 
 @testable import Synth
 
@@ -138,7 +139,7 @@ struct PlayTests {
     var random = Seeded(5)
     var (peak, worst, where_) = (Float(0), -200.0, "")
     for index in 0..<(Self.isLong ? 1_000 : amount("HASTY_GAMES", quick: 5, all: 20)) {
-      var conductor = Conductor(seed: UInt64(index), rules: rules)
+      var conductor = GameConductor(seed: UInt64(index), rules: rules)
       var events = conductor.handle(.opened(resuming: false), at: .zero)
       events += conductor.handle(.gameStarted(.start, human: nil), at: .zero)
       var now = Tick.seconds(0.3)
@@ -149,7 +150,7 @@ struct PlayTests {
         // Nine moves in two seconds, or thereabouts.
         now = now + .milliseconds(60 + random.next(330))
       }
-      events += conductor.advance(to: now + .seconds(3))
+      events += conductor.music.advance(to: now + .seconds(3))
       let game = Engine(patch: Patch(rules))
       var renderer = OfflineRenderer(events, engine: game)
       let out = renderer.render(frames: Int(now.rawValue) + 3 * 48_000)

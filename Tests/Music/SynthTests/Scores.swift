@@ -1,8 +1,9 @@
-import Composer
 import Foundation
+import GameScore
 import ScoreIO
 import ScoreModel
 import TestSupport
+import Tintinnabuli
 
 @testable import Synth
 

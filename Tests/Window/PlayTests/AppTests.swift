@@ -1,4 +1,3 @@
-import Composer
 import MatchProtocol
 import ScoreIO
 import ScoreModel
@@ -6,6 +5,7 @@ import Screen
 import Session
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 @testable import ClientModel
 @testable import Desk

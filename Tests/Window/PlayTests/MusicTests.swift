@@ -1,4 +1,4 @@
-import Composer
+import GameScore
 import Records
 import ScoreIO
 import ScoreModel
@@ -6,6 +6,7 @@ import Screen
 import Session
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 @testable import Play
 

@@ -95,7 +95,7 @@ enum Samples {
     var bars: [Bar] = []
     var start = 0
     func bar(
-      _ kind: Bar.Kind, first: Int, contour: [Int], ply: Int, isX: Bool?, cut: Int?, long: Bool = true,
+      _ kind: Bar.Kind, first: Int, contour: [Int], ply: Int, voice: Voice?, cut: Int?, long: Bool = true,
       awakens: Bool = false
     ) {
       var pairs: [Pair] = []
@@ -118,7 +118,7 @@ enum Samples {
       }
       bars.append(
         Bar(
-          index: bars.count, kind: kind, ply: ply, isX: isX, start: Tick(rawValue: Int64(start)), pairs: pairs,
+          index: bars.count, kind: kind, ply: ply, voice: voice, start: Tick(rawValue: Int64(start)), pairs: pairs,
           cut: cut.map { Tick(rawValue: Int64($0 * short)) }))
       start += (cut ?? contour.count + 4) * short
     }
@@ -126,17 +126,17 @@ enum Samples {
       [0, 1], [0, -1, -2], [0, 1, 2, 1], [0, -1, 1, 0, -2], [0, 1, 3, 2, 1, 0], [0, -1, -2, -3, -1, -2, 0],
       [0, 1, 2, 0, -1, -2, -1, 0], [0, 2, 1, 0, -1, 1, 2, 3], [0, -1, -3, -2, -1, 0, 1, 0],
     ]
-    bar(.opening, first: 83, contour: [0, 1, -1], ply: 0, isX: nil, cut: nil)
+    bar(.opening, first: 83, contour: [0, 1, -1], ply: 0, voice: nil, cut: nil)
     for (i, facts) in game.facts.enumerated() {
       let isX = facts.mover == .x
       let shape = shapes[i]
       let isLast = i == game.moves.count - 1
       bar(
-        .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1, isX: isX,
+        .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1, voice: isX ? .first : .second,
         cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil, awakens: facts.isAwakening)
     }
     if game.isOver, closing {
-      for n in [4, 3, 2] { bar(.closing, first: 78, contour: Array(shapes[6].prefix(n)), ply: 0, isX: true, cut: nil) }
+      for n in [4, 3, 2] { bar(.closing, first: 78, contour: Array(shapes[6].prefix(n)), ply: 0, voice: .first, cut: nil) }
     }
     return bars
   }

@@ -13,7 +13,7 @@ struct StaffTests {
     }
     var pairs = lower.map { Pair(m: note($0 + 7), t: note($0), isLong: false, isAwakening: false) }
     if let bass { pairs[0].bass = [note(bass)] }
-    return Bar(index: 0, kind: .move, ply: 1, isX: true, start: .zero, pairs: pairs, cut: nil)
+    return Bar(index: 0, kind: .move, ply: 1, voice: .first, start: .zero, pairs: pairs, cut: nil)
   }
 
   @Test("signs of octaves touch neither the heads that they are for nor the low notes, whatever T plays")
@@ -59,7 +59,7 @@ struct StaffTests {
       return Pair(m: Note(pitch: Pitch(midi), velocity: 44, onset: onset, duration: .seconds(1), pan: 0), t: nil)
     }
     model.soundNow = .seconds(5)
-    model.bars = [Bar(index: 0, kind: .move, ply: 7, isX: true, start: .seconds(5), pairs: pairs, cut: nil)]
+    model.bars = [Bar(index: 0, kind: .move, ply: 7, voice: .first, start: .seconds(5), pairs: pairs, cut: nil)]
     screen.model = model
     var board: BoardView?
     screen.boardScene.visit { if let view = $0 as? BoardView { board = view } }

@@ -1,5 +1,5 @@
-import Composer
 import ScoreIO
+import Tintinnabuli
 
 /// The shipped score rules, as the window plays by them.
 let testRules: ScoreRules = {

@@ -1,9 +1,10 @@
-import Composer
+import GameScore
 import Opponents
 import Records
 import ScoreModel
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 @testable import Session
 

@@ -1,6 +1,6 @@
 import Base
 import ClientModel
-import Composer
+import GameScore
 import MatchProtocol
 import Opponents
 import Records
@@ -8,6 +8,7 @@ import ScoreModel
 import ScoreFormats
 import Synth
 import TicTacToe
+import Tintinnabuli
 
 /// The same questions to both builds of the shared rooms: what Embedded Swift answers must be what the native one answers.
 package struct Probe {

@@ -1,7 +1,7 @@
-import Composer
 import ScoreModel
 import ScoreFormats
 import Synth
+import Tintinnabuli
 
 /// The sound of the page: the native engine in a module of its own, which an AudioWorklet asks for blocks.
 ///

@@ -1,6 +1,6 @@
 import Base
-import Composer
 import Desk
+import GameScore
 import Play
 import Records
 import ScoreModel
@@ -8,6 +8,7 @@ import ScoreFormats
 import Screen
 import Session
 import TicTacToe
+import Tintinnabuli
 
 /// The page: one game, its inputs since the last turn, and the canvas it is drawn on.
 final class Game {

@@ -1,7 +1,7 @@
-import Composer
 import Play
 import ScoreModel
 import Session
+import Tintinnabuli
 
 @_extern(wasm, module: "env", name: "soundNow") private func scriptSoundNow() -> Double
 /// The events as they lie in memory: the module of the sound is built from the same sources.

@@ -300,8 +300,8 @@ final class StaffView: View {
     let first = left + 1.7 * space
     let color = theme.ink.faded(opacity(at: first))
     let signY = upperBottom - 7.7 * space
-    if let isX = measure.bar.isX, measure.bar.kind == .move || measure.bar.kind == .closing {
-      let mark: MarkStrokes = isX ? .x(seed: measure.bar.index) : .o(seed: measure.bar.index)
+    if let voice = measure.bar.voice, measure.bar.kind == .move || measure.bar.kind == .closing {
+      let mark: MarkStrokes = voice == .first ? .x(seed: measure.bar.index) : .o(seed: measure.bar.index)
       if measure.bar.kind == .move {
         canvas.ink(mark, size: space * 2.8, center: Point(first, signY), color)
       }
@@ -352,7 +352,7 @@ final class StaffView: View {
   /// or below them and beside what stands under the first.
   func octaveSigns(of measure: Measure) -> (m: Point, t: Point) {
     let first = (measure.x + 1.7) * space
-    let hasSign = measure.bar.isX != nil && measure.bar.kind == .move
+    let hasSign = measure.bar.voice != nil && measure.bar.kind == .move
     let heads = measure.columns.flatMap { $0.lower }.map { headY($0, measure.shiftT, lowerBottom) }
     let isBeside = measure.shiftT > 0 && measure.columns.first?.pair.bass.isEmpty == false
     return (

@@ -1,6 +1,5 @@
 import Base
 import ScoreModel
-import TicTacToe
 
 /// The question a bar asks: a path of `count` notes through the scale, weighed by named rules.
 ///
@@ -37,12 +36,12 @@ struct MelodyLine {
 }
 
 /// Why one note of a line is there.
-package struct NoteReason: Sendable {
+public struct NoteReason: Sendable {
   /// The rules that applied, in the order of `MelodyRule`.
-  package let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
+  public let costs: [(rule: ScoreRules.MelodyRule, cost: Int)]
   /// The note there of the best line that avoids this one, and how much dearer that line is; `nil` where the note was
   /// settled before the search.
-  package let runnerUp: (pitch: Pitch, dearer: Int)?
+  public let runnerUp: (pitch: Pitch, dearer: Int)?
 }
 
 /// Dynamic programming over (slot, degree, way it was reached), for each candidate of a bar.

@@ -4,13 +4,14 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import Composer
+@testable import GameScore
+@testable import Tintinnabuli
 
 @Test func `No bar of four notes or more is repeated within thirty minutes of play`() {
   var bars = 0
   let seeds = amount("NOVELTY_SEEDS", quick: 20, all: 100)
   for seed in 0..<seeds {
-    var conductor = Conductor(seed: UInt64(seed), rules: rules)
+    var conductor = GameConductor(seed: UInt64(seed), rules: rules)
     var generator = SplitMix64(seed: UInt64(seed) &+ 1_000)
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     var now = Tick.seconds(3)
@@ -19,16 +20,16 @@ import TicTacToe
       _ = conductor.handle(.gameStarted(.start, human: nil), at: now)
       for facts in randomGame(index).game.facts {
         now = now + .seconds(thinkingTime(&generator))
-        _ = conductor.advance(to: now - Conductor.lookahead)
+        _ = conductor.music.advance(to: now - Conductor.lookahead)
         _ = conductor.handle(.moved(facts), at: now)
       }
       index += 1
       // One rematch in five comes at once; else the arch is heard out.
       now = now + .seconds(generator.below(5) == 0 ? 0.5 : 75)
-      _ = conductor.advance(to: now - Conductor.lookahead)
+      _ = conductor.music.advance(to: now - Conductor.lookahead)
     }
     var heard: Set<[Pitch]> = []
-    for bar in conductor.bars where bar.kind == .move || bar.kind == .closing || bar.kind == .opening {
+    for bar in conductor.music.bars where bar.kind == .move || bar.kind == .closing || bar.kind == .opening {
       guard bar.melody.count >= 4 else { continue }
       bars += 1
       #expect(heard.insert(bar.melody).inserted, "seed \(seed), bar \(bar.index)")

@@ -1,57 +1,59 @@
 import ScoreModel
-import TicTacToe
 
 /// Every musical number of Alina as one value: what a rule file holds once it has been read and checked.
-package struct ScoreRules: Sendable, Hashable {
+public struct ScoreRules: Sendable, Hashable {
   /// The name records carry (`ScoreRules` tag).
-  package var name = "unnamed"
+  public var name = "unnamed"
+  /// The words for what is true of an event, as its `signs` use them.
+  public var facts: [Fact] = []
   /// The scale of the M-voice; its triad is the T-voice's.
-  package var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
-  /// The tonics of the games of a session, a cycle that begins at home; none where all are at home.
-  package var tonics: [Spelling] = []
-  /// The pitches of the nine cells in reading order, as X plays them.
-  package var cells = [Pitch](repeating: Pitch(83), count: 9)
-  /// How X plays.
-  package var x = Hand()
-  /// How O plays.
-  package var o = Hand()
+  public var scale = Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10])
+  /// The tonics of the pieces of a session, a cycle that begins at home; none where all are at home.
+  public var tonics: [Spelling] = []
+  /// The pitches of nine places, three rows from the top, as the first voice plays them; what they are is the game's affair.
+  public var cells = [Pitch](repeating: Pitch(83), count: 9)
+  /// How the first voice plays.
+  public var first = Manner()
+  /// How the second voice plays.
+  public var second = Manner()
   /// How many pairs bars have and how long their notes are.
-  package var bars = BarLaw()
+  public var bars = BarLaw()
   /// How melodies are found.
-  package var melody = MelodyRules()
+  public var melody = MelodyRules()
   /// What is heard of the facts, in order of precedence; the last rule has no condition.
-  package var signs: [SignRule] = []
+  public var signs: [SignRule] = []
   /// The closing arch of a win.
-  package var win = Ending()
+  public var win = Ending()
   /// The closing arch when the one local human has lost.
-  package var loss = Ending()
+  public var loss = Ending()
   /// The closing arch of a draw.
-  package var draw = Ending()
+  public var draw = Ending()
   /// The phrase before the first move.
-  package var opening = Opening()
+  public var opening = Opening()
   /// What sounds while everyone waits.
-  package var echoes = Echoes()
+  public var echoes = Echoes()
   /// The low tonic and the bed under it.
-  package var drone = Drone()
+  public var drone = Drone()
   /// Small answers: undo, refusal, hurry, clock, preview.
-  package var gestures = Gestures()
+  public var gestures = Gestures()
   /// What the foot does.
-  package var pedal = Pedal()
+  public var pedal = Pedal()
   /// How the score is played.
-  package var performance = Performance()
+  public var performance = Performance()
   /// The effect chains notes may be sent to; chain 1 is the first.
-  package var chains: [Chain] = []
+  public var chains: [Chain] = []
   /// The chain every long note is sent to, if any.
-  package var longNotes: String?
+  public var longNotes: String?
   /// Levels of the parts of the sound, in dB.
-  package var mix = Mix()
+  public var mix = Mix()
 
   /// Makes rules that a visitor fills: they have no sign yet.
-  package init() {}
+  public init() {}
 
   /// Goes through every value in the order of a rule file: its names, kinds and ranges.
   package mutating func visit<V: RuleVisitor>(_ v: inout V) {
     v.name("name", &name)
+    v.optional { $0.list("facts", .name, &facts, 0...40, of: "words") }
     v.group("scale") { v in
       var tonic = RuleValue.text(scale.tonicSpelling.letterName)
       v.leaf("tonic", .letter, &tonic)
@@ -72,15 +74,15 @@ package struct ScoreRules: Sendable, Hashable {
     let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
     if read.count == 9 { cells = read }
     v.group("hands") { v in
-      v.group("x") { x.visit(&$0) }
-      v.group("o") { o.visit(&$0) }
+      v.group("x") { first.visit(&$0) }
+      v.group("o") { second.visit(&$0) }
     }
     v.group("bars") { bars.visit(&$0) }
     v.group("melody") { melody.visit(&$0) }
     var signs = signs
     v.each("signs", 1...40, of: "rules", count: signs.count) { v, index in
       while signs.count <= index { signs.append(SignRule("")) }
-      signs[index].visit(&v)
+      signs[index].visit(&v, facts: facts)
     }
     self.signs = signs
     v.group("endings") { v in
@@ -104,17 +106,35 @@ package struct ScoreRules: Sendable, Hashable {
     v.group("mix") { mix.visit(&$0) }
   }
 
-  /// The hand of a side; the neutral hand (opening) plays as X in the middle.
-  package func hand(_ player: Player?) -> Hand {
-    switch player {
-    case .x: x
-    case .o: o
-    case nil: Hand(octaves: x.octaves, pan: 0, rollMilliseconds: 0)
+  /// How a voice plays; nobody (in the opening) plays as the first voice does, in the middle.
+  public func manner(of voice: Voice?) -> Manner {
+    switch voice {
+    case .first: first
+    case .second: second
+    case nil: Manner(octaves: first.octaves, pan: 0, rollMilliseconds: 0)
     }
   }
 
+  /// The arch that closes a piece that ends so.
+  public func ending(_ kind: End.Kind) -> Ending {
+    switch kind {
+    case .win: win
+    case .loss: loss
+    case .draw: draw
+    }
+  }
+
+  /// The degree of a pitch as events count them, from the lowest tonic of the compass; `nil` outside the scale.
+  public func degree(of pitch: Pitch) -> Int? { scale.degree(of: pitch.midi).map { $0 - lowest } }
+
+  /// The degree of the scale that events call 0.
+  var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }
+
+  /// The degree on which a session opens: the middle one of the nine places.
+  var center: Int { degree(of: cells[4]) ?? 0 }
+
   /// The number, from 1, of a named chain; 0 if there is none.
-  package func chain(_ name: String?) -> UInt8 {
+  public func chain(_ name: String?) -> UInt8 {
     UInt8(clamping: (chains.firstIndex { $0.name == name } ?? -1) + 1)
   }
 
@@ -123,11 +143,20 @@ package struct ScoreRules: Sendable, Hashable {
 }
 
 extension Scale {
+  /// The degree of the first note of the scale at or above a MIDI note.
+  func degree(atOrAbove midi: Int) -> Int {
+    var midi = midi
+    while true {
+      if let degree = degree(of: midi) { return degree }
+      midi += 1
+    }
+  }
+
   /// Whether seven steps make a scale: rising from 0, below an octave.
-  package static func isScale(_ steps: [Int]) -> Bool {
+  public static func isScale(_ steps: [Int]) -> Bool {
     steps.count == 7 && steps[0] == 0 && steps[6] < 12 && zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 }
   }
 
   /// The tonic in octave 4.
-  package var tonicSpelling: Spelling { Spelling(letter: tonicLetter, alteration: tonicAlteration, octave: 4) }
+  public var tonicSpelling: Spelling { Spelling(letter: tonicLetter, alteration: tonicAlteration, octave: 4) }
 }

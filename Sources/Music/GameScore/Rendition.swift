@@ -1,6 +1,7 @@
 import Records
 import ScoreModel
 import TicTacToe
+import Tintinnabuli
 
 /// The whole music of one game, made without a device: what `alina-score` renders, measures and explains.
 package struct Rendition: Sendable {
@@ -9,16 +10,16 @@ package struct Rendition: Sendable {
   /// Every score event, sorted by frame.
   package private(set) var events: [ScoreEvent] = []
   /// Every bar as written.
-  package var bars: [Bar] { conductor.bars }
+  package var bars: [Bar] { conductor.music.bars }
   /// Why each note of M is there, by bar index, if asked for.
-  package var reasons: [Int: [NoteReason]] { conductor.reasons }
+  package var reasons: [Int: [NoteReason]] { conductor.music.reasons }
   /// The rules it was played by, on the tonic of its game.
-  package var rules: ScoreRules { conductor.rules }
+  package var rules: ScoreRules { conductor.music.rules }
   /// The candidates taken, for the game's record.
-  package var choices: [[Int]] { conductor.choices }
+  package var choices: [[Int]] { conductor.music.choices }
   /// Where the last bar ends.
   package private(set) var end = Tick.zero
-  private var conductor: Conductor
+  private var conductor: GameConductor
 
   /// Plays a recorded game; `human` is the one local human's side, the record's own if none is named.
   ///
@@ -36,32 +37,32 @@ package struct Rendition: Sendable {
       !uncut && moves.contains { $0.frame != nil } && (logged == nil || moves.allSatisfy { $0.frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
-    conductor = Conductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
+    conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
-    conductor.explains = explains
-    conductor.pace = record.pace ?? 1
+    conductor.music.explains = explains
+    conductor.music.pace = record.pace ?? 1
     // Without times nobody is waited for; with times and nothing else known, people played.
     let hasTimes = !uncut && record.game.moves.contains { $0.frame != nil || $0.elapsed != nil }
-    conductor.inTime = hasTimes ? record.inTime ?? [] : [.x, .o]
+    conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
       say(.opened(resuming: record.game.start != .start), at: .zero)
     } else {
-      conductor.joinSession()
+      conductor.music.joinSession()
     }
-    conductor.replay(choices: record.bars)
+    conductor.music.replay(choices: record.bars)
     if logged != nil {
-      say(.matchStarted(seed: conductor.gameSeed), at: .zero)
+      say(.matchStarted(seed: conductor.music.pieceSeed), at: .zero)
     } else {
       say(.gameStarted(record.game.start, human: human), at: .zero)
     }
-    conductor.replay(choices: record.bars)
+    conductor.music.replay(choices: record.bars)
     var now = Tick.zero
     if opens {
       // The opening phrase is heard out before the first move.
       now = .seconds(rules.opening.phrase)
       if !keepsFrames {
         carryOn(to: now)
-        now = conductor.bars.last?.end ?? now
+        now = conductor.music.bars.last?.end ?? now
       }
     } else {
       now = .seconds(2 * rules.bars.short)
@@ -81,7 +82,7 @@ package struct Rendition: Sendable {
       }
       carryOn(to: now)
       say(.moved(facts), at: now, logged: slot)
-      now = conductor.bars.last?.end ?? now
+      now = conductor.music.bars.last?.end ?? now
     }
     hear(&asides, until: .max, from: record.game.position, record, origin)
     if let end = record.game.end, end.termination != .normal {
@@ -91,9 +92,9 @@ package struct Rendition: Sendable {
       carryOn(to: now)
       say(.ended(end), at: now)
     }
-    events += conductor.hearOut()
-    end = conductor.bars.last?.end ?? now
-    events = Conductor.sorted(ScoreEvent.heard(events))
+    events += conductor.music.hearOut()
+    end = conductor.music.bars.last?.end ?? now
+    events = ScoreEvent.heard(events).inOrder
   }
 
   /// Moves taken back and connections lost, up to a frame of the session; `position` stands when they begin.
@@ -111,12 +112,12 @@ package struct Rendition: Sendable {
         var bars = record.bars
         while bars.count <= facts.ply { bars.append([]) }
         bars[facts.ply] = choices
-        conductor.replay(choices: bars)
+        conductor.music.replay(choices: bars)
         say(.moved(facts), at: moment)
       case .undone:
         guard game.undo() != nil else { continue }
         say(.undone, at: moment)
-        conductor.replay(choices: record.bars)
+        conductor.music.replay(choices: record.bars)
       case .connection(let lost): say(.connection(lost: lost), at: moment)
       }
     }
@@ -129,6 +130,6 @@ package struct Rendition: Sendable {
 
   private mutating func carryOn(to moment: Tick) {
     // Never ask for more than the moment needs: what lies beyond it would only be cut again.
-    events += conductor.advance(to: moment - Conductor.lookahead)
+    events += conductor.music.advance(to: moment - Conductor.lookahead)
   }
 }

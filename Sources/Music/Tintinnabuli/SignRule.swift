@@ -1,36 +1,7 @@
 import ScoreModel
-import TicTacToe
-
-/// Something true of a move that the score may answer.
-package enum Fact: String, Sendable, Hashable, RuleWord {
-  /// The mover threatens to complete a line.
-  case threat
-  /// The opponent threatens to complete a line.
-  case opposingThreat = "opposing-threat"
-  /// The mover now threatens two cells or more.
-  case fork
-  /// The move took a cell the opponent would have won with.
-  case block
-  /// The move lost value.
-  case mistake
-  /// The move was the only one that kept the value.
-  case onlyMove = "only-move"
-  /// A winning threat can no longer be parried, for the first time in the game.
-  case awakening
-  /// The game is won, by line, resignation or flag.
-  case win
-  /// The one local human has lost.
-  case loss
-  /// The game is drawn, on the board or by agreement.
-  case draw
-  /// The game ended without a move: resignation, flag or agreement.
-  case offBoard = "off-board"
-  /// The move followed the last one in less than the time of `hurry`.
-  case hurry
-}
 
 /// Where in a bar an action applies.
-package enum Place: String, Sendable, Hashable, RuleWord {
+public enum Place: String, Sendable, Hashable, RuleWord {
   /// The downbeat.
   case first
   /// The second pair.
@@ -43,7 +14,7 @@ package enum Place: String, Sendable, Hashable, RuleWord {
   case all
 
   /// Whether pair `index` of `count` is meant.
-  package func contains(_ index: Int, of count: Int) -> Bool {
+  public func contains(_ index: Int, of count: Int) -> Bool {
     switch self {
     case .first: index == 0
     case .second: index == 1
@@ -55,9 +26,9 @@ package enum Place: String, Sendable, Hashable, RuleWord {
 }
 
 /// One row of the table of facts: `when` these hold, `then` this is heard.
-package struct SignRule: Sendable, Hashable {
+public struct SignRule: Sendable, Hashable {
   /// The position of T against M.
-  package enum TPosition: String, Sendable, Hashable, RuleWord {
+  public enum TPosition: String, Sendable, Hashable, RuleWord {
     /// The first and the second triad tone below.
     case below1 = "-1", below2 = "-2"
     /// The first and the second above.
@@ -83,7 +54,7 @@ package struct SignRule: Sendable, Hashable {
   }
 
   /// When T sounds in its pair.
-  package enum TPace: String, Sendable, Hashable, RuleWord {
+  public enum TPace: String, Sendable, Hashable, RuleWord {
     /// With M, as the hand has it.
     case together
     /// Half a pair later, in answer, but on the downbeat and the long note.
@@ -95,63 +66,64 @@ package struct SignRule: Sendable, Hashable {
   }
 
   /// The name, as bars and explanations carry it.
-  package var name: String
+  public var name: String
   /// Facts that must hold.
-  package var when: [Fact]
+  public var when: [Fact]
   /// Facts that must not hold.
-  package var unless: [Fact]
+  public var unless: [Fact]
   /// Names of later rules this one includes, so that they are not owed.
-  package var covers: [String]
+  public var covers: [String]
 
   /// The position of T; first position below if none is given.
-  package var t = TPosition.below1
+  public var t = TPosition.below1
   /// When T sounds.
-  package var tPace = TPace.together
+  public var tPace = TPace.together
   /// Octaves added to T.
-  package var tOctaves = 0
+  public var tOctaves = 0
   /// Where `tOctaves` applies.
-  package var tOctavesAt: Place = .first
+  public var tOctavesAt: Place = .first
   /// Whether M leans on the notes outside the triad.
-  package var leans = false
+  public var leans = false
   /// The goal of the long note, whatever the position says.
-  package var goal: ScoreRules.Goal?
+  public var goal: ScoreRules.Goal?
   /// The contour, whatever the position says.
-  package var contour: ScoreRules.Contour?
+  public var contour: ScoreRules.Contour?
   /// Whether the contour turns in the middle of the bar.
-  package var turns = false
+  public var turns = false
   /// Whether the line's other cells follow the downbeat.
-  package var visitsLine = false
+  public var visitsLine = false
   /// Degrees from the downbeat to the second pair, if they are fixed.
-  package var secondPair: Int?
+  public var secondPair: Int?
   /// Velocity of the second pair, in per cent.
-  package var secondVelocity = 100
+  public var secondVelocity = 100
   /// M's degree in the scale, from 1, of the one pair where T leaves the triad, if there is one.
-  package var awakenM: Int?
+  public var awakenM: Int?
   /// T's degree in the scale, from 1, in that pair, below M.
-  package var awakenT = 2
+  public var awakenT = 2
   /// A low note held to the end of the bar.
-  package var bass: Pitch?
+  public var bass: Pitch?
   /// Where `bass` is struck.
-  package var bassAt: Place = .first
+  public var bassAt: Place = .first
   /// Where the low tonic is struck, if at all.
-  package var drone: Place?
+  public var drone: Place?
   /// Where a bell sounds, if at all.
-  package var bells: [Place] = []
+  public var bells: [Place] = []
   /// The chain pairs are sent to.
-  package var chain: String?
+  public var chain: String?
   /// Which pairs `chain` takes.
-  package var chainAt: Place = .first
+  public var chainAt: Place = .first
 
   /// Makes a rule that says T(−1); set the actions it has.
-  package init(_ name: String, when: [Fact] = [], unless: [Fact] = [], covers: [String] = []) {
+  public init(_ name: String, when: [Fact] = [], unless: [Fact] = [], covers: [String] = []) {
     (self.name, self.when, self.unless, self.covers) = (name, when, unless, covers)
   }
 
-  mutating func visit<V: RuleVisitor>(_ v: inout V) {
+  mutating func visit<V: RuleVisitor>(_ v: inout V, facts: [Fact]) {
+    let words = RuleKind.word(facts.map { $0.rawValue })
     v.name("name", &name)
-    v.words("when", &when, 0...12, of: "facts")
+    v.list("when", words, &when, 0...12, of: "facts")
     v.optional { v in
-      v.words("unless", &unless, 0...12, of: "facts")
+      v.list("unless", words, &unless, 0...12, of: "facts")
       v.list("covers", .name, &covers, 0...40, of: "names of rules")
     }
     v.group("then") { v in v.optional { actions(&$0) } }
@@ -188,7 +160,7 @@ package struct SignRule: Sendable, Hashable {
   }
 
   /// Whether the facts call for the rule.
-  package func applies(to facts: Set<Fact>) -> Bool {
+  public func applies(to facts: Set<Fact>) -> Bool {
     when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)
   }
 }

@@ -3,7 +3,8 @@ import ScoreModel
 import Testing
 import TicTacToe
 
-@testable import Composer
+@testable import GameScore
+@testable import Tintinnabuli
 
 /// A row of the table of facts: the shortest game that raises it alone enough to be the bar's sign.
 struct FactRow: CustomTestStringConvertible, Sendable {
@@ -73,10 +74,10 @@ extension Note {
 
 /// The shortest game whose last bar has a sign.
 private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
-  var conductor = Conductor(seed: 1, rules: rules)
+  var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.start, human: human), at: .zero)
   return firstGame { game, facts in
-    let known = Conductor.facts(of: facts).union(facts.outcome.map { conductor.result($0) } ?? [])
+    let known = GameConductor.facts(of: facts).union(facts.outcome.map { conductor.end($0).facts } ?? [])
     return rules.signs.first { $0.applies(to: known) }?.name == sign
   }
 }
@@ -86,13 +87,13 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   let game = try #require(gameRaising(row.sign))
   let facts = try #require(game.facts.last)
   let (conductor, events) = conducted(game)
-  let bar = try #require(conductor.bars.last)
+  let bar = try #require(conductor.music.bars.last)
   #expect(bar.signs.first == row.sign)
   // The game's earlier signs may be due on the second pair; the rule itself is looked at without them.
-  var alone = Conductor(seed: 3, rules: rules)
+  var alone = GameConductor(seed: 3, rules: rules)
   _ = alone.handle(.gameStarted(facts.before, human: nil), at: .zero)
   let own = alone.handle(.moved(facts), at: .seconds(1))
-  let ownBar = try #require(alone.bars.last)
+  let ownBar = try #require(alone.music.bars.last)
   #expect(row.check(ownBar, own, facts), "\(row.sign): \(ownBar)")
   #expect(events.contains { $0.frame == bar.start && $0.kind == .note })
 }
@@ -104,8 +105,8 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
     let game = try #require(gameRaising(sign))
     var without = rules
     without.signs.removeAll { $0.name == sign }
-    let heard = conducted(game).conductor.bars
-    let bare = conducted(game, rules: without).conductor.bars
+    let heard = conducted(game).conductor.music.bars
+    let bare = conducted(game, rules: without).conductor.music.bars
     #expect(Array(heard.dropLast()) == Array(bare.dropLast()))
     #expect(heard.last?.pairs[0].m?.pitch == bare.last?.pairs[0].m?.pitch)
     let difference = Array(zip(heard.last!.pairs, bare.last!.pairs)).firstIndex { $0 != $1 }
@@ -116,7 +117,7 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
       #expect(try #require(difference) <= 1)
     }
   }
-  #expect(conducted(calm).conductor.bars.last?.signs == ["calm"])
+  #expect(conducted(calm).conductor.music.bars.last?.signs == ["calm"])
 }
 
 @Test func `A win closes rising on the tonic with the winner's hand; a human's loss falls and leaves T alone`() throws {
@@ -125,7 +126,7 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   var record = Record(game: game)
   record.seed = 8
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
-  #expect(win.allSatisfy { $0.isX == false })
+  #expect(win.allSatisfy { $0.voice == .second })
   #expect(win.last?.melody.last.map { $0.midi % 12 } == 11)
   let loss = Rendition(of: record, rules: rules, human: .x)
   let closing = loss.bars.filter { $0.kind == .closing }
@@ -145,7 +146,7 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   record.seed = 8
   let rendition = Rendition(of: record, rules: rules)
   let bars = rendition.bars.filter { $0.kind == .closing }
-  #expect(zip(bars, bars.dropFirst()).allSatisfy { $0.isX != $1.isX })
+  #expect(zip(bars, bars.dropFirst()).allSatisfy { $0.voice != $1.voice })
   let last = try #require(bars.last?.pairs.last)
   #expect(last.m!.pitch.midi % 12 == 11 && last.t!.pitch.midi % 12 == 6)
   #expect(bars.allSatisfy { $0.pairs.allSatisfy(\.bass.isEmpty) })
@@ -153,7 +154,7 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   #expect(up?.frame == bars[bars.count - 2].start)
   #expect(!rendition.events.contains { $0.kind == .pedal && $0.amount > 0 && $0.frame > up!.frame })
   let agreed = try { () throws -> Game in
-    var game = try ComposerTests.game("b2 a1")
+    var game = try GameScoreTests.game("b2 a1")
     try game.offerDraw(by: .x)
     try game.acceptDraw(by: .o)
     return game
@@ -171,11 +172,11 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
     record.seed = 2
     let bars = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
     #expect(bars.map(\.pairs.count) == [3, 2, 3])
-    #expect(bars[0].signs == ["win"] && bars.allSatisfy { $0.isX == true })
+    #expect(bars[0].signs == ["win"] && bars.allSatisfy { $0.voice == .first })
     #expect(bars[0].pairs.allSatisfy { rules.scale.triadTone(-1, of: $0.m!.pitch.midi) - 12 == $0.t!.pitch.midi })
   }
   var conductor = conducted(try game("b2 a1 c1")).conductor
-  let moment = conductor.bars.last!.start + .seconds(2)
+  let moment = conductor.music.bars.last!.start + .seconds(2)
   let events = conductor.handle(.ended(GameEnd(outcome: nil, termination: .abandoned)), at: moment)
   #expect(events.map(\.kind) == [.cut, .pedal] && events[1].amount == 0 && events[1].frame == moment)
   #expect(carryOn(&conductor, from: moment, to: moment + .seconds(60)).isEmpty)

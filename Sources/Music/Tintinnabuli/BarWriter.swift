@@ -1,17 +1,16 @@
 import Base
 import ScoreModel
-import TicTacToe
 
 /// What is settled about a bar before its melody is looked for.
 struct BarPlan {
   var kind: Bar.Kind
   var ply = 0
-  /// The side whose hand plays; `nil` in the opening.
-  var hand: Player?
+  /// Who plays; `nil` in the opening.
+  var voice: Voice?
   var count: Int
   var sign: SignRule
-  /// A sign of an earlier bar that was not heard, due on the second pair, in the hand of the one it belongs to.
-  var owed: (rule: SignRule, mover: Player)?
+  /// A sign of an earlier bar that was not heard, due on the second pair, in the manner of the voice it belongs to.
+  var owed: (rule: SignRule, voice: Voice)?
   /// The long note of the bar before, if it was cut: it sounds within the downbeat's pair.
   var resolves: Note?
   /// The pair where T leaves the triad, if any: the downbeat if M happens to be right there, else the second.
@@ -74,7 +73,7 @@ struct WrittenBar: Sendable {
 extension WrittenBar {
   /// Makes one of notes alone, with the pedal down.
   init(plain bar: Bar) {
-    let end = bar.pairs.last.map { Conductor.end(of: $0) } ?? .zero
+    let end = bar.pairs.last?.end ?? .zero
     self.init(
       bar: bar, onsets: bar.pairs.map { $0.onset ?? .zero } + [end],
       chains: [UInt8](repeating: 0, count: bar.pairs.count),
@@ -94,9 +93,9 @@ struct BarWriter {
     var chains: [UInt8] = []
     var marks = [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)]
     for slot in 0..<plan.count {
-      let hand = hand(plan, slot)
+      let manner = manner(plan, slot)
       // An owed sign comes from its own side, at the height of the bar that it stands in.
-      let m = rules.scale.midi(line[slot]) + 12 * rules.hand(plan.hand).octaves
+      let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
       let awakens = plan.awakensAt == slot
       let t = awakens ? awakenedT(plan, below: m) : tNote(plan, slot, m)
       let rule = rule(plan, slot)
@@ -105,12 +104,12 @@ struct BarWriter {
       let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
       let tDelay = tDelay(plan, slot, length)
       // However wide the roll, M has half of its pair left.
-      let rolled = Tick.milliseconds(plan.hasM ? hand.rollMilliseconds : 0)
+      let rolled = Tick.milliseconds(plan.hasM ? manner.rollMilliseconds : 0)
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
       func note(_ midi: Int, _ velocity: Int, _ delay: Tick) -> Note {
         Note(
           pitch: Pitch(min(max(midi, 21), 108)), velocity: velocity == 0 ? 1 : UInt8(velocity),
-          onset: onsets[slot] + delay, duration: length - delay, pan: Int8(clamping: hand.pan))
+          onset: onsets[slot] + delay, duration: length - delay, pan: Int8(clamping: manner.pan))
       }
       let tTouch = (touch - (rules.performance.m - rules.performance.t)) * plan.tVelocity / 100
       let answers = slot > 0 && slot < plan.count - 1 && plan.hasM && tPace(plan, slot) == .double
@@ -125,7 +124,7 @@ struct BarWriter {
       marks += self.marks(plan, slot, m, onsets, awakens)
     }
     let bar = Bar(
-      index: index, kind: plan.kind, ply: plan.ply, isX: plan.hand.map { $0 == .x }, start: start, pairs: pairs,
+      index: index, kind: plan.kind, ply: plan.ply, voice: plan.voice, start: start, pairs: pairs,
       signs: plan.signs)
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
@@ -183,9 +182,9 @@ struct BarWriter {
     slot == 1 ? plan.owed?.rule ?? plan.sign : plan.sign
   }
 
-  /// The hand that plays a pair: what is owed sounds in its own.
-  private func hand(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Hand {
-    rules.hand(slot == 1 ? plan.owed?.mover ?? plan.hand : plan.hand)
+  /// How a pair is played: what is owed sounds in the manner of its own voice.
+  private func manner(_ plan: BarPlan, _ slot: Int) -> ScoreRules.Manner {
+    rules.manner(of: slot == 1 ? plan.owed?.voice ?? plan.voice : plan.voice)
   }
 
   private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace { plan.tPace ?? rule(plan, slot).tPace }

@@ -3,7 +3,8 @@ import ScoreModel
 import Testing
 import TicTacToe
 
-@testable import Composer
+@testable import GameScore
+@testable import Tintinnabuli
 
 @Test func `Ten games are a way through tonics that closes; after a game without an awakening it stays where it is`()
   throws
@@ -14,13 +15,13 @@ import TicTacToe
     ([], "B D F♯ E G B A D C♯ F♯ B D"), ([2, 9], "B D F♯ F♯ G B A D C♯ F♯ B D"),
   ]
   for (draws, expected) in cycles {
-    var conductor = Conductor(seed: 2, rules: rules)
+    var conductor = GameConductor(seed: 2, rules: rules)
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     var now = Tick.zero
     var tonics: [String] = []
     for number in 0..<12 {
       let begun = conductor.handle(.gameStarted(.start, human: nil), at: now)
-      let (held, scale) = (conductor.rules, conductor.rules.scale)
+      let (held, scale) = (conductor.music.rules, conductor.music.rules.scale)
       tonics.append(scale.tonicSpelling.letterName)
       let bed = begun.first { $0.kind == .drone }?.pitch
       #expect(number == 0 ? bed == nil : bed == held.drone.bed && scale.degree(of: held.drone.bed.midi)! % 7 == 0)
@@ -28,9 +29,9 @@ import TicTacToe
       for facts in (draws.contains(number) ? drawn : won).facts {
         now = now + .seconds(3)
         _ = conductor.handle(.moved(facts), at: now)
-        let bar = try #require(conductor.bars.last)
+        let bar = try #require(conductor.music.bars.last)
         // The cell's own height: what is its third at home is the third everywhere.
-        let octaves = held.hand(facts.mover).octaves
+        let octaves = held.manner(of: facts.mover.voice).octaves
         #expect(scale.degree(of: bar.pairs[0].m!.pitch.midi - 12 * octaves)! % 7 == homeDegree(facts.square))
         #expect(bar.pairs.allSatisfy { pair in pair.m.map { scale.degree(of: $0.pitch.midi) != nil } ?? false })
       }
@@ -47,7 +48,7 @@ import TicTacToe
 private func homeDegree(_ square: Square) -> Int { rules.scale.degree(of: rules.cells[square.index].midi)! % 7 }
 
 @Test func `In the bar of an awakening T goes at double pace, from both sides of M, within the triad`() throws {
-  let bars = conducted(try game("a1 b1 b2 c3 a3")).conductor.bars
+  let bars = conducted(try game("a1 b1 b2 c3 a3")).conductor.music.bars
   let awake = try #require(bars.first { $0.signs.contains("awakening") && $0.pairs.count > 3 })
   let doubled = awake.pairs.filter { $0.answer != nil }
   #expect(!doubled.isEmpty && awake.pairs[0].answer == nil && awake.pairs.last?.answer == nil)

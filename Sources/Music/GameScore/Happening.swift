@@ -1,4 +1,3 @@
-import ScoreModel
 import TicTacToe
 
 /// Something the score must answer, as the session reports it.

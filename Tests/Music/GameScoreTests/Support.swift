@@ -1,11 +1,12 @@
 import Base
-import Composer
 import Foundation
+import GameScore
 import ScoreIO
 import ScoreModel
 import TestSupport
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 /// The rules the tests are made for.
 let rules = (try? RuleLibrary.load(assets + "/score.yaml"))!.rules
@@ -21,8 +22,8 @@ func game(_ squares: String) throws -> Game {
 }
 
 /// Visits every game up to symmetry with its conductor; `visit` sees every prefix and says whether to go deeper.
-func forEveryGame(_ conductor: Conductor, _ visit: (Game, Conductor) -> Void) {
-  func walk(_ game: Game, _ conductor: Conductor, _ now: Tick) {
+func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> Void) {
+  func walk(_ game: Game, _ conductor: GameConductor, _ now: Tick) {
     visit(game, conductor)
     guard !game.isOver else { return }
     for square in game.position.distinctMoves {
@@ -30,7 +31,7 @@ func forEveryGame(_ conductor: Conductor, _ visit: (Game, Conductor) -> Void) {
       guard let facts = try? next.play(square) else { continue }
       var conductor = conductor
       _ = conductor.handle(.moved(facts), at: now)
-      walk(next, conductor, conductor.bars.last?.end ?? now)
+      walk(next, conductor, conductor.music.bars.last?.end ?? now)
     }
   }
   var start = conductor
@@ -58,25 +59,25 @@ func firstGame(where condition: (Game, MoveFacts) -> Bool) -> Game? {
 
 /// A conductor that has heard a whole game, each move as the bar before ends, and what it answered to the last move.
 func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human: Player? = nil) -> (
-  conductor: Conductor, last: [ScoreEvent]
+  conductor: GameConductor, last: [ScoreEvent]
 ) {
-  var conductor = Conductor(seed: seed, rules: rules)
+  var conductor = GameConductor(seed: seed, rules: rules)
   _ = conductor.handle(.gameStarted(game.start, human: human), at: .zero)
   var now = Tick.seconds(1)
   var last: [ScoreEvent] = []
   for facts in game.facts {
     last = conductor.handle(.moved(facts), at: now)
-    now = conductor.bars.last?.end ?? now
+    now = conductor.music.bars.last?.end ?? now
   }
   return (conductor, last)
 }
 
 /// Lets time go by in steps and collects what comes.
-func carryOn(_ conductor: inout Conductor, from: Tick, to: Tick, step: Tick = .milliseconds(50)) -> [ScoreEvent] {
+func carryOn(_ conductor: inout GameConductor, from: Tick, to: Tick, step: Tick = .milliseconds(50)) -> [ScoreEvent] {
   var events: [ScoreEvent] = []
   var now = from
   while now < to {
-    events += conductor.advance(to: now)
+    events += conductor.music.advance(to: now)
     now = now + step
   }
   return events

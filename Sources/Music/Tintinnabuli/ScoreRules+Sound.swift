@@ -2,26 +2,26 @@ import ScoreModel
 
 extension ScoreRules {
   /// The low tonic and the sine bed under it.
-  package struct Drone: Sendable, Hashable {
+  public struct Drone: Sendable, Hashable {
     /// The struck notes.
-    package var notes: [Pitch] = []
+    public var notes: [Pitch] = []
     /// Their velocity.
-    package var velocity = 36
+    public var velocity = 36
     /// Seconds each is held.
-    package var seconds = 12.0
+    public var seconds = 12.0
     /// Bars of a game that strike it again.
-    package var bars: [Int] = []
+    public var bars: [Int] = []
     /// Seconds of waiting between strokes.
-    package var every = 40.0
+    public var every = 40.0
     /// The pitch of the sine bed.
-    package var bed = Pitch(47)
+    public var bed = Pitch(47)
     /// The bed's level, 0–127.
-    package var level = 100
+    public var level = 100
     /// Seconds the bed takes to come.
-    package var fade = 4.0
+    public var fade = 4.0
 
     /// Brings the bed to a level, its own if none is given, within `seconds`.
-    package func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
+    public func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
       ScoreEvent(
         frame: moment, generation: generation, kind: .drone, pitch: bed, amount: UInt8(clamping: level ?? self.level),
         duration: Int32(clamping: Tick.seconds(seconds).rawValue))
@@ -40,19 +40,19 @@ extension ScoreRules {
   }
 
   /// What the foot does; times in seconds.
-  package struct Pedal: Sendable, Hashable {
+  public struct Pedal: Sendable, Hashable {
     /// The time a quick movement takes.
-    package var fade = 0.06
+    public var fade = 0.06
     /// The time it takes to rise before a new game, and at an end.
-    package var newGame = 0.3
+    public var newGame = 0.3
     /// How long before an awakening it rises.
-    package var lift = 0.18
+    public var lift = 0.18
     /// How long after it falls again.
-    package var retake = 0.12
+    public var retake = 0.12
     /// Its place when half changed, 0 up … 127 down.
-    package var half = 64
+    public var half = 64
     /// How long it stays there.
-    package var halfSeconds = 0.16
+    public var halfSeconds = 0.16
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.double("fade", &fade, 0.01...1)
@@ -66,37 +66,37 @@ extension ScoreRules {
 
   /// How the score is played, after the KTH rules (Friberg, Bresin and Sundberg 2006); each k is 1 for the size given
   /// beside it, 0 for none.
-  package struct Performance: Sendable, Hashable {
+  public struct Performance: Sendable, Hashable {
     /// k of the phrase arch: slower and softer at both ends of a bar.
-    package var phraseArch = 1.0
+    public var phraseArch = 1.0
     /// Per cent by which the ends of a bar are slower than its middle.
-    package var archSlower = 6.0
+    public var archSlower = 6.0
     /// Velocity by which they are softer.
-    package var archSofter = 5.0
+    public var archSofter = 5.0
     /// k of the slowing into the long note.
-    package var finalRitard = 1.0
+    public var finalRitard = 1.0
     /// Per cent by which the last short notes are longer, the last one last.
-    package var ritardSlower: [Double] = []
+    public var ritardSlower: [Double] = []
     /// k of high notes being a little louder.
-    package var highLoud = 1.0
+    public var highLoud = 1.0
     /// Velocity gained in an octave.
-    package var highLouder = 4.0
+    public var highLouder = 4.0
     /// k of the seeded variation of time.
-    package var timing = 1.0
+    public var timing = 1.0
     /// Its reach, in per cent of a note.
-    package var timingSpread = 1.2
+    public var timingSpread = 1.2
     /// k of the seeded variation of touch.
-    package var touch = 1.0
+    public var touch = 1.0
     /// Its reach in velocity.
-    package var touchSpread = 2.0
+    public var touchSpread = 2.0
     /// Velocity of M in the middle of the register.
-    package var m = 46
+    public var m = 46
     /// Velocity of T.
-    package var t = 40
+    public var t = 40
     /// The softest and loudest note of a bar as written.
-    package var range = 30...58
+    public var range = 30...58
     /// The softest note of anything.
-    package var softest = 20
+    public var softest = 20
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       let k = -5.0...5.0
@@ -129,24 +129,24 @@ extension ScoreRules {
   }
 
   /// One effect unit of a chain.
-  package struct Unit: Sendable, Hashable {
+  public struct Unit: Sendable, Hashable {
     /// What it is: one of `kinds`.
-    package var kind: String
+    public var kind: String
     /// The preset it starts from, if it is named.
-    package var preset: String?
+    public var preset: String?
     /// Parameters that differ from the preset, by name, in their own units.
-    package var values: [String: Double]
+    public var values: [String: Double]
 
     /// Makes one from its parts.
-    package init(kind: String, preset: String?, values: [String: Double] = [:]) {
+    public init(kind: String, preset: String?, values: [String: Double] = [:]) {
       (self.kind, self.preset, self.values) = (kind, preset, values)
     }
 
     /// A kind of unit, its presets besides `custom`, and the values that may differ from them, by name.
-    package typealias Kind = (name: String, presets: [String], values: [(name: String, range: ClosedRange<Double>)])
+    public typealias Kind = (name: String, presets: [String], values: [(name: String, range: ClosedRange<Double>)])
 
     /// Every kind of unit.
-    package static let kinds: [Kind] = [
+    public static let kinds: [Kind] = [
       (
         "comb", ["metallic-ring", "light-delay", "wax-comb"],
         [
@@ -168,18 +168,18 @@ extension ScoreRules {
   }
 
   /// A named chain of effect units that notes may be sent to.
-  package struct Chain: Sendable, Hashable {
+  public struct Chain: Sendable, Hashable {
     /// Units of a chain: more would be mud.
-    package static let most = 4
+    public static let most = 4
     /// The name the other rules use.
-    package var name: String
+    public var name: String
     /// The level of the result in dB.
-    package var level: Double
+    public var level: Double
     /// The units, in order.
-    package var units: [Unit]
+    public var units: [Unit]
 
     /// Makes one from its parts.
-    package init(name: String = "", level: Double = 0, units: [Unit] = []) {
+    public init(name: String = "", level: Double = 0, units: [Unit] = []) {
       (self.name, self.level, self.units) = (name, level, units)
     }
 
@@ -191,21 +191,21 @@ extension ScoreRules {
   }
 
   /// Levels, the room, and what rings along.
-  package struct Mix: Sendable, Hashable {
+  public struct Mix: Sendable, Hashable {
     /// How loud its parts are.
-    package var levels = Levels()
+    public var levels = Levels()
     /// Seconds in which a bell falls by 60 dB.
-    package var bellSeconds = 4.0
+    public var bellSeconds = 4.0
     /// The room.
-    package var room = Unit(kind: "reverb", preset: "church")
+    public var room = Unit(kind: "reverb", preset: "church")
     /// How the bed breathes with the piano.
-    package var breath = Unit(kind: "matcher", preset: "breath")
+    public var breath = Unit(kind: "matcher", preset: "breath")
     /// Strings that ring along while the pedal is down.
-    package var strings: [Pitch] = []
+    public var strings: [Pitch] = []
     /// Seconds in which they fall by 60 dB.
-    package var stringSeconds = 7.5
+    public var stringSeconds = 7.5
     /// How much faster their treble dies, 0–1.
-    package var stringDamping = 0.0
+    public var stringDamping = 0.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       let decibels = -120.0...24.0

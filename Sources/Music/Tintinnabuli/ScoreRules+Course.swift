@@ -1,14 +1,14 @@
 import ScoreModel
 
 extension ScoreRules {
-  /// How one side plays its bars.
-  package struct Hand: Sendable, Hashable {
+  /// How a voice plays its bars.
+  public struct Manner: Sendable, Hashable {
     /// Octaves added to the written pitch.
-    package var octaves = 0
+    public var octaves = 0
     /// The place, −100 left … +100 right.
-    package var pan = 0
+    public var pan = 0
     /// Milliseconds T sounds before M.
-    package var rollMilliseconds = 0
+    public var rollMilliseconds = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.int("octaves", &octaves, -3...2)
@@ -18,29 +18,29 @@ extension ScoreRules {
   }
 
   /// How many pairs bars have and how long their notes are.
-  package struct BarLaw: Sendable, Hashable {
+  public struct BarLaw: Sendable, Hashable {
     /// Pairs of the longest bar.
-    package var longest = 8
+    public var longest = 8
     /// Pairs of the shortest closing bar.
-    package var shortest = 2
+    public var shortest = 2
     /// Pairs of the last bar of the arch.
-    package var last = 3
+    public var last = 3
     /// Seconds of a short note at pace 1.
-    package var short = 1.0
+    public var short = 1.0
     /// Short notes in a long one.
-    package var long = 4
+    public var long = 4
     /// Seconds of a short note in the last bar of the arch.
-    package var lastShort = 0.8
+    public var lastShort = 0.8
     /// Seconds a move is thought to take before the game has shown it.
-    package var expected = 4.0
+    public var expected = 4.0
     /// Per cent of the median thinking time that are over when the long note begins.
-    package var reach = 38
+    public var reach = 38
     /// The shortest short note, in seconds, of a bar that has little time.
-    package var quickest = 0.55
+    public var quickest = 0.55
     /// Seconds from one long note to the next at most, while people play.
-    package var apart = 19.0
+    public var apart = 19.0
     /// Pairs before the long note of a bar that an opponent answers in musical time: as few, and as many.
-    package var answered = 2...4
+    public var answered = 2...4
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.int("longest", &longest, 3...16)
@@ -59,38 +59,38 @@ extension ScoreRules {
     }
 
     /// Pairs of the bar a move begins (`ply` from 1).
-    package func pairs(ply: Int) -> Int { min(ply + 1, longest) }
+    public func pairs(ply: Int) -> Int { min(ply + 1, longest) }
 
     /// Pairs of the bars that close a game of `plies` moves, in order.
-    package func closing(plies: Int) -> [Int] {
+    public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
     }
   }
 
   /// One closing arch.
-  package struct Ending: Sendable, Hashable {
+  public struct Ending: Sendable, Hashable {
     /// The contour of its bars.
-    package var contour = Contour.arch
+    public var contour = Contour.arch
     /// The goal of its bars but the last.
-    package var goal = Goal.triad
+    public var goal = Goal.triad
     /// The goal of the last bar.
-    package var lastGoal = Goal.tonic
+    public var lastGoal = Goal.tonic
     /// Degrees by which the register moves with each bar of the arch.
-    package var climb = 0
+    public var climb = 0
     /// Whether the hands take turns; else the winner's plays.
-    package var alternates = false
+    public var alternates = false
     /// Whether T has the last bar alone.
-    package var endsWithTAlone = false
+    public var endsWithTAlone = false
     /// Whether the pedal is let go in the second last bar.
-    package var releasesPedal = false
+    public var releasesPedal = false
     /// Whether bars 4 and 8 strike the low tonic within the arch.
-    package var strikesDrone = false
+    public var strikesDrone = false
     /// The chain its long notes are sent to, if any.
-    package var chain: String?
+    public var chain: String?
     /// Per cent by which the short notes of each bar are longer than those of the first.
-    package var augment = 0
+    public var augment = 0
     /// When T sounds in its bars.
-    package var tPace = SignRule.TPace.together
+    public var tPace = SignRule.TPace.together
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.word("contour", &contour)
@@ -110,17 +110,17 @@ extension ScoreRules {
   }
 
   /// The phrase before the first move; times in seconds from the first sound.
-  package struct Opening: Sendable, Hashable {
+  public struct Opening: Sendable, Hashable {
     /// The low tonic.
-    package var drone = 0.1
+    public var drone = 0.1
     /// The pair on the centre.
-    package var center = 2.0
+    public var center = 2.0
     /// The seeded bar.
-    package var phrase = 6.0
+    public var phrase = 6.0
     /// Pairs of the seeded bar.
-    package var pairs = 3
+    public var pairs = 3
     /// The first echo.
-    package var echoes = 16.0
+    public var echoes = 16.0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.double("drone", &drone, 0...0.3)
@@ -132,29 +132,29 @@ extension ScoreRules {
   }
 
   /// What sounds while everyone waits; times in seconds.
-  package struct Echoes: Sendable, Hashable {
+  public struct Echoes: Sendable, Hashable {
     /// Silence after a bar before the first.
-    package var after = 8.0
+    public var after = 8.0
     /// Velocity, in per cent of the bar's.
-    package var velocity = 72
+    public var velocity = 72
     /// Octaves added to every second one.
-    package var octaves = 1
+    public var octaves = 1
     /// Rest after the first.
-    package var rest = 5.0
+    public var rest = 5.0
     /// Per cent by which each rest is longer than the one before.
-    package var growth = 25
+    public var growth = 25
     /// Pairs of an echo at most: the last ones of its bar.
-    package var most = 4
+    public var most = 4
     /// Waiting after which echoes have three pairs at most, and are softer.
-    package var thin = 30.0
+    public var thin = 30.0
     /// Waiting after which the game is told once more, a bar's ends with each low tonic, softer and softer.
-    package var sparse = 120.0
+    public var sparse = 120.0
     /// Waiting after which there is silence.
-    package var until = 600.0
+    public var until = 600.0
     /// What no echo rises above.
-    package var ceiling = Pitch(93)
+    public var ceiling = Pitch(93)
     /// How many of the latest bars are drawn from.
-    package var memory = 12
+    public var memory = 12
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.double("after", &after, 1...300)
@@ -174,35 +174,35 @@ extension ScoreRules {
   }
 
   /// Small answers to what players do.
-  package struct Gestures: Sendable, Hashable {
+  public struct Gestures: Sendable, Hashable {
     /// Seconds between the notes of a bar taken back.
-    package var undoShort = 0.35
+    public var undoShort = 0.35
     /// Velocity of a bar taken back, in per cent.
-    package var undoVelocity = 72
+    public var undoVelocity = 72
     /// Seconds below which the next move counts as hurried.
-    package var hurry = 0.7
+    public var hurry = 0.7
     /// Velocity of T in hurried moves, in per cent (71 is 6 dB softer).
-    package var hurryT = 71
+    public var hurryT = 71
     /// Velocity lost with each hurried move in a row, in per cent.
-    package var hurryFade = 6
+    public var hurryFade = 6
     /// The number of hurried moves in a row that count for that.
-    package var hurryMost = 6
+    public var hurryMost = 6
     /// Every how many hurried moves the pedal is half changed.
-    package var hurryPedal = 3
+    public var hurryPedal = 3
     /// Seconds between pulses of the drone while a clock is low.
-    package var pulse = 1.0
+    public var pulse = 1.0
     /// The bed's level between pulses, 0–127.
-    package var pulseLevel = 64
+    public var pulseLevel = 64
     /// A pulse's swelling, the moment it begins to sink and its sinking, as shares of the pulse.
-    package var pulseShape = [0.2, 0.4, 0.5]
+    public var pulseShape = [0.2, 0.4, 0.5]
     /// Velocity of the refusal's knock.
-    package var knock = 40
+    public var knock = 40
     /// Seconds a note must sound to count as heard; a sign cut earlier is owed.
-    package var heard = 0.1
+    public var heard = 0.1
     /// Slots of the long note before which no opponent answers in musical time.
-    package var reply = 1
+    public var reply = 1
     /// Velocity, in per cent, of the long note that was cut off and sounds with the next downbeat; 0 for none.
-    package var resolve = 0
+    public var resolve = 0
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.double("undo-short", &undoShort, 0.05...3)

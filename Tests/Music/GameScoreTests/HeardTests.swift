@@ -5,15 +5,17 @@ import ScoreModel
 import Testing
 import TicTacToe
 
-@testable import Composer
+@testable import GameScore
+@testable import Tintinnabuli
 
 private func shipped(_ name: String) throws -> ScoreRules { try RuleLibrary.load("\(assets)/\(name).yaml").rules }
 
 /// A game played at random moments, with everything that is heard of it.
-private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (Conductor, [[ScoreEvent]]) {
+private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_500) -> (GameConductor, [[ScoreEvent]])
+{
   var generator = SplitMix64(seed: seed)
-  var conductor = Conductor(seed: seed, rules: rules)
-  conductor.inTime = []
+  var conductor = GameConductor(seed: seed, rules: rules)
+  conductor.music.inTime = []
   _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
   var now = Tick.seconds(1)
   var answers: [[ScoreEvent]] = []
@@ -32,7 +34,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     for (a, b) in [("a2", "b1"), ("a3", "c1"), ("c2", "b3"), ("b1", "a2")] {
       for seed in 0..<20 {
         let (conductor, _) = hasty(try game("a1 \(a) c3 \(b) b2"), seed: UInt64(seed), rules: rules)
-        #expect(conductor.bars.count(where: { $0.kind == .move }) == 5)
+        #expect(conductor.music.bars.count(where: { $0.kind == .move }) == 5)
       }
     }
   }
@@ -47,7 +49,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 
 @Test func `A lost connection brings back nothing that a cut has dropped`() throws {
   let game = try game("b2 a1 c1")
-  var conductor = Conductor(seed: 6, rules: rules)
+  var conductor = GameConductor(seed: 6, rules: rules)
   var events = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
   events += conductor.handle(.moved(game.facts[0]), at: .seconds(1))
   events += conductor.handle(.moved(game.facts[1]), at: .seconds(1.5))
@@ -61,7 +63,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   for index in 0..<400 {
     let game = randomGame(index).game
     let (conductor, answers) = hasty(game, seed: UInt64(index), rules: rules)
-    for (bar, answer) in zip(conductor.bars.filter { $0.kind == .move }, answers) {
+    for (bar, answer) in zip(conductor.music.bars.filter { $0.kind == .move }, answers) {
       if let at = bar.pairs.firstIndex(where: \.isAwakening), bar.signs.contains(where: { $0.hasSuffix("awakening") }) {
         bells += 1
         let onset = bar.start + min(bar.pairs[at].t!.onset, bar.pairs[at].m!.onset)
@@ -70,14 +72,14 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       guard bar.signs.contains("owed:block") else { continue }
       thirds += 1
       let degrees = bar.pairs.prefix(2).map { pair in
-        rules.scale.degree(of: pair.m!.pitch.midi - 12 * (bar.isX == true ? rules.x : rules.o).octaves)!
+        rules.scale.degree(of: pair.m!.pitch.midi - 12 * (bar.voice == .first ? rules.first : rules.second).octaves)!
       }
       #expect(degrees[1] == degrees[0] - 2, "game \(index), bar \(bar.index)")
     }
   }
   #expect(bells > 50 && thirds > 10)
   // A debt is not the hand's that moves now.
-  let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.bars }
+  let owed = (0..<400).lazy.flatMap { hasty(randomGame($0).game, seed: UInt64($0), rules: rules).0.music.bars }
     .filter { $0.signs.count > 1 }.prefix(100)
   #expect(owed.contains { $0.pairs[1].m!.pan != $0.pairs[0].m!.pan })
 }
@@ -94,15 +96,15 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 
 @Test func `What undo and a lost connection did is in the record, and sounds again from it`() throws {
   let record = randomGame(7)
-  var session = Conductor(seed: record.seed!, rules: rules)
-  session.inTime = []
+  var session = GameConductor(seed: record.seed!, rules: rules)
+  session.music.inTime = []
   var heard = session.handle(.opened(resuming: false), at: .zero)
   heard += session.handle(.gameStarted(.start, human: .x), at: .zero)
   var game = Game()
   var now = Tick.seconds(9)
   func go(_ seconds: Double) {
     now = now + .seconds(seconds)
-    heard += session.advance(to: now - Conductor.lookahead)
+    heard += session.music.advance(to: now - Conductor.lookahead)
   }
   for (number, move) in record.game.moves.enumerated() {
     if number == 3 {
@@ -124,8 +126,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var kept = Record(game: game)
   kept.seed = record.seed
   kept.startFrame = 0
-  kept.bars = session.choices
-  kept.inTime = session.inTime
+  kept.bars = session.music.choices
+  kept.inTime = session.music.inTime
   kept.asides = session.asides
   #expect(kept.asides.count == 6)
   let read = try Record(jsonLine: kept.jsonLine)
@@ -154,8 +156,8 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   /// What a listener hears who came in at a moment, lines taking so long to reach him, one now and then longer.
   func listen(_ delay: Int, from begin: Int = 0, seed: UInt64) -> [[Pitch?]] {
     var way = SplitMix64(seed: seed)
-    var conductor = Conductor(seed: seed, rules: rules)
-    conductor.inTime = []
+    var conductor = GameConductor(seed: seed, rules: rules)
+    conductor.music.inTime = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     // Each has heard other things before.
     for facts in randomGame(Int(seed)).game.facts { _ = conductor.handle(.moved(facts), at: .milliseconds(Int(seed))) }
@@ -165,10 +167,10 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       let arrival = begin > 0 ? .milliseconds(begin) : at + .milliseconds(delay + way.below(max(delay, 1)))
       let moment = max(arrival, last + .milliseconds(1))
       last = moment
-      _ = conductor.advance(to: moment - Conductor.lookahead)
+      _ = conductor.music.advance(to: moment - Conductor.lookahead)
       _ = conductor.handle(.moved(facts), at: moment, logged: at + .milliseconds(way.below(100)))
     }
-    return conductor.bars.filter { $0.kind == .move }.suffix(log.count).map { $0.pairs.map { $0.m?.pitch } }
+    return conductor.music.bars.filter { $0.kind == .move }.suffix(log.count).map { $0.pairs.map { $0.m?.pitch } }
   }
   let near = listen(0, seed: 1)
   #expect(near.count == log.count && listen(80, seed: 2) == near && listen(300, seed: 3) == near)
@@ -178,20 +180,20 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 
 @Test func `A person's bar is as long as the answer takes, and a bar among people as the game's pace allows`() throws {
   let game = try game("b2 a1 c1 a3 a2 c2 b3 b1 c3")
-  func lengths(_ inTime: Set<Player>, every seconds: Double) -> [Int] {
-    var conductor = Conductor(seed: 1, rules: rules)
-    conductor.inTime = inTime
+  func lengths(_ inTime: Set<Voice>, every seconds: Double) -> [Int] {
+    var conductor = GameConductor(seed: 1, rules: rules)
+    conductor.music.inTime = inTime
     _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
     var now = Tick.seconds(3)
     for facts in game.facts {
-      now = inTime.contains(facts.mover) ? conductor.replySlot(ready: now) : now + .seconds(seconds)
+      now = inTime.contains(facts.mover.voice) ? conductor.music.replySlot(ready: now) : now + .seconds(seconds)
       _ = conductor.handle(.moved(facts), at: now)
     }
-    return conductor.bars.map(\.pairs.count)
+    return conductor.music.bars.map(\.pairs.count)
   }
-  #expect(lengths([.x, .o], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
+  #expect(lengths([.first, .second], every: 0) == [2, 3, 4, 5, 6, 7, 8, 8, 8])
   // X's bars have two to four pairs and a long; O's are cut to the pace, and the end has all the time it wants.
-  let against = lengths([.o], every: 30)
+  let against = lengths([.second], every: 30)
   #expect(stride(from: 0, to: 8, by: 2).map { against[$0] } == [3, 4, 5, 5] && against[8] == 8)
   let (quick, slow) = (lengths([], every: 1.5), lengths([], every: 30))
   #expect(quick.dropLast().allSatisfy { $0 <= 3 } && slow.dropFirst(3).dropLast() == [5, 6, 7, 8, 8])
@@ -199,27 +201,27 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 
 @Test func `A long note that was cut off sounds with the next downbeat, in the hand it had`() throws {
   let game = try game("b2 a1")
-  var conductor = Conductor(seed: 1, rules: rules)
+  var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
   _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
-  let goal = try #require(conductor.bars[0].pairs.last?.m)
+  let goal = try #require(conductor.music.bars[0].pairs.last?.m)
   var heardOut = conductor
   _ = conductor.handle(.moved(game.facts[1]), at: .seconds(1.6))
   _ = heardOut.handle(.moved(game.facts[1]), at: .seconds(4))
-  let resolved = try #require(conductor.bars[1].pairs[0].bass.first)
+  let resolved = try #require(conductor.music.bars[1].pairs[0].bass.first)
   #expect(resolved.pitch == goal.pitch && resolved.pan == goal.pan && resolved.velocity < goal.velocity)
-  #expect(heardOut.bars[1].pairs[0].bass.isEmpty)
+  #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
 }
 
 @Test func `A long note counts as heard where its M was, however early its T`() throws {
   let game = try game("b2 a1 c1")
-  var conductor = Conductor(seed: 1, rules: rules)
+  var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
   _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
   _ = conductor.handle(.moved(game.facts[1]), at: .seconds(9))
   let (t, m) = try #require(
-    conductor.bars[1].pairs.last.flatMap { pair in pair.t.flatMap { t in pair.m.map { (t, $0) } } })
+    conductor.music.bars[1].pairs.last.flatMap { pair in pair.t.flatMap { t in pair.m.map { (t, $0) } } })
   #expect(m.onset == t.onset + .milliseconds(60))
   _ = conductor.handle(.moved(game.facts[2]), at: .seconds(9) + m.onset + .milliseconds(50))
-  #expect(conductor.bars[2].pairs[0].bass.first?.pitch == m.pitch)
+  #expect(conductor.music.bars[2].pairs[0].bass.first?.pitch == m.pitch)
 }

@@ -1,9 +1,10 @@
-import Composer
 import Foundation
+import GameScore
 import ScoreIO
 import ScoreModel
 import Testing
 import TicTacToe
+import Tintinnabuli
 
 /// Every event of a rendition in one line each: what the note log of a game is compared by.
 private func log(_ rendition: Rendition) -> String {

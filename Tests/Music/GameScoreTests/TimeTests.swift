@@ -3,10 +3,11 @@ import ScoreModel
 import Testing
 import TicTacToe
 
-@testable import Composer
+@testable import GameScore
+@testable import Tintinnabuli
 
-private func opened() -> (Conductor, [ScoreEvent]) {
-  var conductor = Conductor(seed: 21, rules: rules)
+private func opened() -> (GameConductor, [ScoreEvent]) {
+  var conductor = GameConductor(seed: 21, rules: rules)
   var events = conductor.handle(.opened(resuming: false), at: .zero)
   events += conductor.handle(.gameStarted(.start, human: .x), at: .zero)
   return (conductor, events)
@@ -18,14 +19,14 @@ private func opened() -> (Conductor, [ScoreEvent]) {
   #expect(low.map(\.pitch.midi) == [35, 47] && low.allSatisfy { $0.frame <= .milliseconds(300) })
   #expect(events.contains { $0.kind == .drone && $0.pitch == Pitch(47) })
   events += carryOn(&conductor, from: .zero, to: .seconds(30))
-  #expect(conductor.bars[0].start == .seconds(2) && conductor.bars[0].melody == [Pitch(83)])
-  #expect(conductor.bars[1].start == .seconds(6) && conductor.bars[1].pairs.count == 3)
-  #expect(conductor.bars[2].kind == .echo && conductor.bars[2].start == .seconds(16))
+  #expect(conductor.music.bars[0].start == .seconds(2) && conductor.music.bars[0].melody == [Pitch(83)])
+  #expect(conductor.music.bars[1].start == .seconds(6) && conductor.music.bars[1].pairs.count == 3)
+  #expect(conductor.music.bars[2].kind == .echo && conductor.music.bars[2].start == .seconds(16))
   #expect(!events.contains { $0.kind == .cut })
 }
 
 @Test func `Resuming an unfinished game sounds the low tonic only`() throws {
-  var conductor = Conductor(seed: 21, rules: rules)
+  var conductor = GameConductor(seed: 21, rules: rules)
   var events = conductor.handle(.opened(resuming: true), at: .zero)
   events += conductor.handle(.gameStarted(try game("b2 a1").position, human: .x), at: .zero)
   events += carryOn(&conductor, from: .zero, to: .seconds(30))
@@ -38,10 +39,10 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 {
   let game = try game("b2 a1 c1")
   var conductor = conducted(game).conductor
-  let moved = conductor.bars
-  let end = conductor.bars.last!.end
+  let moved = conductor.music.bars
+  let end = conductor.music.bars.last!.end
   let events = carryOn(&conductor, from: end, to: end + .seconds(900))
-  let echoes = conductor.bars.filter { $0.kind == .echo }
+  let echoes = conductor.music.bars.filter { $0.kind == .echo }
   #expect(echoes.first?.start == end + .seconds(8))
   for echo in echoes.prefix(while: { $0.start < end + .seconds(120) }) {
     let left = echo.start < end + .seconds(30) ? 4 : 3
@@ -75,9 +76,9 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   var high = rules
   high.echoes.ceiling = Pitch(81)
   var conductor = conducted(try game("b2 a1 c3"), rules: high).conductor
-  let end = conductor.bars.last!.end
+  let end = conductor.music.bars.last!.end
   _ = carryOn(&conductor, from: end, to: end + .seconds(300))
-  let notes = conductor.bars.filter { $0.kind == .echo }.flatMap { $0.melody + $0.tones }
+  let notes = conductor.music.bars.filter { $0.kind == .echo }.flatMap { $0.melody + $0.tones }
   #expect(notes.count > 8 && notes.allSatisfy { $0 <= Pitch(81) })
 }
 
@@ -91,18 +92,19 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(events.first?.kind == .cut && events.first?.frame == moment)
   #expect(events.allSatisfy { $0.frame >= moment && $0.generation == events[0].generation })
   #expect(events.contains { $0.kind == .note && $0.frame == moment })
-  #expect(conductor.bars.last?.start == moment && conductor.bars[1].cut == moment - conductor.bars[1].start)
+  #expect(
+    conductor.music.bars.last?.start == moment && conductor.music.bars[1].cut == moment - conductor.music.bars[1].start)
   #expect(carryOn(&conductor, from: moment, to: moment + .seconds(6)).isEmpty)
 }
 
 @Test func `The low tonic is struck in bars four and eight, at a new game, and with a move that overtakes it`() throws {
   let long = try #require(firstGame { game, facts in facts.outcome == .draw })
   let (conductor, _) = conducted(long)
-  for bar in conductor.bars where bar.kind == .move {
+  for bar in conductor.music.bars where bar.kind == .move {
     #expect((bar.pairs[0].bass.map(\.pitch) == rules.drone.notes) == (bar.ply == 4 || bar.ply == 8))
   }
   var rematch = conductor
-  let moment = rematch.bars.last!.end + .seconds(3)
+  let moment = rematch.music.bars.last!.end + .seconds(3)
   let events = rematch.handle(.gameStarted(.start, human: nil), at: moment)
   #expect(events.map(\.kind) == [.cut, .pedal, .drone, .pedal, .note, .note])
   #expect(events[1].amount == 0 && events[1].duration == 14_400)
@@ -120,25 +122,25 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 @Test func `An opponent answers on a slot of the long note of the bar as it is played, never before its second`() throws
 {
   var (conductor, _) = conducted(try game("b2 a1 c1"))
-  let bar = try #require(conductor.bars.last)
+  let bar = try #require(conductor.music.bars.last)
   let onsets = bar.pairs.map { bar.start + $0.t!.onset }
-  #expect(conductor.replySlot(ready: bar.start) == onsets[3] + .seconds(1.05))
-  #expect(conductor.replySlot(ready: onsets[3] + .seconds(1.06)) == onsets[3] + .seconds(2.1))
-  let late = conductor.replySlot(ready: bar.start + .seconds(60))
+  #expect(conductor.music.replySlot(ready: bar.start) == onsets[3] + .seconds(1.05))
+  #expect(conductor.music.replySlot(ready: onsets[3] + .seconds(1.06)) == onsets[3] + .seconds(2.1))
+  let late = conductor.music.replySlot(ready: bar.start + .seconds(60))
   #expect(late >= bar.start + .seconds(60) && late < bar.start + .seconds(61.06))
   let steps = (late - onsets[3]).seconds / 1.05
   #expect(abs(steps - steps.rounded()) < 0.001)
-  conductor.reply = .immediate
-  #expect(conductor.replySlot(ready: bar.start + Tick(rawValue: 5)) == bar.start + Tick(rawValue: 5))
+  conductor.music.reply = .immediate
+  #expect(conductor.music.replySlot(ready: bar.start + Tick(rawValue: 5)) == bar.start + Tick(rawValue: 5))
 }
 
 @Test func `A bar that the synthesizer began late moves with all that follows it`() throws {
   var (conductor, events) = conducted(try game("b2 a1 c1"))
-  let bar = try #require(conductor.bars.last)
+  let bar = try #require(conductor.music.bars.last)
   var punctual = conductor
-  conductor.shifted(generation: events[0].generation, to: bar.start + Tick(rawValue: 480))
-  #expect(conductor.bars.last?.start == bar.start + Tick(rawValue: 480))
-  #expect(conductor.replySlot(ready: .zero) == punctual.replySlot(ready: .zero) + Tick(rawValue: 480))
+  conductor.music.shifted(generation: events[0].generation, to: bar.start + Tick(rawValue: 480))
+  #expect(conductor.music.bars.last?.start == bar.start + Tick(rawValue: 480))
+  #expect(conductor.music.replySlot(ready: .zero) == punctual.music.replySlot(ready: .zero) + Tick(rawValue: 480))
   let end = bar.end
   let late = carryOn(&conductor, from: end, to: end + .seconds(20))
   events = carryOn(&punctual, from: end, to: end + .seconds(20))
@@ -150,15 +152,15 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   for index in 0..<300 {
     let game = randomGame(index).game
     var generator = SplitMix64(seed: UInt64(index))
-    var conductor = Conductor(seed: 1, rules: rules)
+    var conductor = GameConductor(seed: 1, rules: rules)
     _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
     var now = Tick.seconds(1)
     for (number, facts) in game.facts.enumerated() {
-      let waiting = conductor.game.owed.map(\.sign)
-      let before = conductor.game.said?.signs ?? []
+      let waiting = conductor.music.piece.debts.owed.map(\.sign)
+      let before = conductor.music.piece.debts.said?.signs ?? []
       _ = conductor.handle(.moved(facts), at: now)
-      let bar = try #require(conductor.bars.last)
-      let previous = number > 0 ? conductor.bars[conductor.bars.count - 2] : nil
+      let bar = try #require(conductor.music.bars.last)
+      let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
       // Whatever was pending and cut, or was owed already, is either heard now, owed still, or said by the result.
       var due = Set(waiting)
       if let previous, let cut = previous.cut {
@@ -172,7 +174,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
       let heard = bar.signs.dropFirst().map { String($0.dropFirst("owed:".count)) }
       let isResult = facts.outcome != nil
       for sign in due where sign != own && !covered.contains(sign) {
-        #expect(heard.contains(sign) || conductor.game.owed.contains { $0.sign == sign } || isResult)
+        #expect(heard.contains(sign) || conductor.music.piece.debts.owed.contains { $0.sign == sign } || isResult)
       }
       if let first = heard.first {
         owedSeen += 1
@@ -191,7 +193,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 
 @Test func `Hurried moves are softer, T most, and every third one half changes the pedal`() throws {
   let game = try game("b2 a1 c1 a3 a2 c2 b3")
-  var conductor = Conductor(seed: 1, rules: rules)
+  var conductor = GameConductor(seed: 1, rules: rules)
   _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
   var calm = conductor
   var answers: [[ScoreEvent]] = []
@@ -200,8 +202,8 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     _ = calm.handle(.moved(facts), at: .milliseconds(1000 + 3_000 * number))
   }
   func velocity(_ bar: Bar, _ voice: (Pair) -> Note?) -> Int { Int(voice(bar.pairs[0])!.velocity) }
-  #expect(velocity(conductor.bars[4], \.t) < velocity(calm.bars[4], \.t) - 5)
-  #expect(velocity(conductor.bars[4], \.m) < velocity(calm.bars[4], \.m))
+  #expect(velocity(conductor.music.bars[4], \.t) < velocity(calm.music.bars[4], \.t) - 5)
+  #expect(velocity(conductor.music.bars[4], \.m) < velocity(calm.music.bars[4], \.m))
   let halved = answers.indices.filter { index in answers[index].contains { $0.kind == .pedal && $0.amount == 64 } }
   #expect(halved == [3, 6])
 }
@@ -209,24 +211,24 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 @Test func `Undo plays the bar's pairs backwards, softly, and the game goes on from there`() throws {
   let game = try game("b2 a1 c1")
   var (conductor, _) = conducted(game)
-  let bar = try #require(conductor.bars.last)
+  let bar = try #require(conductor.music.bars.last)
   let moment = bar.end - .seconds(0.5)
   let events = conductor.handle(.undone, at: moment)
-  let undo = try #require(conductor.bars.last)
+  let undo = try #require(conductor.music.bars.last)
   #expect(undo.kind == .undo && undo.melody == bar.melody.reversed())
   #expect(events.first?.kind == .cut)
   #expect(zip(undo.pairs, bar.pairs.reversed()).allSatisfy { $0.m!.velocity < $1.m!.velocity })
-  #expect(conductor.choices.count == 3 && conductor.choices.last?.count == 1)
+  #expect(conductor.music.choices.count == 3 && conductor.music.choices.last?.count == 1)
   var again = game
   _ = again.undo()
   let facts = try again.play(Square(0))
   _ = conductor.handle(.moved(facts), at: moment + .seconds(3))
-  #expect(conductor.bars.last?.pairs.count == 4 && conductor.bars.last?.ply == 3)
+  #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
   // Two moves taken back at once are one gesture.
   var twice = conducted(game).conductor
   _ = twice.handle(.undone, at: moment)
   _ = twice.handle(.undone, at: moment)
-  #expect(twice.bars.last?.pairs.count == 4 + 3 && twice.game.facts.count == 1)
+  #expect(twice.music.bars.last?.pairs.count == 4 + 3 && twice.music.piece.events.count == 1)
 }
 
 @Test func `Refusal knocks, preview sounds the cell's pitch in the mover's hand and ends`() throws {
@@ -241,7 +243,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 
 @Test func `A lost connection silences T at once and it returns with the next bar`() throws {
   let game = try game("b2 a1 c1 a3")
-  var conductor = Conductor(seed: 6, rules: rules)
+  var conductor = GameConductor(seed: 6, rules: rules)
   _ = conductor.handle(.gameStarted(.start, human: .x), at: .zero)
   let facts = game.facts
   _ = conductor.handle(.moved(facts[0]), at: .seconds(1))
@@ -254,7 +256,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let back = conductor.handle(.moved(facts[3]), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
   // What is written is the same for whoever was there.
-  #expect(conductor.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
+  #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })
 }
 
 @Test func `A clock under ten seconds pulses the drone once a second, no faster`() throws {
@@ -271,10 +273,10 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 @Test func `Nothing starves: each step of the course is handed out well before it sounds`() throws {
   let long = try #require(firstGame { game, facts in facts.outcome == .draw })
   var (conductor, _) = conducted(long)
-  var now = conductor.bars.last!.start
+  var now = conductor.music.bars.last!.start
   let end = now + .seconds(200)
   while now < end {
-    for event in conductor.advance(to: now) { #expect((event.frame - now).seconds >= 0.5) }
+    for event in conductor.music.advance(to: now) { #expect((event.frame - now).seconds >= 0.5) }
     now = now + .milliseconds(50)
   }
 }

@@ -1,10 +1,12 @@
 import Base
 import Records
+@testable import ScoreIO
 import ScoreModel
 import Testing
 import TicTacToe
 
-@testable import Composer
+@testable import GameScore
+@testable import Tintinnabuli
 
 @Test func `A seven-ply game has bars of 2 3 4 5 6 7 8 7 6 5 4 3 2 3 pairs`() throws {
   let game = try game("b2 a2 a1 c3 c1 b1 a3")
@@ -20,15 +22,15 @@ import TicTacToe
   var single = rules
   single.melody.candidates = 1
   var moves = 0
-  forEveryGame(Conductor(seed: 1, rules: single)) { game, conductor in
-    guard let move = game.moves.last, let bar = conductor.bars.last else { return }
+  forEveryGame(GameConductor(seed: 1, rules: single)) { game, conductor in
+    guard let move = game.moves.last, let bar = conductor.music.bars.last else { return }
     moves += 1
     let isX = game.moves.count % 2 == 1
-    let written = rules.cells[move.square.index].midi + 12 * (isX ? rules.x.octaves : rules.o.octaves)
+    let written = rules.cells[move.square.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
     #expect(bar.pairs[0].m?.pitch.midi == written)
     // X strikes both voices at once; O rolls T first, so that something sounds on the frame of the move.
     #expect(bar.pairs[0].t?.onset == .zero)
-    #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.o.rollMilliseconds))
+    #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
     // Only what is owed, on the second pair, may be the other hand's.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
       #expect(bar.pairs[index].m?.pan == (isX ? 20 : -20))
@@ -42,15 +44,15 @@ import TicTacToe
   var single = rules
   single.melody.candidates = 1
   var games = 0
-  forEveryGame(Conductor(seed: 2, rules: single)) { game, conductor in
-    guard let bar = conductor.bars.last else { return }
+  forEveryGame(GameConductor(seed: 2, rules: single)) { game, conductor in
+    guard let bar = conductor.music.bars.last else { return }
     for pair in bar.pairs where !pair.isAwakening {
       guard let m = pair.m?.pitch.midi, let t = pair.t?.pitch.midi else { continue }
       #expect(StyleMeasures.conforms(t, to: m, rules.scale) && t != m)
     }
     guard game.isOver else { return }
     games += 1
-    let awakened = conductor.bars.flatMap(\.pairs).filter(\.isAwakening)
+    let awakened = conductor.music.bars.flatMap(\.pairs).filter(\.isAwakening)
     #expect(awakened.count == (game.awakening == nil ? 0 : 1))
     for pair in awakened {
       #expect(pair.m.map { $0.pitch.midi % 12 } == 6 && pair.t.map { $0.pitch.midi % 12 } == 1)
@@ -120,7 +122,7 @@ import TicTacToe
     let once = Rendition(of: record, rules: rules)
     #expect(once.events == Rendition(of: record, rules: rules).events)
   }
-  var coarse = Conductor(seed: 9, rules: rules)
+  var coarse = GameConductor(seed: 9, rules: rules)
   var fine = coarse
   let opened = coarse.handle(.opened(resuming: false), at: .zero)
   #expect(opened == fine.handle(.opened(resuming: false), at: .zero))
@@ -130,17 +132,17 @@ import TicTacToe
 }
 
 @Test func `A game of a session sounds the same again from its record alone`() throws {
-  var session = Conductor(seed: 77, rules: rules)
+  var session = GameConductor(seed: 77, rules: rules)
   _ = session.handle(.opened(resuming: false), at: .zero)
   var now = Tick.seconds(20)
   var generator = SplitMix64(seed: 4)
   for round in 0..<4 {
     let start = now
-    _ = session.advance(to: now)
+    _ = session.music.advance(to: now)
     let began = session.handle(.gameStarted(.start, human: .x), at: now)
     var heard = began
     var record = randomGame(100 + round)
-    record.seed = session.gameSeed
+    record.seed = session.music.pieceSeed
     record.startFrame = round == 0 ? 0 : start.rawValue
     var frames: [Int64] = []
     for facts in record.game.facts {
@@ -153,9 +155,9 @@ import TicTacToe
     var kept = Game()
     for (move, frame) in zip(record.game.moves, frames) { try kept.play(Move(move.square, frame: frame)) }
     record.game = kept
-    record.bars = session.choices
-    record.inTime = session.inTime
-    record.station = session.station
+    record.bars = session.music.choices
+    record.inTime = session.music.inTime
+    record.station = session.music.station
     now = now + .seconds(100)
     let again = Rendition(of: record, rules: rules, human: .x)
     let origin = round == 0 ? Tick.zero : start
@@ -176,7 +178,7 @@ import TicTacToe
 
 /// What is left of posted events when every cut has done its work, notes only.
 func sounding(_ events: [ScoreEvent]) -> [ScoreEvent] {
-  Conductor.sorted(ScoreEvent.heard(events).filter { $0.kind == .note })
+  ScoreEvent.heard(events).filter { $0.kind == .note }.inOrder
 }
 
 /// Game `index` of players that win if they can, else block, else move at random.

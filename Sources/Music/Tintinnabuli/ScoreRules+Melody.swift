@@ -2,7 +2,7 @@ import ScoreModel
 
 extension ScoreRules {
   /// What the last, long note of a bar should be.
-  package enum Goal: String, Sendable, Hashable, RuleWord {
+  public enum Goal: String, Sendable, Hashable, RuleWord {
     /// A note of the triad.
     case triad
     /// A note outside the triad.
@@ -14,12 +14,12 @@ extension ScoreRules {
   }
 
   /// The way a melody goes, after Hillier's modes.
-  package enum Contour: String, Sendable, Hashable, RuleWord {
+  public enum Contour: String, Sendable, Hashable, RuleWord {
     case rising, falling, arch, valley
   }
 
   /// The named rules a melody is weighed by.
-  package enum MelodyRule: Int, Sendable, Hashable, CaseIterable {
+  public enum MelodyRule: Int, Sendable, Hashable, CaseIterable {
     /// A move by one degree.
     case step
     /// A move by two degrees.
@@ -58,7 +58,7 @@ extension ScoreRules {
     case chance
 
     /// The name, as rule files and explanations spell it.
-    package var name: String { Self.names[rawValue] }
+    public var name: String { Self.names[rawValue] }
     private static let names = [
       "step", "third", "leap", "wide", "repeat", "unanswered", "turn", "tritone", "contour", "tension", "lean", "edge",
       "register", "own", "recall", "goal", "approach", "chance",
@@ -66,35 +66,35 @@ extension ScoreRules {
   }
 
   /// How melodies are found.
-  package struct MelodyRules: Sendable, Hashable {
+  public struct MelodyRules: Sendable, Hashable {
     /// The cost of each rule each time it applies, in the order of `MelodyRule`; negative where it is liked.
-    package private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
+    public private(set) var weights = [Int](repeating: 0, count: MelodyRule.allCases.count)
     /// Candidates weighed for each bar.
-    package var candidates = 12
+    public var candidates = 12
     /// What each of a line's turns of five notes costs that was heard before.
-    package var familiar = 12
+    public var familiar = 12
     /// What a bar costs that was heard before, note for note.
-    package var again = 400
+    public var again = 400
     /// The widest move, in degrees.
-    package var widest = 7
+    public var widest = 7
     /// The lowest and highest note, as X plays.
-    package var compass = Pitch(21)...Pitch(108)
+    public var compass = Pitch(21)...Pitch(108)
     /// The lowest and highest note of the comfortable register, as X plays.
-    package var register = Pitch(21)...Pitch(108)
+    public var register = Pitch(21)...Pitch(108)
     /// Degrees by which a game may move its register, either way.
-    package var drift = 0
+    public var drift = 0
     /// Bar lengths from which one more of the players' marks is recalled.
-    package var recalls: [Int] = []
+    public var recalls: [Int] = []
     /// Degrees beyond which the way between two cells of a line is bridged by a free note.
-    package var bridge = 5
+    public var bridge = 5
     /// Per cent of recalls that quote the opponent.
-    package var quotes = 0
+    public var quotes = 0
     /// Contours while the mover stands to win, in turn.
-    package var ahead: [Contour] = []
+    public var ahead: [Contour] = []
     /// Contours while neither does, in turn.
-    package var even: [Contour] = []
+    public var even: [Contour] = []
     /// Contours while the mover stands to lose, in turn.
-    package var behind: [Contour] = []
+    public var behind: [Contour] = []
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
       v.int("candidates", &candidates, 1...100)
@@ -122,7 +122,7 @@ extension ScoreRules {
     }
 
     /// The weight of a rule; 0 if the file does not name it.
-    package subscript(rule: MelodyRule) -> Int {
+    public subscript(rule: MelodyRule) -> Int {
       get { weights[rule.rawValue] }
       set { weights[rule.rawValue] = newValue }
     }

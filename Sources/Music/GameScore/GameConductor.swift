@@ -1,0 +1,140 @@
+import ScoreModel
+import TicTacToe
+import Tintinnabuli
+
+/// Hears games of tic-tac-toe and tells the conductor of their music what they mean for it.
+package struct GameConductor: Sendable {
+  /// The music, and everything that it alone knows.
+  package var music: Conductor
+  /// What was heard in the running game besides its moves as they stand, for its record.
+  package private(set) var asides: [Aside] = []
+
+  private var position = Position.start
+  /// The one local human's side, if there is exactly one.
+  private var human: Player?
+  private var played: [(facts: MoveFacts, moment: Tick)] = []
+
+  /// Makes the conductor of a session; its parameters are those of `Conductor`.
+  package init(seed: UInt64, rules: ScoreRules, station: Station = Station()) {
+    music = Conductor(seed: seed, rules: rules, station: station)
+  }
+
+  /// Answers a happening at a moment not before any earlier one (previews, refusals and clocks may come any time).
+  ///
+  /// `logged` is the time a match's log gives a move, whenever its line arrived; its bars are composed by it.
+  package mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
+    switch happening {
+    case .opened(let resuming): return music.open(at: moment, resuming: resuming)
+    case .gameStarted(let position, let human):
+      start(position, human: human)
+      return music.begin(at: moment, number: position.ply, marks: marks(position))
+    case .matchStarted(let seed):
+      start(.start, human: nil)
+      return music.begin(at: moment, match: seed)
+    case .logged: return logged.map { music.settle($0, at: moment) } ?? []
+    case .moved(let facts):
+      if music.isOver || facts.before.ply < position.ply { start(facts.before, human: human) }
+      position = facts.after
+      played.append((facts, moment))
+      return music.strike(event(facts), at: moment, logged: logged)
+    case .ended(let end): return music.end(end.outcome.map { self.end($0) }, at: moment)
+    case .undone:
+      guard let last = played.popLast() else { return [] }
+      let ply = last.facts.ply
+      let choices = ply < music.choices.count ? music.choices[ply] : []
+      asides.append(Aside(frame: last.moment.rawValue, kind: .taken(last.facts.square, choices: choices)))
+      asides.append(Aside(frame: moment.rawValue, kind: .undone))
+      position = last.facts.before
+      return music.undo(at: moment)
+    case .refused: return music.refuse(at: moment)
+    case .previewed(let square):
+      return music.preview(square.map { degree($0) }, as: position.turn.voice, at: moment)
+    case .connection(let lost):
+      if lost != music.connectionLost { asides.append(Aside(frame: moment.rawValue, kind: .connection(lost: lost))) }
+      return music.connection(lost: lost, at: moment)
+    case .clockLow(let low): return music.clock(low: low, at: moment)
+    }
+  }
+
+  private mutating func start(_ position: Position, human: Player?) {
+    (self.position, self.human, played, asides) = (position, human, [], [])
+  }
+
+  // MARK: What a game means for its music
+
+  /// The facts of a move that follow from the rules of the game alone.
+  package static func facts(of move: MoveFacts) -> Set<Fact> {
+    var facts: Set<Fact> = []
+    if !move.threats.isEmpty { facts.insert(.threat) }
+    if !move.opposingThreats.isEmpty { facts.insert(.opposingThreat) }
+    if move.isFork { facts.insert(.fork) }
+    if move.isBlock { facts.insert(.block) }
+    if move.isMistake { facts.insert(.mistake) }
+    if move.isOnlyMove { facts.insert(.onlyMove) }
+    if move.isAwakening { facts.insert(.awakening) }
+    switch move.outcome {
+    case .win: facts.insert(.win)
+    case .draw: facts.insert(.draw)
+    case nil: break
+    }
+    return facts
+  }
+
+  private func event(_ move: MoveFacts) -> Event {
+    Event(
+      voice: move.mover.voice, degree: degree(move.square), facts: Self.facts(of: move),
+      standing: Self.standing(move.valueAfter), stood: Self.standing(move.valueBefore), number: move.ply,
+      marks: marks(move.after), line: move.winningCells.subtracting(SquareSet(move.square)).map { degree($0) },
+      end: move.outcome.map { end($0) })
+  }
+
+  /// The end that an outcome is for whoever listens.
+  func end(_ outcome: Outcome) -> End {
+    switch outcome {
+    case .draw: End(.draw)
+    case .win(let winner): End(human.map { $0 != winner } ?? false ? .loss : .win, winner: winner.voice)
+    }
+  }
+
+  private func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
+
+  private func marks(_ position: Position) -> Marks {
+    Marks(first: position.x.map { degree($0) }, second: position.o.map { degree($0) })
+  }
+
+  private static func standing(_ value: Value) -> Double {
+    switch value {
+    case .win: 1
+    case .draw: 0
+    case .loss: -1
+    }
+  }
+}
+
+extension Player {
+  /// The voice of a side: X has the first.
+  package var voice: Voice { self == .x ? .first : .second }
+}
+
+/// The facts of moves, by the words of the rule files.
+extension Fact {
+  /// The mover threatens to complete a line.
+  package static var threat: Fact { Fact(rawValue: "threat") }
+  /// The opponent threatens to complete a line.
+  package static var opposingThreat: Fact { Fact(rawValue: "opposing-threat") }
+  /// The mover now threatens two cells or more.
+  package static var fork: Fact { Fact(rawValue: "fork") }
+  /// The move took a cell the opponent would have won with.
+  package static var block: Fact { Fact(rawValue: "block") }
+  /// The move lost value.
+  package static var mistake: Fact { Fact(rawValue: "mistake") }
+  /// The move was the only one that kept the value.
+  package static var onlyMove: Fact { Fact(rawValue: "only-move") }
+  /// A winning threat can no longer be parried, for the first time in the game.
+  package static var awakening: Fact { Fact(rawValue: "awakening") }
+
+  /// The words of a rule file that declares none.
+  package static var ofGames: [Fact] {
+    [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening] + own
+  }
+}

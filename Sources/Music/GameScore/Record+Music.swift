@@ -1,0 +1,35 @@
+import Records
+import ScoreModel
+import TicTacToe
+import Tintinnabuli
+
+extension Record {
+  /// The voices that answered in musical time (`InTime "xo"`), for the length of bars; `nil` where it was not kept.
+  package var inTime: Set<Voice>? {
+    get {
+      self[tag: "InTime"].map { text in Set(Voice.allCases.filter { text.contains($0 == .first ? "x" : "o") }) }
+    }
+    set { self[tag: "InTime"] = newValue.map { $0.isEmpty ? "-" : $0.count > 1 ? "xo" : $0 == [.first] ? "x" : "o" } }
+  }
+
+  /// Where the session stood (`Station`), for the tonic of the game; `nil` where it was at home or not kept.
+  package var station: Station? {
+    get {
+      let numbers = (self[tag: "Station"] ?? "").split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 2, numbers.allSatisfy({ (0..<24).contains($0) }) else { return nil }
+      return Station(game: numbers[0], place: numbers[1])
+    }
+    set { self[tag: "Station"] = newValue.flatMap { $0 == Station() ? nil : "\($0.game) \($0.place)" } }
+  }
+
+  /// The times the log of a match gives its moves, in whole slots from the first (`LogSlots`); `nil` for other games.
+  package var logSlots: [Int]? {
+    get {
+      guard let text = self[tag: "LogSlots"] else { return nil }
+      let slots = text.split(separator: " ").compactMap { Int($0) }
+      let isLog = slots.count == game.moves.count && slots == slots.sorted()
+      return isLog && (slots.first ?? 0) >= 0 && (slots.last ?? 0) <= 100_000_000 ? slots : nil
+    }
+    set { self[tag: "LogSlots"] = newValue.map { $0.map { "\($0)" }.joined(separator: " ") } }
+  }
+}

@@ -1,0 +1,85 @@
+import ScoreModel
+
+/// What time alone brings next, and when.
+struct Agenda: Sendable {
+  /// The way the music goes on by itself.
+  enum Course: Sendable {
+    case silent
+    case opening(step: Int)
+    case bar
+    case closing(Closing)
+    case waiting(echoes: Int)
+  }
+
+  /// The arch after an end.
+  struct Closing: Sendable {
+    var ending: ScoreRules.Ending
+    var sizes: [Int]
+    var step = 0
+    var winner: Voice?
+    /// The facts of an end without an event; the arch's first bar gives the result's signs.
+    var facts: Set<Fact> = []
+  }
+
+  var course = Course.silent
+  /// When the course goes on.
+  var next: Tick?
+  /// When the low tonic is struck next while everyone waits.
+  var drone: Tick?
+  /// When the bed pulses next while a clock is low.
+  var pulse: Tick?
+  /// Waiting began here: the end of the last bar that was no echo.
+  private(set) var waitingSince = Tick.zero
+
+  var isClosing: Bool { if case .closing = course { true } else { false } }
+
+  /// When the first of these is due.
+  var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
+
+  /// Waiting begins at `end`: echoes after a while, and the low tonic now and then.
+  mutating func wait(from end: Tick, _ rules: ScoreRules) {
+    waitingSince = end
+    next = end + .seconds(rules.echoes.after)
+    drone = end + .seconds(rules.drone.every)
+  }
+
+  /// A session opens: the opening phrase follows, or, where a game is taken up again, nothing.
+  mutating func open(at moment: Tick, resuming: Bool, _ rules: ScoreRules) {
+    waitingSince = moment
+    drone = moment + .seconds(rules.drone.every)
+    course = resuming ? .waiting(echoes: 0) : .opening(step: 0)
+    next = resuming ? nil : moment + .seconds(rules.opening.center)
+  }
+
+  /// An arch begins, which strikes the low tonic itself.
+  mutating func close(_ closing: Closing, from moment: Tick) {
+    course = .closing(closing)
+    next = moment
+    drone = nil
+  }
+
+  /// Nothing comes by itself any more, but for the pulse of a clock.
+  mutating func stop() { (course, next, drone) = (.silent, nil, nil) }
+
+  /// What was counted from a bar that began late comes as much later.
+  mutating func shift(by late: Tick) {
+    next = next.map { $0 + late }
+    drone = drone.map { $0 + late }
+    waitingSince = waitingSince + late
+  }
+}
+
+/// The grid an opponent answers on: a downbeat or the beginning of a piece, what follows it, and a short note there.
+struct Slots: Sendable {
+  var start: Tick
+  var onsets: [Tick] = []
+  var short: Double
+
+  /// The first slot at or after `ready`, `least` slots or more into the long note.
+  func first(after ready: Tick, least: Int) -> Tick {
+    let long = start + (onsets.dropLast().last ?? .zero)
+    let step = max(Tick.seconds(short).rawValue, 1)
+    let n = max(Int64(least), ((ready - long).rawValue + step - 1) / step)
+    return long + Tick(rawValue: n * step)
+  }
+}

@@ -1,0 +1,121 @@
+import Base
+import ScoreModel
+
+/// Finding a bar's melody among candidates.
+extension Conductor {
+  /// Composes a bar, writes it down and makes it the bar in force.
+  mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
+    let barSeed = SplitMix64.first(
+      seed: pieceSeed, index: UInt64(number + 1) << 16 | UInt64(plan.kind == .closing ? 1 : 0))
+    let rules = rules
+    let count = max(rules.melody.candidates, 1)
+    var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
+    /// A candidate past the usual number is a variation: one of them with another note in one slot.
+    func line(_ candidate: Int) -> MelodyLine {
+      search.choose(candidate % count)
+      let line = search.solve()
+      let slot = candidate / count - 1
+      return slot < 0 || slot >= line.degrees.count ? line : search.varied(line, at: slot) ?? line
+    }
+    let octaves = rules.manner(of: plan.voice).octaves
+    let (choice, found) = choose(octaves, problem.count, line)
+    piece.take(choice)
+    novelty.insert(notes(of: found), octaves: octaves)
+
+    let index = bars.count
+    let written = BarWriter(rules: rules).write(
+      plan, line: found.degrees, index: index, start: moment,
+      generator: SplitMix64(seed: barSeed, index: 0xFFFF))
+    if explains {
+      search.choose(choice % count)
+      book.reasons[index] = search.reasons(for: found, octaves: octaves)
+    }
+    book.take(written)
+    return written
+  }
+
+  private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
+
+  /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied.
+  private func choose(_ octaves: Int, _ slots: Int, _ line: (Int) -> MelodyLine) -> (Int, MelodyLine) {
+    if let choice = piece.replayed { return (choice, line(choice)) }
+    let count = max(rules.melody.candidates, 1)
+    var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
+    var candidate = 0
+    while candidate < count || (best?.isRepeat == true && candidate < count * (slots + 1)) {
+      let found = line(candidate)
+      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves)
+      let cost =
+        found.cost + rules.melody.familiar * novelty.shared(notes(of: found)) + (isRepeat ? rules.melody.again : 0)
+      if best.map({ cost < $0.cost }) ?? true { best = (candidate, found, isRepeat, cost) }
+      candidate += 1
+    }
+    return best.map { ($0.choice, $0.line) } ?? (0, line(0))
+  }
+
+  /// The melody question of a bar before its facts are added; `start` is the degree of its downbeat.
+  func problem(_ plan: BarPlan, start: Int?) -> MelodyProblem {
+    let register = rules.melody.register
+    let low = rules.scale.degree(atOrAbove: register.lowerBound.midi)
+    let high = rules.scale.degree(atOrAbove: register.upperBound.midi)
+    let lowest = rules.lowest
+    func marks(_ voice: Voice?) -> [Int] { voice.map { piece.marks[$0].map { $0 + lowest } } ?? [] }
+    return MelodyProblem(
+      count: plan.count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,
+      direction: [Int](repeating: 0, count: plan.count), leans: false, center: (low + high) / 2 + piece.drift,
+      own: marks(plan.voice), motto: piece.motto(plan.voice).map { $0 + lowest }, opposing: marks(plan.voice?.other))
+  }
+
+  /// Settles the notes that the signs of an event ask for.
+  func fix(_ problem: inout MelodyProblem, _ plan: inout BarPlan, _ event: Event) {
+    guard let first = problem.fixed[0] else { return }
+    var next = 1
+    if plan.owed?.rule.awakenM != nil { plan.awakensAt = 1 }
+    if plan.awakensAt == 1, let step = plan.owed?.rule.awakenM ?? plan.sign.awakenM {
+      problem.fixed[1] = nearest(step: step - 1, to: first)
+      next = 2
+    } else if let move = plan.owed?.rule.secondPair ?? plan.sign.secondPair, plan.count > 1 {
+      problem.fixed[1] = first + move
+      next = 2
+    }
+    if plan.sign.visitsLine { visitLine(&problem, from: next, event) }
+  }
+
+  /// The line's other degrees follow, the nearer first; before a wide leap one note is left free to bridge it. A degree
+  /// that is out of reach even so sounds in the octave that is nearest.
+  private func visitLine(_ problem: inout MelodyProblem, from slot: Int, _ event: Event) {
+    var slot = slot
+    var last = problem.fixed[slot - 1] ?? problem.fixed[0] ?? 0
+    var left = event.line.map { $0 + rules.lowest }
+    while let cell = left.min(by: { (abs($0 - last), $0) < (abs($1 - last), $1) }), slot < problem.count - 1 {
+      left.removeAll { $0 == cell }
+      var reach = rules.melody.widest
+      if abs(cell - last) > rules.melody.bridge && slot + 1 < problem.count - 1 {
+        slot += 1
+        reach *= 2
+      }
+      let next = abs(cell - last) <= reach ? cell : nearest(step: (cell % 7 + 7) % 7, to: last)
+      problem.fixed[slot] = next
+      last = next
+      slot += 1
+    }
+  }
+
+  /// The nearest other note of a step within the compass; the lower one of two as near.
+  private func nearest(step: Int, to degree: Int) -> Int {
+    let compass = rules.melody.compass
+    let candidates = (degree - 7...degree + 7).filter {
+      ($0 % 7 + 7) % 7 == step && $0 != degree
+        && (compass.lowerBound.midi...compass.upperBound.midi).contains(rules.scale.midi($0))
+    }
+    return candidates.min { (abs($0 - degree), $0) < (abs($1 - degree), $1) } ?? degree
+  }
+}
+
+extension SplitMix64 {
+  /// The first number of a generator.
+  static func first(seed: UInt64, index: UInt64) -> UInt64 {
+    var generator = SplitMix64(seed: seed, index: index)
+    return generator.next()
+  }
+}

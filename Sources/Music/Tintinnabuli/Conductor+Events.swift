@@ -1,0 +1,263 @@
+import Base
+import ScoreModel
+
+/// What happens in pieces, and what is heard of it.
+extension Conductor {
+  // MARK: Beginnings
+
+  /// Sounds the beginning of a session: the low tonic and, unless a piece is taken up again, the opening phrase.
+  public mutating func open(at moment: Tick, resuming: Bool = false) -> [ScoreEvent] {
+    let generation = book.newGeneration()
+    var events = [
+      ScoreEvent(frame: moment, generation: generation, kind: .pedal, amount: 127),
+      rules.drone.bed(at: moment, seconds: rules.drone.fade, generation: generation),
+    ]
+    events += tonic(at: moment + .seconds(rules.opening.drone), generation: generation)
+    agenda.open(at: moment, resuming: resuming, rules)
+    return events.inOrder
+  }
+
+  /// Begins a piece: the arch ends at once, the pedal is let go, the low tonic struck; the opening phrase goes on.
+  ///
+  /// - Parameters:
+  ///   - moment: When.
+  ///   - number: How many events the piece has had before it is heard.
+  ///   - marks: What each voice holds.
+  ///   - match: The seed of a piece that is composed by a log of its times, the same for all who listen.
+  public mutating func begin(at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil)
+    -> [ScoreEvent]
+  {
+    let isFirst = piecesBegun == 0 && piece.events.isEmpty
+    if !isFirst { book.cut(at: moment) }
+    if !piece.isMatch && !piece.events.isEmpty {
+      let awoke = piece.events.contains { event in
+        home.signs.contains { $0.awakenM != nil && $0.applies(to: event.facts) }
+      }
+      station = station.next(awoke: awoke, of: home.tonics.count)
+    }
+    resetPiece(number: number, marks: marks, isFirst: isFirst)
+    if let match {
+      piece.isMatch = true
+      (pieceSeed, novelty, inTime) = (match, Novelty(), [])
+      tunePiece()
+    }
+    findTonic()
+    piecesBegun += 1
+    slots = Slots(start: moment, short: short)
+    guard !isFirst else { return [] }
+    let generation = book.newGeneration()
+    let up = Tick.seconds(rules.pedal.newGame)
+    var events = [
+      cut(at: moment), .pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: generation),
+      .pedal(at: moment + up, to: 127, seconds: rules.pedal.fade, generation: generation),
+      rules.drone.bed(at: moment, seconds: rules.pedal.newGame, generation: generation),
+    ]
+    events += tonic(at: moment + up, generation: generation)
+    pendingTonic = moment + up
+    slots = Slots(start: moment + up, short: short)
+    book.silence()
+    agenda.course = .waiting(echoes: 0)
+    agenda.wait(from: moment + up, rules)
+    return events.inOrder
+  }
+
+  private mutating func resetPiece(number: Int, marks: Marks, isFirst: Bool) {
+    if !isFirst { pieceNumber &+= 1 }
+    pieceSeed = pieceNumber == 0 ? seed : SplitMix64.first(seed: seed, index: pieceNumber)
+    let opening = isFirst ? piece.choices : []
+    piece = Piece()
+    past = []
+    (piece.number, piece.barNumber, piece.marks) = (number, number, marks)
+    (piece.choices, piece.firstBar) = (opening, isFirst ? 0 : bars.count)
+    tunePiece()
+  }
+
+  /// Each piece has its own register and order of contours, so that the tenth is not the first.
+  mutating func tunePiece() {
+    var generator = SplitMix64(seed: pieceSeed, index: 0xA11A)
+    piece.drift = generator.below(2 * rules.melody.drift + 1) - rules.melody.drift
+    piece.contourOffset = generator.below(12)
+  }
+
+  // MARK: Events
+
+  /// Sounds an event: its degree is the downbeat of a bar that begins at once and cuts what was left of the one before.
+  ///
+  /// - Parameters:
+  ///   - event: What happened. After an end, or with a number that the piece has had, it begins a piece nobody announced.
+  ///   - moment: When it is heard.
+  ///   - logged: The time that a match's log gives it, whenever its line arrived; its bar is composed by that.
+  /// - Returns: A cut and the whole bar. An end brings its arch by `advance`.
+  /// - Complexity: O(candidates × pairs × degrees × `melody.widest`); about a millisecond for a bar of eight pairs.
+  public mutating func strike(_ event: Event, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
+    let number = event.number ?? (piece.isOver ? 1 : piece.number + 1)
+    let startsOver = piece.isOver || number <= piece.number
+    // Over the network only the log's times, in whole slots, say what was heard of the bar before.
+    let last = startsOver ? nil : piece.last
+    let gap = last.map { last in logged.map { Tempo.whole($0 - last.logged) } ?? moment - last.moment }
+    var before = piece
+    let unsaid = piece.debts.collect(
+      at: moment, elapsed: logged == nil ? nil : gap, book, isMatch: piece.isMatch, short: short, rules)
+    let since = piece.debts.since
+    book.cut(at: moment)
+    if startsOver { resetPiece(number: number - 1, marks: Marks(), isFirst: false) }
+    // At one board what an event has cut off stays cut off when it is taken back, and the time until the next says nothing.
+    if startsOver || !piece.isMatch {
+      before = piece
+      (before.last, before.hurried) = (nil, 0)
+    }
+    past.append(Piece.Before(piece: before, novelty: piece.isMatch ? novelty : nil, moment: moment))
+    let overtakesTonic = pendingTonic.map { $0 >= moment } ?? false
+    pendingTonic = nil
+    if let gap, !inTime.contains(event.voice) { piece.tempo.hear(gap) }
+    let isHurried = gap.map { $0 < .seconds(rules.gestures.hurry) } ?? false
+    let hurried = isHurried ? piece.hurried + 1 : 0
+    let stood = event.stood ?? -piece.standing
+    piece.hurried = hurried
+    piece.last = (moment, logged ?? moment)
+    piece.events.append(event)
+    (piece.number, piece.marks, piece.standing) = (number, event.marks, event.standing)
+    piece.barNumber += 1
+
+    let known = event.facts.union(isHurried ? [.hurry] : []).union(event.end?.facts ?? [])
+    let signs = rules.signs.filter { $0.applies(to: known) }
+    let sign = signs.first ?? rules.calm
+    let length = length(of: event, number: number, since: since)
+    var plan = BarPlan(
+      kind: .move, ply: number, voice: event.voice, count: length.count, sign: sign, short: length.short)
+    plan.resolves = unsaid
+    plan.strikesDrone = startsOver || overtakesTonic || rules.drone.bars.contains(piece.barNumber)
+    if isHurried {
+      plan.velocity = 100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)
+      plan.tVelocity = rules.gestures.hurryT
+    }
+    plan.awakensAt = sign.awakenM.map { (event.degree % 7 + 7) % 7 == $0 - 1 ? 0 : 1 }
+    piece.debts.settle(&plan, signs, rules)
+    plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.rule.name] } ?? [])
+
+    var problem = problem(plan, start: event.degree)
+    problem.leans = sign.leans
+    problem.goal = signs.lazy.compactMap { $0.goal }.first ?? .triad
+    let contour = sign.contour ?? piece.contour(sign.turns ? stood : event.standing, number: number, rules.melody)
+    problem.direction = contour.directions(plan.count, turning: sign.turns)
+    if plan.longChain == 0 { plan.longChain = rules.chain(rules.longNotes) }
+    fix(&problem, &plan, event)
+
+    let written = compose(plan, problem, at: moment, number: number)
+    piece.debts.say(plan, written, by: event.voice)
+    slots = Slots(start: moment, onsets: written.onsets, short: plan.short)
+    // The old piece's pedal is let go under the downbeat and caught again when the hands have moved on; a hurried one's half.
+    let isHalf = hurried > 0 && hurried % max(rules.gestures.hurryPedal, 1) == 0
+    let dip = startsOver ? (0, rules.pedal.newGame) : isHalf ? (rules.pedal.half, rules.pedal.halfSeconds) : nil
+    var events = self.events(of: written)
+    if let (amount, seconds) = dip {
+      events.removeAll { $0.kind == .pedal && $0.frame == moment }
+      events += [(moment, amount), (moment + .seconds(seconds), 127)].map {
+        .pedal(at: $0, to: $1, seconds: rules.pedal.fade, generation: book.generation)
+      }
+    }
+    events.append(cut(at: moment))
+    if let end = event.end {
+      close(end, facts: [], from: written.end)
+    } else {
+      agenda.course = .bar
+      agenda.wait(from: written.end, rules)
+    }
+    return events.inOrder
+  }
+
+  /// How many pairs the bar of an event has, and how long its short notes are.
+  ///
+  /// Where nobody is waited for (both voices in time, an end) bars grow by the law. An opponent in musical time answers on
+  /// the long note, so that a person's bar has what it needs. A person's answer is expected after the median of the piece
+  /// so far: the long note begins when `reach` per cent of that are over, by quicker short notes first, then by fewer.
+  /// None begins later than `apart` seconds after the last one, which was heard `since`.
+  private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
+    let law = rules.bars
+    let full = law.pairs(ply: number) - 1
+    let isAnswered = inTime.contains(event.voice.other)
+    if isAnswered && inTime.contains(event.voice) { return (full + 1, short) }
+    let left = law.apart - (since.seconds < law.apart ? since.seconds : 0)
+    if event.end != nil { return (full + 1, min(short, max(left / Double(full), law.quickest))) }
+    let expected = event.pace ?? piece.tempo.median(guess: law.expected)
+    let time = min(expected * Double(law.reach) / 100, left)
+    let fitting = max(Int(time / law.quickest), 1)
+    let shorts =
+      isAnswered ? min(max(full, law.answered.lowerBound), law.answered.upperBound) : max(min(full, fitting), 1)
+    let least = isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
+    return (shorts + 1, min(short, max(time / Double(shorts), least)))
+  }
+
+  // MARK: Matches
+
+  /// Tells the time that a match's log gives the last event, which was heard before that was known: where its bar is
+  /// another by that, the rest of it sounds as that one does.
+  public mutating func settle(_ logged: Tick, at moment: Tick) -> [ScoreEvent] {
+    let shown = self
+    guard piece.isMatch, let event = piece.events.last, let before = past.popLast() else { return [] }
+    restore(before)
+    let events = strike(event, at: before.moment, logged: logged).filter { $0.frame >= moment && $0.kind != .cut }
+    if let bar = bars.last, let old = shown.bars.last, bar.index == old.index, bar.pairs == old.pairs {
+      let (piece, past) = (piece, past)
+      self = shown
+      (self.piece, self.past) = (piece, past)
+      return []
+    }
+    agenda.next = agenda.next.map { max($0, moment) }
+    return ([cut(at: moment)] + events).inOrder
+  }
+
+  /// Makes the piece what it was before its last event; what was echoed stays so.
+  mutating func restore(_ before: Piece.Before) {
+    let echoes = piece.echoes
+    piece = before.piece
+    piece.echoes = echoes
+    novelty = before.novelty ?? novelty
+  }
+
+  // MARK: Ends
+
+  /// Ends the piece without an event: its arch begins on the spot. A piece that is over already stays so.
+  ///
+  /// - Parameter end: How it ends; `nil` where it is given up, which lets the pedal go and closes nothing.
+  public mutating func end(_ end: End?, at moment: Tick) -> [ScoreEvent] {
+    guard !piece.isOver else { return [] }
+    book.cut(at: moment)
+    guard let end else {
+      piece.isOver = true
+      let generation = book.newGeneration()
+      agenda.stop()
+      book.silence()
+      return [
+        cut(at: moment), .pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: generation),
+      ].inOrder
+    }
+    close(end, facts: end.facts.union([.offBoard]), from: moment)
+    var events = goOn(at: moment)
+    events.append(cut(at: moment))
+    return events.inOrder
+  }
+
+  private mutating func close(_ end: End, facts: Set<Fact>, from moment: Tick) {
+    piece.isOver = true
+    piece.debts.forgive()
+    agenda.close(
+      Agenda.Closing(ending: rules.ending(end.kind), sizes: archSizes(), winner: end.winner, facts: facts),
+      from: moment)
+  }
+
+  /// Pairs of the bars of the arch: this piece's own, backwards and falling; by the law where its bars grew by it.
+  private func archSizes() -> [Int] {
+    if inTime.count > 1 { return rules.bars.closing(plies: piece.number) }
+    var sizes: [Int] = []
+    var last = Int.max
+    for bar in eventBars.reversed() where bar.pairs.count < last && bar.pairs.count >= rules.bars.shortest {
+      last = bar.pairs.count
+      sizes.append(last)
+    }
+    return sizes.dropFirst() + [rules.bars.last]
+  }
+
+  /// The bars of the running piece's events, those taken back among them.
+  var eventBars: [Bar] { score.filter { $0.kind == .move } }
+}

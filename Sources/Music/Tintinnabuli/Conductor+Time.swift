@@ -1,0 +1,168 @@
+import Base
+import ScoreModel
+
+/// What time alone brings: opening, closing arch, echoes, drone.
+extension Conductor {
+  /// The next step of the course, due at `moment`.
+  mutating func goOn(at moment: Tick) -> [ScoreEvent] {
+    agenda.next = nil
+    switch agenda.course {
+    case .silent: return []
+    case .opening(let step): return opening(step, at: moment)
+    case .closing(let closing): return closingBar(closing, at: moment)
+    case .bar: return echo(0, at: moment)
+    case .waiting(let echoes): return echo(echoes, at: moment)
+    }
+  }
+
+  // MARK: Opening
+
+  private mutating func opening(_ step: Int, at moment: Tick) -> [ScoreEvent] {
+    let count = step == 0 ? 1 : rules.opening.pairs
+    var plan = BarPlan(kind: .opening, count: count, sign: rules.calm, short: short)
+    plan.signs = ["opening"]
+    plan.longChain = rules.chain(rules.longNotes)
+    var problem = problem(plan, start: step == 0 ? rules.center : nil)
+    problem.direction = piece.contour(0, number: 0, rules.melody).directions(count)
+    let written = compose(plan, problem, at: moment, number: 200 + step)
+    let opened = moment - .seconds(step == 0 ? rules.opening.center : rules.opening.phrase)
+    if step == 0 {
+      agenda.course = .opening(step: 1)
+      agenda.next = opened + .seconds(rules.opening.phrase)
+    } else {
+      agenda.course = .waiting(echoes: 0)
+      agenda.next = max(opened + .seconds(rules.opening.echoes), written.end)
+    }
+    return events(of: written)
+  }
+
+  // MARK: The arch
+
+  /// Plays the arch to its end, for those who do not wait for it.
+  public mutating func hearOut() -> [ScoreEvent] {
+    var events: [ScoreEvent] = []
+    while isClosing, let next = agenda.next { events += advance(to: next - Self.lookahead) }
+    return events
+  }
+
+  private mutating func closingBar(_ closing: Agenda.Closing, at moment: Tick) -> [ScoreEvent] {
+    var closing = closing
+    let ending = closing.ending
+    let isLast = closing.step == closing.sizes.count - 1
+    let count = closing.sizes[closing.step]
+    piece.barNumber += 1
+    let isResult = closing.step == 0 && !closing.facts.isEmpty
+    let sign = isResult ? rules.signs.first { $0.applies(to: closing.facts) } ?? rules.calm : rules.calm
+    // In a draw the hands take turns, beginning with the one that did not play last.
+    let last = piece.events.last?.voice ?? .second
+    let voice = ending.alternates ? (closing.step % 2 == 0 ? last.other : last) : closing.winner
+
+    // Each bar of the arch is a little slower than the one before.
+    let slower = 1 + Double(ending.augment * closing.step) / 100
+    var plan = BarPlan(
+      kind: .closing, voice: voice, count: count, sign: sign,
+      short: isLast ? rules.bars.lastShort / pace : short * slower)
+    plan.signs = [isResult ? sign.name : "closing"]
+    plan.hasM = !(isLast && ending.endsWithTAlone)
+    plan.strikesDrone = ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
+    plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
+    if !isResult && plan.hasM { plan.tPace = ending.tPace }
+
+    var problem = problem(plan, start: nil)
+    remember(closing.step, isLast, &problem)
+    problem.center += ending.climb * (closing.step + 1)
+    problem.goal = isResult ? sign.goal ?? ending.goal : isLast ? ending.lastGoal : ending.goal
+    problem.direction = ((isResult ? sign.contour : nil) ?? ending.contour).directions(count)
+    let written = compose(plan, problem, at: moment, number: closing.step)
+
+    var events = events(of: written, silencesT: connectionLost && plan.hasM)
+    if ending.releasesPedal && closing.step >= closing.sizes.count - 2 {
+      events.removeAll { $0.kind == .pedal }
+      events.append(.pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: book.generation))
+    }
+    closing.step += 1
+    if closing.step < closing.sizes.count {
+      agenda.course = .closing(closing)
+      agenda.next = written.end
+    } else {
+      agenda.course = .waiting(echoes: 0)
+      agenda.wait(from: written.end, rules)
+    }
+    return events
+  }
+
+  /// The arch remembers the piece backwards: each bar the line of an earlier one, from its long note to its degree and
+  /// drawn out over as many pairs as it has; the last bar has the motto of its voice.
+  private func remember(_ step: Int, _ isLast: Bool, _ problem: inout MelodyProblem) {
+    var line = problem.motto
+    if !isLast {
+      let heard = eventBars.dropLast()
+      guard !heard.isEmpty else { return }
+      let bar = heard[heard.endIndex - 1 - step % heard.count]
+      let octaves = rules.manner(of: bar.voice).octaves
+      line = bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }.reversed()
+    }
+    guard !line.isEmpty, problem.count > 1 else { return }
+    for (index, degree) in line.prefix(problem.count - 1).enumerated() {
+      problem.recalls[line.count < problem.count ? index * (problem.count - 1) / line.count : index] = degree
+    }
+  }
+
+  // MARK: Waiting
+
+  /// The end of an earlier bar again, softer, every second one higher. The longer everyone waits the less is left of
+  /// it: first some pairs, then fewer and softer; then each event once more, its first note and its long one, as the low
+  /// tonic calls it; then silence.
+  private mutating func echo(_ number: Int, at moment: Tick) -> [ScoreEvent] {
+    agenda.course = .waiting(echoes: number + 1)
+    let law = rules.echoes
+    let waited = moment - agenda.waitingSince
+    guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
+    let isThin = waited >= .seconds(law.thin)
+    // Only the running piece's bars (and the opening): its record alone must give the same echoes.
+    let heard = score.filter { [.opening, .move, .closing].contains($0.kind) }
+    let writer = EchoWriter(rules: rules, short: short)
+    let chosen = piece.echoes.choose(
+      from: heard, octaves: number % 2 * law.octaves, pairs: isThin ? min(law.most, 3) : law.most,
+      not: bars.last?.kind == .echo ? bars.last?.pairs.first?.m?.pitch : nil,
+      SplitMix64(seed: pieceSeed, index: 0xEC40 &+ UInt64(number) &+ UInt64(heard.count) << 16), writer)
+    guard let chosen else {
+      agenda.next = moment + .seconds(law.rest)
+      return []
+    }
+    let written = writer.echo(
+      chosen.source, chosen.pairs, octaves: chosen.octaves,
+      share: isThin ? law.velocity * law.velocity / 100 : law.velocity, index: bars.count, at: moment)
+    book.take(written)
+    var rest = law.rest
+    for _ in 0..<min(number, 30) { rest = min(rest * Double(100 + law.growth) / 100, law.until) }
+    agenda.next = written.end + .seconds(rest)
+    return events(of: written)
+  }
+
+  /// The low tonic while everyone waits, until it is quiet; never in an arch, whose bars strike it themselves. After long
+  /// waiting it calls up the piece's events one by one, all of it ever softer and rarer, at last half as often.
+  mutating func strikeWaiting(at moment: Tick) -> [ScoreEvent] {
+    let waited = (moment - agenda.waitingSince).seconds
+    let (sparse, until) = (rules.echoes.sparse, rules.echoes.until)
+    let far = min(max(waited - sparse, 0) / max(until - sparse, 1), 1)
+    let rest = rules.drone.every * (1 + far)
+    agenda.drone = waited + rest <= until ? moment + .seconds(rest) : nil
+    guard waited >= sparse else { return tonic(at: moment, generation: book.newGeneration()) }
+    let loud = 100 - Int(75 * far)
+    return tonic(at: moment, generation: book.newGeneration(), share: loud)
+      + tell(at: moment + .seconds(short), share: rules.echoes.velocity * loud / 100)
+  }
+
+  /// The next event of the piece, told once more: its first note and its long one, every second one higher.
+  private mutating func tell(at moment: Tick, share: Int) -> [ScoreEvent] {
+    let told = eventBars.isEmpty ? score.filter { $0.kind == .opening } : eventBars
+    guard let number = piece.echoes.tellNext(of: told) else { return [] }
+    let writer = EchoWriter(rules: rules, short: short)
+    let written = writer.echo(
+      told[number], writer.ends(of: told[number]), octaves: number % 2 * rules.echoes.octaves, share: share,
+      index: bars.count, at: moment)
+    book.take(written)
+    return events(of: written)
+  }
+}

@@ -1,0 +1,117 @@
+import Base
+import ScoreModel
+
+/// How often each bar of a piece was echoed in each way.
+struct EchoMemory: Sendable {
+  private var told: [Int: Int] = [:]
+
+  /// A bar to be echoed, and its pairs as they are heard.
+  struct Choice {
+    var source: Bar
+    var pairs: [Pair]
+    var octaves: Int
+  }
+
+  /// Chooses among the bars heard, by chance; `nil` where all was said. None is heard more than twice in the same way;
+  /// where all have been in one octave, others are left.
+  mutating func choose(
+    from heard: [Bar], octaves own: Int, pairs most: Int, not previous: Pitch?, _ generator: SplitMix64,
+    _ writer: EchoWriter
+  ) -> Choice? {
+    let rules = writer.rules.echoes
+    func way(_ source: Bar, _ octaves: Int) -> Int {
+      let pairs = writer.ending(of: source, most)
+      return source.index * 256 + pairs.count * 8 + writer.shift(of: pairs, octaves) + 4
+    }
+    func unsaid(_ bars: [Bar], _ octaves: Int) -> [Bar] {
+      bars.suffix(rules.memory).filter { told[way($0, octaves), default: 0] < 2 }
+    }
+    let long = heard.filter { $0.sounding.count >= 2 }
+    let ways = [long, heard].flatMap { bars in [own, rules.octaves - own, -1].map { (bars, $0) } }
+    var (sources, octaves): ([Bar], Int) = ([], own)
+    for (bars, way) in ways where sources.isEmpty { (sources, octaves) = (unsaid(bars, way), way) }
+    guard !sources.isEmpty else { return nil }
+    let fresh = sources.filter { $0.pairs.first?.m?.pitch != previous }
+    let pool = fresh.isEmpty ? sources : fresh
+    var generator = generator
+    let source = pool[generator.below(pool.count)]
+    told[way(source, octaves), default: 0] += 1
+    return Choice(source: source, pairs: writer.ending(of: source, most), octaves: octaves)
+  }
+
+  /// The first of some bars that was not told once more yet; now it is.
+  mutating func tellNext(of bars: [Bar]) -> Int? {
+    guard let number = bars.firstIndex(where: { told[$0.index * 256] == nil }) else { return nil }
+    told[bars[number].index * 256] = 1
+    return number
+  }
+}
+
+/// Writes bars that say earlier ones again.
+struct EchoWriter {
+  let rules: ScoreRules
+  /// Seconds of a short note.
+  let short: Double
+
+  /// The last pairs of a bar; T rests under them, but for the long note.
+  func ending(of bar: Bar, _ count: Int) -> [Pair] {
+    var pairs = Array(bar.sounding.suffix(count))
+    for index in pairs.indices.dropLast() where pairs[index].m != nil { pairs[index].t = nil }
+    return pairs
+  }
+
+  /// The first pair of a bar and its last, two short notes apart.
+  func ends(of bar: Bar) -> [Pair] {
+    let pairs = bar.sounding
+    guard pairs.count > 1, var last = pairs.last, let begin = pairs[0].onset, let end = last.onset else { return pairs }
+    let step = Tick.seconds(2 * short)
+    var first = pairs[0]
+    first.change { $0.duration = step - ($0.onset - begin) }
+    last.change { $0.onset = $0.onset - end + begin + step }
+    return [first, last]
+  }
+
+  /// The octaves by which pairs are moved, so that none rises above the ceiling.
+  func shift(of pairs: [Pair], _ octaves: Int) -> Int {
+    let highest = pairs.flatMap { [$0.m, $0.t] }.compactMap { $0?.pitch.midi }.max() ?? 0
+    return [octaves, 0, -1, -2].first { highest + 12 * $0 <= rules.echoes.ceiling.midi } ?? -2
+  }
+
+  /// Pairs of a bar as an echo of it, `share` per cent as loud.
+  func echo(_ source: Bar, _ pairs: [Pair], octaves: Int, share: Int, index: Int, at moment: Tick) -> WrittenBar {
+    let long = Tick.seconds(short * Double(rules.bars.long))
+    let begin = pairs.first?.onset ?? .zero
+    let shift = shift(of: pairs, octaves)
+    let echoed = pairs.enumerated().map { index, pair in
+      plain(pair, isLong: index == pairs.count - 1, share: share) {
+        $0.onset = $0.onset - begin
+        $0.pitch = Pitch(min(max($0.pitch.midi + 12 * shift, 21), 108))
+        if index == pairs.count - 1 { $0.duration = long }
+      }
+    }
+    return WrittenBar(
+      plain: Bar(index: index, kind: .echo, ply: 0, voice: source.voice, start: moment, pairs: echoed, signs: ["echo"]))
+  }
+
+  /// A bar backwards and softly, after what is left of the `gesture` of the same moment.
+  func backwards(_ source: Bar, after gesture: [Pair], step: Tick, index: Int, at moment: Tick) -> WrittenBar {
+    let pairs = (gesture + source.sounding.reversed()).enumerated().map { index, pair in
+      plain(pair, isLong: false, share: index < gesture.count ? 100 : rules.gestures.undoVelocity) {
+        ($0.onset, $0.duration) = (Tick(rawValue: step.rawValue * Int64(index)), step)
+      }
+    }
+    return WrittenBar(
+      plain: Bar(
+        index: index, kind: .undo, ply: source.ply, voice: source.voice, start: moment, pairs: pairs, signs: ["undo"]))
+  }
+
+  /// A pair again, `share` per cent as loud, without what belonged to its own bar alone.
+  private func plain(_ pair: Pair, isLong: Bool, share: Int, _ change: (inout Note) -> Void) -> Pair {
+    var plain = Pair(m: pair.m, t: pair.t, isLong: isLong)
+    plain.change { note in
+      change(&note)
+      note.velocity = UInt8(clamping: max(Int(note.velocity) * share / 100, rules.performance.softest))
+    }
+    return plain
+  }
+}

@@ -1,0 +1,57 @@
+import ScoreModel
+
+/// What the score remembers of the running piece.
+struct Piece: Sendable {
+  /// The piece as an event found it.
+  struct Before: Sendable {
+    var piece: Piece
+    /// Of a match alone: at one board what was said stays said.
+    var novelty: Novelty?
+    var moment: Tick
+  }
+
+  /// The number of the last event.
+  var number = 0
+  var marks = Marks()
+  /// How the voice of the last event stands.
+  var standing = 0.0
+  var events: [Event] = []
+  /// Whether it is composed by a log, for all who hear it.
+  var isMatch = false
+  var debts = Debts()
+  var tempo = Tempo()
+  /// The last event's moment, and what the match's log says it was.
+  var last: (moment: Tick, logged: Tick)?
+  var hurried = 0
+  var echoes = EchoMemory()
+  var isOver = false
+  var drift = 0
+  var contourOffset = 0
+  var barNumber = 0
+  /// The candidates taken and to be taken, by the number of the event that they follow.
+  var choices: [[Int]] = []
+  var replay: [[Int]] = []
+  /// How many bars the session had when the piece began.
+  var firstBar = 0
+
+  /// A voice's motto: its first three degrees, in the order of play.
+  func motto(_ voice: Voice?) -> [Int] { events.filter { $0.voice == voice }.prefix(3).map(\.degree) }
+
+  /// The contour of the bar of an event, by how its voice stands.
+  func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {
+    let list = standing > 0.3 ? rules.ahead : standing < -0.3 ? rules.behind : rules.even
+    return list.isEmpty ? .arch : list[(contourOffset + number) % list.count]
+  }
+
+  /// Notes the candidate taken for a bar.
+  mutating func take(_ choice: Int) {
+    while choices.count <= number { choices.append([]) }
+    choices[number].append(choice)
+  }
+
+  /// The candidate that a record has for the next bar.
+  var replayed: Int? {
+    let taken = number < choices.count ? choices[number].count : 0
+    return number < replay.count && taken < replay[number].count ? replay[number][taken] : nil
+  }
+}

@@ -1,0 +1,41 @@
+import ScoreModel
+
+/// Where a session stands on its way through the tonics of its rules.
+public struct Station: Sendable, Hashable {
+  /// The number of the piece in the cycle, from 0.
+  public var game = 0
+  /// The place, among the tonics, of the one that holds.
+  public var place = 0
+
+  /// Makes a station; the first piece is at home.
+  public init(game: Int = 0, place: Int = 0) { (self.game, self.place) = (game, place) }
+
+  /// The next piece's: after an awakening it goes on to its own place, else it stays; each cycle begins at home.
+  func next(awoke: Bool, of count: Int) -> Station {
+    let next = count == 0 ? 0 : (game + 1) % count
+    return Station(game: next, place: next == 0 || awoke ? next : place)
+  }
+}
+
+extension ScoreRules {
+  /// The rules on the tonic of a station.
+  func at(_ station: Station) -> ScoreRules {
+    tonics.isEmpty ? self : moved(to: tonics[station.place % tonics.count])
+  }
+
+  /// The rules on another tonic, whichever way is nearer: triad, cells, compass, drone and strings together.
+  public func moved(to tonic: Spelling) -> ScoreRules {
+    let up = (tonic.midi - scale.tonic + 138) % 12 - 6
+    guard up != 0 else { return self }
+    func move(_ pitch: Pitch) -> Pitch { Pitch(min(max(pitch.midi + up, 21), 108)) }
+    func span(_ range: ClosedRange<Pitch>) -> ClosedRange<Pitch> { move(range.lowerBound)...move(range.upperBound) }
+    var rules = self
+    rules.scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: scale.steps)
+    rules.cells = cells.map { move($0) }
+    (rules.melody.compass, rules.melody.register) = (span(melody.compass), span(melody.register))
+    for index in signs.indices { rules.signs[index].bass = signs[index].bass.map { move($0) } }
+    (rules.drone.notes, rules.drone.bed) = (drone.notes.map { move($0) }, move(drone.bed))
+    rules.mix.strings = mix.strings.map { move($0) }
+    return rules
+  }
+}
