@@ -23,7 +23,7 @@ enum SQLiteTestBed {
       for event in events {
         try db.run(
           "INSERT INTO match_event VALUES (?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(event.seq),
-          .text(event.side?.wire ?? ""), .text(event.mid), .blob(event.body))
+          .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
       }
     }
   }

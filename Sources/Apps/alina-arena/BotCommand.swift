@@ -155,7 +155,7 @@ private final class BotSession {
         mind.endGame(start: .start, moves: moves, as: side, outcome: end.outcome)
       }
       let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
-      print(m, side.wire, "against", players[side.opponent].name, result, end.reason.rawValue)
+      print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
       client.forget(m)
       // An aborted game was none.
       if end.outcome != nil { remaining = max(0, remaining - 1) }

@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// The name of a match: 1–32 characters `[a-z0-9-]`, in practice twelve made by the server.
@@ -10,6 +11,11 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
     guard isToken(rawValue, 1...32) else { return nil }
     self.rawValue = rawValue
   }
+
+  private init() { rawValue = "" }
+
+  /// The name of no match, where one is about to be read.
+  package static let blank = MatchID()
 
   /// Draws a fresh id of 60 random bits.
   package init(using random: inout some RandomNumberGenerator) {
@@ -146,16 +152,14 @@ package func canonicalCode(_ typed: String) -> String? {
   return result.utf8.count == Limits.code ? result : nil
 }
 
-extension Player {
-  /// `x` or `o`, as the wire spells a side.
-  package var wire: String { self == .x ? "x" : "o" }
-
-  /// Reads `x` or `o`.
-  package init?(wire: String?) {
-    switch wire {
+extension Player: FieldText {
+  package init?(text: String) {
+    switch text {
     case "x": self = .x
     case "o": self = .o
     default: return nil
     }
   }
+  package var text: String { self == .x ? "x" : "o" }
+  package static var allowed: String { "x or o" }
 }

@@ -35,146 +35,25 @@ package enum NodeFrame: Sendable, Hashable {
 extension NodeFrame {
   /// The frame as a line, with its end; O(n).
   package var bytes: [UInt8] {
-    var out = JSONWriter()
-    switch self {
-    case .hello(let epoch, let to):
-      out.field("n", "hello")
-      out.field("v", NodeFrame.version)
-      out.field("epoch", epoch)
-      out.field("to", to)
-    case .attach(let c, let a):
-      out.field("n", "attach")
-      out.field("c", c)
-      out.field("session", a.session)
-      out.field("generation", a.generation)
-      NodeFrame.write(a.account, to: &out)
-      out.field("bot", a.isBot)
-      out.field("confirms", a.confirms)
-      out.field("speaks", a.version)
-    case .work(let c, let work, let m, let roundTrip):
-      out.field("n", "work")
-      out.field("c", c)
-      out.field("rt", roundTrip)
-      NodeFrame.write(work, m, to: &out)
-    case .notHere(let c, let work, let m, let home):
-      out.field("n", "nothere")
-      out.field("c", c)
-      out.field("at", home)
-      NodeFrame.write(work, m, to: &out)
-    case .here(let c, let m, let ticket):
-      out.field("n", "here")
-      out.field("c", c)
-      out.field("m", m.rawValue)
-      out.field("ticket", ticket)
-    case .played(let c, let account):
-      out.field("n", "played")
-      out.field("c", c)
-      NodeFrame.write(account, to: &out)
-    case .detach(let c, let clean):
-      out.field("n", "detach")
-      out.field("c", c)
-      out.field("clean", clean)
-    case .hint: out.field("n", "hint")
-    case .evict(let session, let generation):
-      out.field("n", "evict")
-      out.field("session", session)
-      out.field("generation", generation)
-    case .refresh(let account):
-      out.field("n", "refresh")
-      out.field("account", account)
-    case .ping: out.field("n", "ping")
-    case .pong: out.field("n", "pong")
-    case .send(let c, let kind, let line):
-      out = JSONWriter(capacity: line.count + 64)
-      out.field("n", "send")
-      out.field("c", c)
+    if case .send(let c, let kind, let line) = self { return NodeFrame.bytes(of: line, kind, to: c) }
+    return FieldCoder.bytes(isLine: true) { coder throws(FieldError) in
+      coder.tell("n", name)
+      _ = try coded(by: &coder)
+    }
+  }
+
+  private static func bytes(of line: [UInt8], _ kind: LineKind, to c: ConnectionID) -> [UInt8] {
+    let mark =
       switch kind {
-      case .essential: out.field("k", "e")
-      case .droppable: out.field("k", "d")
-      case .spectator(let m): out.field("k", m.rawValue + "/")
+      case .essential: "e"
+      case .droppable: "d"
+      case .spectator(let m): m.rawValue + "/"
       }
-      out.raw("line", line.dropLast())
-    case .end(let c, let code, let text, let retry):
-      out.field("n", "end")
-      out.field("c", c)
-      out.field("code", code.rawValue)
-      out.field("msg", text)
-      out.field("retry_ms", retry)
-    }
-    out.finishLine()
-    return out.bytes
-  }
-
-  private static func write(_ account: AccountRecord, to out: inout JSONWriter) {
-    var account = account
-    account.token = nil  // no node needs another's players' secrets
-    out.raw("account", StoreArchive.line(account).dropLast())
-    out.field("guest", account.guest)
-  }
-
-  private static func account(_ f: JSONObject) throws(ProtocolError) -> AccountRecord {
-    guard let fields = f["account"]?.object, var account = StoreArchive.account(fields) else {
-      throw .missing("account")
-    }
-    account.guest = f["guest"]?.bool ?? false
-    return account
-  }
-
-  private static func line(_ ticket: Ticket) -> ArraySlice<UInt8> {
-    var out = JSONWriter()
-    out.field("ticket", ticket.id)
-    out.field("session", ticket.session)
-    out.field("bot", ticket.isBot)
-    out.field("age", ticket.since)
-    out.field("lost", ticket.lost?.rawValue)
-    write(ticket.player, to: &out)
-    out.raw("seek", ClientLine(.seek(ticket.seek)).bytes.dropLast())
-    out.finishLine()
-    return out.bytes.dropLast()
-  }
-
-  private static func ticket(_ f: JSONObject) throws(ProtocolError) -> Ticket {
-    guard let fields = f["seek"]?.object, case .seek(let seek) = try ClientLine(relayed: fields).message else {
-      throw .missing("seek")
-    }
-    return Ticket(
-      id: try f.text("ticket"), session: try f.text("session"), player: try account(f), seek: seek,
-      isBot: f["bot"]?.bool ?? false, since: Int64(f["age"]?.int ?? 0),
-      lost: f["lost"]?.string.flatMap(MatchID.init(rawValue:)))
-  }
-
-  private static func write(_ work: Work, _ m: MatchID, to out: inout JSONWriter) {
-    out.field("m", m.rawValue)
-    switch work {
-    case .line(let line, let age):
-      out.field("age", age)
-      out.raw("line", line.source ?? line.bytes.dropLast())
-    case .wait(let ticket):
-      out.field("do", "wait")
-      out.raw("with", NodeFrame.line(ticket))
-    case .leave(let ticket):
-      out.field("do", "leave")
-      out.field("ticket", ticket)
-    case .refused(let ticket, let code):
-      out.field("do", "refused")
-      out.field("ticket", ticket)
-      out.field("code", code.rawValue)
-    case .begin(let pairing):
-      out.field("do", "begin")
-      out.raw("x", NodeFrame.line(pairing.seats.x))
-      out.raw("o", NodeFrame.line(pairing.seats.o))
-    case .found(let ticket, let found):
-      out.field("do", "found")
-      out.field("ticket", ticket)
-      out.field("is", found.rawValue)
-    case .follow(_, let re, let isNew):
-      out.field("do", "follow")
-      out.field("re", re)
-      out.field("new", isNew)
-    case .room(_, let re):
-      out.field("do", "room")
-      out.field("re", re)
-    case .caughtUp: out.field("do", "caughtup")
+    return FieldCoder.bytes(capacity: line.count + 64, isLine: true) { coder throws(FieldError) in
+      coder.tell("n", "send")
+      coder.tell("c", c)
+      coder.tell("k", mark)
+      coder.tell("line", json: line.dropLast())
     }
   }
 
@@ -184,60 +63,74 @@ extension NodeFrame {
       self = frame
       return
     }
-    let f = try JSONObject(line: line, with: "n")
-    func connection() throws(ProtocolError) -> ConnectionID { ConnectionID(try f.number("c")) }
-    let name = try f.text("n")
-    switch name {
-    case "hello":
-      guard f["v"]?.int == NodeFrame.version else { throw .invalid("v", "\(NodeFrame.version)") }
-      self = .hello(epoch: try f.number("epoch"), to: try f.number("to"))
-    case "attach":
-      self = .attach(
-        try connection(),
-        Attachment(
-          session: try f.text("session"), generation: try f.number("generation"), account: try NodeFrame.account(f),
-          isBot: f["bot"]?.bool ?? false, confirms: f["confirms"]?.bool ?? false,
-          version: f["speaks"]?.int ?? 1))
-    case "work":
-      let (work, m) = try NodeFrame.work(f)
-      self = .work(try connection(), work, m, roundTrip: Int(try f.number("rt")))
-    case "nothere":
-      let (work, m) = try NodeFrame.work(f)
-      self = .notHere(try connection(), work, m, at: f["at"]?.int.map { Int64($0) })
-    case "here": self = .here(try connection(), try f.match("m"), ticket: f["ticket"]?.string)
-    case "played": self = .played(try connection(), try NodeFrame.account(f))
-    case "detach": self = .detach(try connection(), clean: f["clean"]?.bool ?? false)
-    case "hint": self = .hint
-    case "evict": self = .evict(session: try f.text("session"), generation: try f.number("generation"))
-    case "refresh": self = .refresh(account: try f.number("account"))
-    case "ping": self = .ping
-    case "pong": self = .pong
-    case "end":
-      self = .end(
-        try connection(), ByeCode(rawValue: try f.text("code")) ?? .restart, f["msg"]?.string ?? "",
-        retry: f["retry_ms"]?.int)
-    default: throw .unknownType(String(name.prefix(20)))
+    var coder = FieldCoder(reading: try JSONObject(line: line, with: "n"))
+    let name = try ProtocolError.fields { () throws(FieldError) in try coder.field("n", "") }
+    guard let blank = NodeFrame.blanks.first(where: { $0.name == name }) else {
+      throw .unknownType(String(name.prefix(20)))
+    }
+    self = try ProtocolError.fields { () throws(FieldError) in try blank.coded(by: &coder) }
+  }
+
+  private var name: String {
+    switch self {
+    case .hello: "hello"
+    case .attach: "attach"
+    case .work: "work"
+    case .detach: "detach"
+    case .hint: "hint"
+    case .evict: "evict"
+    case .refresh: "refresh"
+    case .ping: "ping"
+    case .pong: "pong"
+    case .send: "send"
+    case .end: "end"
+    case .notHere: "nothere"
+    case .here: "here"
+    case .played: "played"
     }
   }
 
-  private static func work(_ f: JSONObject) throws(ProtocolError) -> (Work, MatchID) {
-    let m = try f.match("m")
-    if let line = f["line"]?.object { return (.line(try ClientLine(relayed: line), at: Int64(f["age"]?.int ?? 0)), m) }
-    switch f["do"]?.string {
-    case "wait":
-      guard let fields = f["with"]?.object else { throw .missing("with") }
-      return (.wait(try ticket(fields)), m)
-    case "leave": return (.leave(try f.text("ticket")), m)
-    case "refused":
-      return (.refused(try f.text("ticket"), f["code"]?.string.flatMap(ErrorCode.init(rawValue:)) ?? .busy), m)
-    case "begin":
-      guard let x = f["x"]?.object, let o = f["o"]?.object else { throw .missing("x") }
-      return (.begin(Pairing(m: m, seats: Sides(x: try ticket(x), o: try ticket(o)))), m)
-    case "found": return (.found(try f.text("ticket"), try f.match("is")), m)
-    case "follow": return (.follow(m, re: f["re"]?.string, isNew: f["new"]?.bool ?? false), m)
-    case "room": return (.room(m, re: f["re"]?.string), m)
-    case "caughtup": return (.caughtUp(m), m)
-    default: throw .missing("do")
+  /// A frame of each kind but `send`, whose values reading replaces.
+  private static let blanks: [NodeFrame] = {
+    let account = AccountRecord()
+    let nobody = Attachment(session: "", generation: 0, account: account, isBot: false, confirms: false)
+    return [
+      .hello(epoch: 0, to: 0), .attach(0, nobody), .work(0, .leave(""), .blank, roundTrip: 0), .detach(0, clean: false),
+      .hint, .evict(session: "", generation: 0), .refresh(account: 0), .ping, .pong, .end(0, .bye, "", retry: nil),
+      .notHere(0, .leave(""), .blank, at: nil), .here(0, .blank, ticket: nil), .played(0, account),
+    ]
+  }()
+
+  /// The frame with its fields written, or read.
+  private func coded(by c: inout FieldCoder) throws(FieldError) -> NodeFrame {
+    switch self {
+    case .hello(let epoch, let to):
+      let version = try c.field("v", NodeFrame.version)
+      try c.require(version == NodeFrame.version, "v", "\(NodeFrame.version)")
+      return .hello(epoch: try c.field("epoch", epoch), to: try c.field("to", to))
+    case .attach(let id, var attachment):
+      let id = try c.field("c", id)
+      try attachment.code(&c)
+      return .attach(id, attachment)
+    case .work(let id, let work, let m, let roundTrip):
+      let (id, roundTrip) = (try c.field("c", id), try c.field("rt", roundTrip))
+      let (read, match) = try c.work(work, m)
+      return .work(id, read, match, roundTrip: roundTrip)
+    case .notHere(let id, let work, let m, let home):
+      let (id, home) = (try c.field("c", id), try c.field("at", home))
+      let (read, match) = try c.work(work, m)
+      return .notHere(id, read, match, at: home)
+    case .here(let id, let m, let ticket):
+      return .here(try c.field("c", id), try c.field("m", m), ticket: try c.field("ticket", ticket))
+    case .played(let id, let account): return .played(try c.field("c", id), try c.account(account))
+    case .detach(let id, let clean): return .detach(try c.field("c", id), clean: try c.field("clean", clean))
+    case .evict(let session, let generation):
+      return .evict(session: try c.field("session", session), generation: try c.field("generation", generation))
+    case .refresh(let account): return .refresh(account: try c.field("account", account))
+    case .end(let id, let code, let text, let retry):
+      let (id, code) = (try c.field("c", id), ByeCode(rawValue: try c.field("code", code.rawValue)) ?? .restart)
+      return .end(id, code, try c.field("msg", text, or: ""), retry: try c.field("retry_ms", retry))
+    case .hint, .ping, .pong, .send: return self
     }
   }
 
@@ -265,21 +158,109 @@ extension NodeFrame {
   }
 }
 
-extension JSONObject {
-  fileprivate func number(_ name: String) throws(ProtocolError) -> Int64 {
-    guard let value = self[name]?.int else { throw .missing(name) }
-    return Int64(value)
+extension Attachment {
+  fileprivate mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("session", &session)
+    try c.code("generation", &generation)
+    account = try c.account(account)
+    try c.code("bot", &isBot, or: false)
+    try c.code("confirms", &confirms, or: false)
+    try c.code("speaks", &version, or: 1)
+  }
+}
+
+extension Ticket: FieldObject {
+  package init() {
+    self.init(id: "", session: "", player: AccountRecord(), seek: .init(key: nil), isBot: false, since: 0)
   }
 
-  fileprivate func text(_ name: String) throws(ProtocolError) -> String {
-    guard let value = self[name]?.string else { throw .missing(name) }
-    return value
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("ticket", &id)
+    try c.code("session", &session)
+    try c.code("bot", &isBot, or: false)
+    try c.code("age", &since, or: 0)
+    try c.code("lost", &lost)
+    player = try c.account(player)
+    if case .seek(let seek) = try c.field("seek", ClientLine(.seek(seek))).message { self.seek = seek }
+  }
+}
+
+extension Work {
+  /// What stands in `do`; a line has none.
+  private var name: String {
+    switch self {
+    case .line: "line"
+    case .wait: "wait"
+    case .leave: "leave"
+    case .refused: "refused"
+    case .begin: "begin"
+    case .found: "found"
+    case .follow: "follow"
+    case .room: "room"
+    case .caughtUp: "caughtup"
+    }
   }
 
-  fileprivate func match(_ name: String) throws(ProtocolError) -> MatchID {
-    guard let value = self[name]?.string.flatMap(MatchID.init(rawValue:)) else { throw .missing(name) }
-    return value
+  /// Work of each kind, whose values reading replaces.
+  private static let blanks: [Work] = [
+    .line(ClientLine(.help), at: 0), .wait(Ticket()), .leave(""), .refused("", .busy),
+    .begin(Pairing(m: .blank, seats: Sides(x: Ticket(), o: Ticket()))), .found("", .blank),
+    .follow(.blank, re: nil, isNew: false), .room(.blank, re: nil), .caughtUp(.blank),
+  ]
+
+  /// Work on a match with its fields written, or read.
+  fileprivate func coded(by c: inout FieldCoder, _ m: MatchID) throws(FieldError) -> Work {
+    let name = try c.field("do", name, unless: "line")
+    guard let work = c.isReading ? Work.blanks.first(where: { $0.name == name }) : self else { throw .missing("do") }
+    switch work {
+    case .line(let line, let age):
+      let age = try c.field("age", age, or: 0)
+      return .line(try c.field("line", line), at: age)
+    case .wait(let ticket): return .wait(try c.field("with", ticket))
+    case .leave(let ticket): return .leave(try c.field("ticket", ticket))
+    case .refused(let ticket, let code):
+      return .refused(
+        try c.field("ticket", ticket), ErrorCode(rawValue: try c.field("code", code.rawValue)) ?? .busy)
+    case .begin(let pairing):
+      return .begin(
+        Pairing(m: m, seats: Sides(x: try c.field("x", pairing.seats.x), o: try c.field("o", pairing.seats.o))))
+    case .found(let ticket, let found): return .found(try c.field("ticket", ticket), try c.field("is", found))
+    case .follow(_, let re, let isNew):
+      return .follow(m, re: try c.field("re", re), isNew: try c.field("new", isNew, or: false))
+    case .room(_, let re): return .room(m, re: try c.field("re", re))
+    case .caughtUp: return .caughtUp(m)
+    }
   }
+}
+
+extension FieldCoder {
+  fileprivate mutating func work(_ work: Work, _ m: MatchID) throws(FieldError) -> (Work, MatchID) {
+    let m = try field("m", m)
+    return (try work.coded(by: &self, m), m)
+  }
+
+  /// An account without its token: no node needs another's players' secrets.
+  fileprivate mutating func account(_ account: AccountRecord) throws(FieldError) -> AccountRecord {
+    var told = account
+    told.token = nil
+    told = try field("account", told)
+    told.guest = try field("guest", account.guest, or: false)
+    return told
+  }
+}
+
+/// A line as its client sent it.
+extension ClientLine: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let object = json.object, let line = try? ClientLine(object, isRelayed: true) else { throw .missing("\(name)") }
+    self = line
+  }
+  package func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: source ?? self.bytes.dropLast()) }
+}
+
+extension ConnectionID: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) { self.init(try Int64(json, name)) }
+  package func append(to bytes: inout [UInt8]) { Int64(self).append(to: &bytes) }
 }
 
 extension Slice<UnsafeRawBufferPointer> {

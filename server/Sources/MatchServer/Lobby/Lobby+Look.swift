@@ -164,10 +164,10 @@ extension Lobby {
       var row = JSONObject()
       row.add("m", .string(match.id.rawValue))
       row.add("ended", .int(stored.record.ended ?? 0))
-      row.add("side", .string(match.side(of: mine.id)?.wire ?? "x"))
+      row.add("side", .string(match.side(of: mine.id)?.text ?? "x"))
       row.add("x", .string(players.x.name))
       row.add("o", .string(players.o.name))
-      row.add("result", .string(end.outcome?.wire ?? "none"))
+      row.add("result", .string(end.outcome?.text ?? "none"))
       row.add("reason", .string(end.reason.rawValue))
       row.add("plies", .int(Int64(match.state.moves.count)))
       return row

@@ -71,7 +71,7 @@ struct Match: Sendable {
     record.x == account ? .x : record.o == account ? .o : nil
   }
 
-  static func key(_ side: Player, _ mid: String) -> String { side.wire + mid }
+  static func key(_ side: Player, _ mid: String) -> String { side.text + mid }
 
   /// Folds an event and remembers what it answers.
   mutating func add(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {

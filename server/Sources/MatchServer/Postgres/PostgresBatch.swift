@@ -83,7 +83,7 @@ struct PostgresBatch {
     return PostgresBatch.append(
       .int(epoch), .texts(sorted.map(\.key.rawValue)), .ints(sorted.map { Int64($0.value.after) }),
       .ints(sorted.map { Int64($0.value.count) }), .texts(entries.map(\.m.rawValue)),
-      .ints(entries.map { Int64($0.event.seq) }), .texts(entries.map { $0.event.side?.wire ?? "" }),
+      .ints(entries.map { Int64($0.event.seq) }), .texts(entries.map { $0.event.side?.text ?? "" }),
       .texts(entries.map(\.event.mid)), .blobs(entries.map(\.event.body)))
   }
 

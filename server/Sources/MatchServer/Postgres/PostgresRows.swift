@@ -162,7 +162,7 @@ enum PostgresRows {
       guard row.count == 5, let m = row[0].text, let seq = row[1].int, let side = row[2].text, let body = row[4].bytes
       else { continue }
       logs[m, default: []].append(
-        StoredEvent(seq: Int(seq), side: Player(wire: side), mid: row[3].text, body: body))
+        StoredEvent(seq: Int(seq), side: Player(text: side), mid: row[3].text, body: body))
     }
     return records.rows.compactMap { row in
       guard row.count == 8, let text = row[0].text, let id = MatchID(rawValue: text), let created = row[5].int,

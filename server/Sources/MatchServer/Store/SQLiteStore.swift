@@ -136,7 +136,7 @@ package final class SQLiteStore: MatchStore {
           """
           INSERT INTO event (match, seq, side, mid, body) SELECT n, ?2, ?3, ?4, ?5 FROM match
           WHERE id = ?1 AND ?2 = coalesce((SELECT max(seq) FROM event WHERE match = n), 0) + 1
-          """, .text(m.rawValue), .int(event.seq), .text(event.side?.wire ?? ""), .text(event.mid), .blob(event.body))
+          """, .text(m.rawValue), .int(event.seq), .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
         guard db.changes == 1 else { throw StoreError.broken([m]) }
       }
     }
@@ -184,7 +184,7 @@ package final class SQLiteStore: MatchStore {
     try records.compactMap { $0 }.map { n, record in
       let events = try db.run("SELECT seq, side, mid, body FROM event WHERE match = ? ORDER BY seq", .int(n)) { row in
         StoredEvent(
-          seq: Int(row.int(0)), side: Player(wire: row.text(1)), mid: row.optionalText(2), body: row.bytes(3))
+          seq: Int(row.int(0)), side: Player(text: row.text(1)), mid: row.optionalText(2), body: row.bytes(3))
       }
       return StoredMatch(record: record, events: events, length: events.last?.seq)
     }

@@ -29,13 +29,9 @@ package enum StoreArchive {
   /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
   package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
     var summary = Summary()
-    var head = JSONWriter()
-    head.field("archive", "alina")
-    head.field("version", 1)
-    head.finishLine()
-    try write(Data(head.bytes))
+    try write(Data(Archive().bytes(isLine: true)))
     for account in try store.recover().accounts where !account.guest {
-      try write(Data(line(account)))
+      try write(Data(account.bytes(isLine: true)))
       summary.accounts += 1
     }
     for id in try store.matchIDs() {
@@ -45,44 +41,11 @@ package enum StoreArchive {
         summary.broken.append(.init(m: id, why: error.message))
         continue
       }
-      try write(Data(line(stored, hash)))
+      try write(Data(ArchivedMatch(stored, hash).bytes(capacity: 2048, isLine: true)))
       summary.matches += 1
       summary.events += stored.events.count
     }
     return summary
-  }
-
-  static func line(_ account: AccountRecord) -> [UInt8] {
-    var out = JSONWriter()
-    out.field("account", account.id)
-    out.field("name", account.name)
-    out.field("token", account.token?.hex)
-    out.field("token_expires", account.tokenExpires)
-    out.field("rating", ["\(account.rating.value)", "\(account.rating.deviation)", "\(account.rating.volatility)"])
-    out.field("rated_at", account.ratedAt)
-    out.field("results", [account.won, account.drawn, account.lost, account.xBalance])
-    out.field("quiet", account.quiet)
-    out.field("muted", account.muted)
-    out.field("banned", account.banned)
-    out.field("blocked", account.blocked.map(Int.init))
-    out.finishLine()
-    return out.bytes
-  }
-
-  private static func line(_ stored: StoredMatch, _ hash: LogHash) -> [UInt8] {
-    var out = JSONWriter(capacity: 2048)
-    out.field("match", stored.record.id.rawValue)
-    out.field("x", stored.record.x)
-    out.field("o", stored.record.o)
-    out.field("opener", stored.record.opener)
-    out.field("code", stored.record.code)
-    out.field("created", stored.record.created)
-    out.field("ended", stored.record.ended)
-    out.field("hash", hash.digest.hex)
-    // As strings, so that the bytes come back exactly.
-    out.field("events", stored.events.map { String(decoding: $0.body, as: UTF8.self) })
-    out.finishLine()
-    return out.bytes
   }
 
   /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
@@ -95,73 +58,106 @@ package enum StoreArchive {
     var isHeaded = false
     var names: Set<String> = []
     for (i, text) in lines.enumerated() where !text.isEmpty {
-      func wrong(_ what: String) -> StoreError { .unusable("line \(i + 1): \(what)") }
-      let value: JSON
-      do throws(JSONError) {
-        value = try JSONParser.parse(Array(text.utf8), maxDepth: Limits.depth)
-      } catch { throw wrong("\(error.reason.rawValue) at byte \(error.offset)") }
-      guard let fields = value.object else { throw wrong("not an object") }
-      if !isHeaded {
-        guard fields["archive"]?.string == "alina", fields["version"]?.int == 1 else {
-          throw wrong("not an archive of version 1")
+      do throws(ProtocolError) {
+        let fields = try JSONObject(line: Array(text.utf8), with: "archive")
+        if !isHeaded {
+          _ = try ProtocolError.fields { () throws(FieldError) in try Archive(fields) }
+          isHeaded = true
+        } else if fields["account"] != nil {
+          let account = try ProtocolError.fields { () throws(FieldError) in try AccountRecord(fields) }
+          guard names.insert(account.name.lowercased()).inserted else {
+            throw .inconsistent("a second account \(account.name)")
+          }
+          taken.append(StoreTransaction(number: UInt64(i), writes: [.account(account)]))
+          summary.accounts += 1
+        } else {
+          let stored = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }.checked()
+          taken.append(
+            StoreTransaction(
+              number: UInt64(i), writes: [.match(stored.record), .append(stored.record.id, after: 0, stored.events)]))
+          summary.matches += 1
+          summary.events += stored.events.count
         }
-        isHeaded = true
-      } else if fields["account"] != nil {
-        guard let account = account(fields) else { throw wrong("not an account") }
-        guard names.insert(account.name.lowercased()).inserted else { throw wrong("a second account \(account.name)") }
-        taken.append(StoreTransaction(number: UInt64(i), writes: [.account(account)]))
-        summary.accounts += 1
-      } else {
-        let stored = try match(fields) { wrong($0) }
-        taken.append(
-          StoreTransaction(
-            number: UInt64(i), writes: [.match(stored.record), .append(stored.record.id, after: 0, stored.events)]))
-        summary.matches += 1
-        summary.events += stored.events.count
-      }
+      } catch { throw StoreError.unusable("line \(i + 1): \(error.message)") }
     }
     guard isHeaded else { throw StoreError.unusable("line 1: not an archive of version 1") }
     for transaction in taken { try store.commit([transaction]) }
     return summary
   }
+}
 
-  static func account(_ f: JSONObject) -> AccountRecord? {
-    guard let id = f["account"]?.int, let name = f["name"]?.string, let expires = f["token_expires"]?.int,
-      let rating = f["rating"]?.array?.compactMap({ $0.string.flatMap(Double.init) }), rating.count == 3,
-      let results = f["results"]?.array?.compactMap(\.int), results.count == 4
-    else { return nil }
-    var account = AccountRecord(
-      id: Int64(id), name: name, guest: false,
-      token: f["token"]?.string.flatMap(unhex).flatMap { SHA256.Digest(bytes: $0) }, tokenExpires: Int64(expires))
-    account.rating = .init(value: rating[0], deviation: rating[1], volatility: rating[2])
-    account.ratedAt = Int64(f["rated_at"]?.int ?? 0)
-    (account.won, account.drawn, account.lost, account.xBalance) = (results[0], results[1], results[2], results[3])
-    account.quiet = f["quiet"]?.bool ?? false
-    account.muted = f["muted"]?.bool ?? false
-    account.banned = f["banned"]?.bool ?? false
-    account.blocked = (f["blocked"]?.array ?? []).compactMap { $0.int.map(Int64.init) }
-    return account
+/// The first line of an archive.
+private struct Archive: FieldObject {
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    let (name, version) = (try c.field("archive", "alina"), try c.field("version", 1))
+    try c.require(name == "alina", "archive", "alina")
+    try c.require(version == 1, "version", "1")
+  }
+}
+
+/// An account as an archive has it, where only named ones are.
+extension AccountRecord: FieldObject {
+  package init() { self.init(id: 0, name: "", guest: false, token: nil, tokenExpires: 0) }
+
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("account", &id)
+    try c.code("name", &name)
+    try c.code("token", &token)
+    try c.code("token_expires", &tokenExpires)
+    let numbers = try c.field("rating", [rating.value, rating.deviation, rating.volatility].map { "\($0)" })
+    let read = numbers.compactMap { Double($0) }
+    try c.require(read.count == 3, "rating", "rating, deviation and volatility")
+    rating = .init(value: read[0], deviation: read[1], volatility: read[2])
+    try c.code("rated_at", &ratedAt, or: 0)
+    let results = try c.field("results", [won, drawn, lost, xBalance])
+    try c.require(results.count == 4, "results", "won, drawn, lost and the balance of sides")
+    (won, drawn, lost, xBalance) = (results[0], results[1], results[2], results[3])
+    try c.code("quiet", &quiet, or: false)
+    try c.code("muted", &muted, or: false)
+    try c.code("banned", &banned, or: false)
+    try c.code("blocked", &blocked, or: [])
+  }
+}
+
+/// A match as an archive has it.
+private struct ArchivedMatch: FieldObject {
+  private var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
+  private var hash = SHA256.hash([])
+  /// The bodies as strings, so that their bytes come back exactly.
+  private var events: [String] = []
+
+  init() {}
+
+  init(_ stored: StoredMatch, _ hash: LogHash) {
+    (record, self.hash) = (stored.record, hash.digest)
+    events = stored.events.map { String(decoding: $0.body, as: UTF8.self) }
   }
 
-  private static func match(_ f: JSONObject, _ wrong: (String) -> StoreError) throws -> StoredMatch {
-    guard let id = f["match"]?.string.flatMap(MatchID.init(rawValue:)), let created = f["created"]?.int,
-      let bodies = f["events"]?.array?.compactMap(\.string)
-    else { throw wrong("not a match") }
-    var record = MatchRecord(
-      id: id, x: f["x"]?.int.map(Int64.init), o: f["o"]?.int.map(Int64.init),
-      opener: f["opener"]?.int.map(Int64.init), code: f["code"]?.string, created: Int64(created))
-    record.ended = f["ended"]?.int.map(Int64.init)
-    var state = MatchState(id: id)
-    var events: [StoredEvent] = []
-    for text in bodies {
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("match", &record.id)
+    try c.code("x", &record.x)
+    try c.code("o", &record.o)
+    try c.code("opener", &record.opener)
+    try c.code("code", &record.code)
+    try c.code("created", &record.created)
+    try c.code("ended", &record.ended)
+    try c.code("hash", &hash)
+    try c.code("events", &events)
+  }
+
+  /// The match; throws if its log does not fold, or to another hash.
+  func checked() throws(ProtocolError) -> StoredMatch {
+    var state = MatchState(id: record.id)
+    var log: [StoredEvent] = []
+    for text in events {
       let body = Array(text.utf8)
       do throws(ProtocolError) {
         let event = try MatchEvent(body: body)
         try state.append(event, body: body)
-        events.append(StoredEvent(seq: state.seq, side: event.side, mid: event.mid, body: body))
-      } catch { throw wrong("match \(id): \(error.message)") }
+        log.append(StoredEvent(seq: state.seq, side: event.side, mid: event.mid, body: body))
+      } catch { throw .inconsistent("match \(record.id): \(error.message)") }
     }
-    guard state.hash.digest.hex == f["hash"]?.string else { throw wrong("match \(id) does not have its hash") }
-    return StoredMatch(record: record, events: events)
+    guard state.hash.digest == hash else { throw .inconsistent("match \(record.id) does not have its hash") }
+    return StoredMatch(record: record, events: log)
   }
 }

@@ -122,12 +122,12 @@ struct PeoplePage: Sendable {
     out.field("o", match.players?.o.name)
     out.field("rx", match.players?.x.rating)
     out.field("ro", match.players?.o.rating)
-    out.field("turn", match.turn.wire)
+    out.field("turn", match.turn.text)
     out.field("last", match.moves.last.map(\.index))
     out.field("clock", match.terms.clockText)
     out.field("rated", match.terms.rated)
     if let end = match.end {
-      out.field("result", end.outcome?.wire ?? "none")
+      out.field("result", end.outcome?.text ?? "none")
       out.field("reason", end.reason.rawValue)
     }
     out.finish()
