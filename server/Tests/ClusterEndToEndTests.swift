@@ -9,7 +9,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// Three nodes in this process, with real links between them, on a store they share in memory.
 final class TestCluster {

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 @Suite(.serialized) struct EndToEndTests {
   @Test func `two clients play a whole game, and a rematch with sides swapped`() async throws {

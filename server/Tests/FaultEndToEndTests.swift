@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The server as a process, started again and again on the same port and data.
 final class ServerChild {

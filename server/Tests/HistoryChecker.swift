@@ -1,7 +1,8 @@
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Looks at what a store holds after any run, and at what was promised during it.
 struct HistoryChecker {

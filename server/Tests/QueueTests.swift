@@ -3,7 +3,8 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The queue of a cluster, in the memory of one of its nodes.
 @Suite struct QueueTests {

@@ -2,7 +2,8 @@ import Foundation
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Databases as other builds would have left them.
 enum SQLiteTestBed {

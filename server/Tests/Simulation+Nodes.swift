@@ -3,7 +3,8 @@ import MatchClient
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The time of the simulated database.
 final class SimulatedClock: @unchecked Sendable {  // one simulation, one thread

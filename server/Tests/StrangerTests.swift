@@ -3,7 +3,9 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// What somebody who wishes a server ill may say, and what a client that is lost may.
 @Suite struct StrangerTests {
@@ -144,7 +146,7 @@ import TicTacToe
     _ = try store.join(node("a"), lease: 60_000, replacing: nil)
     let ann = try store.player("Ann")
     var forgotten: [String] = []
-    for n in 0..<Lobby.sessionsPerAccount {
+    for n in 0..<SessionRecord.mostPerAccount {
       let entry = Entry.token(digest("t-Ann"), session: "n\(n)", resume: digest("n\(n)"), lives: lives)
       guard case .entered(let entered) = try store.enter(entry) else { continue }
       forgotten += entered.forgotten
@@ -160,8 +162,8 @@ import TicTacToe
     _ = try gone.join(node("b"), lease: 60_000, replacing: nil)
     let ann = try store.player("Ann")
     var forgotten: [String] = []
-    for n in 0..<Lobby.sessionsPerAccount {
-      let isLast = n == Lobby.sessionsPerAccount - 1
+    for n in 0..<SessionRecord.mostPerAccount {
+      let isLast = n == SessionRecord.mostPerAccount - 1
       if isLast { try gone.leave() }
       let entry = Entry.token(digest("t-Ann"), session: "n\(n)", resume: digest("n\(n)"), lives: lives)
       guard case .entered(let entered) = try (isLast ? store : gone).enter(entry) else { continue }

@@ -5,7 +5,9 @@ import Testing
 import TicTacToe
 
 @testable import MatchClient
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// Encrypted connections: trust on first use, refusal of a change, renewal without a restart.
 @Suite(.serialized) struct TLSEndToEndTests {

@@ -7,7 +7,9 @@ import Synchronization
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// A server in this process, on a free port of this machine.
 final class TestServer: Sendable {

@@ -20,7 +20,6 @@ package final class MatchClient: Sendable {
     package enum Security: Sendable, Hashable {
       /// TLS, unless the host is this machine.
       case automatic
-      /// TLS always.
       case tls
       /// No TLS. Account tokens are then never sent beyond this machine.
       case plain
@@ -29,10 +28,8 @@ package final class MatchClient: Sendable {
     package struct Endpoint: Sendable, Hashable {
       /// The host's name or address.
       package var host: String
-      /// The port.
       package var port: Int
 
-      /// Makes an endpoint.
       package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
       /// Whether the host is this machine.
@@ -52,7 +49,6 @@ package final class MatchClient: Sendable {
 
     /// The host's name or address.
     package var host: String
-    /// The port.
     package var port: Int
     /// Other nodes of the same cluster, which are tried in turn when this one cannot be reached. Nodes that a server
     /// names are added.
@@ -64,7 +60,6 @@ package final class MatchClient: Sendable {
     /// The folder of `known_servers` and the credentials; with `nil` nothing is kept.
     package var folder: String?
 
-    /// Makes a configuration.
     package init(
       host: String, port: Int = 4664, security: Security = .automatic,
       identity: ClientModel.Identity = .init(), folder: String? = nil
@@ -74,10 +69,8 @@ package final class MatchClient: Sendable {
 
     /// Whether the host is this machine.
     package var isLoopback: Bool { Endpoint(host: host, port: port).isLoopback }
-    /// Whether TLS is used.
     package var usesTLS: Bool { usesTLS(to: Endpoint(host: host, port: port)) }
 
-    /// Whether TLS is used to a node.
     func usesTLS(to endpoint: Endpoint) -> Bool { security == .tls || (security == .automatic && !endpoint.isLoopback) }
 
     /// Whether a secret of this server may be shown to a node: only if the node is protected as well as this server.
@@ -152,7 +145,6 @@ package final class MatchClient: Sendable {
   /// All matches known, by id.
   package var matches: [MatchID: MatchView] { shared.withLock { $0.matches } }
 
-  /// How the connection stands.
   package var status: ConnectionStatus { shared.withLock { $0.status } }
 
   // MARK: commands
@@ -180,7 +172,6 @@ package final class MatchClient: Sendable {
   /// Opens a room. The event `room` has its code.
   package func create(_ terms: MatchTerms = MatchTerms()) { perform(.create(terms)) }
 
-  /// Joins the room of a code.
   package func join(_ code: String) { perform(.join(code)) }
 
   /// Watches a match; a private one needs its code.
@@ -196,7 +187,6 @@ package final class MatchClient: Sendable {
   /// Gives up.
   package func resign(_ m: MatchID) { perform(.resign(m)) }
 
-  /// Offers a draw.
   package func offerDraw(_ m: MatchID) { perform(.offerDraw(m)) }
 
   /// Accepts or declines the draw offer that stands.
@@ -235,6 +225,5 @@ package final class MatchClient: Sendable {
   /// Sends any message. The answer comes as an event.
   package func ask(_ message: ClientMessage) { runner.ask(message) }
 
-  /// Forgets a match that is over.
   package func forget(_ m: MatchID) { perform(.forget(m)) }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
 import MatchProtocol
-import MatchServer
+import MatchStore
+import PostgresStore
+import ServerTransport
 
 /// The flags of a serving process.
 struct ServeOptions: ParsableArguments {

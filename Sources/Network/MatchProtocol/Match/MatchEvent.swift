@@ -15,7 +15,6 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Reason: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A line or a full board.
     case normal
-    /// A side resigned.
     case resign
     /// A flag fell.
     case time
@@ -29,11 +28,8 @@ package struct MatchEvent: Sendable, Hashable {
 
   /// A rating before and after a match, rounded.
   package struct RatingChange: Sendable, Hashable {
-    /// Before.
     package var before: Int
-    /// After.
     package var after: Int
-    /// Makes a change.
     package init(before: Int, after: Int) {
       self.before = before
       self.after = after
@@ -46,7 +42,6 @@ package struct MatchEvent: Sendable, Hashable {
     case open(by: String, MatchTerms)
     /// Two sides sit down. With `confirm` both must still say that they are there. `keys` are the seeks it answers.
     case start(Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, keys: [String])
-    /// A side confirmed.
     case confirm
     /// A side marked a cell as ply `ply` (marks on the board before it), having used `spent` ms.
     case move(ply: Int, cell: Square, spent: Int)
@@ -54,7 +49,6 @@ package struct MatchEvent: Sendable, Hashable {
     case flag
     /// A side spoke of a draw; an answer names the `seq` of the offer.
     case draw(DrawAction, offer: Int?)
-    /// A side resigned.
     case resign
     /// A side asked to abort.
     case abort
@@ -88,7 +82,6 @@ package struct MatchEvent: Sendable, Hashable {
   /// What happened.
   package var kind: Kind
 
-  /// Makes an event.
   package init(at: Int64, side: Player? = nil, mid: String? = nil, clocks: Sides<Int>? = nil, _ kind: Kind) {
     self.at = at
     self.side = side

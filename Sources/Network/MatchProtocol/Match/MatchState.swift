@@ -23,7 +23,6 @@ package struct MatchState: Sendable, Hashable {
     package var seq: Int
   }
 
-  /// How a match ended.
   package struct End: Sendable, Hashable {
     /// Who won, `nil` if aborted.
     package var outcome: Outcome?
@@ -32,13 +31,11 @@ package struct MatchState: Sendable, Hashable {
     /// The ratings, if they changed.
     package var ratings: Sides<MatchEvent.RatingChange>?
 
-    /// Makes an end.
     package init(outcome: Outcome?, reason: MatchEvent.Reason, ratings: Sides<MatchEvent.RatingChange>? = nil) {
       (self.outcome, self.reason, self.ratings) = (outcome, reason, ratings)
     }
   }
 
-  /// The match.
   package private(set) var id: MatchID
   /// The number of events folded; the next is `seq` + 1.
   package internal(set) var seq = 0
@@ -64,15 +61,11 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var offer: Offer?
   /// Draw offers made by each side.
   package internal(set) var offersMade = Sides(x: 0, o: 0)
-  /// Which sides are away.
   package internal(set) var away = Sides(x: false, o: false)
-  /// Which sides have confirmed.
   package internal(set) var confirmed = Sides(x: false, o: false)
-  /// Which sides want a rematch.
   package internal(set) var wantsRematch = Sides(x: false, o: false)
   /// The rematch, once both wanted it.
   package internal(set) var next: MatchID?
-  /// The end.
   package internal(set) var end: End?
 
   /// The match before its first event.
@@ -81,7 +74,6 @@ package struct MatchState: Sendable, Hashable {
     hash = LogHash(start: id)
   }
 
-  /// The side to move.
   package var turn: Player { position.turn }
 
   /// Whether both sides have moved, after which a match can no longer be aborted.
@@ -237,7 +229,6 @@ extension MatchState {
 }
 
 extension Sides where Value == Bool {
-  /// The sides of which it is true.
   fileprivate var players: [Player] { Player.allCases.filter { self[$0] } }
   fileprivate init(of players: [Player]) { self.init(x: players.contains(.x), o: players.contains(.o)) }
 }

@@ -74,7 +74,6 @@ package struct MatchTerms: Sendable, Hashable {
   /// Whether ratings change; untimed matches are never rated.
   package var rated: Bool
 
-  /// Makes terms.
   package init(clock: TimeControl? = .standard, rated: Bool = false) {
     self.clock = clock
     self.rated = rated
@@ -91,13 +90,11 @@ package struct Sides<Value> {
   /// O's.
   package var o: Value
 
-  /// Makes a pair.
   package init(x: Value, o: Value) {
     self.x = x
     self.o = o
   }
 
-  /// One side's.
   package subscript(side: Player) -> Value {
     get { side == .x ? x : o }
     set { if side == .x { x = newValue } else { o = newValue } }
@@ -116,7 +113,6 @@ package struct PlayerInfo: Sendable, Hashable {
   /// Whether the player is a guest or a bot, who have no rating to lose.
   package var guest: Bool
 
-  /// Makes a player.
   package init(name: String, rating: Int, guest: Bool) {
     self.name = name
     self.rating = rating

@@ -57,7 +57,9 @@ extension ClientLine {
     case "create": return .create(try terms(), key: nil)
     case "join": return .join(code: try one("code"))
     case "move":
-      guard let cell = Square(name: try one("cell").lowercased()) else { throw .field(.invalid("cell", "a1…c3 or 1…9")) }
+      guard let cell = Square(name: try one("cell").lowercased()) else {
+        throw .field(.invalid("cell", "a1…c3 or 1…9"))
+      }
       return .act(nil, .move(ply: nil, cell: cell), mid: nil)
     case "draw":
       guard let action = MatchEvent.DrawAction(rawValue: arguments.first ?? "offer") else {

@@ -33,7 +33,6 @@ package enum ClientMessage: Sendable, Hashable {
     package var guest: String?
     /// The resume token of an interrupted session.
     package var resume: String?
-    /// Makes a greeting.
     package init(
       client: String? = nil, caps: [String] = [], token: String? = nil, guest: String? = nil, resume: String? = nil
     ) {
@@ -50,11 +49,9 @@ package enum ClientMessage: Sendable, Hashable {
     package var terms: MatchTerms
     /// The most the ratings may differ; without one it widens with the wait.
     package var range: Int?
-    /// Whether a bot will do.
     package var bots: Bool
     /// What makes the wish safe to send again.
     package var key: String?
-    /// Makes a wish.
     package init(_ terms: MatchTerms = MatchTerms(), range: Int? = nil, bots: Bool = false, key: String?) {
       (self.terms, self.range, self.bots, self.key) = (terms, range, bots, key)
     }
@@ -98,12 +95,10 @@ package enum ClientMessage: Sendable, Hashable {
 package struct ClientLine: Sendable, Hashable {
   /// Echoed as `re`.
   package var id: String?
-  /// The message.
   package var message: ClientMessage
   /// The JSON it was read from, where it may be given on to another node.
   package var source: [UInt8]?
 
-  /// Makes a line.
   package init(id: String? = nil, _ message: ClientMessage) {
     self.id = id
     self.message = message
@@ -198,8 +193,10 @@ extension ClientMessage {
     let m = MatchID.blank
     return actions.map { .act(nil, $0, mid: nil) } + [
       .pong(0), .ping(0), .hello(Hello()), .seek(Seek(key: nil)), .unseek, .confirm(m), .sync(m, seq: 0),
-      .create(MatchTerms(), key: nil), .join(code: ""), .watch(m, code: nil), .unwatch(m), .emote(nil, ""), .say(nil, ""),
-      .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""), .top, .me,
+      .create(MatchTerms(), key: nil), .join(code: ""), .watch(m, code: nil), .unwatch(m), .emote(nil, ""),
+      .say(nil, ""),
+      .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""), .top,
+      .me,
       .history(before: nil), .export(m), .list, .bye, .help,
     ]
   }()

@@ -5,7 +5,6 @@ import TicTacToe
 package enum ProtocolError: Error, Sendable, Hashable {
   /// The bytes are no acceptable JSON.
   case malformed(JSONError)
-  /// A field is not what it must be.
   case field(FieldError)
   /// The `t` of the message is unknown.
   case unknownType(String)

@@ -21,7 +21,6 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case midReused = "mid_reused"
   /// The rules of the game or of the match forbid it; `state` has what is true.
   case rules
-  /// The match is over.
   case over
   /// A seek is open already, or you sit at a board already.
   case occupied
@@ -57,9 +56,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case restart
   /// Too many connections, of all or from your address.
   case full
-  /// Banned by an administrator.
   case banned
-  /// The session was revoked.
   case revoked
 }
 
@@ -73,7 +70,6 @@ package enum ServerMessage: Sendable, Hashable {
     package var session: String
     /// What brings the session back after a lost connection; it changes with each `hello`.
     package var resume: String
-    /// Who you are.
     package var you: PlayerInfo
     /// The rating deviation, rounded.
     package var deviation: Int
@@ -90,7 +86,6 @@ package enum ServerMessage: Sendable, Hashable {
     /// The server's clock, milliseconds since 1970.
     package var now: Int64
 
-    /// Makes an answer.
     package init(
       session: String, resume: String, you: PlayerInfo, deviation: Int, token: String?, rate: [Int],
       matches: [MatchID], now: Int64
@@ -142,7 +137,6 @@ package enum ServerMessage: Sendable, Hashable {
 package struct ServerLine: Sendable, Hashable {
   /// The `id` of the line it answers, if it answers one.
   package var re: String?
-  /// The message.
   package var message: ServerMessage
   /// The state a refusal came with.
   package var state: ServerMessage?
@@ -208,7 +202,8 @@ extension ServerMessage {
       .event(m, seq: 0, hash: "", body: []), .ok(nil, seq: nil), blankState, .ping(0), .pong(0, now: 0),
       .greeting(server: "", versions: []), .welcome(welcome), .token("", name: ""),
       .queued(ticket: "", waited: 0, bots: 0), .paired(m, .x, confirmIn: nil), .room(m, code: "", expiresIn: 0),
-      .err(.bad, ""), .gone(m, .x, claimIn: 0), .chat(m, from: "", text: nil, emote: nil), .page("", rows: [], more: nil),
+      .err(.bad, ""), .gone(m, .x, claimIn: 0), .chat(m, from: "", text: nil, emote: nil),
+      .page("", rows: [], more: nil),
       .drain(retry: 0), .bye(.bye, "", retry: nil), .help(""),
     ]
   }()
