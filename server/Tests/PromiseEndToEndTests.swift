@@ -7,6 +7,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import ServerTransport
 @testable import PostgresStore
 
 /// What a hostile client, a broken log or a bad moment of the database may cost: never more than is told here.

@@ -38,7 +38,7 @@ import TicTacToe
       world.wait(100)
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
-    #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.wishes.isEmpty)
+    #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
     // Nor by a rematch of one that has ended.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
     world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)

@@ -76,7 +76,7 @@ import TicTacToe
     let two = client(server.port, .tls, folder: other.path)
     for watcher in [one, two] {
       _ = try await watcher.online()
-      watcher.client.seek()
+      watcher.client.perform(.seek(MatchTerms()))
     }
     let (m, side) = try await one.paired()
     _ = try await two.paired()
@@ -92,7 +92,7 @@ import TicTacToe
         mover.client.drop()
         _ = try await mover.online()
       }
-      mover.client.move(m, Square(cell))
+      mover.client.perform(.move(m, Square(cell)))
       let waiter = ply % 2 == 0 ? o : x
       try await waiter.move(ply: ply)
       _ = try await mover.wait("its own move") { _ in

@@ -113,8 +113,8 @@ extension TestServer {
     let other = Watcher(client("two"))
     _ = try await one.online()
     _ = try await other.online()
-    one.client.seek(terms)
-    other.client.seek(terms)
+    one.client.perform(.seek(terms))
+    other.client.perform(.seek(terms))
     let (m, side) = try await one.paired()
     _ = try await other.paired()
     for watcher in [one, other] {

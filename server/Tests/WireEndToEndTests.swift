@@ -8,6 +8,7 @@ import TicTacToe
 
 @testable import Lobby
 @testable import MatchStore
+@testable import ServerTransport
 
 /// TCP and WebSockets for what takes seconds: `./test` asks the first alone.
 private let slowTransports = runsAll ? [false, true] : [false]

@@ -158,72 +158,9 @@ package final class MatchClient: Sendable {
   /// Drops the connection as a broken network does; the client then reconnects. For tests and demonstrations.
   package func drop() { runner.drop() }
 
-  /// Looks for an opponent.
-  package func seek(_ terms: MatchTerms = MatchTerms(), range: Int? = nil, bots: Bool = false) {
-    runner.ask(.seek(.init(terms, range: range, bots: bots, key: nil)))
-  }
-
-  /// Keeps the seek, but accepts a bot as well.
-  package func acceptBots() { perform(.acceptBots) }
-
-  /// Stops looking.
-  package func unseek() { perform(.unseek) }
-
-  /// Opens a room. The event `room` has its code.
-  package func create(_ terms: MatchTerms = MatchTerms()) { perform(.create(terms)) }
-
-  package func join(_ code: String) { perform(.join(code)) }
-
-  /// Watches a match; a private one needs its code.
-  package func watch(_ m: MatchID, code: String? = nil) { perform(.watch(m, code: code)) }
-
-  /// Stops watching.
-  package func unwatch(_ m: MatchID) { perform(.unwatch(m)) }
-
-  /// Marks a cell at the current ply. The move shows at once and is taken back if the server refuses it. Ignored when
-  /// it is not your turn.
-  package func move(_ m: MatchID, _ cell: Square) { perform(.move(m, cell)) }
-
-  /// Gives up.
-  package func resign(_ m: MatchID) { perform(.resign(m)) }
-
-  package func offerDraw(_ m: MatchID) { perform(.offerDraw(m)) }
-
-  /// Accepts or declines the draw offer that stands.
-  package func answerDraw(_ m: MatchID, accept: Bool) { perform(.answerDraw(m, accept: accept)) }
-
-  /// Asks for, or agrees to, a rematch.
-  package func rematch(_ m: MatchID) { perform(.rematch(m)) }
-
-  /// Gives up a match before both have moved.
-  package func abort(_ m: MatchID) { perform(.abort(m)) }
-
-  /// Takes the win over an opponent who is away too long.
-  package func claim(_ m: MatchID) { perform(.claim(m)) }
-
-  /// Says something to the opponent.
-  package func say(_ m: MatchID, _ text: String) { perform(.say(m, text)) }
-
-  /// Sends one of `ClientLine.emotes`.
-  package func emote(_ m: MatchID, _ emote: String) { perform(.emote(m, emote)) }
-
-  /// Turns chat off or on. The server remembers the choice.
-  package func mute(_ on: Bool) { perform(.mute(on)) }
-
-  /// Blocks or unblocks a player: no pairing and no chat.
-  package func block(_ name: String, _ on: Bool = true) { perform(.block(name, on)) }
-
-  /// Reports something said to the administrators.
-  package func report(_ m: MatchID, _ text: String) { perform(.report(m, text)) }
-
-  /// Registers a name. The token is saved.
-  package func register(_ name: String) { perform(.register(name)) }
-
-  /// Performs a command.
+  /// Asks the server for something.
   package func perform(_ command: ClientModel.Command) { runner.perform(command) }
 
   /// Sends any message. The answer comes as an event.
   package func ask(_ message: ClientMessage) { runner.ask(message) }
-
-  package func forget(_ m: MatchID) { perform(.forget(m)) }
 }

@@ -16,7 +16,7 @@ package struct Attachment: Sendable, Hashable {
 }
 
 /// Something a connection wants of a match, wherever that is.
-package enum Work: Sendable, Hashable {
+package enum PlayerRequest: Sendable, Hashable {
   /// A line of the client, decoded at a time of this node's steady clock.
   case line(ClientLine, at: Int64)
   /// Wait in the queue from now on; said back, wait elsewhere.
@@ -36,9 +36,9 @@ package enum Work: Sendable, Hashable {
   case caughtUp(MatchID)
 }
 
-extension Work {
+extension PlayerRequest {
   /// The same with an instant as an age, or an age as an instant, which is the same sum: clocks of two nodes differ, ages do not.
-  package func aged(at now: Int64) -> Work {
+  package func aged(at now: Int64) -> PlayerRequest {
     switch self {
     case .line(let line, let at): .line(line, at: now - at)
     case .wait(let ticket): .wait(ticket.aged(at: now))
@@ -65,11 +65,11 @@ package enum ClusterEffect: Sendable {
   /// Hold a connection at another node.
   case attach(Int64, ConnectionID, Attachment)
   /// Give work of an attached connection to that node.
-  case relay(Int64, ConnectionID, Work, MatchID, roundTrip: Int)
+  case relay(Int64, ConnectionID, PlayerRequest, MatchID, roundTrip: Int)
   /// An attached connection is gone.
   case detach(Int64, ConnectionID, clean: Bool)
   /// Tell the holder of an attached connection that work for it belongs elsewhere: to that node, if it is known to which.
-  case notHere(ConnectionID, Work, MatchID, at: Int64?)
+  case notHere(ConnectionID, PlayerRequest, MatchID, at: Int64?)
   /// Tell the holder of an attached connection that a match it plays is here, and with which ticket it was sought.
   case here(ConnectionID, MatchID, ticket: String?)
   /// Tell the holder of an attached connection how its account stands after a match.
@@ -91,9 +91,9 @@ package enum ClusterInput: Sendable {
   /// Another node, which is named first, holds a connection of this player here.
   case attached(Int64, ConnectionID, Attachment)
   /// Work of a connection that another node holds.
-  case relayed(ConnectionID, Work, MatchID, roundTrip: Int)
+  case relayed(ConnectionID, PlayerRequest, MatchID, roundTrip: Int)
   /// A node says that work for a connection belongs elsewhere.
-  case notHere(Int64, ConnectionID, Work, MatchID, at: Int64?)
+  case notHere(Int64, ConnectionID, PlayerRequest, MatchID, at: Int64?)
   /// A node has a match that a connection plays.
   case here(Int64, ConnectionID, MatchID, ticket: String?)
   /// An account has played at another node.
@@ -112,10 +112,10 @@ package enum ClusterInput: Sendable {
 /// What a node knows of its cluster.
 struct ClusterState: Sendable {
   /// What waits before a connection, in order.
-  struct Desk: Sendable {
+  struct Input: Sendable {
     /// Questions whose answers it waits for; nothing is begun meanwhile.
     var outstanding = 0
-    var queue: [Work] = []
+    var queue: [PlayerRequest] = []
   }
 
   /// What to do with an answer.
@@ -130,12 +130,12 @@ struct ClusterState: Sendable {
     case me(ConnectionID, re: String?)
     case bare(ConnectionID, ClientLine, at: Int64)
     case page(ClusterQuestion)
-    case placed(ConnectionID, Work, MatchID, since: Int64, failed: Int64?)
+    case placed(ConnectionID, PlayerRequest, MatchID, since: Int64, failed: Int64?)
     case placedCode(ConnectionID, ClientLine, at: Int64)
     case seeking(ConnectionID, Ticket, re: String?)
-    case paired(Pairing, Match)
-    case opened(ConnectionID, re: String?, Match, by: AccountRecord, key: String?)
-    case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: Match, next: Match)
+    case paired(Pairing, CachedMatch)
+    case opened(ConnectionID, re: String?, CachedMatch, by: AccountRecord, key: String?)
+    case rematched(MatchID, ClientLine, ConnectionID, at: Int64, old: CachedMatch, next: CachedMatch)
 
     var isRenewal: Bool { if case .renewed = self { true } else { false } }
   }
@@ -153,9 +153,9 @@ struct ClusterState: Sendable {
 
   var asked: [UInt64: Continuation] = [:]
   var nextQuestion: UInt64 = 1
-  var desks: [ConnectionID: Desk] = [:]
+  var inputs: [ConnectionID: Input] = [:]
   /// Work to be tried again.
-  var again: [UInt64: (ConnectionID, Work, MatchID, since: Int64, failed: Int64?)] = [:]
+  var again: [UInt64: (ConnectionID, PlayerRequest, MatchID, since: Int64, failed: Int64?)] = [:]
   var nextAgain: UInt64 = 1
   /// Where the lines of a connection about a match go.
   var remote: [ConnectionID: [MatchID: Int64]] = [:]
@@ -171,7 +171,7 @@ struct ClusterState: Sendable {
   /// The connections that other nodes hold here, and which do.
   var virtual: [ConnectionID: Int64] = [:]
   /// Matches whose rematch is being begun, and what came for them meanwhile.
-  var beginning: [MatchID: [(ConnectionID, Work)]] = [:]
+  var beginning: [MatchID: [(ConnectionID, PlayerRequest)]] = [:]
   /// When the lease is renewed in its turn.
   var nextRenewal: Int64 = 0
   var isTaking = false

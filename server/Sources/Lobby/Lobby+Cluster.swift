@@ -47,16 +47,16 @@ extension Lobby {
     guard let number = cluster?.nextQuestion else { return answered(then, answer(question)) }
     cluster?.nextQuestion += 1
     cluster?.asked[number] = then
-    if let id { cluster?.desks[id, default: .init()].outstanding += 1 }
+    if let id { cluster?.inputs[id, default: .init()].outstanding += 1 }
     if gated { emit(.cluster(.ask(number, question))) } else { effects.append(.cluster(.ask(number, question))) }
   }
 
   /// A connection got its answer; goes on with what it said meanwhile.
   mutating func proceed(_ id: ConnectionID) {
     guard connections[id] != nil else { return }
-    cluster?.desks[id]?.outstanding -= 1
-    while let desk = cluster?.desks[id], desk.outstanding == 0, let next = desk.queue.first {
-      cluster?.desks[id]?.queue.removeFirst()
+    cluster?.inputs[id]?.outstanding -= 1
+    while let input = cluster?.inputs[id], input.outstanding == 0, let next = input.queue.first {
+      cluster?.inputs[id]?.queue.removeFirst()
       perform(next, for: id)
     }
   }
@@ -136,7 +136,7 @@ extension Lobby {
   private mutating func show(_ answer: ClusterAnswer?, to id: ConnectionID, _ re: String?) {
     switch answer {
     case .accounts(let best): sendTop(best, to: id, re)
-    case .matches(let live): sendList(live.compactMap { try? Match($0).state }, after: 0, to: id, re)
+    case .matches(let live): sendList(live.compactMap { try? CachedMatch($0).state }, after: 0, to: id, re)
     default: refuseBusy(id, re)
     }
   }

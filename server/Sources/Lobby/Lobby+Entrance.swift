@@ -19,14 +19,14 @@ extension Lobby {
     let entry: Entry
     if let presented = hello.resume {
       entry = .resume(presented: Lobby.digest(presented), fresh: Lobby.digest(resume), lives: lifetimes)
-    } else if let given = hello.token {
-      entry = .token(Lobby.digest(given), session: session, resume: Lobby.digest(resume), lives: lifetimes)
+    } else if let known = hello.token {
+      entry = .token(Lobby.digest(known), session: session, resume: Lobby.digest(resume), lives: lifetimes)
     } else {
       // The name a guest likes, if nobody has it, or one by chance; all are marked as a guest's.
-      let wish = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
+      let liked = hello.guest.flatMap { isToken($0, 3...13) ? $0 : nil }
       let chance = (0...4).map { String(session.dropFirst($0).prefix(6)) }
       entry = .guest(
-        names: ([wish].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
+        names: ([liked].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
         session: session, resume: Lobby.digest(resume), lives: lifetimes)
     }
     ask(.enter(entry), for: id, .entered(id, re: re, hello, token: token, resume: resume))
@@ -94,7 +94,7 @@ extension Lobby {
       rate: session.isBot ? configuration.botRate : configuration.rate, matches: entered.profile.live, now: now.wall)
     welcome.version = version
     welcome.nodes = otherNodes.map(\.node.address)
-    let live = entered.profile.live.map { ($0, Work.follow($0, re: nil, isNew: false)) }
+    let live = entered.profile.live.map { ($0, PlayerRequest.follow($0, re: nil, isNew: false)) }
     guard cluster != nil else {
       send(.welcome(welcome), to: id, re: re)
       for (m, work) in live { serve(work, m, id) }
@@ -103,7 +103,7 @@ extension Lobby {
     // All it tells is durable already; the states that follow may come by another way and must not overtake it.
     effects.append(.send(id, ServerMessage.welcome(welcome).bytes(re: re), .essential))
     // How each match stands comes before the answers to what the client has said meanwhile.
-    cluster?.desks[id, default: .init()].queue.insert(contentsOf: live.map(\.1), at: 0)
+    cluster?.inputs[id, default: .init()].queue.insert(contentsOf: live.map(\.1), at: 0)
   }
 
   // MARK: accounts

@@ -13,7 +13,7 @@ extension Lobby {
   }
 
   /// Logs events of one match; they must be able to follow, or the lobby has a bug.
-  mutating func log(_ events: [MatchEvent], _ match: inout Match, _ draft: inout Draft) {
+  mutating func log(_ events: [MatchEvent], _ match: inout CachedMatch, _ draft: inout Draft) {
     let after = match.state.seq
     var stored: [StoredEvent] = []
     let players = connectionsFollowing(match)
@@ -66,14 +66,14 @@ extension Lobby {
     }
   }
 
-  mutating func setListed(_ match: Match, _ strength: Double?) {
+  mutating func setListed(_ match: CachedMatch, _ strength: Double?) {
     guard match.listed != strength else { return }
     listed.move(match.id, from: match.listed, to: strength)
     matches[match.id]?.listed = strength
   }
 
   /// The connections of both sides' following sessions, each once.
-  func connectionsFollowing(_ match: Match) -> [ConnectionID] {
+  func connectionsFollowing(_ match: CachedMatch) -> [ConnectionID] {
     var result: [ConnectionID] = []
     for side in Player.allCases {
       for session in match.followers[side] {
@@ -83,7 +83,7 @@ extension Lobby {
     return result
   }
 
-  func connections(of side: Player, in match: Match) -> [ConnectionID] {
+  func connections(of side: Player, in match: CachedMatch) -> [ConnectionID] {
     match.followers[side].compactMap { sessions[$0]?.connection }
   }
 
@@ -100,7 +100,7 @@ extension Lobby {
 
   /// Ends a match: result, ratings and records in the same transaction.
   mutating func end(
-    _ outcome: Outcome?, _ reason: MatchEvent.Reason, _ match: inout Match, _ draft: inout Draft,
+    _ outcome: Outcome?, _ reason: MatchEvent.Reason, _ match: inout CachedMatch, _ draft: inout Draft,
     first events: [MatchEvent] = [], aside: String? = nil
   ) {
     var changes: Sides<MatchEvent.RatingChange>?
@@ -168,19 +168,19 @@ extension Lobby {
   /// Whether a connection's version has an event's kind; to one that has not, the state stands for it.
   func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool { event.kind.since <= connections[id]?.version ?? 1 }
 
-  private func stateLine(of match: Match, to id: ConnectionID, re: String? = nil) -> [UInt8] {
+  private func stateLine(of match: CachedMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
     let you = account(of: id).flatMap { match.side(of: $0.id) }
     return ServerMessage.state(match.state, left: match.left(at: now.steady, configuration), you: you).bytes(re: re)
   }
 
   /// Sends a match as it stands.
-  mutating func sendState(of match: Match, to id: ConnectionID, re: String?, kind: LineKind) {
+  mutating func sendState(of match: CachedMatch, to id: ConnectionID, re: String?, kind: LineKind) {
     emit(
       .send(id, stateLine(of: match, to: id, re: re), kind), after: match.issued, read: re.map { (id, $0) })
   }
 
   /// Refuses with the state that is true.
-  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: Match) {
+  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: CachedMatch) {
     guard canTell(match.issued, id, re) else { return }
     counts.refused += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
@@ -197,7 +197,7 @@ extension Lobby {
   }
 
   /// Makes a session follow a side; `match` is what the table holds.
-  mutating func follow(_ match: Match, _ side: Player, _ session: String) {
+  mutating func follow(_ match: CachedMatch, _ side: Player, _ session: String) {
     if !match.followers[side].contains(session) { matches[match.id]?.followers[side].append(session) }
     if match.state.away[side] { updatePresence(match.id, clean: false) }
   }
@@ -224,7 +224,7 @@ extension Lobby {
   /// Goes on with a match from its log; one that cannot be read is nobody's to play.
   mutating func recover(_ stored: StoredMatch) {
     do throws(ProtocolError) {
-      let match = try Match(stored)
+      let match = try CachedMatch(stored)
       if !match.isOver { recover(match) }
     } catch { abandon(stored.record, error.message) }
   }
@@ -260,7 +260,7 @@ extension Lobby {
     }
   }
 
-  mutating func recover(_ loaded: Match) {
+  mutating func recover(_ loaded: CachedMatch) {
     var match = loaded
     for account in [match.record.x, match.record.o, match.record.opener].compactMap({ $0 }) {
       if matchesOf[account]?.contains(match.id) != true { matchesOf[account, default: []].append(match.id) }

@@ -27,10 +27,9 @@ extension Lobby {
     case .export(let m):
       guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
       sendEvents(of: match, after: 0, to: id)
-      var row = JSONObject()
-      row.add("m", .string(m.rawValue))
-      row.add("seq", .int(Int64(match.state.seq)))
-      row.add("hash", .string(match.state.hash.digest.hex))
+      let row: JSONObject = [
+        "m": .string(m.rawValue), "seq": .int(match.state.seq), "hash": .string(match.state.hash.digest.hex),
+      ]
       answer(.page("export", rows: [row], more: nil), to: id, re: line.id, after: match.issued)
     default: break
     }
@@ -39,9 +38,9 @@ extension Lobby {
   /// The match if this account may see it; a match out of memory is fetched and the line taken again.
   private mutating func visible(
     _ m: MatchID, _ code: String?, _ account: AccountRecord, _ id: ConnectionID, _ line: ClientLine, _ at: Int64
-  ) -> Match? {
+  ) -> CachedMatch? {
     guard let match = matches[m] else {
-      park(m, line, id, at)
+      load(m, line, id, at)
       return nil
     }
     let isMine = match.side(of: account.id) != nil || match.record.opener == account.id
@@ -61,7 +60,7 @@ extension Lobby {
   }
 
   /// Brings somebody up to date: the events he lacks, or the state if that is less.
-  private mutating func sync(_ match: Match, from seq: Int, _ id: ConnectionID, _ re: String?) {
+  private mutating func sync(_ match: CachedMatch, from seq: Int, _ id: ConnectionID, _ re: String?) {
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
       match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
@@ -69,7 +68,7 @@ extension Lobby {
     answer(.ok(match.id, seq: match.state.seq), to: id, re: re, after: match.issued)
   }
 
-  private mutating func sendEvents(of match: Match, after seq: Int, to id: ConnectionID) {
+  private mutating func sendEvents(of match: CachedMatch, after seq: Int, to id: ConnectionID) {
     for event in ServerMessage.events(of: match.id, match.bodies, after: seq) {
       send(event, to: id, after: match.issued)
     }
@@ -78,15 +77,15 @@ extension Lobby {
   // MARK: matches out of memory
 
   /// Sets a line aside until its match has been read.
-  mutating func park(_ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ at: Int64) {
-    guard parked.count < 256, parked[m, default: []].count < 64 else { return refuseBusy(id, line.id) }
-    if parked[m] == nil { effects.append(.load(m)) }
-    parked[m, default: []].append((id, line, at))
+  mutating func load(_ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ at: Int64) {
+    guard loading.count < 256, loading[m, default: []].count < 64 else { return refuseBusy(id, line.id) }
+    if loading[m] == nil { effects.append(.load(m)) }
+    loading[m, default: []].append((id, line, at))
   }
 
   mutating func loaded(_ m: MatchID, _ stored: StoredMatch?) {
-    let lines = parked.removeValue(forKey: m) ?? []
-    if matches[m] == nil, let stored, let match = try? Match(stored), match.isOver {
+    let lines = loading.removeValue(forKey: m) ?? []
+    if matches[m] == nil, let stored, let match = try? CachedMatch(stored), match.isOver {
       matches[m] = match
       matches[m]?.forgetAt = now.steady + 60_000
       arm(m)
@@ -103,13 +102,7 @@ extension Lobby {
   // MARK: pages
 
   mutating func sendTop(_ best: [AccountRecord], to id: ConnectionID, _ re: String?) {
-    let rows = best.map { account in
-      var row = Lobby.row(account)
-      row.add("won", .int(Int64(account.won)))
-      row.add("drawn", .int(Int64(account.drawn)))
-      row.add("lost", .int(Int64(account.lost)))
-      return row
-    }
+    let rows = best.map { JSONObject(fields: Lobby.row($0) + Lobby.results($0)) }
     let last = best.map { unstored[$0.id] ?? 0 }.max() ?? 0
     answer(.page("top", rows: rows, more: nil), to: id, re: re, after: last)
   }
@@ -119,22 +112,24 @@ extension Lobby {
     accounts.ranking.places.prefix(limit).compactMap { accounts[$0.id] }
   }
 
-  private static func row(_ account: AccountRecord) -> JSONObject {
-    var row = JSONObject()
-    row.add("name", .string(account.name))
-    row.add("rating", .int(Int64(account.rating.value.rounded())))
-    row.add("rd", .int(Int64(account.rating.deviation.rounded())))
-    return row
+  private static func row(_ account: AccountRecord) -> [JSONObject.Field] {
+    [
+      .init(name: "name", value: .string(account.name)),
+      .init(name: "rating", value: .int(Int(account.rating.value.rounded()))),
+      .init(name: "rd", value: .int(Int(account.rating.deviation.rounded()))),
+    ]
+  }
+
+  private static func results(_ account: AccountRecord) -> [JSONObject.Field] {
+    [("won", account.won), ("drawn", account.drawn), ("lost", account.lost)].map { .init(name: $0, value: .int($1)) }
   }
 
   mutating func sendMe(
     _ account: AccountRecord, live: [MatchID], blocked: [String], to id: ConnectionID, _ re: String?
   ) {
-    var row = Lobby.row(account)
+    var row = JSONObject(fields: Lobby.row(account))
     row.add("guest", .bool(account.guest))
-    row.add("won", .int(Int64(account.won)))
-    row.add("drawn", .int(Int64(account.drawn)))
-    row.add("lost", .int(Int64(account.lost)))
+    row.fields += Lobby.results(account)
     row.add("quiet", .bool(account.quiet))
     row.add("blocked", .array(blocked.map(JSON.string)))
     row.add("matches", .array(live.map { .string($0.rawValue) }))
@@ -158,19 +153,15 @@ extension Lobby {
   mutating func sendHistory(to id: ConnectionID, _ re: String?, _ found: [StoredMatch], _ more: Int64?) {
     guard let mine = account(of: id) else { return }
     let rows = found.compactMap { stored -> JSONObject? in
-      guard let match = try? Match(stored), let players = match.state.players, let end = match.state.end else {
+      guard let match = try? CachedMatch(stored), let players = match.state.players, let end = match.state.end else {
         return nil
       }
-      var row = JSONObject()
-      row.add("m", .string(match.id.rawValue))
-      row.add("ended", .int(stored.record.ended ?? 0))
-      row.add("side", .string(match.side(of: mine.id)?.text ?? "x"))
-      row.add("x", .string(players.x.name))
-      row.add("o", .string(players.o.name))
-      row.add("result", .string(end.outcome?.text ?? "none"))
-      row.add("reason", .string(end.reason.rawValue))
-      row.add("plies", .int(Int64(match.state.moves.count)))
-      return row
+      return [
+        "m": .string(match.id.rawValue), "ended": .int(stored.record.ended ?? 0),
+        "side": .string(match.side(of: mine.id)?.text ?? "x"), "x": .string(players.x.name),
+        "o": .string(players.o.name), "result": .string(end.outcome?.text ?? "none"),
+        "reason": .string(end.reason.rawValue), "plies": .int(match.state.moves.count),
+      ]
     }
     answer(.page("history", rows: rows, more: more), to: id, re: re, after: 0)
   }
@@ -183,16 +174,11 @@ extension Lobby {
   mutating func sendList(_ live: [MatchState], after: UInt64, to id: ConnectionID, _ re: String?) {
     let rows = live.compactMap { match -> JSONObject? in
       guard let players = match.players else { return nil }
-      var row = JSONObject()
-      row.add("m", .string(match.id.rawValue))
-      row.add("x", .string(players.x.name))
-      row.add("o", .string(players.o.name))
-      row.add("rx", .int(Int64(players.x.rating)))
-      row.add("ro", .int(Int64(players.o.rating)))
-      row.add("clock", .string(match.terms.clockText))
-      row.add("rated", .bool(match.terms.rated))
-      row.add("plies", .int(Int64(match.moves.count)))
-      return row
+      return [
+        "m": .string(match.id.rawValue), "x": .string(players.x.name), "o": .string(players.o.name),
+        "rx": .int(players.x.rating), "ro": .int(players.o.rating), "clock": .string(match.terms.clockText),
+        "rated": .bool(match.terms.rated), "plies": .int(match.moves.count),
+      ]
     }
     answer(.page("list", rows: rows, more: nil), to: id, re: re, after: after)
   }

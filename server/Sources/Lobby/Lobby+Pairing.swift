@@ -8,7 +8,7 @@ extension Lobby {
   // MARK: at the node of the player
 
   /// Takes a seek: its answer comes from here, and its match from wherever it begins.
-  mutating func wish(
+  mutating func takeSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
     guard !seek.terms.rated || (!account.guest && !session.isBot) else {
@@ -20,19 +20,19 @@ extension Lobby {
     switch use(of: seek.key, account.id) {
     case .seek(let known):
       guard known.seek.isSame(as: seek) else { return refuseKey(id, re) }
-      (ticket.since, ticket.lost) = (known.since, wishes[id]?.ticket.lost ?? known.lost)
+      (ticket.since, ticket.lost) = (known.since, seeks[id]?.ticket.lost ?? known.lost)
       // Sought at another session, it takes that one's place in the queue, under a number of its own.
       if known.session == ticket.session { ticket.id = known.id }
     case .paired(let known, let m):
       guard known?.seek.isSame(as: seek) != false else { return refuseKey(id, re) }
       if cluster != nil {
-        if let wish = wishes[id]?.ticket {
+        if let open = seeks[id]?.ticket {
           // It is being paired, or another one waits.
-          guard wish.seek.key == seek.key else { return refuse(id, re, .occupied, Lobby.seeksAlready) }
-          wishes[id]?.ticket.seek = seek
-          return send(.queued(ticket: wish.id, waited: Int(now.steady - wish.since), bots: 0), to: id, re: re, after: 0)
+          guard open.seek.key == seek.key else { return refuse(id, re, .occupied, Lobby.seeksAlready) }
+          seeks[id]?.ticket.seek = seek
+          return send(.queued(ticket: open.id, waited: Int(now.steady - open.since), bots: 0), to: id, re: re, after: 0)
         }
-        paired[id] = (ticket, m)
+        lastPairings[id] = (ticket, m)
         return route(.follow(m, re: re, isNew: true), m, for: id)
       }
       if let match = matches[m], let side = match.side(of: account.id) {
@@ -42,11 +42,11 @@ extension Lobby {
     case nil: break
     }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard wishes[id] == nil || wishes[id]?.ticket.id == ticket.id else {
+    guard seeks[id] == nil || seeks[id]?.ticket.id == ticket.id else {
       return refuse(id, re, .occupied, Lobby.seeksAlready)
     }
     guard tickets.count < TicketQueue.most else { return refuseBusy(id, re) }
-    guard canTell(0, id, re), wishes[id] != nil || mayPlay(account, id, re) else { return }
+    guard canTell(0, id, re), seeks[id] != nil || mayPlay(account, id, re) else { return }
     if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
     self.seek(ticket, id, re)
   }
@@ -61,41 +61,41 @@ extension Lobby {
   mutating func seek(_ ticket: Ticket, _ id: ConnectionID, _ re: String?) {
     guard connections[id] != nil else { return }
     remember(ticket.seek.key, ticket.account, .seek(ticket))
-    wishes[id] = Wish(ticket: ticket)
-    paired[id] = nil
+    seeks[id] = OpenSeek(ticket: ticket)
+    lastPairings[id] = nil
     send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re, after: 0)
     wait(id)
   }
 
   /// Takes what a connection seeks to the queue, wherever that is now; if it cannot be reached, once it can.
   private mutating func wait(_ id: ConnectionID) {
-    guard let owner = queueOwner, var ticket = wishes[id]?.ticket, let account = account(of: id) else { return }
+    guard let owner = queueOwner, var ticket = seeks[id]?.ticket, let account = account(of: id) else { return }
     ticket.player = account
     if hasQueue {
-      wishes[id]?.at = owner
+      seeks[id]?.at = owner
       enqueue(ticket, id)
     } else if isLost(owner) {
       if isCutOff(owner) { sendAway(id, to: owner, "the queue is at another node, which cannot be reached from here") }
     } else {
-      wishes[id]?.at = owner
+      seeks[id]?.at = owner
       relay(.wait(ticket), .queue, for: id, to: owner)
     }
   }
 
   /// Takes to the queue what no queue knows, or only one that is no more.
   mutating func waitAgain() {
-    for id in wishes.filter({ $0.value.at != queueOwner }).keys.sorted() { wait(id) }
+    for id in seeks.filter({ $0.value.at != queueOwner }).keys.sorted() { wait(id) }
   }
 
   /// The seek of a connection is over.
-  mutating func endWish(_ id: ConnectionID) {
-    guard let wish = wishes.removeValue(forKey: id) else { return }
-    if case .seek(let last) = use(of: wish.ticket.seek.key, wish.ticket.account), last.id == wish.ticket.id {
-      forget(wish.ticket.seek.key, wish.ticket.account)
+  mutating func endSeek(_ id: ConnectionID) {
+    guard let open = seeks.removeValue(forKey: id) else { return }
+    if case .seek(let last) = use(of: open.ticket.seek.key, open.ticket.account), last.id == open.ticket.id {
+      forget(open.ticket.seek.key, open.ticket.account)
     }
-    leave(wish.ticket.id)
-    guard let epoch = wish.at, cluster?.remote[id]?[.queue] == epoch else { return }
-    effects.append(.cluster(.relay(epoch, id, .leave(wish.ticket.id), .queue, roundTrip: 0)))
+    leave(open.ticket.id)
+    guard let epoch = open.at, cluster?.remote[id]?[.queue] == epoch else { return }
+    effects.append(.cluster(.relay(epoch, id, .leave(open.ticket.id), .queue, roundTrip: 0)))
     cluster?.remote[id]?[.queue] = nil
     guard cluster?.remote[id]?.values.contains(epoch) == false else { return }
     cluster?.attachedTo[id]?.removeAll { $0 == epoch }
@@ -103,39 +103,39 @@ extension Lobby {
   }
 
   mutating func led(_ id: ConnectionID, to m: MatchID) {
-    guard let ticket = wishes[id]?.ticket else { return }
-    endWish(id)
-    paired[id] = (ticket, m)
+    guard let ticket = seeks[id]?.ticket else { return }
+    endSeek(id)
+    lastPairings[id] = (ticket, m)
     remember(ticket.seek.key, ticket.account, .paired(ticket, m))
   }
 
   /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
   mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
-    guard var ticket = paired[id]?.ticket, paired[id]?.m == m, wishes[id] == nil else { return }
+    guard var ticket = lastPairings[id]?.ticket, lastPairings[id]?.m == m, seeks[id] == nil else { return }
     ticket.lost = m
     seek(ticket, id, re)
   }
 
   /// The queue, or the node that was to begin a match, gives a connection of this node its ticket back, or tells what became of it.
-  mutating func givenBack(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
+  mutating func givenBack(_ work: PlayerRequest, _ m: MatchID, _ id: ConnectionID) {
     switch work {
     case .wait(let ticket):
-      if wishes[id]?.ticket.id == ticket.id {
-        wishes[id]?.at = nil
-        if m != .queue { wishes[id]?.ticket.lost = m }
+      if seeks[id]?.ticket.id == ticket.id {
+        seeks[id]?.at = nil
+        if m != .queue { seeks[id]?.ticket.lost = m }
       }
       // The queue may say so of a match that has begun after all.
       let hasBegun = cluster?.remote[id]?[m] != nil || matches[m]?.isOver == false
-      if paired[id]?.ticket.id == ticket.id, !hasBegun { goOn(after: m, id) }
+      if lastPairings[id]?.ticket.id == ticket.id, !hasBegun { goOn(after: m, id) }
     case .refused(let ticket, let code):
-      guard wishes[id]?.ticket.id == ticket else { return }
-      endWish(id)
+      guard seeks[id]?.ticket.id == ticket else { return }
+      endSeek(id)
       let why = [
         .occupied: Lobby.isPlaying, .midReused: "another session of yours seeks with this key now", .rate: Lobby.isFull,
       ][code]
       refuse(id, nil, code, why ?? "too many wait; try again in a moment")
     case .found(let ticket, let m):
-      guard wishes[id]?.ticket.id == ticket else { return }
+      guard seeks[id]?.ticket.id == ticket else { return }
       led(id, to: m)
       route(.follow(m, re: nil, isNew: true), m, for: id)
     default: break
@@ -145,7 +145,7 @@ extension Lobby {
   static let isPlaying = "you are in a rated match; finish it before the next"
 
   /// Says so to the node of a connection.
-  private mutating func giveBack(_ work: Work, _ m: MatchID, to id: ConnectionID) {
+  private mutating func giveBack(_ work: PlayerRequest, _ m: MatchID, to id: ConnectionID) {
     if cluster?.virtual[id] == nil { return givenBack(work, m, id) }
     emit(.cluster(.notHere(id, work, m, at: nil)))
   }
@@ -160,7 +160,7 @@ extension Lobby {
 
   /// Puts a ticket where its waiting time says, and looks for a partner at once.
   mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
-    given[ticket.id] = nil
+    delegated[ticket.id] = nil
     // What its key led to is looked for, unless its node knows that there is no such match.
     let before = cluster == nil ? nil : use(of: ticket.seek.key, ticket.account)
     if case .paired(_, let m) = before, m != ticket.lost {
@@ -180,7 +180,7 @@ extension Lobby {
 
   mutating func leave(_ ticket: String) {
     tickets.remove(id: ticket)
-    given[ticket] = nil
+    delegated[ticket] = nil
   }
 
   /// Knows an account as another node does, unless a match here is about to change it.
@@ -256,8 +256,8 @@ extension Lobby {
     let home = homes[Int(random.next() & 1)]
     guard home != cluster.epoch else { return begin(pairing) }
     for (ticket, id) in [(a, first), (b, second)] {
-      given[ticket.id] = (ticket, pairing.m, id)
-      timers.set(.given(ticket.id, pairing.m), at: now.steady + configuration.lease)
+      delegated[ticket.id] = (ticket, pairing.m, id)
+      timers.set(.delegated(ticket.id, pairing.m), at: now.steady + configuration.lease)
     }
     // With the one who is not there, whom it needs to know.
     let goes = homes[0] == home ? second : first
@@ -270,8 +270,8 @@ extension Lobby {
 
   /// A node that was to begin a match has not said that it did.
   mutating func takeBack(_ ticket: String, _ m: MatchID) {
-    guard let entry = given[ticket], entry.m == m else { return }
-    given[ticket] = nil
+    guard let entry = delegated[ticket], entry.m == m else { return }
+    delegated[ticket] = nil
     giveBack(.wait(entry.ticket), m, to: entry.id)
   }
 
@@ -280,7 +280,7 @@ extension Lobby {
   /// Takes one of two to the node where their match begins, if he still wants it.
   mutating func bring(_ pairing: Pairing, to home: Int64, _ id: ConnectionID) {
     let seats = [pairing.seats.x, pairing.seats.o]
-    guard seats.contains(where: { $0.id == wishes[id]?.ticket.id }) else { return }
+    guard seats.contains(where: { $0.id == seeks[id]?.ticket.id }) else { return }
     if home == cluster?.epoch { begin(pairing) } else { relay(.begin(pairing), pairing.m, for: id, to: home) }
   }
 
@@ -317,14 +317,14 @@ extension Lobby {
   /// The seeks of both have led to their match; other nodes hear of it as they hear where it is.
   mutating func led(_ pairing: Pairing) {
     for seat in [pairing.seats.x, pairing.seats.o] {
-      if let id = sessions[seat.session]?.connection, wishes[id]?.ticket.id == seat.id { led(id, to: pairing.m) }
+      if let id = sessions[seat.session]?.connection, seeks[id]?.ticket.id == seat.id { led(id, to: pairing.m) }
     }
   }
 
   /// Whether a player is here and still wants what he was paired for; of one whom another node holds, that one has asked.
   private func wants(_ seat: Ticket) -> Bool {
     guard let id = sessions[seat.session]?.connection else { return false }
-    return cluster?.virtual[id] != nil || wishes[id]?.ticket.id == seat.id
+    return cluster?.virtual[id] != nil || seeks[id]?.ticket.id == seat.id
   }
 
   /// Gives somebody who is still here his ticket back, or refuses it.

@@ -12,11 +12,11 @@ extension Lobby {
     guard let m = wanted ?? onlyMatch(of: account, for: action) else {
       return refuse(id, line.id, .noMatch, "a bare command needs exactly one match; name it with m")
     }
-    guard let match = matches[m] else { return park(m, line, id, at) }
+    guard let match = matches[m] else { return load(m, line, id, at) }
     guard let side = match.side(of: account.id) else {
       return refuse(id, line.id, .forbidden, "you do not play in this match")
     }
-    if let mid, let known = match.answers[Match.key(side, mid)] {
+    if let mid, let known = match.answers[CachedMatch.key(side, mid)] {
       guard known.action == action else {
         return refuse(id, line.id, .midReused, "this mid was used for another command", match)
       }
@@ -65,7 +65,7 @@ extension Lobby {
   }
 
   /// Refuses unless the match is being played.
-  private mutating func requireLive(_ command: Command, _ match: Match) -> Bool {
+  private mutating func requireLive(_ command: Command, _ match: CachedMatch) -> Bool {
     switch match.state.phase {
     case .live: return true
     case .over: refuse(command.id, command.re, .over, "the match is over", match)
@@ -75,7 +75,7 @@ extension Lobby {
   }
 
   private mutating func move(
-    _ ply: Int?, _ cell: Square, _ command: Command, _ match: inout Match, _ draft: inout Draft
+    _ ply: Int?, _ cell: Square, _ command: Command, _ match: inout CachedMatch, _ draft: inout Draft
   ) -> Int? {
     let side = command.side
     if let ply, ply != match.state.position.ply, match.state.phase != .open {
@@ -122,7 +122,7 @@ extension Lobby {
   }
 
   private mutating func draw(
-    _ action: MatchEvent.DrawAction, _ named: Int?, _ command: Command, _ match: inout Match, _ draft: inout Draft
+    _ action: MatchEvent.DrawAction, _ named: Int?, _ command: Command, _ match: inout CachedMatch, _ draft: inout Draft
   ) -> Int? {
     guard requireLive(command, match) else { return nil }
     let offer = match.state.offer
@@ -152,7 +152,7 @@ extension Lobby {
     return seq
   }
 
-  private mutating func resign(_ command: Command, _ match: inout Match, _ draft: inout Draft) -> Int? {
+  private mutating func resign(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
     guard requireLive(command, match) else { return nil }
     let seq = match.state.seq + 1
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .resign)
@@ -160,7 +160,7 @@ extension Lobby {
     return seq
   }
 
-  private mutating func abort(_ command: Command, _ match: inout Match, _ draft: inout Draft) -> Int? {
+  private mutating func abort(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
     guard !match.isOver else {
       refuse(command.id, command.re, .over, "the match is over", match)
       return nil
@@ -175,7 +175,7 @@ extension Lobby {
     return seq
   }
 
-  private mutating func claim(_ command: Command, _ match: inout Match, _ draft: inout Draft) -> Int? {
+  private mutating func claim(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
     guard requireLive(command, match) else { return nil }
     let absent = command.side.opponent
     guard match.state.bothMoved, let at = match.claimableAt(over: absent, configuration), at <= now.steady else {
@@ -189,7 +189,7 @@ extension Lobby {
     return seq
   }
 
-  private mutating func rematch(_ command: Command, _ match: inout Match, _ draft: inout Draft) -> Int? {
+  private mutating func rematch(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
     guard match.isOver else {
       refuse(command.id, command.re, .rules, "a rematch comes after the end", match)
       return nil
@@ -240,7 +240,7 @@ extension Lobby {
   }
 
   /// The flag of the side to move falls, or its first move never came.
-  mutating func outOfTime(_ match: inout Match, _ draft: inout Draft) {
+  mutating func outOfTime(_ match: inout CachedMatch, _ draft: inout Draft) {
     if match.state.bothMoved {
       var clocks = match.state.clocks
       clocks?[match.state.turn] = 0
@@ -260,7 +260,7 @@ extension Lobby {
     _ record: MatchRecord, _ players: Sides<AccountRecord>, _ terms: MatchTerms, confirm: Bool, previous: MatchID?,
     keys: [String], followers: Sides<[String]>, autoConfirmed: [Player], tickets: [Ticket] = [], _ draft: inout Draft
   ) {
-    var match = matches[record.id] ?? Match(record)
+    var match = matches[record.id] ?? CachedMatch(record)
     match.record = record
     match.followers = followers
     match.tickets = tickets
@@ -282,14 +282,14 @@ extension Lobby {
     if match.state.phase == .live { startsWhenDurable.append((issued + 1, record.id)) }
   }
 
-  func bots(in match: Match) -> Sides<Bool> {
+  func bots(in match: CachedMatch) -> Sides<Bool> {
     func isBot(_ side: Player) -> Bool { match.followers[side].contains { sessions[$0]?.isBot ?? false } }
     return Sides(x: isBot(.x), o: isBot(.o))
   }
 
   /// Drafts the first events of a match; nothing else is changed.
   mutating func prepare(
-    _ match: inout Match, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
+    _ match: inout CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
     previous: MatchID?, keys: [String], autoConfirmed: [Player], _ draft: inout Draft
   ) {
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
@@ -305,7 +305,7 @@ extension Lobby {
   }
 
   /// Takes a match that begins into memory.
-  mutating func install(_ started: Match) {
+  mutating func install(_ started: CachedMatch) {
     var match = started
     for id in connectionsFollowing(match) where cluster?.virtual[id] != nil {
       let ticket = match.tickets.first { $0.session == connections[id]?.session }?.id

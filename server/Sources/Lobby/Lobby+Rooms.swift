@@ -15,7 +15,7 @@ extension Lobby {
     guard mayOpen(terms, account, id, re) else { return }
     let m = MatchID(using: &random)
     let code = crockford(bits: random.next(), count: Limits.code)
-    var match = Match(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
+    var match = CachedMatch(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
     match.codeDies = now.steady + Int64(configuration.codeLives)
     var draft = Draft()
     draft.writes.append(.match(match.record))
@@ -26,7 +26,7 @@ extension Lobby {
   }
 
   mutating func opened(
-    _ id: ConnectionID, _ re: String?, _ opened: Match, _ opener: AccountRecord, _ key: String?,
+    _ id: ConnectionID, _ re: String?, _ opened: CachedMatch, _ opener: AccountRecord, _ key: String?,
     _ answer: ClusterAnswer?
   ) {
     guard case .begin(let result) = answer, let code = opened.record.code else { return refuseBusy(id, re) }

@@ -4,21 +4,21 @@ import MatchStore
 /// Bringing what a player says to where its match is, be that here or at another node.
 extension Lobby {
   /// Takes work of a connection, after what waits before it.
-  mutating func take(_ work: Work, for id: ConnectionID) {
+  mutating func take(_ work: PlayerRequest, for id: ConnectionID) {
     guard connections[id] != nil, !isDeparting(id) else { return }
-    if let desk = cluster?.desks[id], desk.outstanding > 0 || !desk.queue.isEmpty {
-      guard desk.queue.count < 64 else {
+    if let input = cluster?.inputs[id], input.outstanding > 0 || !input.queue.isEmpty {
+      guard input.queue.count < 64 else {
         if case .line(let line, _) = work { refuseBusy(id, line.id) }
         return
       }
-      cluster?.desks[id]?.queue.append(work)
+      cluster?.inputs[id]?.queue.append(work)
     } else {
       perform(work, for: id)
     }
   }
 
   /// Does what can be done here, and finds out where the rest belongs.
-  mutating func perform(_ work: Work, for id: ConnectionID) {
+  mutating func perform(_ work: PlayerRequest, for id: ConnectionID) {
     switch work {
     case .follow(let m, _, _), .room(let m, _), .caughtUp(let m): route(work, m, for: id)
     case .wait, .leave, .refused, .found, .begin: break  // nothing that a connection says by itself
@@ -41,7 +41,7 @@ extension Lobby {
   private mutating func perform(
     _ line: ClientLine, _ at: Int64, _ session: Session, _ account: AccountRecord, _ id: ConnectionID
   ) {
-    let work = Work.line(line, at: at)
+    let work = PlayerRequest.line(line, at: at)
     switch line.message {
     case .confirm(let m), .sync(let m, _), .watch(let m, _), .unwatch(let m), .export(let m): route(work, m, for: id)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
@@ -52,9 +52,9 @@ extension Lobby {
       } else {
         ask(.profile(account.id), for: id, .bare(id, line, at: at))
       }
-    case .seek(let seek): wish(seek, session, account, id, line.id)
+    case .seek(let seek): takeSeek(seek, session, account, id, line.id)
     case .unseek:
-      endWish(id)
+      endSeek(id)
       answer(.ok(nil, seq: nil), to: id, re: line.id, after: 0)
     case .create(let terms, let key): open(terms, key, account, id, line.id)
     case .join(let code):
@@ -78,7 +78,7 @@ extension Lobby {
 
   // MARK: where a match is
 
-  mutating func route(_ work: Work, _ m: MatchID, for id: ConnectionID) {
+  mutating func route(_ work: PlayerRequest, _ m: MatchID, for id: ConnectionID) {
     guard connections[id] != nil else { return }
     // What stands for the queue between nodes is nothing a client may name: no match has that id.
     if m == .queue, case .line(let line, _) = work {
@@ -95,7 +95,7 @@ extension Lobby {
   private var keptByOwner: Int64 { 2 * Int64(configuration.rematchWithin) + 10_000 }
 
   mutating func placed(
-    _ id: ConnectionID, _ work: Work, _ m: MatchID, since: Int64, failed: Int64?, _ place: MatchPlace?
+    _ id: ConnectionID, _ work: PlayerRequest, _ m: MatchID, since: Int64, failed: Int64?, _ place: MatchPlace?
   ) {
     guard connections[id] != nil, let cluster else { return }
     if isHere(m) { return serve(work, m, id) }
@@ -136,7 +136,7 @@ extension Lobby {
   }
 
   /// Tries again in a moment: the match is on its way from one node to another.
-  mutating func retry(_ work: Work, _ m: MatchID, for id: ConnectionID, since: Int64, failed: Int64?) {
+  mutating func retry(_ work: PlayerRequest, _ m: MatchID, for id: ConnectionID, since: Int64, failed: Int64?) {
     guard connections[id] != nil, let number = cluster?.nextAgain else { return }
     guard now.steady - since < configuration.moveWithin else {
       switch work {
@@ -149,7 +149,7 @@ extension Lobby {
     }
     cluster?.nextAgain += 1
     cluster?.again[number] = (id, work, m, since, failed)
-    cluster?.desks[id, default: .init()].outstanding += 1
+    cluster?.inputs[id, default: .init()].outstanding += 1
     timers.set(.again(number), at: now.steady + configuration.retryEvery)
   }
 
@@ -168,7 +168,7 @@ extension Lobby {
   // MARK: at this node
 
   /// Does work on a match that is here, or that is over and can be read here.
-  mutating func serve(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
+  mutating func serve(_ work: PlayerRequest, _ m: MatchID, _ id: ConnectionID) {
     if cluster?.beginning[m] != nil {
       cluster?.beginning[m]?.append((id, work))
       return
@@ -218,7 +218,7 @@ extension Lobby {
 
   // MARK: at another node
 
-  mutating func relay(_ work: Work, _ m: MatchID, for id: ConnectionID, to epoch: Int64, since: Int64? = nil) {
+  mutating func relay(_ work: PlayerRequest, _ m: MatchID, for id: ConnectionID, to epoch: Int64, since: Int64? = nil) {
     guard cluster?.nodes.contains(where: { $0.epoch == epoch }) == true else {
       // It joined a moment ago, or its lease is over: a look at the leases tells.
       cluster?.remote[id]?[m] = nil
@@ -240,7 +240,7 @@ extension Lobby {
   }
 
   /// The node that was asked does not have the match: looks again where it is.
-  mutating func notHere(_ epoch: Int64, _ id: ConnectionID, _ work: Work, _ m: MatchID, at home: Int64?) {
+  mutating func notHere(_ epoch: Int64, _ id: ConnectionID, _ work: PlayerRequest, _ m: MatchID, at home: Int64?) {
     guard connections[id] != nil else { return }
     if cluster?.remote[id]?[m] == epoch { cluster?.remote[id]?[m] = nil }
     switch work {
@@ -258,7 +258,7 @@ extension Lobby {
   mutating func here(_ epoch: Int64, _ id: ConnectionID, _ m: MatchID, _ ticket: String?) {
     guard connections[id] != nil else { return }
     cluster?.remote[id, default: [:]][m] = epoch
-    if let ticket, wishes[id]?.ticket.id == ticket { led(id, to: m) }
+    if let ticket, seeks[id]?.ticket.id == ticket { led(id, to: m) }
   }
 
   /// A node cannot be reached. Whoever waits for an answer from there does not know what became of his command: he comes
@@ -271,7 +271,7 @@ extension Lobby {
       let there = cluster?.remote[id]?.filter { $0.value == epoch }.keys.sorted() ?? []
       for m in there { cluster?.remote[id]?[m] = nil }
       // Whoever only waits there is taken to the next queue.
-      if wishes[id]?.at == epoch { wishes[id]?.at = nil }
+      if seeks[id]?.at == epoch { seeks[id]?.at = nil }
       if there != [.queue] { held.append(id) }
     }
     guard !held.isEmpty else { return }
@@ -312,7 +312,9 @@ extension Lobby {
   private func address(of epoch: Int64) -> String? { otherNodes.first { $0.epoch == epoch }?.node.address }
 
   /// The owner of a match lives and is cut off from this node: whoever plays it is sent there, unless he plays another one here.
-  private mutating func cannotReach(_ owner: Int64, _ work: Work, _ m: MatchID, for id: ConnectionID, since: Int64) {
+  private mutating func cannotReach(
+    _ owner: Int64, _ work: PlayerRequest, _ m: MatchID, for id: ConnectionID, since: Int64
+  ) {
     if case .line(let line, _) = work {
       switch line.message {
       case .watch, .unwatch, .export:
@@ -362,7 +364,7 @@ extension Lobby {
     connections[id]?.session = record.id
   }
 
-  mutating func serveRelayed(_ work: Work, _ m: MatchID, _ id: ConnectionID) {
+  mutating func serveRelayed(_ work: PlayerRequest, _ m: MatchID, _ id: ConnectionID) {
     let isMine =
       switch work {
       case .begin, .leave: true
@@ -379,7 +381,7 @@ extension Lobby {
     connections[other]?.session = nil
     sessions[session.record.id]?.connection = nil
     tickets.remove(session: session.record.id)
-    (wishes[other], paired[other]) = (nil, nil)
+    (seeks[other], lastPairings[other]) = (nil, nil)
     let (code, why) = isOver ? (ByeCode.revoked, "this session is over") : (.replaced, "this session connected again")
     emit(.close(other, code, why, retry: nil))
   }

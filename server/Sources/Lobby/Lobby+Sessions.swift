@@ -35,9 +35,9 @@ extension Lobby {
       detach(session, clean: clean)
     }
     connections[id] = nil
-    (wishes[id], paired[id]) = (nil, nil)
+    (seeks[id], lastPairings[id]) = (nil, nil)
     guard cluster != nil else { return }
-    cluster?.desks[id] = nil
+    cluster?.inputs[id] = nil
     leaveNodes(id, clean: clean)
     let isVirtual = cluster?.virtual.removeValue(forKey: id) != nil
     guard let session = connection.session.flatMap({ sessions[$0] }), session.connection == nil else { return }

@@ -14,7 +14,7 @@ extension Lobby {
   mutating func beginRated(
     _ pairing: Pairing, _ record: MatchRecord, _ players: Sides<AccountRecord>, _ confirms: Sides<Bool>
   ) {
-    var match = Match(record)
+    var match = CachedMatch(record)
     let seats = pairing.seats
     match.followers = Sides(x: [seats.x.session], o: [seats.o.session])
     match.tickets = [seats.x, seats.o]
@@ -27,7 +27,7 @@ extension Lobby {
     ask(.begin(begin), .paired(pairing, match))
   }
 
-  mutating func paired(_ pairing: Pairing, _ match: Match, _ answer: ClusterAnswer?) {
+  mutating func paired(_ pairing: Pairing, _ match: CachedMatch, _ answer: ClusterAnswer?) {
     if case .begin(.begun) = answer {
       for seat in [pairing.seats.x, pairing.seats.o] { keep(seat.player) }
       began(match)
@@ -41,7 +41,7 @@ extension Lobby {
   }
 
   /// A match has begun in the store: it is this node's from now on.
-  private mutating func began(_ started: Match) {
+  private mutating func began(_ started: CachedMatch) {
     var match = started
     // Not in a transaction of this lobby's: it is durable already.
     match.issued = 0
@@ -56,13 +56,13 @@ extension Lobby {
 
   /// Both want a rematch: it begins if the store lets it. `old` has the agreement logged already, but only here.
   mutating func rematch(
-    _ old: Match, next m: MatchID, _ draft: Draft, _ line: ClientLine, _ id: ConnectionID, _ at: Int64
+    _ old: CachedMatch, next m: MatchID, _ draft: Draft, _ line: ClientLine, _ id: ConnectionID, _ at: Int64
   ) {
     guard let x = old.record.o.flatMap({ accounts[$0] }), let o = old.record.x.flatMap({ accounts[$0] }) else { return }
     var draft = draft
     var record = MatchRecord(id: m, x: x.id, o: o.id, created: now.wall)
     (record.opener, record.code) = (old.record.opener, old.record.code)
-    var next = Match(record)
+    var next = CachedMatch(record)
     next.followers = Sides(x: old.followers.o, o: old.followers.x)
     let players = Sides(x: x, o: o)
     prepare(
@@ -75,7 +75,7 @@ extension Lobby {
   }
 
   mutating func rematched(
-    _ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ at: Int64, _ old: Match, _ next: Match,
+    _ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ at: Int64, _ old: CachedMatch, _ next: CachedMatch,
     _ answer: ClusterAnswer?
   ) {
     let waiting = cluster?.beginning.removeValue(forKey: m) ?? []
@@ -93,7 +93,9 @@ extension Lobby {
     for (other, work) in waiting { serve(work, m, other) }
   }
 
-  private mutating func agreed(_ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ old: Match, _ next: Match) {
+  private mutating func agreed(
+    _ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ old: CachedMatch, _ next: CachedMatch
+  ) {
     // Who follows and watches may have changed meanwhile.
     matches[m]?.take(log: old)
     guard let match = matches[m], let body = old.bodies.last else { return }

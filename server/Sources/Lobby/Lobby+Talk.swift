@@ -30,7 +30,7 @@ extension Lobby {
   }
 
   /// The match meant: the named one, or the last one played.
-  private func table(_ m: MatchID?, _ account: AccountRecord) -> Match? {
+  private func table(_ m: MatchID?, _ account: AccountRecord) -> CachedMatch? {
     guard let m = m ?? matchesOf[account.id]?.last, let match = matches[m], match.side(of: account.id) != nil else {
       return nil
     }

@@ -14,7 +14,7 @@ extension Lobby {
   }
 
   /// What a side's flag is forgiven for the network.
-  private func lag(of side: Player, in match: Match) -> Int64 {
+  private func lag(of side: Player, in match: CachedMatch) -> Int64 {
     var most = 0
     for session in match.followers[side] {
       if let id = sessions[session]?.connection { most = max(most, connections[id]?.roundTrip ?? 0) }
@@ -30,7 +30,7 @@ extension Lobby {
     timers.set(.match(m), at: max(due, now.steady + 1))
   }
 
-  private func nextDue(_ match: Match) -> Int64? {
+  private func nextDue(_ match: CachedMatch) -> Int64? {
     switch match.state.phase {
     case .open: return match.codeDies
     case .confirming: return match.confirmBy
@@ -76,7 +76,7 @@ extension Lobby {
     arm(m)
   }
 
-  private mutating func checkLive(_ match: inout Match, _ draft: inout Draft) {
+  private mutating func checkLive(_ match: inout CachedMatch, _ draft: inout Draft) {
     if let deadline = match.deadline(configuration),
       deadline + lag(of: match.state.turn, in: match) + Lobby.flagSlack <= now.steady
     {
@@ -97,7 +97,7 @@ extension Lobby {
     }
   }
 
-  mutating func forget(_ match: Match) {
+  mutating func forget(_ match: CachedMatch) {
     setListed(match, nil)
     matches[match.id] = nil
     for account in [match.record.x, match.record.o, match.record.opener].compactMap({ $0 }) {
@@ -166,7 +166,7 @@ extension Lobby {
   }
 
   /// Not both confirmed: the match is nothing, and whoever did returns to the queue as if nothing had been.
-  private mutating func fallApart(_ unconfirmed: Match) {
+  private mutating func fallApart(_ unconfirmed: CachedMatch) {
     var match = unconfirmed
     let confirmed = match.state.confirmed
     var draft = Draft()

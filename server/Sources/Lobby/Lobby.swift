@@ -60,7 +60,7 @@ package struct Lobby: Sendable {
     /// The last time a key of an account was used may be long enough ago.
     case keys(Int64)
     /// A match that another node was to begin may not have begun.
-    case given(String, MatchID)
+    case delegated(String, MatchID)
     /// What waits for the disk may have waited for long enough.
     case patience
   }
@@ -92,17 +92,17 @@ package struct Lobby: Sendable {
   var sessions: [String: Session] = [:]
   var resumes: [SHA256.Digest: String] = [:]
   package var sessionsOf: [Int64: [String]] = [:]
-  var matches: [MatchID: Match] = [:]
+  var matches: [MatchID: CachedMatch] = [:]
   var matchesOf: [Int64: [MatchID]] = [:]
   var codes: [String: MatchID] = [:]
   /// What the connections of this node seek.
-  var wishes: [ConnectionID: Wish] = [:]
+  var seeks: [ConnectionID: OpenSeek] = [:]
   /// What they sought last, and the match that it led to.
-  var paired: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
+  var lastPairings: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
   /// Who waits, if the queue is here.
   var tickets = TicketQueue()
   /// Tickets whose match another node was to begin.
-  var given: [String: (ticket: Ticket, m: MatchID, id: ConnectionID)] = [:]
+  var delegated: [String: (ticket: Ticket, m: MatchID, id: ConnectionID)] = [:]
   /// The last uses of each account's keys, in the order of the uses.
   var keys: [Int64: [KeyUse]] = [:]
   /// Tries in this minute.
@@ -114,7 +114,7 @@ package struct Lobby: Sendable {
   var listed = Ranking<MatchID>()
   /// How many connections finished matches are being read for.
   var historyReaders = 0
-  var parked: [MatchID: [(ConnectionID, ClientLine, Int64)]] = [:]
+  var loading: [MatchID: [(ConnectionID, ClientLine, Int64)]] = [:]
   var nextAccount: Int64 = 1
   /// What a node of a cluster knows of it; `nil` for a server on its own.
   var cluster: ClusterState?
@@ -231,7 +231,7 @@ package struct Lobby: Sendable {
       keys[account]?.removeAll { $0.expires <= now.steady }
       guard let next = keys[account]?.first else { return keys[account] = nil }
       timers.set(.keys(account), at: next.expires)
-    case .given(let ticket, let m): takeBack(ticket, m)
+    case .delegated(let ticket, let m): takeBack(ticket, m)
     case .patience: losePatience()
     }
   }

@@ -12,7 +12,7 @@ package enum NodeFrame: Sendable, Hashable {
   case hello(epoch: Int64, to: Int64)
   case attach(ConnectionID, Attachment)
   /// Work, the time of a line in it as milliseconds ago.
-  case work(ConnectionID, Work, MatchID, roundTrip: Int)
+  case work(ConnectionID, PlayerRequest, MatchID, roundTrip: Int)
   case detach(ConnectionID, clean: Bool)
   case hint
   case evict(session: String, generation: Int64)
@@ -22,7 +22,7 @@ package enum NodeFrame: Sendable, Hashable {
   case pong
   case send(ConnectionID, LineKind, [UInt8])
   case end(ConnectionID, ByeCode, String, retry: Int?)
-  case notHere(ConnectionID, Work, MatchID, at: Int64?)
+  case notHere(ConnectionID, PlayerRequest, MatchID, at: Int64?)
   case here(ConnectionID, MatchID, ticket: String?)
   case played(ConnectionID, AccountRecord)
 
@@ -185,7 +185,7 @@ extension Ticket: FieldObject {
   }
 }
 
-extension Work {
+extension PlayerRequest {
   /// What stands in `do`; a line has none.
   private var name: String {
     switch self {
@@ -202,16 +202,18 @@ extension Work {
   }
 
   /// Work of each kind, whose values reading replaces.
-  private static let blanks: [Work] = [
+  private static let blanks: [PlayerRequest] = [
     .line(ClientLine(.help), at: 0), .wait(Ticket()), .leave(""), .refused("", .busy),
     .begin(Pairing(m: .blank, seats: Sides(x: Ticket(), o: Ticket()))), .found("", .blank),
     .follow(.blank, re: nil, isNew: false), .room(.blank, re: nil), .caughtUp(.blank),
   ]
 
   /// Work on a match with its fields written, or read.
-  fileprivate func coded(by c: inout FieldCoder, _ m: MatchID) throws(FieldError) -> Work {
+  fileprivate func coded(by c: inout FieldCoder, _ m: MatchID) throws(FieldError) -> PlayerRequest {
     let name = try c.field("do", name, unless: "line")
-    guard let work = c.isReading ? Work.blanks.first(where: { $0.name == name }) : self else { throw .missing("do") }
+    guard let work = c.isReading ? PlayerRequest.blanks.first(where: { $0.name == name }) : self else {
+      throw .missing("do")
+    }
     switch work {
     case .line(let line, let age):
       let age = try c.field("age", age, or: 0)
@@ -234,7 +236,7 @@ extension Work {
 }
 
 extension FieldCoder {
-  fileprivate mutating func work(_ work: Work, _ m: MatchID) throws(FieldError) -> (Work, MatchID) {
+  fileprivate mutating func work(_ work: PlayerRequest, _ m: MatchID) throws(FieldError) -> (PlayerRequest, MatchID) {
     let m = try field("m", m)
     return (try work.coded(by: &self, m), m)
   }

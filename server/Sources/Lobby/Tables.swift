@@ -69,7 +69,7 @@ package struct Ticket: Sendable, Hashable {
 }
 
 /// What a connection of this node seeks, and which node's queue knows it; only this node says whether somebody still waits.
-struct Wish: Sendable {
+struct OpenSeek: Sendable {
   var ticket: Ticket
   var at: Int64?
 }

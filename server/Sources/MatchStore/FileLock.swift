@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// An exclusive lock on a file, held as long as the object lives and freed by the kernel if the process dies.
 final class FileLock: Sendable {
   private let descriptor: Int32

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// Glicko-2 ratings: Glickman, "Example of the Glicko-2 system", 2013; one game a rating period, and a deviation that
 /// grows with the days away.

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// An instant on both clocks, in milliseconds: the steady one decides, the wall clock is written down.
 package struct Moment: Sendable, Hashable {

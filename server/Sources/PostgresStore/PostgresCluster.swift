@@ -1,17 +1,14 @@
+import Glibc
 import MatchProtocol
 import MatchStore
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// One node's view of a PostgreSQL database that several nodes use: see `ClusterStore` for the rules.
 ///
 /// Ten connections: one for commits, one for the lease, six for transactions that look before they write, two for reading.
 /// Nothing hangs on a session but the transaction it is in, so each of them may be lost and made again; what protects a match from its former owner is
 /// the epoch in its row.
-package final class PostgresCluster: ClusterStore {
+package final class PostgresCluster: ClusterStore, PostgresReading {
   /// Where the database is, without user and password.
   package let place: String
   /// The newest version of the log's language this node reads.
@@ -19,7 +16,7 @@ package final class PostgresCluster: ClusterStore {
   let pool: PostgresPool
   private let committer: PostgresPool
   private let renewer: PostgresPool
-  let reader: PostgresReader
+  package let reader: PostgresReader
   private let epoch = Mutex<Int64>(0)
 
   /// Connects and brings the schema up to date; throws if the database cannot be reached, is not fit to keep promises, or
@@ -209,14 +206,6 @@ package final class PostgresCluster: ClusterStore {
     guard !calls.isEmpty else { return }
     _ = try committer.run(calls, within: PostgresStore.commitDeadline)
   }
-
-  package func recover() throws(StoreError) -> Recovery { try reader.recover() }
-  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
-  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    try reader.history(of: account, before: before, limit: limit)
-  }
-  package func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
-  package func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
 
   /// Throws while the database cannot be reached; its connections come back by themselves.
   package func reopen() throws(StoreError) {

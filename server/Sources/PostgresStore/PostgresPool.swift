@@ -1,10 +1,7 @@
 import Dispatch
+import Glibc
 import MatchStore
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Connections that are lent to one caller at a time, who waits for one; a lost one is made again when it is wanted.
 final class PostgresPool: Sendable {

@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 
 /// What a store in PostgreSQL reads, on connections of its own: any thread may ask, and several at once.
-final class PostgresReader: Sendable {
+package final class PostgresReader: Sendable {
   /// Where the database is, without user and password.
   let place: String
   private let address: PGAddress
@@ -113,4 +113,19 @@ final class PostgresReader: Sendable {
       all += some
     }
   }
+}
+
+/// A store that reads by a reader.
+package protocol PostgresReading {
+  var reader: PostgresReader { get }
+}
+
+extension MatchStore where Self: PostgresReading {
+  package func recover() throws(StoreError) -> Recovery { try reader.recover() }
+  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
+  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+    try reader.history(of: account, before: before, limit: limit)
+  }
+  package func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
+  package func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
 }

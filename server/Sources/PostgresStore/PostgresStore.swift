@@ -1,17 +1,14 @@
+import Glibc
 import MatchProtocol
 import MatchStore
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// A store in PostgreSQL 15 or newer, whose commits are on the database's disk before they return.
 ///
 /// One server uses it at a time (`PostgresCluster` is for several): the writing connection holds an advisory lock, and since nothing is written but through
 /// that connection, a server that lost it cannot write any more, wherever it hangs. `commit` may be called from one
 /// thread at a time, the readers from any.
-package final class PostgresStore: MatchStore {
+package final class PostgresStore: MatchStore, PostgresReading {
   private struct Writer {
     /// Ends when nobody uses it any more.
     var connection: PGConnection?
@@ -29,7 +26,7 @@ package final class PostgresStore: MatchStore {
   private let address: PGAddress
   /// The newest version of the log's language it reads, and writes.
   private let reads: Int
-  private let reader: PostgresReader
+  package let reader: PostgresReader
   private let writer = Mutex(Writer())
 
   /// Connects, brings the schema up to date and takes the lock; throws if the database cannot be reached, is not fit to
@@ -131,18 +128,4 @@ package final class PostgresStore: MatchStore {
     guard !calls.isEmpty else { return }
     _ = try connection.run(calls, within: PostgresStore.commitDeadline)
   }
-
-  // MARK: reading
-
-  /// Reads everything but finished matches.
-  package func recover() throws(StoreError) -> Recovery { try reader.recover() }
-  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? { try reader.match(id) }
-  /// Reads finished matches of an account by an index on each seat.
-  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    try reader.history(of: account, before: before, limit: limit)
-  }
-  /// Every match id, in order.
-  package func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
-  /// Drops old logs.
-  package func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
 }

@@ -3,7 +3,7 @@ import MatchStore
 import TicTacToe
 
 /// A match in memory: the fold of its log, and what is known of the moment and needs no log.
-struct Match: Sendable {
+struct CachedMatch: Sendable {
   var state: MatchState
   var record: MatchRecord
   /// The last transaction that was decided for it.
@@ -72,12 +72,12 @@ struct Match: Sendable {
     try state.append(event, body: body)
     bodies.append(body)
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
-      answers[Match.key(side, mid)] = (action, state.seq)
+      answers[CachedMatch.key(side, mid)] = (action, state.seq)
     }
   }
 
   /// Goes on from another's log, which begins with this one's.
-  mutating func take(log other: Match) { (state, bodies, answers) = (other.state, other.bodies, other.answers) }
+  mutating func take(log other: CachedMatch) { (state, bodies, answers) = (other.state, other.bodies, other.answers) }
 
   /// When the side to move loses on time if it does not move, without allowance for lag.
   func deadline(_ configuration: LobbyConfiguration) -> Int64? {
