@@ -140,14 +140,21 @@ targets += layer(
   [
     .target(
       name: "TLSChannel", dependencies: ["TLS", nioCore]),
+    .target(name: "MatchStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "CSQLite"]),
+    .target(name: "PostgresStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "CLibPQ"]),
+    .target(name: "Lobby", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore"]),
     .target(
-      name: "MatchServer",
+      name: "ServerTransport",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "CLibPQ", "CSQLite", nioCore, nioPosix,
-        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "MatchStore", "Lobby", nioCore, nioPosix,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ]),
     .executableTarget(
-      name: "alina-server", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchServer", argumentParser]),
+      name: "alina-server",
+      dependencies: [
+        "Base", "MatchProtocol", "MatchStore", "PostgresStore", "Lobby", "ServerTransport", nioPosix, argumentParser,
+      ]),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq"),
     .systemLibrary(name: "CSQLite"),
   ])
@@ -251,8 +258,8 @@ targets += layer(
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchServer", "COpenSSL", nioCore,
-        nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
+        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore", "Lobby",
+        "ServerTransport", "COpenSSL", nioCore, nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
       ], path: "server/Tests", exclude: ["Faults"])
   ])
 

@@ -3,7 +3,9 @@ import MatchClient
 import TestSupport
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// PostgreSQL and nodes as processes, by `scripts/cluster`, which ends them when this goes.
 final class ClusterChild {

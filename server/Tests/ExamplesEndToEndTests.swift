@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Programs that know the server from its documentation or its command line only.
 @Suite(.serialized) struct ExamplesEndToEndTests {

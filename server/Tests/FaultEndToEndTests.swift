@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The server as a process, started again and again on the same port and data.
 final class ServerChild {
@@ -159,7 +160,7 @@ final class Crowd {
       configuration.others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
       let client = MatchClient(configuration)
       client.connect()
-      if nodes.count > 1, i % 4 < 2 { client.register("Crowd\(i)") }
+      if nodes.count > 1, i % 4 < 2 { client.perform(.register("Crowd\(i)")) }
       clients.append(client)
     }
   }
@@ -247,10 +248,10 @@ final class Crowd {
     let live = client.matches.values.filter { $0.you != nil && $0.state.phase != .over }
     if let view = live.first(where: { $0.canMove }) {
       let cells = Array(view.position.legalMoves)
-      client.move(view.state.id, cells[random.below(cells.count)])
+      client.perform(.move(view.state.id, cells[random.below(cells.count)]))
     } else if live.isEmpty, seeking.insert(i).inserted {
-      for m in client.matches.keys { client.forget(m) }
-      client.seek(MatchTerms(clock: TimeControl("600+0"), rated: named.contains(i)))
+      for m in client.matches.keys { client.perform(.forget(m)) }
+      client.perform(.seek(MatchTerms(clock: TimeControl("600+0"), rated: named.contains(i))))
     }
   }
 }

@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// The server as its operators have it: signals, limits of the machine, proxies in front, metrics, settings, backups.
 @Suite(.serialized) struct OperationsEndToEndTests {

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// The pages for people: what is served, and what a browser makes of the live boards.
 @Suite(.serialized) struct PageEndToEndTests {

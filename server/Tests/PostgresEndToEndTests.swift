@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// The real server on a real database, and both of them killed.
 @Suite(.serialized) struct PostgresEndToEndTests {

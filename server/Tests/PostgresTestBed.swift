@@ -2,7 +2,9 @@ import Foundation
 import Synchronization
 import TestSupport
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// A PostgreSQL of the tests' own, by `scripts/postgres`: started when the first test wants one, ended with this process
 /// (the script ends when its standard input does).

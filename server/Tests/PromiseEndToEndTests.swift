@@ -5,7 +5,10 @@ import Synchronization
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
+@testable import PostgresStore
 
 /// What a hostile client, a broken log or a bad moment of the database may cost: never more than is told here.
 @Suite struct PromiseEndToEndTests {
@@ -224,9 +227,9 @@ import TicTacToe
     world.type(first, #"{"t":"register","name":"Ann"}"#)
     let token = try #require(world.field("token", of: first, in: "token"))
     let resume = try #require(world.field("resume", of: first, in: "welcome"))
-    let others = (0..<Lobby.sessionsPerAccount).map { _ in world.login("", token: token) }
-    #expect(world.lobby.sessions.count == Lobby.sessionsPerAccount && world.closed[first] == .revoked)
-    #expect(try world.store.recover().sessions.count == Lobby.sessionsPerAccount)
+    let others = (0..<SessionRecord.mostPerAccount).map { _ in world.login("", token: token) }
+    #expect(world.lobby.sessions.count == SessionRecord.mostPerAccount && world.closed[first] == .revoked)
+    #expect(try world.store.recover().sessions.count == SessionRecord.mostPerAccount)
     let again = world.login("", resume: resume)
     #expect(world.heardAny(again, #""code":"auth""#))
     let last = try #require(world.field("resume", of: others[3], in: "welcome"))

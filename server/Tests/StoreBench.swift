@@ -6,7 +6,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// Measures stores and checks the capacity model against them: `scripts/bench-store`. Not a test: it asserts nothing about
 /// time, and runs only where STORE_BENCH is set.

@@ -125,7 +125,7 @@ private final class BotSession {
         thinking.async { [mind] in mind.beginGame() }
       case .event(let m, _, let event):
         if case .draw(.offer, _) = event.kind, event.side != client.match(m)?.you {
-          client.answerDraw(m, accept: false)
+          client.perform(.answerDraw(m, accept: false))
         }
       case .movePutRight(let m, _, _, _): answered[m] = -1
       case .refused(let code, let text, _): if code == .code { throw ArenaError(text) }
@@ -138,10 +138,10 @@ private final class BotSession {
     if remaining > 0, !isSeeking, !mine.contains(where: { $0.state.phase != .over }) {
       isSeeking = true
       if let code = room {
-        client.join(code)
+        client.perform(.join(code))
         room = nil
       } else {
-        client.seek(terms, bots: true)
+        client.ask(.seek(.init(terms, bots: true, key: nil)))
       }
     }
   }
@@ -155,8 +155,8 @@ private final class BotSession {
         mind.endGame(start: .start, moves: moves, as: side, outcome: end.outcome)
       }
       let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
-      print(m, side.wire, "against", players[side.opponent].name, result, end.reason.rawValue)
-      client.forget(m)
+      print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
+      client.perform(.forget(m))
       // An aborted game was none.
       if end.outcome != nil { remaining = max(0, remaining - 1) }
     } else if view.canMove, answered[m] != view.state.position.ply, let side = view.you {
@@ -169,7 +169,7 @@ private final class BotSession {
         let square = mind.move(start: .start, moves: moves, clocks: clocks)
         // The game may be over, or back at an earlier move, by now.
         guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
-        if let square { client.move(m, square) } else { client.resign(m) }
+        if let square { client.perform(.move(m, square)) } else { client.perform(.resign(m)) }
       }
     }
   }
