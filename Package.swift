@@ -67,13 +67,15 @@ targets += layer(
   [
     .target(
       name: "Session", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Locks"]),
-    .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
-    .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
+    .target(name: "Interface", dependencies: ["TicTacToe", "ScoreModel"]),
+    .target(name: "WindowLogic", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "Interface"]),
+    .target(
+      name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "Interface", "CCairo", "CPango"], exclude: ["Web"]),
     .target(
       name: "Play",
       dependencies: [
         "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "MatchProtocol", "ClientModel",
-        "Session", "Screen", "Desk", "Locks",
+        "Session", "Interface", "WindowLogic", "Screen", "Locks",
       ]),
     .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
   ])
@@ -95,7 +97,8 @@ targets += layer(
       name: "alina",
       dependencies: [
         "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "Synth", "SampledPiano", "ScoreIO", "MatchProtocol",
-        "ClientModel", "MatchClient", "Session", "Screen", "Desk", "Play", "SDLPlatform", argumentParser,
+        "ClientModel", "MatchClient", "Session", "Interface", "WindowLogic", "Screen", "Play", "SDLPlatform",
+        argumentParser,
       ]),
     .executableTarget(
       name: "alina-arena",
@@ -196,13 +199,15 @@ targets += layer(
       name: "SessionTests",
       dependencies: ["TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "ScoreIO", "Session"]),
     .testTarget(
-      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Screen"], exclude: ["Goldens"]),
-    .testTarget(name: "DeskTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Screen", "Desk"]),
+      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Interface", "Screen"],
+      exclude: ["Goldens"]),
+    .testTarget(
+      name: "WindowLogicTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
     .testTarget(
       name: "PlayTests",
       dependencies: [
         "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreIO", "MatchProtocol", "ClientModel", "Session",
-        "Screen", "Desk", "Play",
+        "Interface", "WindowLogic", "Screen", "Play",
       ]),
     .testTarget(name: "SDLPlatformTests", dependencies: ["ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
   ])
@@ -286,7 +291,7 @@ for target in targets where [.regular, .executable].contains(target.type) && tar
 if web {
   let shared = [
     "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Composer", "Synth", "ScoreFormats", "MatchProtocol",
-    "ClientModel", "Session", "Screen", "Desk", "Play", "Locks", "Probe",
+    "ClientModel", "Session", "Interface", "WindowLogic", "Screen", "Play", "Locks", "Probe",
   ]
   targets = targets.filter { shared.contains($0.name) }
   for target in targets where target.name == "Locks" { target.path = "web/Sources/Locks" }
@@ -301,7 +306,7 @@ if web {
         name: "alina-web",
         dependencies: [
           "Base", "TicTacToe", "Records", "ScoreModel", "Composer", "ScoreFormats", "MatchProtocol", "ClientModel",
-          "Session", "Screen", "Desk", "Play",
+          "Session", "Interface", "WindowLogic", "Screen", "Play",
         ]),
       .executableTarget(name: "alina-probe", dependencies: ["Probe", "ScoreFormats"]),
     ])

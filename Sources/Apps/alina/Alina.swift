@@ -1,7 +1,8 @@
+import Interface
 import ArgumentParser
 import Base
 import Composer
-import Desk
+import WindowLogic
 import Glibc
 import MatchProtocol
 import Screen

@@ -1,3 +1,4 @@
+import Interface
 import Base
 import Locks
 import Records

@@ -1,5 +1,6 @@
+import Interface
 import Composer
-import Desk
+import WindowLogic
 import Glibc
 import Opponents
 import ScoreModel
@@ -81,7 +82,7 @@ final class Knobs {
     machine.sound.setDroneLevel(isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
     // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
-    if voices != .all, session.voices != voices { Interlude.cut(machine.sound) }
+    if voices != .all, session.voices != voices { Interlude.cut(machine.sound.port) }
     session.voices = voices
   }
 

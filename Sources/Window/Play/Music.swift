@@ -1,3 +1,4 @@
+import Interface
 import Composer
 import Records
 import ScoreModel
@@ -7,7 +8,7 @@ import TicTacToe
 
 /// Music in place of the running game's: replays and the signs of the help page.
 final class Music {
-  private let sound: Sound
+  private let sound: SoundOutput
   private let session: GameSession
   private let screen: RootScreen
   private var interlude: Interlude?
@@ -20,7 +21,7 @@ final class Music {
   /// Whether something sounds in place of the score.
   var isPlaying: Bool { interlude != nil }
 
-  init(_ sound: Sound, _ session: GameSession, _ screen: RootScreen) {
+  init(_ sound: SoundOutput, _ session: GameSession, _ screen: RootScreen) {
     (self.sound, self.session, self.screen) = (sound, session, screen)
   }
 
@@ -39,14 +40,14 @@ final class Music {
     session.isResting = true
     isAway = rules.scale != session.rulesInForce.scale
     if isAway { tune(rules) }
-    interlude = Interlude(events, from: from, to: to, number: count, sound: sound)
+    interlude = Interlude(events, from: from, to: to, number: count, sound: sound.port)
     carryOn()
   }
 
   /// Ends what sounds in place of the score, which then goes on.
   func stop() {
     guard let interlude else { return }
-    interlude.stop(sound)
+    interlude.stop(sound.port)
     end()
   }
 
@@ -61,14 +62,14 @@ final class Music {
   /// Takes the strings and the low tone under everything to the tonic of rules.
   private func tune(_ rules: ScoreRules) {
     sound.load(rules)
-    sound.post([rules.drone.bed(at: sound.framesBegun(), seconds: 0.3, generation: 0)])
+    sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])
   }
 
   /// Posts what the interlude plays next.
   func carryOn() {
     guard interlude != nil else { return }
-    if interlude?.advance(sound) == false { return end() }
-    screen.replay?.soundNow = interlude?.position(sound)
+    if interlude?.advance(sound.port) == false { return end() }
+    screen.replay?.soundNow = interlude?.position(sound.port)
   }
 
   /// Takes a game to the review page, with the music it had for the one local human.

@@ -1,7 +1,7 @@
+import Interface
 import Composer
 import Records
 import ScoreModel
-import Screen
 import TicTacToe
 
 /// The music of one sign: the end of the shortest game that has it, found by the rules and not listed by hand.

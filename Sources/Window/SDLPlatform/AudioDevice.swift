@@ -22,7 +22,6 @@ package final class AudioDevice {
     /// Renders only as far as `allow` says; for scripts, on the disk driver, which has no clock.
     package var isGated = false
 
-    /// Makes the default options.
     package init() {}
   }
 

@@ -19,12 +19,10 @@ package final class SDLPlatform {
     package var height = 720
     /// Where the window was, `WIDTHxHEIGHT+X+Y`; used where a display is there.
     package var place = ""
-    /// Opens in full screen.
     package var isFullScreen = false
     /// A clock that a script moves; with one the loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
 
-    /// Makes the default options.
     package init() {}
   }
 
@@ -124,8 +122,8 @@ package final class SDLPlatform {
 
   /// Where the window is, `WIDTHxHEIGHT+X+Y`; nil in full screen, where it is nowhere of its own.
   package var place: String? {
-    let spread = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
-    guard SDL_GetWindowFlags(window) & spread == 0 else { return nil }
+    let filled = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
+    guard SDL_GetWindowFlags(window) & filled == 0 else { return nil }
     var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     SDL_GetWindowSize(window, &width, &height)
     SDL_GetWindowPosition(window, &x, &y)

@@ -4,12 +4,9 @@ package struct PixelRect: Sendable, Hashable {
   package var x: Int
   /// The top edge.
   package var y: Int
-  /// The width in pixels.
   package var width: Int
-  /// The height in pixels.
   package var height: Int
 
-  /// Makes a rectangle in device pixels.
   package init(x: Int, y: Int, width: Int, height: Int) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }

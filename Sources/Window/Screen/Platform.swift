@@ -9,15 +9,10 @@ package enum Key: Sendable, Hashable {
 
 /// The modifier keys held with a key.
 package struct KeyModifiers: OptionSet, Sendable, Hashable {
-  /// The mask.
   package let rawValue: UInt8
-  /// Makes the set with the given mask.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Either shift key.
   package static let shift = KeyModifiers(rawValue: 1)
-  /// Either control key.
   package static let control = KeyModifiers(rawValue: 2)
-  /// Either alt key.
   package static let alt = KeyModifiers(rawValue: 4)
 }
 
@@ -29,7 +24,6 @@ package enum InputEvent: Sendable, Hashable {
   case pointerDown(x: Double, y: Double, isTouch: Bool)
   /// The primary button or a finger went up.
   case pointerUp(x: Double, y: Double, isTouch: Bool)
-  /// The pointer left the window.
   case pointerLeft
   /// The wheel turned, in lines, up positive.
   case scrolled(lines: Double)
@@ -53,7 +47,6 @@ package enum InputEvent: Sendable, Hashable {
 package struct PlatformServices: Sendable {
   /// Monotonic seconds.
   package var now: @Sendable () -> Double = { 0 }
-  /// The text of the clipboard, if any.
   package var clipboard: @Sendable () -> String? = { nil }
   /// Puts text on the clipboard.
   package var setClipboard: @Sendable (String) -> Void = { _ in }
@@ -94,7 +87,6 @@ package struct PlatformServices: Sendable {
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }
   /// Takes a file for this process until it ends; false where another process has it.
   package var lockFile: @Sendable (_ path: String) -> Bool = { _ in true }
-  /// Deletes a file; false where that failed.
   package var deleteFile: @Sendable (_ path: String) -> Bool = { _ in false }
   /// The language of the system as its locale spells it.
   package var systemLanguage: @Sendable () -> String = { "" }
@@ -132,6 +124,5 @@ package protocol PlatformGame: AnyObject {
   /// Whether the game wants to end.
   var wantsToQuit: Bool { get }
 
-  /// The title of the window.
   var windowTitle: String { get }
 }

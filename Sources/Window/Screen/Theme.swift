@@ -2,7 +2,6 @@
 package struct Theme: Sendable, Hashable {
   /// The stable name, as settings and file names spell it.
   package var name: String
-  /// The paper.
   package var paper: Color
   /// Text and marks.
   package var ink: Color

@@ -1,3 +1,4 @@
+import Interface
 import Foundation
 import ScoreModel
 import Screen

@@ -1,3 +1,4 @@
+import Interface
 import Testing
 import TicTacToe
 
@@ -66,7 +67,7 @@ struct UseTests {
       screen.model.soundWaits = waits
       screen.model.online = online
       screen.handle([], at: 1)
-      return screen.stage.statusText().detail
+      return screen.context.statusText().detail
     }
     #expect(detail(waits: true).contains("first touch") && detail(waits: false).contains("watching"))
     online.isOffline = true

@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// What drawing costs, in milliseconds: the medians of many frames.

@@ -1,6 +1,5 @@
 /// A number that an animator may move; reading it gives its value at the animator's clock.
 package final class Motion {
-  /// The value now.
   package fileprivate(set) var value: Double {
     didSet { if value != oldValue { view?.moved() } }
   }
@@ -8,7 +7,6 @@ package final class Motion {
   /// The view that shows the number.
   unowned(unsafe) var view: View?
 
-  /// Makes a number at rest.
   package init(_ value: Double) { self.value = value }
 }
 

@@ -9,14 +9,12 @@ package protocol SettingValue: Equatable, Sendable {
 }
 
 extension Bool: SettingValue {
-  /// `yes` or `no`.
   package var settingText: String { self ? "yes" : "no" }
   /// Reads `yes` or `no`.
   package init?(settingText: String) {
     guard settingText == "yes" || settingText == "no" else { return nil }
     self = settingText == "yes"
   }
-  /// `yes or no`.
   package static var settingChoices: String { "yes or no" }
 }
 
@@ -28,7 +26,6 @@ extension Double: SettingValue {
     guard let value = Double(settingText), value.isFinite else { return nil }
     self = value
   }
-  /// `a number`.
   package static var settingChoices: String { "a number" }
 }
 
@@ -37,16 +34,13 @@ extension Int: SettingValue {
   package var settingText: String { description }
   /// Reads a decimal integer.
   package init?(settingText: String) { self.init(settingText) }
-  /// `a whole number`.
   package static var settingChoices: String { "a whole number" }
 }
 
 extension String: SettingValue {
   /// The text itself; line ends become spaces, because a setting is one line.
   package var settingText: String { String(map { $0.isNewline ? " " : $0 }) }
-  /// Takes any text.
   package init?(settingText: String) { self = settingText }
-  /// `text`.
   package static var settingChoices: String { "text" }
 }
 
@@ -55,7 +49,6 @@ extension SettingValue where Self: RawRepresentable, RawValue == String, Self: C
   package var settingText: String { rawValue }
   /// Reads the name of a case.
   package init?(settingText: String) { self.init(rawValue: settingText) }
-  /// The names of the cases.
   package static var settingChoices: String { allCases.map { $0.rawValue }.joined(separator: ", ") }
 }
 
@@ -86,7 +79,6 @@ package struct Setting<Value: SettingValue> {
     nonmutating set { store.set(key, to: limit(newValue)) }
   }
 
-  /// The setting itself.
   package var projectedValue: Setting<Value> { self }
 
   /// Whether the file, or the command line, says anything of it.

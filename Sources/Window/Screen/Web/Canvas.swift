@@ -40,7 +40,6 @@ final class Canvas {
     Commands.add(.rectangle, rect.x, rect.y, rect.width, rect.height)
   }
 
-  /// Fills a closed polygon.
   func fill(polygon points: some Sequence<Point>, _ color: Color) { fill(polygons: [Array(points)], color) }
 
   /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
@@ -55,14 +54,12 @@ final class Canvas {
     Commands.add(.fill)
   }
 
-  /// Fills a path.
   func fill(_ path: Path, _ color: Color) {
     setColor(color)
     add(path)
     Commands.add(.fill)
   }
 
-  /// Strokes a path.
   func stroke(_ path: Path, width: Double, _ color: Color, round: Bool = true) {
     setColor(color)
     add(path)

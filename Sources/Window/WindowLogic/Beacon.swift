@@ -1,10 +1,9 @@
-import Screen
+import Interface
 
 /// What a room on this network says of itself in a datagram to everybody: `alina 1 PORT CODE NAME`.
 ///
 /// A broadcast and not mDNS: it needs no daemon, and a room lives for minutes on one network.
 package struct Beacon: Sendable, Hashable {
-  /// The port all listen on.
   package static let port: UInt16 = 4665
   /// Seconds between two datagrams, and after which a room that is silent is gone.
   package static let (interval, lifetime) = (2.0, 7.0)
@@ -16,10 +15,8 @@ package struct Beacon: Sendable, Hashable {
   /// Who waits.
   package var name: String
 
-  /// Describes a room.
   package init(port: Int, code: String, name: String) { (self.port, self.code, self.name) = (port, code, name) }
 
-  /// The datagram.
   package var bytes: [UInt8] { Array("alina 1 \(port) \(code) \(name)".utf8) }
 
   /// Reads a datagram; nil for anything else, of which a network is full.

@@ -25,7 +25,6 @@ package struct NetworkModel: Sendable, Hashable {
     /// Who plays, as one line.
     package var title: String
 
-    /// Makes an entry.
     package init(id: String, title: String) {
       (self.id, self.title) = (id, title)
     }
@@ -40,7 +39,6 @@ package struct NetworkModel: Sendable, Hashable {
     /// Who waits there.
     package var name: String
 
-    /// Describes a room.
     package init(address: String, code: String, name: String) {
       (self.address, self.code, self.name) = (address, code, name)
     }
@@ -48,14 +46,12 @@ package struct NetworkModel: Sendable, Hashable {
 
   /// Who the server takes this player for.
   package struct You: Sendable, Hashable {
-    /// The name.
     package var name: String
     /// The rating, rounded.
     package var rating: Int
     /// Whether the name is a guest's, who has no rating to keep.
     package var isGuest: Bool
 
-    /// Makes a player.
     package init(name: String, rating: Int, isGuest: Bool) {
       (self.name, self.rating, self.isGuest) = (name, rating, isGuest)
     }
@@ -74,7 +70,6 @@ package struct NetworkModel: Sendable, Hashable {
   /// Where others reach the server that runs on this machine, if one does.
   package var hostAddress: String?
 
-  /// Makes the state of a connection.
   package init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
     (self.phase, self.message, self.you, self.matches) = (phase, message, you, matches)
   }
@@ -83,20 +78,20 @@ package struct NetworkModel: Sendable, Hashable {
 /// What the board page shows of a match played, or watched, over the network.
 package struct OnlineModel: Sendable, Hashable {
   /// How far something is that both must want.
-  package enum Wish: Sendable, Hashable {
+  package enum Proposal: Sendable, Hashable {
     case nobody, mine, theirs
   }
 
   /// The side played here; `nil` for a spectator.
   package var you: Player?
   /// Who has offered a draw.
-  package var draw = Wish.nobody
+  package var draw = Proposal.nobody
   /// Whether a draw may still be offered.
   package var mayOfferDraw = false
   /// Whether the match may still be given up without a result.
   package var mayAbort = false
   /// Who wants a rematch.
-  package var rematch = Wish.nobody
+  package var rematch = Proposal.nobody
   /// Whether the own connection is lost.
   package var isOffline = false
   /// Whether the opponent is away.
@@ -119,11 +114,10 @@ package struct OnlineModel: Sendable, Hashable {
   private var ratingBefore: Int?
   private var ratingAfter: Int?
 
-  /// Makes the state of a match.
   package init(you: Player?) { self.you = you }
 
   /// The same but for seconds that run down: what is worth saying aloud.
-  var withoutCountdown: OnlineModel {
+  package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }
     model.firstMoveIn = nil
@@ -135,12 +129,9 @@ package struct OnlineModel: Sendable, Hashable {
 package struct TalkModel: Sendable, Hashable {
   /// One thing said.
   package struct Line: Sendable, Hashable {
-    /// Who said it.
     package var name: String
-    /// What was said.
     package var text: String
 
-    /// Makes a line.
     package init(name: String, text: String) {
       (self.name, self.text) = (name, text)
     }
@@ -159,11 +150,21 @@ package struct TalkModel: Sendable, Hashable {
   /// The opponent's name.
   package var opponent = ""
 
-  /// Makes an empty talk.
   package init() {}
 }
 
 /// A small word for the opponent that needs no typing.
 package enum Emote: String, Sendable, Hashable, CaseIterable {
   case hi, gl, gg, thx, wow, oops
+
+  package var phrase: Phrase {
+    switch self {
+    case .hi: .emoteHi
+    case .gl: .emoteGl
+    case .gg: .emoteGg
+    case .thx: .emoteThx
+    case .wow: .emoteWow
+    case .oops: .emoteOops
+    }
+  }
 }

@@ -5,7 +5,6 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// The host's name or address.
   package var host: String
-  /// The port.
   package var port: Int
   /// Other nodes of the same server, tried when the first cannot be reached.
   package var others: [ServerAddress] = []

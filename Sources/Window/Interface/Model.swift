@@ -9,7 +9,6 @@ package enum Seat: Sendable, Hashable {
   case level(Int)
   /// The uniform random player.
   case random
-  /// The perfect player.
   case perfect
   /// The opponent that adapts its level to the games played so far.
   case adaptive
@@ -24,14 +23,11 @@ package enum Seat: Sendable, Hashable {
 
 /// What the player set up on the new-game scene.
 package struct GameSetup: Sendable, Hashable {
-  /// Who plays X.
   package var x: Seat
-  /// Who plays O.
   package var o: Seat
   /// Each side's time for the whole game in seconds; `nil` without clocks.
   package var clockSeconds: Int?
 
-  /// Makes a set-up.
   package init(x: Seat, o: Seat, clockSeconds: Int? = nil) {
     (self.x, self.o, self.clockSeconds) = (x, o, clockSeconds)
   }
@@ -102,20 +98,16 @@ package struct BoardModel: Sendable, Hashable {
 
   /// A number for either side.
   package struct Numbers: Sendable, Hashable {
-    /// X's.
     package var x: Int
-    /// O's.
     package var o: Int
 
-    /// Makes a pair of numbers.
     package init(x: Int = 0, o: Int = 0) {
       (self.x, self.o) = (x, o)
     }
   }
 
-  /// Makes the model of an empty board.
   package init() {}
 
   /// Whether a mark may be made in a cell now.
-  func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
+  package func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
 }
