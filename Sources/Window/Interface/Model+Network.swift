@@ -4,9 +4,7 @@ import TicTacToe
 package struct NetworkModel: Sendable, Hashable {
   /// The steps of a connection.
   package enum Phase: Sendable, Hashable {
-    /// Not connected.
     case offline
-    /// Looking for the server.
     case connecting
     /// In the lobby, free to choose.
     case lobby
@@ -20,7 +18,6 @@ package struct NetworkModel: Sendable, Hashable {
 
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
-    /// The match's id.
     package var id: String
     /// Who plays, as one line.
     package var title: String
@@ -34,7 +31,6 @@ package struct NetworkModel: Sendable, Hashable {
   package struct Nearby: Sendable, Hashable {
     /// The server, `HOST:PORT`.
     package var address: String
-    /// The room's code.
     package var code: String
     /// Who waits there.
     package var name: String
@@ -47,7 +43,6 @@ package struct NetworkModel: Sendable, Hashable {
   /// Who the server takes this player for.
   package struct You: Sendable, Hashable {
     package var name: String
-    /// The rating, rounded.
     package var rating: Int
     /// Whether the name is a guest's, who has no rating to keep.
     package var isGuest: Bool
@@ -57,13 +52,11 @@ package struct NetworkModel: Sendable, Hashable {
     }
   }
 
-  /// Where the connection stands.
   package var phase: Phase
   /// What went wrong last, in one line.
   package var message: String?
   /// Who this player is there, once known.
   package var you: You?
-  /// Matches to watch.
   package var matches: [Match]
   /// Rooms of others on this network.
   package var nearby: [Nearby] = []
@@ -84,13 +77,10 @@ package struct OnlineModel: Sendable, Hashable {
 
   /// The side played here; `nil` for a spectator.
   package var you: Player?
-  /// Who has offered a draw.
   package var draw = Proposal.nobody
-  /// Whether a draw may still be offered.
   package var mayOfferDraw = false
   /// Whether the match may still be given up without a result.
   package var mayAbort = false
-  /// Who wants a rematch.
   package var rematch = Proposal.nobody
   /// Whether the own connection is lost.
   package var isOffline = false
@@ -145,9 +135,7 @@ package struct TalkModel: Sendable, Hashable {
   package var unread = 0
   /// Whether this player wants to hear nothing.
   package var isMuted = false
-  /// Whether the opponent is blocked.
   package var isBlocked = false
-  /// The opponent's name.
   package var opponent = ""
 
   package init() {}

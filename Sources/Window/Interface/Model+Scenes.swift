@@ -41,11 +41,8 @@ package struct GameEntry: Sendable, Hashable {
 
 /// Wins, draws and losses of the player.
 package struct Tally: Sendable, Hashable {
-  /// Games won.
   package var wins: Int
-  /// Games drawn.
   package var draws: Int
-  /// Games lost.
   package var losses: Int
 
   package init(wins: Int = 0, draws: Int = 0, losses: Int = 0) {
@@ -101,7 +98,6 @@ package struct ReplayModel: Sendable, Hashable {
   package var game: Game
   /// Who played when, as one line.
   package var title: String
-  /// The bars of its music, if known.
   package var bars: [Bar]
   package var scale: Scale
   /// Where its music sounds now, in the time of its bars; `nil` while it rests.
@@ -112,4 +108,26 @@ package struct ReplayModel: Sendable, Hashable {
   ) {
     (self.game, self.title, self.bars, self.scale, self.soundNow) = (game, title, bars, scale, soundNow)
   }
+}
+
+/// What the pages show beside the board.
+package struct PagesModel: Sendable, Hashable {
+  /// The levels as the new-game page introduces them.
+  package var levels: [LevelCard] = []
+  /// Who can be played against, in the order of the new-game page; two people and the six levels unless told otherwise.
+  package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
+  /// Who was last chosen to play against, for a new game after one without the player.
+  package var chosenOpponent = Seat.level(3)
+  /// The score rules that can be chosen, by name.
+  package var scoreRules: [String] = []
+  /// The saved games of the list, newest first.
+  package var games: [GameEntry] = []
+  package var statistics = StatisticsModel()
+  package var network = NetworkModel()
+  /// What is said beside the match over the network.
+  package var talk = TalkModel()
+  /// The game of the review page; `nil` reviews the game on the board.
+  package var replay: ReplayModel?
+
+  package init() {}
 }

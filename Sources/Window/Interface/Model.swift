@@ -7,7 +7,6 @@ package enum Seat: Sendable, Hashable {
   case human
   /// Level 1–6 of the built-in opponents.
   case level(Int)
-  /// The uniform random player.
   case random
   case perfect
   /// The opponent that adapts its level to the games played so far.
@@ -61,13 +60,10 @@ package struct Tonality: Sendable, Hashable {
 
 /// Everything the board scene shows, as a value; the executable fills it from the session.
 package struct BoardModel: Sendable, Hashable {
-  /// The game as played so far.
   package var game = Game()
-  /// Who plays which side.
   package var setup = GameSetup(x: .human, o: .level(3))
   /// Whether a mark may be made here now (a local human's turn).
   package var acceptsMove = true
-  /// Whether an opponent is thinking.
   package var isThinking = false
   /// The bars of the game so far, for the strip.
   package var bars: [Bar] = []
@@ -75,7 +71,6 @@ package struct BoardModel: Sendable, Hashable {
   package var soundNow: Tick = .zero
   /// The key of the score and the pitches of the cells.
   package var tonality = Tonality.standard
-  /// Whether the sound is muted.
   package var isMuted = false
   /// The time left on each side's clock in milliseconds, where clocks are used.
   package var clocks: Numbers?

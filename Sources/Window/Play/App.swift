@@ -15,10 +15,8 @@ package final class App: PlatformGame {
   let machine: Machine
   let session: GameSession
   package let screen: RootScreen
-  /// The games that are kept.
   package let library: Library
   let music: Music
-  /// Games as files and text.
   package let files: Files
   private var knobs: Knobs?
   private var state: WindowState
@@ -80,7 +78,6 @@ package final class App: PlatformGame {
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
 
-  /// Shows a line for a while.
   package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
   /// Looks for a server that the command line, an address or the last sitting names.
@@ -149,7 +146,6 @@ package final class App: PlatformGame {
     now + min(music.isPlaying ? App.interludeInterval : App.lookInterval, session.wake ?? .infinity)
   }
 
-  /// Draws what has changed; returns it.
   package func draw(into surface: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     screen.draw(into: surface, isNew: isNew, at: now)
   }
@@ -283,7 +279,7 @@ package final class App: PlatformGame {
     screen.model = model
     var network = state.network
     (network.hostAddress, network.nearby) = (near.own, near.rooms)
-    (screen.network, screen.talk) = (network, state.talk)
-    screen.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
+    (screen.pages.network, screen.pages.talk) = (network, state.talk)
+    screen.pages.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
   }
 }

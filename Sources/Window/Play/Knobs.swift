@@ -127,9 +127,9 @@ package enum Pages {
 
   /// Fills the pages with what does not change.
   static func fill(_ screen: RootScreen, _ rules: RuleShelf) {
-    screen.scoreRules = rules.names
-    screen.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
-    screen.levels = Level.all.map {
+    screen.pages.scoreRules = rules.names
+    screen.pages.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
+    screen.pages.levels = Level.all.map {
       LevelCard(
         number: $0.number, character: $0.character, manner: $0.manner,
         odds: $0.summary.split(separator: "\n").dropFirst().map(String.init))

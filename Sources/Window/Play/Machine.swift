@@ -12,7 +12,6 @@ import TicTacToe
 /// The sound as functions: of an engine in this process, or of one that runs elsewhere.
 package struct SoundOutput {
   package let port: SoundPort
-  /// Sets the loudness of everything.
   package var setVolume: (_ decibels: Double) -> Void = { _ in }
   /// Sets the level of previews; `nil` is silence.
   package var setPreviewLevel: (_ decibels: Double?) -> Void = { _ in }
@@ -22,9 +21,7 @@ package struct SoundOutput {
   package var setMuted: (Bool) -> Void = { _ in }
   /// Says that nobody hears anything for now: it need not be computed.
   package var setUnheard: (Bool) -> Void = { _ in }
-  /// Tunes the instrument.
   package var setTuning: (_ a4: Double) -> Void = { _ in }
-  /// Takes the instrument of score rules.
   package var load: (ScoreRules) -> Void = { _ in }
   /// Plays on the sampled grand, or on the modal piano; `nil` where there is no grand.
   package var setGrand: ((Bool) -> Void)?
@@ -41,7 +38,6 @@ package enum SoundState: Sendable, Hashable {
   case none
   /// What plays it is not there, as in an old browser.
   case impossible
-  /// The device has gone.
   case lost
 }
 
@@ -67,7 +63,6 @@ package struct RuleShelf {
   package var names: [String] = []
   /// The file of a name, where it is one that may change.
   package var path: (_ name: String) -> String? = { _ in nil }
-  /// Reads rules by their name.
   package var load: (_ name: String) throws(Refusal) -> Loaded
 
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { self.load = load }
@@ -75,13 +70,9 @@ package struct RuleShelf {
 
 /// A connection to a match server, as functions.
 package struct Connection {
-  /// What happened since the last call.
   package var poll: () -> [ClientEvent]
-  /// A match as it is known now.
   package var match: (MatchID) -> MatchView?
-  /// Asks something of the server.
   package var perform: (ClientModel.Command) -> Void
-  /// Says good bye and closes.
   package var disconnect: () -> Void
 
   package init(
@@ -126,7 +117,6 @@ package struct Machine {
       { _, _, _ in (nil, []) }
   /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
   package var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
-  /// Writes a picture of the window.
   package var takePicture: (_ path: String) -> Void = { _ in }
 
   package init(

@@ -25,7 +25,6 @@ final class Music {
     (self.sound, self.session, self.screen) = (sound, session, screen)
   }
 
-  /// Answers the intents about music.
   func answer(_ intent: Intent) {
     switch intent {
     case .replay(let ply?): playReplay(from: ply)
@@ -54,7 +53,7 @@ final class Music {
   private func end() {
     interlude = nil
     session.isResting = false
-    screen.replay?.soundNow = nil
+    screen.pages.replay?.soundNow = nil
     if isAway { tune(session.rulesInForce) }
     isAway = false
   }
@@ -69,7 +68,7 @@ final class Music {
   func carryOn() {
     guard interlude != nil else { return }
     if interlude?.advance(sound.port) == false { return end() }
-    screen.replay?.soundNow = interlude?.position(sound.port)
+    screen.pages.replay?.soundNow = interlude?.position(sound.port)
   }
 
   /// Takes a game to the review page, with the music it had for the one local human.
@@ -77,7 +76,7 @@ final class Music {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
     reviewed = (record, music)
-    screen.replay = ReplayModel(game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
+    screen.pages.replay = ReplayModel(game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
   /// Plays the music of the game under review from the bar of a ply.

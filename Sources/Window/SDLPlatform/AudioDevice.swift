@@ -27,7 +27,6 @@ package final class AudioDevice {
 
   /// What became of the device.
   package enum State: Sendable, Hashable {
-    /// A device plays.
     case playing(driver: String)
     /// Nothing is heard, on purpose.
     case off
@@ -164,7 +163,6 @@ package final class AudioDevice {
   /// Whether nobody hears what is played for now: once it has died away it costs nothing, and time goes on.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
-  /// Frames of one block.
   package var bufferFrames: Int { options.bufferFrames }
 
   /// What the callback has cost so far.
@@ -176,7 +174,6 @@ package final class AudioDevice {
 
   /// Time spent in the audio callback.
   package struct Cost: Sendable, Hashable {
-    /// Blocks rendered.
     package let calls: UInt64
     /// Nanoseconds in all of them.
     package let nanoseconds: UInt64

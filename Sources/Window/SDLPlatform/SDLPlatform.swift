@@ -7,7 +7,6 @@ import Screen
 package final class SDLPlatform {
   /// Why no window could be opened.
   package struct Failure: Error, CustomStringConvertible {
-    /// One line for the user.
     package let description: String
   }
 
@@ -51,7 +50,6 @@ package final class SDLPlatform {
   /// Pictures a second at most.
   private static let frameInterval = 1.0 / 60
 
-  /// Opens the window.
   package init(title: String, options: Options = Options()) throws(Failure) {
     SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
     // Touch comes as touch, not as a mouse as well; the compositor stays on behind our window.

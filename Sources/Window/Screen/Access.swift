@@ -20,7 +20,6 @@ extension RootScreen {
     package var state: String
     /// Where it is, in device pixels.
     package var place: PixelRect
-    /// The row of a cell, from 0.
     package var row: Int
     /// All of it in words, as it is said when the focus comes.
     package var words: String

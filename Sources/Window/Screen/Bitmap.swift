@@ -1,8 +1,6 @@
 /// A rectangle of device pixels, origin top left.
 package struct PixelRect: Sendable, Hashable {
-  /// The left edge.
   package var x: Int
-  /// The top edge.
   package var y: Int
   package var width: Int
   package var height: Int
@@ -19,9 +17,7 @@ package struct PixelRect: Sendable, Hashable {
 package struct Bitmap {
   /// The first visible pixel, `0x00RRGGBB`.
   package let pixels: UnsafeMutablePointer<UInt32>
-  /// The visible width in pixels.
   package let width: Int
-  /// The visible height in pixels.
   package let height: Int
   /// Pixels from one row to the next, the apron included.
   package let stride: Int

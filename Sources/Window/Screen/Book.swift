@@ -58,7 +58,7 @@ final class Book {
   func close() {
     guard pages.count > 1 else { return }
     scene.willClose()
-    if pages.removeLast().name == .review { context.replay = nil }
+    if pages.removeLast().name == .review { context.pages.replay = nil }
     relink()
     turned(focus: scene.initialFocus)
     context.say(scene.title)

@@ -18,7 +18,6 @@ package struct KeyModifiers: OptionSet, Sendable, Hashable {
 
 /// One input of the platform, in device pixels of the bitmap.
 package enum InputEvent: Sendable, Hashable {
-  /// The pointer moved (mouse or finger).
   case pointerMoved(x: Double, y: Double)
   /// The primary button or a finger went down.
   case pointerDown(x: Double, y: Double, isTouch: Bool)
@@ -33,13 +32,11 @@ package enum InputEvent: Sendable, Hashable {
   case text(String)
   /// An input method composes this at the caret; empty when it is done or has given up.
   case composing(String)
-  /// A file was dropped on the window.
   case dropped(path: String)
   /// The window gained or lost the focus.
   case focus(Bool)
   /// The window was hidden (minimised) or shown again.
   case visible(Bool)
-  /// The window asks to close.
   case closeRequested
 }
 
@@ -48,9 +45,7 @@ package struct PlatformServices: Sendable {
   /// Monotonic seconds.
   package var now: @Sendable () -> Double = { 0 }
   package var clipboard: @Sendable () -> String? = { nil }
-  /// Puts text on the clipboard.
   package var setClipboard: @Sendable (String) -> Void = { _ in }
-  /// Enters or leaves full screen.
   package var setFullScreen: @Sendable (Bool) -> Void = { _ in }
   /// Keeps the screen saver away while true.
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }

@@ -15,33 +15,18 @@ package final class RootScreen {
   }
 
   /// What the board shows; setting it is cheap, the page follows at the next `handle`, `nextFrame` or `draw`.
-  package var model: BoardModel {
-    get { pendingModel }
-    set { pendingModel = newValue }
-  }
+  package var model = BoardModel()
 
-  /// The levels as the new-game page introduces them.
-  package var levels: [LevelCard] {
-    get { context.levels }
-    set { context.levels = newValue }
-  }
-
-  /// Who can be played against, in the order of the new-game page; two people and the six levels unless told otherwise.
-  package var opponents: [Seat] {
-    get { context.opponents }
-    set { context.opponents = newValue }
-  }
-
-  /// Who was last chosen to play against, for a new game after one without the player.
-  package var chosenOpponent: Seat {
-    get { context.chosenOpponent }
-    set { context.chosenOpponent = newValue }
-  }
-
-  /// The score rules that can be chosen, by name.
-  package var scoreRules: [String] {
-    get { context.scoreRules }
-    set { context.scoreRules = newValue }
+  package var pages: PagesModel {
+    get { context.pages }
+    set {
+      let old = context.pages
+      guard newValue != old else { return }
+      context.pages = newValue
+      scene.contentChanged()
+      // Another game was opened over the one on the page.
+      if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { book.open(.review) }
+    }
   }
 
   package var pianos: (all: [PianoKind], playing: PianoKind) {
@@ -58,42 +43,6 @@ package final class RootScreen {
   /// A line of the string table in the player's language, with values in the places of its `%`.
   package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: context.language, values) }
 
-  /// The saved games of the list, newest first.
-  package var games: [GameEntry] {
-    get { context.games }
-    set { change(context.games, newValue) { context.games = $0 } }
-  }
-
-  /// The results of the statistics page.
-  package var statistics: StatisticsModel {
-    get { context.statistics }
-    set { change(context.statistics, newValue) { context.statistics = $0 } }
-  }
-
-  /// Where the connection stands.
-  package var network: NetworkModel {
-    get { context.network }
-    set { change(context.network, newValue) { context.network = $0 } }
-  }
-
-  /// What is said beside the match over the network.
-  package var talk: TalkModel {
-    get { context.talk }
-    set { change(context.talk, newValue) { context.talk = $0 } }
-  }
-
-  /// The game of the review page; `nil` reviews the game on the board.
-  package var replay: ReplayModel? {
-    get { context.replay }
-    set {
-      let old = context.replay
-      change(context.replay, newValue) { context.replay = $0 }
-      guard currentScene == .review, let newValue, newValue.game != old?.game else { return }
-      // Another game was opened over the one on the page.
-      book.open(.review)
-    }
-  }
-
   /// What the player has set; each property keeps itself.
   package var settings: Settings { context.settings }
 
@@ -103,7 +52,6 @@ package final class RootScreen {
   }
 
   let context: ViewContext
-  private var pendingModel = BoardModel()
   private var saidStatus = ""
   private let book: Book
   private var captured: View?
@@ -145,12 +93,6 @@ package final class RootScreen {
     settings.$fullScreen.observe { [context] isFull in if isFull || context.now > 0 { services.setFullScreen(isFull) } }
   }
 
-  private func change<Value: Equatable>(_ old: Value, _ value: Value, _ set: (Value) -> Void) {
-    guard old != value else { return }
-    set(value)
-    scene.contentChanged()
-  }
-
   // MARK: Settings
 
   private func applySettings() {
@@ -172,7 +114,6 @@ package final class RootScreen {
 
   // MARK: Pages
 
-  /// The page on top.
   package var currentScene: SceneName { book.name }
 
   /// Turns to a page; the board is always the first one.
@@ -183,10 +124,8 @@ package final class RootScreen {
   /// Before the first picture nobody knows how large the page is.
   var isMeasured: Bool { measuredFor != nil }
 
-  /// The first page.
   var boardScene: Scene { book.board }
 
-  /// The page on top, for tests.
   var topScene: Scene { scene }
 
   /// What a page shows is asked for as it opens, however it is opened.
@@ -194,7 +133,7 @@ package final class RootScreen {
     switch name {
     case .games: onIntent(.listGames)
     case .statistics: onIntent(.statistics)
-    case .review where context.replay == nil: onIntent(.review)
+    case .review where context.pages.replay == nil: onIntent(.review)
     default: break
     }
   }
@@ -228,14 +167,14 @@ package final class RootScreen {
   }
 
   private func applyModel() {
-    guard pendingModel != context.model else { return }
+    guard model != context.model else { return }
     let old = context.model
-    context.model = pendingModel
+    context.model = model
     // The key signature is drawn with the staff.
-    if pendingModel.tonality.scale != old.tonality.scale { context.staticIsStale = true }
+    if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
-    still.soundNow = pendingModel.soundNow
-    if still == pendingModel {
+    still.soundNow = model.soundNow
+    if still == model {
       for page in book.scenes { page.soundMoved() }
     } else {
       for page in book.scenes { page.modelChanged(from: old) }

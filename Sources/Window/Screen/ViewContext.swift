@@ -10,7 +10,6 @@ struct Metrics: Sendable, Hashable {
   let margin: Double
   /// Whether the page is broad enough for text beside the board.
   var isLandscape: Bool { bounds.width > bounds.height * 1.25 }
-  /// The thinnest line.
   let hairline: Double
   /// The least width and height of what can be pressed.
   let target: Double
@@ -40,19 +39,7 @@ final class ViewContext {
   var model = BoardModel()
   let services: PlatformServices
   let settings: Settings
-  var levels: [LevelCard] = []
-  /// Who can be played against, in the order of the new-game page.
-  var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// Who was last chosen to play against.
-  var chosenOpponent = Seat.level(3)
-  var games: [GameEntry] = []
-  var statistics = StatisticsModel()
-  var network = NetworkModel()
-  /// What is said beside the match.
-  var talk = TalkModel()
-  var replay: ReplayModel?
-  /// The score rules that can be chosen, by name.
-  var scoreRules: [String] = []
+  var pages = PagesModel()
   /// The pianos that can be chosen, and the one that plays.
   var pianos: [PianoKind] = [.modal]
   var piano = PianoKind.modal
@@ -76,7 +63,6 @@ final class ViewContext {
   var now = 0.0
   /// Whether the last input came from the keyboard, so that the focus must be seen.
   var showsFocus = false
-  /// The view under the pointer.
   unowned(unsafe) var hovered: View?
   unowned(unsafe) var focus: View?
   /// Whether a page is being opened.

@@ -9,7 +9,6 @@ import TicTacToe
 ///
 /// Belongs to one thread; opponents think on others. Time comes in through the sound port alone.
 package final class GameSession {
-  /// The game as played so far.
   package internal(set) var game = Game()
   package internal(set) var participants: Participants
   /// When opponents answer; may change at any time.
@@ -82,7 +81,6 @@ package final class GameSession {
   /// What records name the score rules by; set it with `rules`.
   package var rulesReference: Record.ScoreRules?
 
-  /// The bars of the running game.
   package var bars: [Bar] { Array(conductor.score) }
 
   /// Whether an opponent is to move and has not moved yet.

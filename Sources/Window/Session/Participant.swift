@@ -42,7 +42,6 @@ package struct Participants: Sendable {
     (self.x, self.o) = (x, o)
   }
 
-  /// Who plays a side.
   package subscript(player: Player) -> Participant { player == .x ? x : o }
 
   /// Whether the game is played, or watched, over a connection.

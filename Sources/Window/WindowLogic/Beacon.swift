@@ -8,9 +8,7 @@ package struct Beacon: Sendable, Hashable {
   /// Seconds between two datagrams, and after which a room that is silent is gone.
   package static let (interval, lifetime) = (2.0, 7.0)
 
-  /// The server's port.
   package var port: Int
-  /// The room's code.
   package var code: String
   /// Who waits.
   package var name: String
@@ -36,16 +34,13 @@ package struct Beacon: Sendable, Hashable {
 package struct Neighbours: Sendable {
   private var heard: [NetworkModel.Nearby: Double] = [:]
 
-  /// Nobody yet.
   package init() {}
 
-  /// Takes a datagram from a host.
   package mutating func hear(_ beacon: Beacon, from host: String, at now: Double) {
     guard heard.count < 32 else { return }
     heard[.init(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)] = now
   }
 
-  /// Who is there, in a steady order.
   package mutating func rooms(at now: Double) -> [NetworkModel.Nearby] {
     heard = heard.filter { now - $0.value < Beacon.lifetime }
     return heard.keys.sorted { ($0.name, $0.address, $0.code) < ($1.name, $1.address, $1.code) }

@@ -22,13 +22,11 @@ package enum Effect: Sendable, Hashable {
   /// The other side, or the server, is away or back.
   case away(Bool)
   case connect(ServerAddress)
-  /// End the connection.
   case hangUp
   /// Serve on this machine for whoever is near, and connect to it.
   case host
   /// Give away the page's address with so much behind it.
   case share(String)
-  /// Tell the server.
   case command(ClientModel.Command)
   /// Turn to a page, or do on the page what the screen does by itself.
   case show(SceneName), screen(Intent)

@@ -44,7 +44,6 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     port = number
   }
 
-  /// As people write it.
   package var description: String {
     let first = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return ([first] + others.map { $0.description }).joined(separator: ",")

@@ -10,7 +10,6 @@ import TicTacToe
 package struct WindowState: Sendable {
   /// Whose game is on the board.
   package enum Mode: Sendable, Hashable {
-    /// A game of this machine.
     case local
     /// Two opponents compose without end.
     case listening
@@ -40,13 +39,11 @@ package struct WindowState: Sendable {
     case network(ClientEvent, MatchView?)
     /// Another page is on top.
     case turned(SceneName)
-    /// Time passes.
     case tick
   }
 
   /// What the session says of the game on the board.
   package struct Board: Sendable, Hashable {
-    /// The game as played so far.
     package var game: Game
     /// Whether a local person may mark a cell.
     package var acceptsMove: Bool
@@ -79,18 +76,15 @@ package struct WindowState: Sendable {
     package init() {}
   }
 
-  /// Whose game is on the board.
   package internal(set) var mode = Mode.local
   package internal(set) var setup: GameSetup
   /// How the connection stands.
   package internal(set) var link = Link.none
-  /// What the network page shows.
   package internal(set) var network = NetworkModel()
   /// What is said beside the match.
   package internal(set) var talk = TalkModel()
   /// Games won by the two who play, by the name of the side they have now, since they sat down.
   package internal(set) var score = BoardModel.Numbers()
-  /// What the player has set.
   package var preferences = Preferences()
   package internal(set) var page = SceneName.board
 
@@ -99,7 +93,6 @@ package struct WindowState: Sendable {
   var address = ""
   /// Whether that server is this window's own.
   var isHosting = false
-  /// The matches the server has told of.
   var views: [MatchID: MatchView] = [:]
   /// The match, or room, that is waited for.
   var awaited: MatchID?
@@ -278,7 +271,6 @@ package struct WindowState: Sendable {
     return isSecond
   }
 
-  /// A new game of this machine.
   private mutating func begin(_ next: GameSetup, from start: Position = .start) -> [Effect] {
     if next != setup || mode != .local { score = .init() }
     mode = .local

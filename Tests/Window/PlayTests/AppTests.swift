@@ -113,7 +113,8 @@ struct AppTests {
     bench.pass(app, 1)
     #expect(app.screen.model.game.isOver)
     app.want(.statistics)
-    #expect(app.screen.statistics.asX.wins == 1 && app.screen.statistics.opponents.map { $0.name } == ["Ida"])
+    #expect(
+      app.screen.pages.statistics.asX.wins == 1 && app.screen.pages.statistics.opponents.map { $0.name } == ["Ida"])
   }
 
   @Test("what a disk refuses is told once, and written when it can be")

@@ -8,7 +8,7 @@ import TicTacToe
 struct FieldTests {
   private func screen(_ network: NetworkModel = NetworkModel(phase: .offline)) -> RootScreen {
     let screen = Samples.screen()
-    screen.network = network
+    screen.pages.network = network
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.show(.network)
     return screen
@@ -91,7 +91,7 @@ struct FieldTests {
   @Test("the space that opens the page is not written into its field")
   func openingSpace() {
     let screen = Samples.screen()
-    screen.network = NetworkModel(phase: .offline)
+    screen.pages.network = NetworkModel(phase: .offline)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.show(.contents)
     let row = (screen.topScene as? PageScene)?.column.rows.first { $0.spoken == screen.text(.network) }
@@ -107,11 +107,11 @@ struct FieldTests {
     let screen = screen(NetworkModel(phase: .lobby))
     let code = (screen.topScene as? PageScene)?.column.rows.first { $0 is FieldRow }
     screen.context.moveFocus(to: code)
-    screen.network.matches = [.init(id: "a", title: "Ida – Jan"), .init(id: "b", title: "Ada – Bo")]
+    screen.pages.network.matches = [.init(id: "a", title: "Ida – Jan"), .init(id: "b", title: "Ada – Bo")]
     screen.handle([], at: 2)
     #expect(screen.context.focus === code)
     screen.context.moveFocus(to: (screen.topScene as? PageScene)?.column.rows.last)
-    screen.network.matches = [.init(id: "b", title: "Ada – Bo"), .init(id: "c", title: "Uta – Eva")]
+    screen.pages.network.matches = [.init(id: "b", title: "Ada – Bo"), .init(id: "c", title: "Uta – Eva")]
     screen.handle([], at: 3)
     #expect(screen.context.focus?.spoken == "Ada – Bo")
   }
@@ -125,7 +125,7 @@ struct FieldTests {
       for after in phases {
         let screen = screen(NetworkModel(phase: before))
         screen.handle([], at: 1)
-        screen.network.phase = after
+        screen.pages.network.phase = after
         #expect(screen.topScene.focusOrder.contains { $0 === screen.context.focus }, "\(before) to \(after)")
       }
     }

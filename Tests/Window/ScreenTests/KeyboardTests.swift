@@ -96,7 +96,7 @@ struct KeyboardTests {
     let screen = Samples.screen()
     let log = IntentLog()
     log.attach(to: screen)
-    screen.network = NetworkModel(phase: .offline)
+    screen.pages.network = NetworkModel(phase: .offline)
     screen.show(.network)
     #expect(screen.context.focus is FieldRow)
     for letter in "mnh.no:9" {
@@ -165,11 +165,11 @@ struct KeyboardTests {
     let screen = Samples.screen()
     screen.onSpeak = { spoken.append($0) }
     screen.show(.network)
-    screen.network = NetworkModel(phase: .room(code: "SPYQXY"))
+    screen.pages.network = NetworkModel(phase: .room(code: "SPYQXY"))
     screen.handle([], at: 1)
-    screen.network.hostAddress = "192.0.2.2:4664"
+    screen.pages.network.hostAddress = "192.0.2.2:4664"
     screen.handle([], at: 2)
-    screen.network = NetworkModel(phase: .queued(bots: 0))
+    screen.pages.network = NetworkModel(phase: .queued(bots: 0))
     screen.handle([], at: 3)
     #expect(spoken.filter { $0.contains("S P Y Q X Y") }.count == 1)
     #expect(spoken.last == screen.text(.queued))

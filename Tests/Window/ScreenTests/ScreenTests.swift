@@ -99,17 +99,17 @@ struct PhraseTests {
     let screen = Samples.screen()
     _ = screen.png(width: 640, height: 480, at: 0)
     let first = Samples.game([4, 1, 0, 8, 6, 2, 3])
-    screen.replay = ReplayModel(game: first, title: "one")
+    screen.pages.replay = ReplayModel(game: first, title: "one")
     screen.show(.review)
     let page = screen.topScene
-    screen.replay = ReplayModel(game: first, title: "one", bars: Samples.bars(for: first))
+    screen.pages.replay = ReplayModel(game: first, title: "one", bars: Samples.bars(for: first))
     #expect(screen.topScene === page)
-    screen.replay = ReplayModel(game: Samples.game([0, 1]), title: "two")
+    screen.pages.replay = ReplayModel(game: Samples.game([0, 1]), title: "two")
     #expect(screen.topScene !== page)
     #expect(screen.currentScene == .review)
     screen.handle([.key(.escape, [], isRepeat: false)], at: 1)
     #expect(screen.currentScene == .board)
-    #expect(screen.replay == nil)
+    #expect(screen.pages.replay == nil)
   }
 
   @Test("the staff of the review page is in the key of its own game")
@@ -121,7 +121,7 @@ struct PhraseTests {
       _ = screen.png(width: 640, height: 480, at: 0)
       screen.model = Samples.model([4, 0])
       screen.model.tonality.scale = running
-      screen.replay = ReplayModel(game: game, title: "one", bars: Samples.bars(for: game), scale: reviewed)
+      screen.pages.replay = ReplayModel(game: game, title: "one", bars: Samples.bars(for: game), scale: reviewed)
       screen.show(.review)
       return screen.png(width: 640, height: 480, at: 9)
     }

@@ -110,7 +110,6 @@ final class Canvas {
     cairo_stroke(context)
   }
 
-  /// Strokes a straight line.
   func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
     setColor(color)
     cairo_new_path(context)

@@ -4,7 +4,6 @@ package final class Motion {
     didSet { if value != oldValue { view?.moved() } }
   }
 
-  /// The view that shows the number.
   unowned(unsafe) var view: View?
 
   package init(_ value: Double) { self.value = value }
@@ -52,7 +51,6 @@ package final class Animator {
   private var runs: [Run] = []
   private var nextID = 0
 
-  /// Makes an animator whose clock stands at 0.
   package init() {}
 
   /// Starts an animation at the clock; `completion` is told whether it ran to its end undisturbed.

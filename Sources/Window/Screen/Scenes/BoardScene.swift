@@ -181,7 +181,7 @@ final class BoardScene: Scene {
   private func refreshButtons() -> Bool {
     let before = buttons.map { $0.isHidden ? "" : $0.title }
     let wereHidden = buttons.map { $0.isHidden }
-    for (button, control) in zip(buttons, context.model.footControls(unread: context.talk.unread)) {
+    for (button, control) in zip(buttons, context.model.footControls(unread: context.pages.talk.unread)) {
       button.title = context.text(control.phrase) + (control.count > 0 ? " (\(control.count))" : "")
       button.poem = control.poem.map(context.text)
       button.intent = control.intent
@@ -287,7 +287,7 @@ extension ViewContext {
   func name(of seat: Seat) -> String {
     switch seat {
     case .human: text(model.setup.x == .human && model.setup.o == .human ? .person : .you)
-    case .level(let n): levels.first { $0.number == n }?.character ?? "\(text(.level)) \(n)"
+    case .level(let n): pages.levels.first { $0.number == n }?.character ?? "\(text(.level)) \(n)"
     case .random: text(.random)
     case .perfect: text(.perfect)
     case .adaptive: text(.adaptive)

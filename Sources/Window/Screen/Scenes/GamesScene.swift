@@ -14,8 +14,7 @@ final class GamesScene: PageScene {
   override init(context: ViewContext) {
     field = FieldRow(
       context: context, caption: context.text(.pathField), text: "", limit: 4096, intent: Intent.openGame(path:))
-    empty = TextRow(context: context, context.text(.noGames))
-    empty.isItalic = true
+    empty = TextRow(context: context, context.text(.noGames), italic: true)
     pieces = ContentsRow(context: context, title: context.text(.openPieces), key: "", intent: .openPieces)
     super.init(context: context)
     column.isCentered = false
@@ -29,7 +28,7 @@ final class GamesScene: PageScene {
   }
 
   private func fill() {
-    let rows: [PageRow] = context.games.map { GameRow(context: context, entry: $0) }
+    let rows: [PageRow] = context.pages.games.map { GameRow(context: context, entry: $0) }
     // A browser has neither paths nor folders.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + [pieces])
@@ -37,7 +36,7 @@ final class GamesScene: PageScene {
 
   override func contentChanged() {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
-    guard shown != context.games else { return }
+    guard shown != context.pages.games else { return }
     let hadFocus = context.focus is GameRow
     fill()
     column.layout()

@@ -8,18 +8,10 @@ final class HelpScene: PageScene {
 
   override init(context: ViewContext) {
     super.init(context: context)
-    let intro = TextRow(context: context, context.text(.helpIntro))
-    intro.isFaint = false
-    intro.gapAfter = 0.8
-    let note = TextRow(context: context, context.text(.helpSigns))
-    note.isItalic = true
-    note.gapAfter = 0.4
-    let keysHead = TextRow(context: context, context.text(.helpKeys))
-    keysHead.isFaint = false
-    keysHead.size = 1.4
-    keysHead.gapAfter = 0.3
-    let keys = TextRow(context: context, context.text(.helpKeysText))
-    keys.isFaint = false
+    let intro = TextRow(context: context, context.text(.helpIntro), faint: false, gap: 0.8)
+    let note = TextRow(context: context, context.text(.helpSigns), italic: true, gap: 0.4)
+    let keysHead = TextRow(context: context, context.text(.helpKeys), faint: false, size: 1.4, gap: 0.3)
+    let keys = TextRow(context: context, context.text(.helpKeysText), faint: false)
     let signs: [PageRow] = MusicSign.allCases.compactMap { sign in
       let name = sign.rawValue.prefix(1).uppercased() + sign.rawValue.dropFirst()
       guard let title = Phrase(rawValue: "sign" + name), let what = Phrase(rawValue: "what" + name) else { return nil }

@@ -13,7 +13,7 @@ final class NetworkScene: PageScene {
 
   override var title: String { context.text(.network) }
   override var initialFocus: View? {
-    context.network.phase == .offline && !context.services.isPage ? address : focusOrder.first
+    context.pages.network.phase == .offline && !context.services.isPage ? address : focusOrder.first
   }
 
   override init(context: ViewContext) {
@@ -50,18 +50,12 @@ final class NetworkScene: PageScene {
     fill()
   }
 
-  private func line(_ phrase: Phrase, italic: Bool = true, size: Double = 1) -> TextRow {
-    let row = TextRow(context: context, context.text(phrase))
-    row.isItalic = italic
-    row.size = size
-    return row
-  }
+  private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
 
   private func fill() {
     var rows: [PageRow] = []
-    let network = context.network
-    let message = network.message.map { TextRow(context: context, $0) }
-    message?.isFaint = false
+    let network = context.pages.network
+    let message = network.message.map { TextRow(context: context, $0, faint: false) }
     if let message { rows.append(message) }
     switch network.phase {
     case .offline:
@@ -81,9 +75,10 @@ final class NetworkScene: PageScene {
     case .lobby:
       if let you = network.you {
         let rating = you.isGuest ? context.text(.guest) : "\(you.rating)"
-        let row = TextRow(context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).")
-        row.isItalic = true
-        rows.append(row)
+        rows.append(
+          TextRow(
+            context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true)
+        )
       }
       rows.append(clock)
       // Guests have no rating to play for.
@@ -106,18 +101,14 @@ final class NetworkScene: PageScene {
     case .queued: rows.append(line(.queued))
     case .room(let code):
       rows.append(line(.roomIs))
-      let big = TextRow(context: context, code)
-      big.size = 3
-      (big.isFaint, big.isLining) = (false, true)
+      let big = TextRow(context: context, code, faint: false, lining: true, size: 3)
       big.alignment = .center
       rows.append(big)
       var words: [(title: String, intent: Intent, poem: String?)] = [(context.text(.copy), .copyText(code), nil)]
       if context.services.share != nil { words.append((context.text(.share), .shareRoom(code: code), nil)) }
       rows.append(WordsRow(context: context, words))
       if let host = network.hostAddress {
-        let row = TextRow(context: context, context.text(.hostIs) + " " + host)
-        row.isLining = true
-        rows.append(row)
+        rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
       }
     case .playing: rows.append(line(.inMatch))
     }
@@ -143,8 +134,8 @@ final class NetworkScene: PageScene {
 
   /// What whoever does not see the page must know: what went wrong, else what is waited for, and the code to tell.
   private var news: String? {
-    if let message = context.network.message { return message }
-    switch context.network.phase {
+    if let message = context.pages.network.message { return message }
+    switch context.pages.network.phase {
     // Letter by letter: a code is no word.
     case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
     case .queued: return context.text(.queued)
@@ -185,7 +176,7 @@ final class NetworkScene: PageScene {
       return text.isEmpty && !wanted.isEmpty && send(.connect(address: wanted))
     case .joinRoom(""): return !code.text.isEmpty && send(.joinRoom(code: code.text))
     case .registerName(""):
-      return send(.registerName(name.text.isEmpty ? context.network.you?.name ?? "" : name.text))
+      return send(.registerName(name.text.isEmpty ? context.pages.network.you?.name ?? "" : name.text))
     default: return false
     }
   }

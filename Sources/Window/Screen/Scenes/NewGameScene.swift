@@ -17,16 +17,16 @@ final class NewGameScene: PageScene {
   override var initialFocus: View? { begin }
 
   override init(context: ViewContext) {
-    seats = context.opponents
+    seats = context.pages.opponents
     let names = seats.map { $0 == .human ? context.text(.person) : context.name(of: $0) }
     let setup = context.model.setup
     // Who only listens has chosen nobody.
-    let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : context.chosenOpponent
+    let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : context.pages.chosenOpponent
     let bothHuman = setup.x == .human && setup.o == .human
     opponent = ChoiceRow(
       context: context, caption: context.text(.against), options: names,
       selected: seats.firstIndex(of: other) ?? min(3, seats.count - 1))
-    manner = TextRow(context: context, "")
+    manner = TextRow(context: context, "", italic: true)
     side = ChoiceRow(
       context: context, caption: context.text(.youPlay), options: [context.text(.playX), context.text(.playO)],
       selected: setup.o == .human && !bothHuman ? 1 : 0)
@@ -41,7 +41,6 @@ final class NewGameScene: PageScene {
       selected: ruleNames.firstIndex(of: context.settings.scoreRules) ?? 0)
     begin = TextButton(context: context, title: context.text(.start), intent: .newGame(setup))
     super.init(context: context)
-    manner.isItalic = true
     opponent.gapAfter = 0.4
     column.set([opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
     begin.size = 1.2
@@ -68,7 +67,7 @@ final class NewGameScene: PageScene {
     case .adaptive: return context.text(.adaptiveManner)
     case .menace: return context.text(.menaceManner)
     case .level(let n):
-      guard let card = context.levels.first(where: { $0.number == n }) else { return "" }
+      guard let card = context.pages.levels.first(where: { $0.number == n }) else { return "" }
       // The executable speaks English; the table knows the same words in the other languages.
       let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
       let words = known.map(context.text) ?? card.manner

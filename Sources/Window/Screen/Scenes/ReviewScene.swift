@@ -23,7 +23,7 @@ final class ReviewScene: Scene {
 
   override init(context: ViewContext) {
     let replay =
-      context.replay
+      context.pages.replay
       ?? ReplayModel(
         game: context.model.game, title: "", bars: context.model.bars, scale: context.model.tonality.scale)
     self.replay = replay
@@ -33,17 +33,11 @@ final class ReviewScene: Scene {
     staff = StaffView(context: context)
     scrubber = ScrubberView(context: context, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
     notes = ScrollView(context: context)
-    comment = TextRow(context: context, "")
-    summary = TextRow(context: context, "")
+    comment = TextRow(context: context, "", faint: false, lining: true, size: 1.15, gap: 0.5)
+    summary = TextRow(context: context, "", italic: true, lining: true)
     super.init(context: context)
-    staff.source = { [unowned(unsafe) self] in (self.replay.bars, context.replay?.soundNow ?? restingMoment) }
+    staff.source = { [unowned(unsafe) self] in (self.replay.bars, context.pages.replay?.soundNow ?? restingMoment) }
     staff.key = { [unowned(unsafe) self] in self.replay.scale }
-    comment.isFaint = false
-    comment.isLining = true
-    summary.isLining = true
-    comment.size = 1.15
-    summary.isItalic = true
-    comment.gapAfter = 0.5
     notes.isCentered = false
     notes.set([comment, summary])
     for view in [board, scrubber, notes, staff] as [View] { add(view) }
@@ -193,7 +187,7 @@ final class ReviewScene: Scene {
 
   /// The music has moved on: the board follows it.
   override func contentChanged() {
-    if let next = context.replay, next.game == replay.game, next.bars != replay.bars {
+    if let next = context.pages.replay, next.game == replay.game, next.bars != replay.bars {
       let wasEmpty = replay.bars.isEmpty
       replay.bars = next.bars
       if wasEmpty {
@@ -201,7 +195,7 @@ final class ReviewScene: Scene {
         context.staticIsStale = true
       }
     }
-    let now = context.replay?.soundNow
+    let now = context.pages.replay?.soundNow
     if let now, isPlaying {
       let sounding = replay.bars.last { $0.start <= now && ($0.kind == .move || $0.kind == .opening) }
       if let sounding, sounding.ply != ply {

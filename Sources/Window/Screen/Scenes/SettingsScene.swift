@@ -39,8 +39,7 @@ final class SettingsScene: PageScene {
     column.isCentered = false
     let deviceRow = choice(.device, devices, settings.device) { settings.device = $0 }
     deviceRow.isHidden = context.services.isPage
-    let grandIsElsewhere = TextRow(context: context, context.text(.grandElsewhere))
-    grandIsElsewhere.isItalic = true
+    let grandIsElsewhere = TextRow(context: context, context.text(.grandElsewhere), italic: true)
     grandIsElsewhere.isHidden = !context.services.isPage
     column.set([
       choice(.theme, context.themes.map { ($0.name, themeNames[$0.name].map(context.text) ?? $0.name) }, settings.theme)
@@ -95,7 +94,8 @@ extension ViewContext {
   var scoreRuleChoices: [(String, String)] {
     let titles: [String: Phrase] = ["score": .title, "morning": .scoreMorning, "night": .scoreNight]
     let chosen = settings.scoreRules
-    return (scoreRules + (scoreRules.contains(chosen) ? [] : [chosen])).map { name in
+    let names = pages.scoreRules + (pages.scoreRules.contains(chosen) ? [] : [chosen])
+    return names.map { name in
       (name, titles[name].map(text) ?? name.split(separator: "/").last.map(String.init) ?? name)
     }
   }

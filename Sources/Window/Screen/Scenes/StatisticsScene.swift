@@ -4,7 +4,7 @@ import Interface
 final class StatisticsScene: PageScene {
   override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }
-  override var mayHaveTwoColumns: Bool { context.statistics.results.count > 0 }
+  override var mayHaveTwoColumns: Bool { context.pages.statistics.results.count > 0 }
 
   override init(context: ViewContext) {
     super.init(context: context)
@@ -13,30 +13,26 @@ final class StatisticsScene: PageScene {
   }
 
   private func fill() {
-    let s = context.statistics
+    let s = context.pages.statistics
     var all = s.asX
     all.wins += s.asO.wins
     all.draws += s.asO.draws
     all.losses += s.asO.losses
     guard all.games > 0 else {
-      let text = TextRow(context: context, context.text(.noStatistics))
-      text.isItalic = true
+      let text = TextRow(context: context, context.text(.noStatistics), italic: true)
       column.set([text])
       return
     }
     func caption(_ text: String) -> TextRow {
-      let row = TextRow(context: context, text)
-      row.isItalic = true
-      row.gapAfter = 0.35
+      let row = TextRow(context: context, text, italic: true, gap: 0.35)
       row.keepsWithNext = true
       return row
     }
     let head = TextRow(
       context: context,
       "\(all.games) \(context.text(all.games == 1 ? .gamePlayed : .gamesPlayed)): \(all.wins) \(context.text(.wins)), \(all.draws) \(context.text(.draws)), "
-        + "\(all.losses) \(context.text(.losses)). \(context.text(.streak)): \(s.streak.now), \(s.streak.best).")
-    head.isFaint = false
-    head.size = 1.1
+        + "\(all.losses) \(context.text(.losses)). \(context.text(.streak)): \(s.streak.now), \(s.streak.best).",
+      faint: false, size: 1.1)
     let most = (s.opponents.map { $0.tally.games } + [s.asX.games, s.asO.games]).max() ?? 1
     let opponents: [PageRow] = s.opponents.filter { $0.tally.games > 0 }.map {
       TallyRow(context: context, name: $0.name, tally: $0.tally, most: most)

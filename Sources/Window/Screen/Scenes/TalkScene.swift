@@ -28,24 +28,16 @@ final class TalkScene: PageScene {
   private static let shown = 30
 
   private func fill() {
-    let talk = context.talk
+    let talk = context.pages.talk
     var rows: [PageRow] = talk.lines.suffix(TalkScene.shown).map { line in
-      let row = TextRow(context: context, "\(line.name): \(line.text)")
-      row.isFaint = false
-      row.gapAfter = 0.3
-      return row
+      TextRow(context: context, "\(line.name): \(line.text)", faint: false, gap: 0.3)
     }
     // Said here, and not taken by the server yet.
     for said in talk.unsent {
-      let row = TextRow(context: context, "\(said) …")
-      row.isItalic = true
-      row.gapAfter = 0.3
-      rows.append(row)
+      rows.append(TextRow(context: context, "\(said) …", italic: true, gap: 0.3))
     }
     if rows.isEmpty {
-      let row = TextRow(context: context, context.text(.talkIntro))
-      row.isItalic = true
-      rows.append(row)
+      rows.append(TextRow(context: context, context.text(.talkIntro), italic: true))
     }
     rows.last?.gapAfter = 1
     column.set(rows + [field, words, rest])

@@ -10,7 +10,6 @@ package protocol SettingValue: Equatable, Sendable {
 
 extension Bool: SettingValue {
   package var settingText: String { self ? "yes" : "no" }
-  /// Reads `yes` or `no`.
   package init?(settingText: String) {
     guard settingText == "yes" || settingText == "no" else { return nil }
     self = settingText == "yes"
@@ -30,7 +29,6 @@ extension Double: SettingValue {
 }
 
 extension Int: SettingValue {
-  /// Decimal digits.
   package var settingText: String { description }
   /// Reads a decimal integer.
   package init?(settingText: String) { self.init(settingText) }
@@ -45,7 +43,6 @@ extension String: SettingValue {
 }
 
 extension SettingValue where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
-  /// The name of the case.
   package var settingText: String { rawValue }
   /// Reads the name of a case.
   package init?(settingText: String) { self.init(rawValue: settingText) }
@@ -73,7 +70,6 @@ package struct Setting<Value: SettingValue> {
     self.init(store, key, fallback) { $0.clamped(to: range) }
   }
 
-  /// The value of the store, or the default.
   package var wrappedValue: Value {
     get { store.value(key, as: Value.self).map(limit) ?? fallback }
     nonmutating set { store.set(key, to: limit(newValue)) }

@@ -134,7 +134,6 @@ package final class SettingsStore {
     return true
   }
 
-  /// The file as it will be written.
   package var fileText: String {
     lines.map { line in
       switch line {

@@ -101,7 +101,6 @@ final class ScrollView: View {
     return true
   }
 
-  /// Moves with a finger.
   func drag(by distance: Double) {
     target = offset.value + distance
     clampTarget(animated: false)
@@ -210,18 +209,23 @@ final class TextRow: PageRow {
   var text: String {
     didSet { if text != oldValue { setNeedsDisplay() } }
   }
-  var isItalic = false
-  var isFaint = true
+  private let isItalic: Bool
+  private let isFaint: Bool
   /// Whether figures stand as high as capitals, as in names of cells: a1 is read as aı else.
-  var isLining = false
-  var size = 1.0
+  private let isLining: Bool
+  private let size: Double
   var alignment = TextAlignment.left
   /// Texts that may take this one's place: the row is as high as the highest, so that nothing jumps.
   var others: [String] = []
 
-  init(context: ViewContext, _ text: String) {
+  init(
+    context: ViewContext, _ text: String, italic: Bool = false, faint: Bool = true, lining: Bool = false,
+    size: Double = 1, gap: Double = 1
+  ) {
     self.text = text
+    (isItalic, isFaint, isLining, self.size) = (italic, faint, lining, size)
     super.init(context: context)
+    gapAfter = gap
   }
 
   private func block(_ text: String, _ width: Double) -> Typeface.Block {

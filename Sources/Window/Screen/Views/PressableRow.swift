@@ -12,7 +12,6 @@ class PressableRow: PageRow {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
 
-  /// What pressing does.
   func press() {}
 
   override func hover(_ isInside: Bool) {

@@ -5,7 +5,6 @@ final class TextButton: View {
   var title: String {
     didSet { if title != oldValue { setNeedsDisplay() } }
   }
-  /// What pressing it wants.
   var intent: Intent
   var size = 1.0
   var isEnabled = true {

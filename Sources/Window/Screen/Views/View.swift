@@ -104,7 +104,6 @@ class View {
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
   /// The pointer came or went.
   func hover(_ isInside: Bool) {}
-  /// The focus came or went.
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
   /// A key went down while the focus is here or below; returns whether the view took it.
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
@@ -181,7 +180,6 @@ class Scene: View {
   func soundMoved() {}
   /// When the scene itself wants the next frame, beside what is animated.
   func nextChange(after now: Double) -> Double { .infinity }
-  /// The focus came to a view of the page.
   func focusMoved(to view: View) {}
   /// The pointer has come to another view of the page, or to none.
   func hoverMoved() {}

@@ -3,7 +3,6 @@ final class Canvas {
   /// What is being redrawn.
   var damage: PixelRect
 
-  /// Draws on a surface from here on.
   init(_ surface: Surface) {
     damage = PixelRect(x: 0, y: 0, width: surface.width, height: surface.height)
     Commands.add(.target, id: surface.id)
@@ -16,7 +15,6 @@ final class Canvas {
     Commands.add(.restore)
   }
 
-  /// Has everything drawn.
   func flush() { Commands.flush() }
 
   /// Lays a soft shadow under a slip of paper.
@@ -66,7 +64,6 @@ final class Canvas {
     Commands.add(.stroke, width, round ? 1 : 0)
   }
 
-  /// Strokes a straight line.
   func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
     var path = Path()
     path.move(a.x, a.y)
