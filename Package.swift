@@ -72,14 +72,16 @@ targets += layer(
     .target(
       name: "Session",
       dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks"]),
-    .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
-    .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
+    .target(name: "Interface", dependencies: ["TicTacToe", "ScoreModel"]),
+    .target(name: "WindowLogic", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "Interface"]),
+    .target(
+      name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "Interface", "CCairo", "CPango"], exclude: ["Web"]),
     .target(
       name: "Play",
       dependencies: [
         "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "MatchProtocol",
         "ClientModel",
-        "Session", "Screen", "Desk", "Locks",
+        "Session", "Interface", "WindowLogic", "Screen", "Locks",
       ]),
     .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
   ])
@@ -102,7 +104,8 @@ targets += layer(
       dependencies: [
         "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
         "MatchProtocol",
-        "ClientModel", "MatchClient", "Session", "Screen", "Desk", "Play", "SDLPlatform", argumentParser,
+        "ClientModel", "MatchClient", "Session", "Interface", "WindowLogic", "Screen", "Play", "SDLPlatform",
+        argumentParser,
       ]),
     .executableTarget(
       name: "alina-arena",
@@ -218,14 +221,16 @@ targets += layer(
         "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "Session",
       ]),
     .testTarget(
-      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Screen"], exclude: ["Goldens"]),
-    .testTarget(name: "DeskTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Screen", "Desk"]),
+      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Interface", "Screen"],
+      exclude: ["Goldens"]),
+    .testTarget(
+      name: "WindowLogicTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
     .testTarget(
       name: "PlayTests",
       dependencies: [
         "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol", "ClientModel",
         "Session",
-        "Screen", "Desk", "Play",
+        "Interface", "WindowLogic", "Screen", "Play",
       ]),
     .testTarget(name: "SDLPlatformTests", dependencies: ["ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
   ])
@@ -258,7 +263,8 @@ targets += layer(
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore", "Lobby",
+        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore",
+        "Lobby",
         "ServerTransport", "COpenSSL", nioCore, nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
       ], path: "server/Tests", exclude: ["Faults"])
   ])
@@ -310,7 +316,7 @@ if web {
   let shared = [
     "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
     "MatchProtocol",
-    "ClientModel", "Session", "Screen", "Desk", "Play", "Locks", "Probe",
+    "ClientModel", "Session", "Interface", "WindowLogic", "Screen", "Play", "Locks", "Probe",
   ]
   targets = targets.filter { shared.contains($0.name) }
   for target in targets where target.name == "Locks" { target.path = "web/Sources/Locks" }
@@ -326,7 +332,7 @@ if web {
         dependencies: [
           "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreFormats", "MatchProtocol",
           "ClientModel",
-          "Session", "Screen", "Desk", "Play",
+          "Session", "Interface", "WindowLogic", "Screen", "Play",
         ]),
       .executableTarget(name: "alina-probe", dependencies: ["Probe", "ScoreFormats"]),
     ])

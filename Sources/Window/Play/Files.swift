@@ -1,3 +1,4 @@
+import Interface
 import Base
 import Locks
 import Records
@@ -21,7 +22,6 @@ package final class Files {
   private var toldFailure = false
   private let mailbox = Mailbox()
   private var pictureCount = 0
-  /// Shows a line for a while.
   var say: (String) -> Void = { _ in }
 
   /// Seconds between two tries to write what a disk has refused.
@@ -42,17 +42,16 @@ package final class Files {
   /// The game under review, while its page is open.
   private var reviewed: Record? { screen.currentScene == .review ? music.reviewed?.record : nil }
 
-  /// Answers the intents about files.
   func answer(_ intent: Intent) {
     switch intent {
     case .saveGame: saveGame()
     case .listGames:
       flush()
-      screen.games = library.entries()
+      screen.pages.games = library.entries()
     case .openGame(let path): open(path: path)
     case .deleteGame(let path):
       say(services.deleteFile(path) ? screen.text(.deleted) : screen.text(.saveFailed))
-      screen.games = library.entries()
+      screen.pages.games = library.entries()
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
       services.setClipboard((reviewed ?? session.record).text)
@@ -69,7 +68,7 @@ package final class Files {
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
     case .statistics:
       flush()
-      screen.statistics = library.statistics()
+      screen.pages.statistics = library.statistics()
     case .keepPiece: keepPiece()
     default: break
     }

@@ -1,3 +1,4 @@
+import Interface
 import Base
 import Opponents
 import Records

@@ -1,7 +1,7 @@
 import GameScore
+import Interface
 import Records
 import ScoreModel
-import Screen
 import TicTacToe
 import Tintinnabuli
 

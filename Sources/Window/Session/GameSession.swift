@@ -10,9 +10,7 @@ import Tintinnabuli
 ///
 /// Belongs to one thread; opponents think on others. Time comes in through the sound port alone.
 package final class GameSession {
-  /// The game as played so far.
   package internal(set) var game = Game()
-  /// Who plays.
   package internal(set) var participants: Participants
   /// When opponents answer; may change at any time.
   package var reply: Conductor.Reply {
@@ -32,7 +30,6 @@ package final class GameSession {
   package enum Voices: Sendable, Hashable {
     case all, bass, none
   }
-  /// Which voices sound.
   package var voices = Voices.all
   /// The number of the running game in the session, from 0.
   package private(set) var gameNumber = 0
@@ -51,7 +48,7 @@ package final class GameSession {
   var settled = 0
   /// The generation that sounds the move of each ply, for the engine's reports of late ones.
   var generations: [UInt32?] = []
-  private var thought: Thought?
+  private var search: MoveSearch?
   private var answer: (square: Square, slot: Tick)?
   /// What earlier sittings of a resumed game lasted, so that the record's frames keep growing.
   private var frameOffset: Int64 = 0
@@ -217,14 +214,14 @@ package final class GameSession {
   /// Seconds until `advance` has something to do, or a clock shows something else; `nil` when nothing is due.
   package var wake: Double? {
     guard hasOpened else { return nil }
-    if answer == nil, thought?.result != nil { return 0 }
+    if answer == nil, search?.result != nil { return 0 }
     let now = sound.now()
     let score = [answer?.slot, conductor.music.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
     return [score, clockChange(at: now)].compactMap { $0 }.min().map { max(0, $0) }
   }
 
   private func answerIfReady(_ now: Tick) {
-    if answer == nil, let square = thought?.result {
+    if answer == nil, let square = search?.result {
       answer = (square, max(conductor.music.replySlot(ready: now), lastHandled))
     }
     guard let answer, now + sound.lead >= answer.slot else { return }
@@ -234,13 +231,13 @@ package final class GameSession {
 
   private func think() {
     guard isThinking, case .machine(let opponent) = participants[game.turn] else { return }
-    thought = Thought(
+    search = MoveSearch(
       opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.music.pieceSeed,
       on: inBackground)
   }
 
   func stopThinking() {
-    thought = nil
+    search = nil
     answer = nil
   }
 

@@ -1,3 +1,4 @@
+import Interface
 import Foundation
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ struct GoldenTests {
   }
 
   static let scenes: [Scene] =
-    Samples.stages.map { stage in Scene(name: "board-\(stage.name)") { $0.model = stage.model } } + [
+    Samples.stages.map { context in Scene(name: "board-\(context.name)") { $0.model = context.model } } + [
       Scene(name: "board-focus") {
         $0.model = Samples.model([4, 0])
         $0.handle([.key(.left, [], isRepeat: false)], at: 1)

@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// What drawing costs, in milliseconds: the medians of many frames.
@@ -8,9 +9,7 @@ package struct FrameBench: Sendable, Hashable {
   package var cached: Double
   /// A cell whose ghost fades in, input included.
   package var cell: Double
-  /// The picture measured.
   package var width: Int
-  /// The picture measured.
   package var height: Int
 
   /// Measures a finished game on the board page; a second at 1280×720, several at 3840×2160.

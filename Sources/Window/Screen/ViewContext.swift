@@ -1,8 +1,8 @@
+import Interface
 import TicTacToe
 
 /// The measures of a page: everything in device pixels, derived from the window's size.
 struct Metrics: Sendable, Hashable {
-  /// The window.
   let bounds: Rect
   /// The size of running text (one em).
   let em: Double
@@ -10,12 +10,11 @@ struct Metrics: Sendable, Hashable {
   let margin: Double
   /// Whether the page is broad enough for text beside the board.
   var isLandscape: Bool { bounds.width > bounds.height * 1.25 }
-  /// The thinnest line.
   let hairline: Double
   /// The least width and height of what can be pressed.
   let target: Double
 
-  /// Measures for a window of device pixels; `scale` is device pixels per point, `textScale` the reader's wish, `target` in points.
+  /// Measures for a window of device pixels; `scale` is device pixels per point, `textScale` the reader's destination, `target` in points.
   init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
     self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)
@@ -23,7 +22,7 @@ struct Metrics: Sendable, Hashable {
     let page = (width * height).squareRoot()
     let grown = 17.2 * power(page / 960, 0.8)
     let fitting = min(grown, width / 22 * 1.15)
-    // However large the wish, ten letters must fit side by side.
+    // However large the destination, ten letters must fit side by side.
     em = min(max(13.5 * scale, fitting) * textScale, width / 11, height / 11)
     margin = max(14 * scale, min(width * 0.05, height * 0.058))
     hairline = max(1, (page / 960).rounded(.down)) * max(1, scale.rounded(.down))
@@ -31,7 +30,7 @@ struct Metrics: Sendable, Hashable {
 }
 
 /// What all views of a window share: the page's measures and colours, the clock, the model.
-final class Stage {
+final class ViewContext {
   let typeface = Typeface()
   let animator = Animator()
   var theme = Theme.light
@@ -40,19 +39,7 @@ final class Stage {
   var model = BoardModel()
   let services: PlatformServices
   let settings: Settings
-  var levels: [LevelCard] = []
-  /// Who can be played against, in the order of the new-game page.
-  var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
-  /// Who was last chosen to play against.
-  var chosenOpponent = Seat.level(3)
-  var games: [GameEntry] = []
-  var statistics = StatisticsModel()
-  var network = NetworkModel()
-  /// What is said beside the match.
-  var talk = TalkModel()
-  var replay: ReplayModel?
-  /// The score rules that can be chosen, by name.
-  var scoreRules: [String] = []
+  var pages = PagesModel()
   /// The pianos that can be chosen, and the one that plays.
   var pianos: [PianoKind] = [.modal]
   var piano = PianoKind.modal
@@ -76,9 +63,7 @@ final class Stage {
   var now = 0.0
   /// Whether the last input came from the keyboard, so that the focus must be seen.
   var showsFocus = false
-  /// The view under the pointer.
   unowned(unsafe) var hovered: View?
-  /// The focused view.
   unowned(unsafe) var focus: View?
   /// Whether a page is being opened.
   var isTurning = false
@@ -111,7 +96,7 @@ final class Stage {
   func text(_ phrase: Phrase) -> String { phrase.text(in: language) }
 }
 
-extension Stage {
+extension ViewContext {
   /// Gives the focus to a view and tells both sides.
   func moveFocus(to view: View?) {
     guard focus !== view else { return }

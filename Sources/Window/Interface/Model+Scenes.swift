@@ -11,14 +11,12 @@ package enum MusicSign: String, Sendable, Hashable, CaseIterable {
 package struct LevelCard: Sendable, Hashable {
   /// The number, from 1.
   package var number: Int
-  /// The name of the character.
   package var character: String
   /// What kind of player this is, in a line.
   package var manner: String
   /// The exact odds in words, one line each.
   package var odds: [String]
 
-  /// Makes a card.
   package init(number: Int, character: String, manner: String, odds: [String]) {
     (self.number, self.character, self.manner, self.odds) = (number, character, manner, odds)
   }
@@ -26,7 +24,6 @@ package struct LevelCard: Sendable, Hashable {
 
 /// A saved game in the list.
 package struct GameEntry: Sendable, Hashable {
-  /// The file.
   package var path: String
   /// Who played, as one line.
   package var players: String
@@ -37,7 +34,6 @@ package struct GameEntry: Sendable, Hashable {
   /// The position at the end, for the small board.
   package var position: Position
 
-  /// Makes an entry.
   package init(path: String, players: String, date: String, result: String, position: Position) {
     (self.path, self.players, self.date, self.result, self.position) = (path, players, date, result, position)
   }
@@ -45,19 +41,14 @@ package struct GameEntry: Sendable, Hashable {
 
 /// Wins, draws and losses of the player.
 package struct Tally: Sendable, Hashable {
-  /// Games won.
   package var wins: Int
-  /// Games drawn.
   package var draws: Int
-  /// Games lost.
   package var losses: Int
 
-  /// Makes a tally.
   package init(wins: Int = 0, draws: Int = 0, losses: Int = 0) {
     (self.wins, self.draws, self.losses) = (wins, draws, losses)
   }
 
-  /// All games.
   package var games: Int { wins + draws + losses }
 }
 
@@ -65,9 +56,7 @@ package struct Tally: Sendable, Hashable {
 package struct StatisticsModel: Sendable, Hashable {
   /// One tally for each named opponent, weakest first.
   package var opponents: [Opponent]
-  /// Games as X.
   package var asX: Tally
-  /// Games as O.
   package var asO: Tally
   /// Results of games the player began, by the first cell, in reading order; nine of them.
   package var openings: [Tally]
@@ -86,12 +75,9 @@ package struct StatisticsModel: Sendable, Hashable {
 
   /// A tally against one opponent.
   package struct Opponent: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The results.
     package var tally: Tally
 
-    /// Makes a line of the table.
     package init(name: String, tally: Tally) {
       (self.name, self.tally) = (name, tally)
     }
@@ -109,21 +95,39 @@ package struct StatisticsModel: Sendable, Hashable {
 
 /// A game opened for replay.
 package struct ReplayModel: Sendable, Hashable {
-  /// The game.
   package var game: Game
   /// Who played when, as one line.
   package var title: String
-  /// The bars of its music, if known.
   package var bars: [Bar]
-  /// The scale they are spelled in.
   package var scale: Scale
   /// Where its music sounds now, in the time of its bars; `nil` while it rests.
   package var soundNow: Tick?
 
-  /// Makes a replay.
   package init(
     game: Game, title: String, bars: [Bar] = [], scale: Scale = Tonality.standard.scale, soundNow: Tick? = nil
   ) {
     (self.game, self.title, self.bars, self.scale, self.soundNow) = (game, title, bars, scale, soundNow)
   }
+}
+
+/// What the pages show beside the board.
+package struct PagesModel: Sendable, Hashable {
+  /// The levels as the new-game page introduces them.
+  package var levels: [LevelCard] = []
+  /// Who can be played against, in the order of the new-game page; two people and the six levels unless told otherwise.
+  package var opponents: [Seat] = [.human] + (1...6).map { .level($0) }
+  /// Who was last chosen to play against, for a new game after one without the player.
+  package var chosenOpponent = Seat.level(3)
+  /// The score rules that can be chosen, by name.
+  package var scoreRules: [String] = []
+  /// The saved games of the list, newest first.
+  package var games: [GameEntry] = []
+  package var statistics = StatisticsModel()
+  package var network = NetworkModel()
+  /// What is said beside the match over the network.
+  package var talk = TalkModel()
+  /// The game of the review page; `nil` reviews the game on the board.
+  package var replay: ReplayModel?
+
+  package init() {}
 }

@@ -7,9 +7,7 @@ package enum Seat: Sendable, Hashable {
   case human
   /// Level 1–6 of the built-in opponents.
   case level(Int)
-  /// The uniform random player.
   case random
-  /// The perfect player.
   case perfect
   /// The opponent that adapts its level to the games played so far.
   case adaptive
@@ -24,14 +22,11 @@ package enum Seat: Sendable, Hashable {
 
 /// What the player set up on the new-game scene.
 package struct GameSetup: Sendable, Hashable {
-  /// Who plays X.
   package var x: Seat
-  /// Who plays O.
   package var o: Seat
   /// Each side's time for the whole game in seconds; `nil` without clocks.
   package var clockSeconds: Int?
 
-  /// Makes a set-up.
   package init(x: Seat, o: Seat, clockSeconds: Int? = nil) {
     (self.x, self.o, self.clockSeconds) = (x, o, clockSeconds)
   }
@@ -65,13 +60,10 @@ package struct Tonality: Sendable, Hashable {
 
 /// Everything the board scene shows, as a value; the executable fills it from the session.
 package struct BoardModel: Sendable, Hashable {
-  /// The game as played so far.
   package var game = Game()
-  /// Who plays which side.
   package var setup = GameSetup(x: .human, o: .level(3))
   /// Whether a mark may be made here now (a local human's turn).
   package var acceptsMove = true
-  /// Whether an opponent is thinking.
   package var isThinking = false
   /// The bars of the game so far, for the strip.
   package var bars: [Bar] = []
@@ -79,7 +71,6 @@ package struct BoardModel: Sendable, Hashable {
   package var soundNow: Tick = .zero
   /// The key of the score and the pitches of the cells.
   package var tonality = Tonality.standard
-  /// Whether the sound is muted.
   package var isMuted = false
   /// The time left on each side's clock in milliseconds, where clocks are used.
   package var clocks: Numbers?
@@ -102,20 +93,16 @@ package struct BoardModel: Sendable, Hashable {
 
   /// A number for either side.
   package struct Numbers: Sendable, Hashable {
-    /// X's.
     package var x: Int
-    /// O's.
     package var o: Int
 
-    /// Makes a pair of numbers.
     package init(x: Int = 0, o: Int = 0) {
       (self.x, self.o) = (x, o)
     }
   }
 
-  /// Makes the model of an empty board.
   package init() {}
 
   /// Whether a mark may be made in a cell now.
-  func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
+  package func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
 }

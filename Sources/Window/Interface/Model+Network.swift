@@ -4,9 +4,7 @@ import TicTacToe
 package struct NetworkModel: Sendable, Hashable {
   /// The steps of a connection.
   package enum Phase: Sendable, Hashable {
-    /// Not connected.
     case offline
-    /// Looking for the server.
     case connecting
     /// In the lobby, free to choose.
     case lobby
@@ -20,12 +18,10 @@ package struct NetworkModel: Sendable, Hashable {
 
   /// A match that can be watched.
   package struct Match: Sendable, Hashable {
-    /// The match's id.
     package var id: String
     /// Who plays, as one line.
     package var title: String
 
-    /// Makes an entry.
     package init(id: String, title: String) {
       (self.id, self.title) = (id, title)
     }
@@ -35,12 +31,10 @@ package struct NetworkModel: Sendable, Hashable {
   package struct Nearby: Sendable, Hashable {
     /// The server, `HOST:PORT`.
     package var address: String
-    /// The room's code.
     package var code: String
     /// Who waits there.
     package var name: String
 
-    /// Describes a room.
     package init(address: String, code: String, name: String) {
       (self.address, self.code, self.name) = (address, code, name)
     }
@@ -48,33 +42,27 @@ package struct NetworkModel: Sendable, Hashable {
 
   /// Who the server takes this player for.
   package struct You: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The rating, rounded.
     package var rating: Int
     /// Whether the name is a guest's, who has no rating to keep.
     package var isGuest: Bool
 
-    /// Makes a player.
     package init(name: String, rating: Int, isGuest: Bool) {
       (self.name, self.rating, self.isGuest) = (name, rating, isGuest)
     }
   }
 
-  /// Where the connection stands.
   package var phase: Phase
   /// What went wrong last, in one line.
   package var message: String?
   /// Who this player is there, once known.
   package var you: You?
-  /// Matches to watch.
   package var matches: [Match]
   /// Rooms of others on this network.
   package var nearby: [Nearby] = []
   /// Where others reach the server that runs on this machine, if one does.
   package var hostAddress: String?
 
-  /// Makes the state of a connection.
   package init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
     (self.phase, self.message, self.you, self.matches) = (phase, message, you, matches)
   }
@@ -83,20 +71,17 @@ package struct NetworkModel: Sendable, Hashable {
 /// What the board page shows of a match played, or watched, over the network.
 package struct OnlineModel: Sendable, Hashable {
   /// How far something is that both must want.
-  package enum Wish: Sendable, Hashable {
+  package enum Proposal: Sendable, Hashable {
     case nobody, mine, theirs
   }
 
   /// The side played here; `nil` for a spectator.
   package var you: Player?
-  /// Who has offered a draw.
-  package var draw = Wish.nobody
-  /// Whether a draw may still be offered.
+  package var draw = Proposal.nobody
   package var mayOfferDraw = false
   /// Whether the match may still be given up without a result.
   package var mayAbort = false
-  /// Who wants a rematch.
-  package var rematch = Wish.nobody
+  package var rematch = Proposal.nobody
   /// Whether the own connection is lost.
   package var isOffline = false
   /// Whether the opponent is away.
@@ -119,11 +104,10 @@ package struct OnlineModel: Sendable, Hashable {
   private var ratingBefore: Int?
   private var ratingAfter: Int?
 
-  /// Makes the state of a match.
   package init(you: Player?) { self.you = you }
 
   /// The same but for seconds that run down: what is worth saying aloud.
-  var withoutCountdown: OnlineModel {
+  package var withoutCountdown: OnlineModel {
     var model = self
     if claimIn != 0 { model.claimIn = nil }
     model.firstMoveIn = nil
@@ -135,12 +119,9 @@ package struct OnlineModel: Sendable, Hashable {
 package struct TalkModel: Sendable, Hashable {
   /// One thing said.
   package struct Line: Sendable, Hashable {
-    /// Who said it.
     package var name: String
-    /// What was said.
     package var text: String
 
-    /// Makes a line.
     package init(name: String, text: String) {
       (self.name, self.text) = (name, text)
     }
@@ -154,16 +135,24 @@ package struct TalkModel: Sendable, Hashable {
   package var unread = 0
   /// Whether this player wants to hear nothing.
   package var isMuted = false
-  /// Whether the opponent is blocked.
   package var isBlocked = false
-  /// The opponent's name.
   package var opponent = ""
 
-  /// Makes an empty talk.
   package init() {}
 }
 
 /// A small word for the opponent that needs no typing.
 package enum Emote: String, Sendable, Hashable, CaseIterable {
   case hi, gl, gg, thx, wow, oops
+
+  package var phrase: Phrase {
+    switch self {
+    case .hi: .emoteHi
+    case .gl: .emoteGl
+    case .gg: .emoteGg
+    case .thx: .emoteThx
+    case .wow: .emoteWow
+    case .oops: .emoteOops
+    }
+  }
 }

@@ -5,7 +5,6 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// The host's name or address.
   package var host: String
-  /// The port.
   package var port: Int
   /// Other nodes of the same server, tried when the first cannot be reached.
   package var others: [ServerAddress] = []
@@ -45,7 +44,6 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     port = number
   }
 
-  /// As people write it.
   package var description: String {
     let first = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return ([first] + others.map { $0.description }).joined(separator: ",")

@@ -1,25 +1,20 @@
-import Screen
+import Interface
 
 /// What a room on this network says of itself in a datagram to everybody: `alina 1 PORT CODE NAME`.
 ///
 /// A broadcast and not mDNS: it needs no daemon, and a room lives for minutes on one network.
 package struct Beacon: Sendable, Hashable {
-  /// The port all listen on.
   package static let port: UInt16 = 4665
   /// Seconds between two datagrams, and after which a room that is silent is gone.
   package static let (interval, lifetime) = (2.0, 7.0)
 
-  /// The server's port.
   package var port: Int
-  /// The room's code.
   package var code: String
   /// Who waits.
   package var name: String
 
-  /// Describes a room.
   package init(port: Int, code: String, name: String) { (self.port, self.code, self.name) = (port, code, name) }
 
-  /// The datagram.
   package var bytes: [UInt8] { Array("alina 1 \(port) \(code) \(name)".utf8) }
 
   /// Reads a datagram; nil for anything else, of which a network is full.
@@ -39,16 +34,13 @@ package struct Beacon: Sendable, Hashable {
 package struct Neighbours: Sendable {
   private var heard: [NetworkModel.Nearby: Double] = [:]
 
-  /// Nobody yet.
   package init() {}
 
-  /// Takes a datagram from a host.
   package mutating func hear(_ beacon: Beacon, from host: String, at now: Double) {
     guard heard.count < 32 else { return }
     heard[.init(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)] = now
   }
 
-  /// Who is there, in a steady order.
   package mutating func rooms(at now: Double) -> [NetworkModel.Nearby] {
     heard = heard.filter { now - $0.value < Beacon.lifetime }
     return heard.keys.sorted { ($0.name, $0.address, $0.code) < ($1.name, $1.address, $1.code) }

@@ -1,16 +1,15 @@
+import Interface
 import ClientModel
 import MatchProtocol
-import Screen
 import TicTacToe
 
 /// The window's game as one value: whose game is on the board, how the connection stands, what may be done.
 ///
 /// Stepped as (intent | network event | tick) → effects. It knows no SDL, no files, no clock and no locks; what it asks
 /// for is done by whoever steps it. Every intent is answered in every state, by an effect or by words for the player.
-package struct Table: Sendable {
+package struct WindowState: Sendable {
   /// Whose game is on the board.
   package enum Mode: Sendable, Hashable {
-    /// A game of this machine.
     case local
     /// Two opponents compose without end.
     case listening
@@ -32,7 +31,7 @@ package struct Table: Sendable {
     case waiting
   }
 
-  /// What happens to a table.
+  /// What happens to the window.
   package enum Event: Sendable, Hashable {
     /// The player wants something.
     case intent(Intent)
@@ -40,13 +39,11 @@ package struct Table: Sendable {
     case network(ClientEvent, MatchView?)
     /// Another page is on top.
     case turned(SceneName)
-    /// Time passes.
     case tick
   }
 
   /// What the session says of the game on the board.
   package struct Board: Sendable, Hashable {
-    /// The game as played so far.
     package var game: Game
     /// Whether a local person may mark a cell.
     package var acceptsMove: Bool
@@ -57,7 +54,6 @@ package struct Table: Sendable {
     /// Whether the music after a game's end is still being played.
     package var isClosing: Bool
 
-    /// Describes a board.
     package init(
       game: Game = Game(), acceptsMove: Bool = true, canUndo: Bool = false, canRedo: Bool = false,
       isClosing: Bool = false
@@ -68,8 +64,7 @@ package struct Table: Sendable {
   }
 
   /// What the player has set, as far as it matters here.
-  package struct Wishes: Sendable, Hashable {
-    /// The language of all words.
+  package struct Preferences: Sendable, Hashable {
     package var language = Language.english
     /// The clock of matches, as the settings spell it.
     package var clock = "60+2"
@@ -78,25 +73,19 @@ package struct Table: Sendable {
     /// Whether the music plays the opponents' marks in time.
     package var isMusical = true
 
-    /// Makes the standard wishes.
     package init() {}
   }
 
-  /// Whose game is on the board.
   package internal(set) var mode = Mode.local
-  /// Who plays it.
   package internal(set) var setup: GameSetup
   /// How the connection stands.
   package internal(set) var link = Link.none
-  /// What the network page shows.
   package internal(set) var network = NetworkModel()
   /// What is said beside the match.
   package internal(set) var talk = TalkModel()
   /// Games won by the two who play, by the name of the side they have now, since they sat down.
   package internal(set) var score = BoardModel.Numbers()
-  /// What the player has set.
-  package var wishes = Wishes()
-  /// The page on top.
+  package var preferences = Preferences()
   package internal(set) var page = SceneName.board
 
   /// Who plays when a match has been left.
@@ -104,14 +93,13 @@ package struct Table: Sendable {
   var address = ""
   /// Whether that server is this window's own.
   var isHosting = false
-  /// The matches the server has told of.
   var views: [MatchID: MatchView] = [:]
   /// The match, or room, that is waited for.
   var awaited: MatchID?
   /// The code of the room that the match was made in, which those who watch it need.
   var code: String?
   /// What to do once the server has said who we are.
-  var wish: Connect.Wish?
+  var destination: Destination?
   /// A mark shown here that the server has not answered.
   var pending: (ply: Int, cell: Square)?
   /// How many of its marks' times the music has been told.
@@ -130,7 +118,6 @@ package struct Table: Sendable {
   /// What must be wanted twice, and was wanted once.
   private var asked: (intent: Intent, until: Double)?
 
-  /// A table with a local game.
   package init(_ setup: GameSetup) { (self.setup, home) = (setup, setup) }
 
   /// Seconds between two looks at a server's list of matches.
@@ -140,7 +127,6 @@ package struct Table: Sendable {
 
   // MARK: - What follows from the state
 
-  /// The match on the board, if it is one.
   package var match: MatchID? {
     switch mode {
     case .online(let m), .watching(let m): m
@@ -162,7 +148,7 @@ package struct Table: Sendable {
   /// Whether the game under review is meant where one is saved, copied or kept.
   package var isReviewing: Bool { page == .review }
 
-  func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: wishes.language, values) }
+  func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: preferences.language, values) }
 
   func refuse(_ phrase: Phrase) -> [Effect] { [.refuse, .notice(text(phrase))] }
 
@@ -184,7 +170,7 @@ package struct Table: Sendable {
 
   private mutating func tick(_ board: Board) -> [Effect] {
     count(board.game)
-    if page == .network, link == .online, network.phase == .lobby, now - listedAt > Table.listInterval {
+    if page == .network, link == .online, network.phase == .lobby, now - listedAt > WindowState.listInterval {
       listedAt = now
       return [.command(.list)]
     }
@@ -207,7 +193,7 @@ package struct Table: Sendable {
       silentSince = now
       return []
     }
-    guard now - since > Table.pause else { return [] }
+    guard now - since > WindowState.pause else { return [] }
     silentSince = nil
     gamesHeard += 1
     // Not always the same two: a strong one always, so that games are long and threats are parried.
@@ -285,7 +271,6 @@ package struct Table: Sendable {
     return isSecond
   }
 
-  /// A new game of this machine.
   private mutating func begin(_ next: GameSetup, from start: Position = .start) -> [Effect] {
     if next != setup || mode != .local { score = .init() }
     mode = .local
@@ -304,7 +289,7 @@ package struct Table: Sendable {
   private mutating func play(_ square: Square, _ board: Board) -> [Effect] {
     if let phrase = mayPlay(square, board) { return refuse(phrase) }
     guard case .online(let m) = mode else {
-      return board.acceptsMove ? [.play(square)] : refuse(wishes.isMusical ? .answerIsDue : .notYourTurn)
+      return board.acceptsMove ? [.play(square)] : refuse(preferences.isMusical ? .answerIsDue : .notYourTurn)
     }
     guard let view, view.canMove, pending == nil, board.acceptsMove else { return refuse(.notYourTurn) }
     pending = (view.state.moves.count, square)

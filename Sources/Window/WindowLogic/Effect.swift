@@ -1,9 +1,9 @@
+import Interface
 import ClientModel
 import MatchProtocol
-import Screen
 import TicTacToe
 
-/// What a table wants done.
+/// What `WindowState` wants done.
 package enum Effect: Sendable, Hashable {
   /// A local person marks a cell.
   case play(Square)
@@ -14,23 +14,19 @@ package enum Effect: Sendable, Hashable {
   case undo, redo
   /// The game has ended otherwise than by a mark.
   case end(GameEnd)
-  /// A game of this machine begins.
   case begin(GameSetup, from: Position)
   /// A match comes to the board as it stands.
-  case join(Sitting)
+  case join(JoinedMatch)
   /// The marks of the match and when its log says they were made: missing ones are made, those shown too early taken back.
   case follow([Square], times: [Int64])
   /// The other side, or the server, is away or back.
   case away(Bool)
-  /// Look for a server.
-  case connect(Connect)
-  /// End the connection.
+  case connect(ServerAddress)
   case hangUp
   /// Serve on this machine for whoever is near, and connect to it.
   case host
   /// Give away the page's address with so much behind it.
   case share(String)
-  /// Tell the server.
   case command(ClientModel.Command)
   /// Turn to a page, or do on the page what the screen does by itself.
   case show(SceneName), screen(Intent)
@@ -60,30 +56,19 @@ package enum Memory: Sendable, Hashable {
   case matchServer(String)
 }
 
-/// A server to look for, and what is wanted there.
-package struct Connect: Sendable, Hashable {
-  /// What to do once the server has said who we are.
-  package enum Wish: Sendable, Hashable {
-    case room(code: String)
-    case watch(id: String, code: String?)
-    /// A room of one's own.
-    case open
-  }
-
-  /// Where it is.
-  package var address: ServerAddress
-
-  /// Describes a server.
-  package init(address: ServerAddress) { self.address = address }
+/// Where to go once the server has said who we are.
+package enum Destination: Sendable, Hashable {
+  case room(code: String)
+  case watch(id: String, code: String?)
+  /// A room of one's own.
+  case open
 }
 
 /// A match as it comes to the board.
-package struct Sitting: Sendable, Hashable {
-  /// The match.
+package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
   /// The side played here, `nil` for a spectator.
   package var you: Player?
-  /// The players' names.
   package var names: Sides<String>
   /// The marks made so far.
   package var moves: [Square]

@@ -1,6 +1,7 @@
+import Interface
 import Base
-import Desk
 import GameScore
+import WindowLogic
 import Play
 import Records
 import ScoreModel
@@ -11,7 +12,7 @@ import TicTacToe
 import Tintinnabuli
 
 /// The page: one game, its inputs since the last turn, and the canvas it is drawn on.
-final class Game {
+final class PageGame {
   let app: App
   let sound: PageSound
   var connection: WebConnection?
@@ -27,25 +28,12 @@ final class Game {
     self.sound = sound
     let shelf = RuleShelf.page
     guard let rules = try? shelf.load(shelf.names[0]) else { fatalError("the page has no score rules") }
-    let settings = Settings(services: services)
-    let opponent = Seat(argument: settings.opponent) ?? .level(3)
-    var setup =
-      settings.side == "o" ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
-    let session = GameSession(
-      seed: seed, rules: rules.rules, participants: setup.participants, sound: sound.port,
-      inBackground: services.inBackground)
-    session.rulesReference = rules.reference
-    let store = GameStore(
-      folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile)
-    let unfinished = try? store.unfinished()
-    if let record = unfinished?.record {
-      setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
-      setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
-    }
+    var opening = Opening(seed: seed, rulesName: shelf.names[0], rules: rules)
+    opening.overrides = { settings in if Page.prefers("still") { settings.reducedMotion = true } }
     var random = SplitMix64(seed: seed)
     let box = ConnectionBox()
     var machine = Machine(
-      services: services, sound: sound.sound, rules: shelf,
+      services: services, sound: sound.output, rules: shelf,
       connect: { _, guest in
         let fresh = WebConnection(guest: guest, seed: random.next()) { Int(random.next() % UInt64($0)) }
         box.connection = fresh
@@ -66,10 +54,7 @@ final class Game {
         done("\(kept) \(name)")
       })
     machine.themesFolder = "page"
-    app = App(
-      machine, session, setup: setup, store: store, rulesName: shelf.names[0], resuming: unfinished,
-      overrides: { settings in if Page.wishes("still") { settings.reducedMotion = true } })
-    session.seat(app.library.participants(of: setup))
+    app = App(machine, opening)
     self.box = box
     app.soundWaits = true
     app.screen.onSpeak = { Page.tell(.say, $0) }
@@ -127,7 +112,7 @@ final class Game {
   }
 }
 
-nonisolated(unsafe) private var game: Game?
+nonisolated(unsafe) private var game: PageGame?
 nonisolated(unsafe) private var incoming: [UInt8] = []
 
 /// What the page's script has put into the buffer of `alinaBuffer`.
@@ -142,7 +127,7 @@ package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
 
 /// Begins, with the music of a number.
 @_expose(wasm, "start") @_cdecl("alinaStart")
-package func alinaStart(_ seed: Double) { game = Game(seed: UInt64(seed)) }
+package func alinaStart(_ seed: Double) { game = PageGame(seed: UInt64(seed)) }
 
 /// The canvas has another size in pixels, or another number of them for a unit of the page.
 @_expose(wasm, "resize") @_cdecl("alinaResize")
@@ -188,10 +173,10 @@ package func alinaText(_ kind: Int32) {
   case 0: game.add(.text(words))
   case 1: game.add(.composing(words))
   case 2: game.app.files.open(words: words)
-  case 3: game.app.connect(to: .page, wish: .room(code: words))
+  case 3: game.app.connect(to: .page, destination: .room(code: words))
   case 4:
     let parts = words.split(separator: "/").map { String($0) }
-    game.app.connect(to: .page, wish: .watch(id: parts.first ?? "", code: parts.count > 1 ? parts[1] : nil))
+    game.app.connect(to: .page, destination: .watch(id: parts.first ?? "", code: parts.count > 1 ? parts[1] : nil))
   case 5: game.box.connection?.received(incoming)
   case 6: game.box.connection?.cameUp()
   case 7: game.box.connection?.cameDown(words)

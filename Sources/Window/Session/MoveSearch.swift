@@ -3,8 +3,8 @@ import Locks
 import Opponents
 import TicTacToe
 
-/// One move being thought about on another thread.
-final class Thought: Sendable {
+/// The search for one move on another thread.
+final class MoveSearch: Sendable {
   private let answer = Mutex<Square?>(nil)
 
   /// Starts thinking on a worker.

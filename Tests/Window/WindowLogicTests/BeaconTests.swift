@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Desk
+@testable import WindowLogic
 
 @Suite("Rooms on this network")
 struct BeaconTests {

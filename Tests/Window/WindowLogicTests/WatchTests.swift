@@ -3,28 +3,28 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import Desk
+@testable import WindowLogic
 
 extension TableTests {
   @Test("those who are let watch come by the match's link, with the code of its room, and go on to the next game")
   func watchers() throws {
-    let m = TestDesk.m
-    var desk = TestDesk()
-    desk.want(.connect(address: "127.0.0.1:4664"))
-    desk.online()
-    #expect(desk.want(.shareMatch).contains(.refuse))
-    desk.step(.network(.room(m, code: "ABC234", expiresIn: 9), nil))
-    desk.start()
-    #expect(desk.want(.shareMatch) == [.share("w/\(m)/ABC234")])
+    let m = TestWindow.m
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    #expect(window.want(.shareMatch).contains(.refuse))
+    window.step(.network(.room(m, code: "ABC234", expiresIn: 9), nil))
+    window.start()
+    #expect(window.want(.shareMatch) == [.share("w/\(m)/ABC234")])
     // A match of the queue is for everybody.
-    var other = TestDesk()
+    var other = TestWindow()
     other.want(.connect(address: "127.0.0.1:4664"))
     other.online()
     other.want(.quickMatch)
     other.start()
     #expect(other.want(.shareMatch) == [.share("w/\(m)")])
-    var watcher = TestDesk()
-    try watcher.connect(wish: .watch(id: m.rawValue, code: "ABC234"))
+    var watcher = TestWindow()
+    try watcher.connect(destination: .watch(id: m.rawValue, code: "ABC234"))
     watcher.online()
     watcher.start(you: nil)
     watcher.log(.resign, .o, you: nil)

@@ -8,7 +8,7 @@ import Tintinnabuli
 /// Whoever calls has one thread. Bytes come in through a buffer (`sound_buffer`); events and reports have the layout of
 /// `ScoreEvent` and `Engine.Report`, the same in the page's other module. Frames of the page count from its first sound,
 /// the engine's from when the device began: `base` is what lies between them.
-struct Sound {
+struct SoundModule {
   var engine: Engine
   var rules: ScoreRules
   var resampler: Resampler
@@ -17,7 +17,7 @@ struct Sound {
   var block: [Float] = []
 }
 
-nonisolated(unsafe) private var sound: Sound?
+nonisolated(unsafe) private var sound: SoundModule?
 nonisolated(unsafe) private var buffer: [UInt8] = []
 nonisolated(unsafe) private var pack: RulePack?
 
@@ -33,7 +33,7 @@ package func soundBuffer(_ count: Int32) -> UnsafeMutableRawPointer? {
 package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   pack = try? RulePack(Array(buffer.prefix(Int(count))))
   guard let rules = pack?.entries.first?.rules, rate >= 8_000, rate <= 192_000 else { return 0 }
-  sound = Sound(engine: Engine(patch: Patch(rules)), rules: rules, resampler: Resampler(to: rate))
+  sound = SoundModule(engine: Engine(patch: Patch(rules)), rules: rules, resampler: Resampler(to: rate))
   return 1
 }
 
@@ -126,7 +126,7 @@ package func soundSet(_ knob: Int32, _ value: Double) {
   }
 }
 
-extension Sound {
+extension SoundModule {
   /// Renders into `block`, at 48 kHz straight from the engine, otherwise through the resampler.
   mutating func render(_ frames: Int) {
     let engine = engine

@@ -1,15 +1,15 @@
+import Interface
 import MatchProtocol
-import Screen
 import Testing
 import TicTacToe
 
 @testable import ClientModel
-@testable import Desk
+@testable import WindowLogic
 
 /// A table, the board it plays on, and the server's lines it is told: everything but a window.
-struct TestDesk {
-  var table = Table(GameSetup(x: .human, o: .level(3)))
-  var board = Table.Board()
+struct TestWindow {
+  var state = WindowState(GameSetup(x: .human, o: .level(3)))
+  var board = WindowState.Board()
   var now = 100.0
   /// Every effect so far.
   var effects: [Effect] = []
@@ -19,8 +19,8 @@ struct TestDesk {
 
   /// Steps the table, and lets the effects change the board as the session would.
   @discardableResult
-  mutating func step(_ event: Table.Event) -> [Effect] {
-    let effects = table.step(event, board, at: now)
+  mutating func step(_ event: WindowState.Event) -> [Effect] {
+    let effects = state.step(event, board, at: now)
     self.effects += effects
     for effect in effects { apply(effect) }
     return effects
@@ -29,17 +29,17 @@ struct TestDesk {
   @discardableResult
   mutating func want(_ intent: Intent) -> [Effect] { step(.intent(intent)) }
 
-  mutating func connect(wish: Connect.Wish) throws {
-    effects += table.connect(to: try #require(ServerAddress("127.0.0.1:4664")), wish: wish)
+  mutating func connect(destination: Destination) throws {
+    effects += state.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: destination)
   }
 
   private mutating func apply(_ effect: Effect) {
     switch effect {
     case .play(let square): try? board.game.playForTest(square)
     case .begin(_, let start): board.game = Game(start: start)
-    case .join(let sitting):
+    case .join(let joined):
       board.game = Game()
-      for square in sitting.moves { try? board.game.playForTest(square) }
+      for square in joined.moves { try? board.game.playForTest(square) }
     case .follow(let moves, _):
       board.game = Game()
       for square in moves { try? board.game.playForTest(square) }
@@ -52,9 +52,9 @@ struct TestDesk {
     case .undo: _ = board.game.undo()
     default: break
     }
-    let turn = board.game.turn == .x ? table.setup.x : table.setup.o
+    let turn = board.game.turn == .x ? state.setup.x : state.setup.o
     board.acceptsMove = !board.game.isOver && turn == .human
-    board.canUndo = !board.game.moves.isEmpty && table.match == nil
+    board.canUndo = !board.game.moves.isEmpty && state.match == nil
   }
 
   // MARK: - The server
@@ -71,10 +71,10 @@ struct TestDesk {
         nil))
   }
 
-  /// Logs an event of the match and tells the table.
+  /// Logs an event of the match and tells the state.
   @discardableResult
   mutating func log(_ kind: MatchEvent.Kind, _ side: Player? = nil, you: Player? = .x) -> [Effect] {
-    let m = TestDesk.m
+    let m = TestWindow.m
     var view = views[m] ?? MatchView(state: MatchState(id: m), you: you)
     let event = MatchEvent(at: 0, side: side, mid: nil, kind)
     do throws(ProtocolError) { try view.state.append(event, body: event.body) } catch {
@@ -93,7 +93,7 @@ struct TestDesk {
   }
 
   mutating func move(_ cell: Int) {
-    let ply = views[TestDesk.m]?.state.moves.count ?? 0
+    let ply = views[TestWindow.m]?.state.moves.count ?? 0
     log(.move(ply: ply, cell: Square(cell), spent: 100), ply % 2 == 0 ? .x : .o)
   }
 
@@ -126,20 +126,20 @@ struct TableTests {
   ]
 
   /// The states a window can be in, each reached as it is reached.
-  static var states: [(name: String, desk: TestDesk)] {
-    func desk(_ build: (inout TestDesk) -> Void) -> TestDesk {
-      var desk = TestDesk()
-      build(&desk)
-      return desk
+  static var states: [(name: String, window: TestWindow)] {
+    func window(_ build: (inout TestWindow) -> Void) -> TestWindow {
+      var window = TestWindow()
+      build(&window)
+      return window
     }
-    func connected(_ build: @escaping (inout TestDesk) -> Void) -> TestDesk {
-      desk {
+    func connected(_ build: @escaping (inout TestWindow) -> Void) -> TestWindow {
+      window {
         $0.want(.connect(address: "127.0.0.1:4664"))
         $0.online()
         build(&$0)
       }
     }
-    func match(_ you: Player? = .x, _ build: @escaping (inout TestDesk) -> Void = { _ in }) -> TestDesk {
+    func match(_ you: Player? = .x, _ build: @escaping (inout TestWindow) -> Void = { _ in }) -> TestWindow {
       connected {
         $0.start(you: you)
         build(&$0)
@@ -147,32 +147,32 @@ struct TableTests {
     }
     let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
     return [
-      ("new", TestDesk()),
-      ("local", desk { $0.want(.play(Square(4))) }),
-      ("two people", desk { $0.want(.newGame(GameSetup(x: .human, o: .human))) }),
+      ("new", TestWindow()),
+      ("local", window { $0.want(.play(Square(4))) }),
+      ("two people", window { $0.want(.newGame(GameSetup(x: .human, o: .human))) }),
       (
         "local over",
-        desk {
+        window {
           $0.want(.newGame(GameSetup(x: .human, o: .human))); $0.want(.resign)
         }
       ),
-      ("listening", desk { $0.want(.listen) }),
+      ("listening", window { $0.want(.listen) }),
       (
         "reviewing",
-        desk {
+        window {
           $0.want(.play(Square(4))); $0.step(.turned(.review))
         }
       ),
-      ("connecting", desk { $0.want(.connect(address: "127.0.0.1:4664")) }),
+      ("connecting", window { $0.want(.connect(address: "127.0.0.1:4664")) }),
       (
         "never reached",
-        desk {
+        window {
           $0.want(.connect(address: "a:1")); $0.step(.network(.status(lost), nil))
         }
       ),
       (
         "refused",
-        desk {
+        window {
           $0.want(.connect(address: "a:1")); $0.step(.network(.status(.failed(.banned)), nil))
         }
       ),
@@ -184,7 +184,7 @@ struct TableTests {
           $0.want(.quickMatch); $0.step(.network(.queued(waited: 1, bots: 2), nil))
         }
       ),
-      ("room", connected { $0.step(.network(.room(TestDesk.m, code: "ABC234", expiresIn: 9), nil)) }),
+      ("room", connected { $0.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil)) }),
       ("match, mine", match()), ("match, theirs", match(.o)),
       ("match, moved", match { $0.want(.play(Square(4))) }),
       (
@@ -243,13 +243,13 @@ struct TableTests {
 
   @Test("every intent in every state has an effect, and a refusal has words")
   func walk() {
-    for (name, desk) in TableTests.states {
+    for (name, window) in TableTests.states {
       for intent in TableTests.intents {
-        var desk = desk
-        let effects = desk.want(intent)
+        var window = window
+        let effects = window.want(intent)
         #expect(!effects.isEmpty, "\(intent) does nothing in \(name)")
         if effects.contains(.refuse) {
-          #expect(TestDesk.words(effects).contains { !$0.isEmpty }, "\(intent) is refused without words in \(name)")
+          #expect(TestWindow.words(effects).contains { !$0.isEmpty }, "\(intent) is refused without words in \(name)")
           #expect(effects.count == 2, "\(intent) is refused and done in \(name)")
         }
       }
@@ -258,9 +258,9 @@ struct TableTests {
 
   @Test("two intents after each other, and time, leave nothing that traps and no state without a way to a new game")
   func pairs() {
-    for (name, desk) in TableTests.states {
+    for (name, window) in TableTests.states {
       for first in TableTests.intents {
-        var after = desk
+        var after = window
         after.want(first)
         after.step(.tick)
         for second in TableTests.intents {
@@ -269,12 +269,12 @@ struct TableTests {
         }
         // The way out: a new game; where somebody waits for us, after giving up.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
-        if after.table.isBound {
+        if after.state.isBound {
           let given = after.want(.abortMatch) + after.want(.resign)
           #expect(
             given.contains { if case .command = $0 { true } else { false } }, "no way out of \(name) after \(first)")
         } else {
-          #expect(after.table.mode == .local && after.table.match == nil, "no new game in \(name) after \(first)")
+          #expect(after.state.mode == .local && after.state.match == nil, "no new game in \(name) after \(first)")
           #expect(after.want(.play(Square(2))) == [.play(Square(2))])
         }
       }
@@ -286,19 +286,19 @@ struct TableTests {
     for status in [
       ConnectionStatus.failed(.replaced), .failed(.notAccepted), .waiting(milliseconds: 30_000, reason: .silent),
     ] {
-      var desk = TestDesk()
-      desk.want(.connect(address: "127.0.0.1:4664"))
-      desk.online()
-      desk.start()
-      desk.move(4)
-      #expect(desk.table.isBound)
-      #expect(desk.want(.leave).contains(.refuse))
-      desk.step(.network(.status(status), nil))
-      #expect(desk.table.online(at: desk.now, client: 0)?.mayLeave == true)
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start()
+      window.move(4)
+      #expect(window.state.isBound)
+      #expect(window.want(.leave).contains(.refuse))
+      window.step(.network(.status(status), nil))
+      #expect(window.state.online(at: window.now, client: 0)?.mayLeave == true)
       for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
-        var other = desk
+        var other = window
         let effects = other.want(intent)
-        #expect(!effects.contains(.refuse) && other.table.match == nil, "\(intent)")
+        #expect(!effects.contains(.refuse) && other.state.match == nil, "\(intent)")
         // The next start looks for the match again.
         #expect(!effects.contains(.remember(.matchServer(""))), "\(intent)")
       }
@@ -307,146 +307,146 @@ struct TableTests {
 
   @Test("what is said shows once the server has taken it; what it refuses does not")
   func talk() {
-    var desk = TestDesk()
-    desk.want(.connect(address: "127.0.0.1:4664"))
-    desk.online()
-    desk.start()
-    desk.want(.say("hello"))
-    desk.want(.say("you fool"))
-    #expect(desk.table.talk.lines.isEmpty && desk.table.talk.unsent == ["hello", "you fool"])
-    desk.step(.network(.chat(TestDesk.m, from: "Vera", text: "hello", emote: nil), nil))
-    #expect(TestDesk.words(desk.step(.network(.unsaid(.bad, "no such word"), nil))).count == 1)
-    #expect(desk.table.talk.lines.map(\.text) == ["hello"] && desk.table.talk.unsent.isEmpty)
-    let told = desk.step(.network(.chat(TestDesk.m, from: "Ida", text: nil, emote: "gg"), nil))
-    #expect(TestDesk.words(told) == ["Ida: Good game"] && desk.table.talk.unread == 1)
-    desk.step(.turned(.talk))
-    #expect(desk.table.talk.unread == 0)
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    window.want(.say("hello"))
+    window.want(.say("you fool"))
+    #expect(window.state.talk.lines.isEmpty && window.state.talk.unsent == ["hello", "you fool"])
+    window.step(.network(.chat(TestWindow.m, from: "Vera", text: "hello", emote: nil), nil))
+    #expect(TestWindow.words(window.step(.network(.unsaid(.bad, "no such word"), nil))).count == 1)
+    #expect(window.state.talk.lines.map(\.text) == ["hello"] && window.state.talk.unsent.isEmpty)
+    let told = window.step(.network(.chat(TestWindow.m, from: "Ida", text: nil, emote: "gg"), nil))
+    #expect(TestWindow.words(told) == ["Ida: Good game"] && window.state.talk.unread == 1)
+    window.step(.turned(.talk))
+    #expect(window.state.talk.unread == 0)
   }
 
   @Test("what is served here is not looked for at the next start, where its port is another one")
   func hosting() {
-    var desk = TestDesk()
+    var window = TestWindow()
     guard let address = ServerAddress("127.0.0.1:43210") else { return }
-    desk.effects = desk.table.connect(to: address, wish: .open)
-    desk.online()
-    desk.start()
-    for case .remember(let memory) in desk.effects { #expect(memory == .matchServer(""), "\(memory)") }
-    #expect(desk.table.match == TestDesk.m)
-    #expect(desk.table.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
+    window.effects = window.state.connect(to: address, destination: .open)
+    window.online()
+    window.start()
+    for case .remember(let memory) in window.effects { #expect(memory == .matchServer(""), "\(memory)") }
+    #expect(window.state.match == TestWindow.m)
+    #expect(window.state.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
   }
 
   @Test("a click while an opponent's answer waits for the music is refused with that reason")
   func early() {
-    var desk = TestDesk()
-    desk.want(.play(Square(4)))
-    #expect(!desk.board.acceptsMove)
+    var window = TestWindow()
+    window.want(.play(Square(4)))
+    #expect(!window.board.acceptsMove)
     for (language, word) in [(Language.english, "music"), (.german, "Musik")] {
-      desk.table.wishes.language = language
-      #expect(TestDesk.words(desk.want(.play(Square(0)))).first?.contains(word) == true)
-      desk.table.wishes.isMusical = false
-      #expect(TestDesk.words(desk.want(.play(Square(0)))).first?.contains(word) == false)
-      desk.table.wishes.isMusical = true
+      window.state.preferences.language = language
+      #expect(TestWindow.words(window.want(.play(Square(0)))).first?.contains(word) == true)
+      window.state.preferences.isMusical = false
+      #expect(TestWindow.words(window.want(.play(Square(0)))).first?.contains(word) == false)
+      window.state.preferences.isMusical = true
     }
   }
 
   @Test("to listen is no choice of whom to play, and nothing to resign; a game is deleted on the second word")
   func listening() {
-    var desk = TestDesk()
-    let effects = desk.want(.listen)
+    var window = TestWindow()
+    let effects = window.want(.listen)
     #expect(!effects.contains { if case .remember = $0 { true } else { false } })
-    #expect(desk.want(.resign).contains(.refuse))
+    #expect(window.want(.resign).contains(.refuse))
     let delete = Intent.deleteGame(path: "x")
-    #expect(TestDesk.words(desk.want(delete)).count == 1)
-    #expect(desk.want(.deleteGame(path: "y")) != [.file(.deleteGame(path: "y"))])
-    desk.want(delete)
-    #expect(desk.want(delete) == [.file(delete)])
+    #expect(TestWindow.words(window.want(delete)).count == 1)
+    #expect(window.want(.deleteGame(path: "y")) != [.file(.deleteGame(path: "y"))])
+    window.want(delete)
+    #expect(window.want(delete) == [.file(delete)])
   }
 
   @Test("a rated match is resigned on the second word; one that does not count at the first")
   func resigning() {
     for rated in [true, false] {
-      var desk = TestDesk()
-      desk.want(.connect(address: "127.0.0.1:4664"))
-      desk.online()
-      desk.start(rated: rated)
-      let first = desk.want(.resign)
-      #expect(first.contains(.command(.resign(TestDesk.m))) == !rated)
-      #expect(!rated || TestDesk.words(first).count == 1)
-      desk.now += rated ? 3 : 0
-      #expect(desk.want(.resign) == [.command(.resign(TestDesk.m))])
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start(rated: rated)
+      let first = window.want(.resign)
+      #expect(first.contains(.command(.resign(TestWindow.m))) == !rated)
+      #expect(!rated || TestWindow.words(first).count == 1)
+      window.now += rated ? 3 : 0
+      #expect(window.want(.resign) == [.command(.resign(TestWindow.m))])
     }
   }
 
   @Test("a match that nobody begins counts down and says why it ended; a rematch is offered for its time only")
   func clocksOfTheServer() {
-    var desk = TestDesk()
-    desk.want(.connect(address: "127.0.0.1:4664"))
-    desk.online()
-    desk.start()
-    desk.now += 12
-    #expect(desk.table.online(at: desk.now, client: 0)?.firstMoveIn == 18)
-    desk.move(4)
-    #expect(desk.table.online(at: desk.now, client: 0)?.firstMoveIn == 30)
-    desk.log(.end(nil, .aborted, ratings: nil))
-    let model = desk.table.online(at: desk.now, client: 0)
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    window.now += 12
+    #expect(window.state.online(at: window.now, client: 0)?.firstMoveIn == 18)
+    window.move(4)
+    #expect(window.state.online(at: window.now, client: 0)?.firstMoveIn == 30)
+    window.log(.end(nil, .aborted, ratings: nil))
+    let model = window.state.online(at: window.now, client: 0)
     #expect(model?.firstMoveIn == nil && model?.isCalledOff == false && model?.mayRematch == true)
-    #expect(desk.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
-    #expect(desk.want(.rematch) == [.command(.rematch(TestDesk.m))])
-    desk.now += 29
-    desk.log(.rematch(next: nil), .o)
+    #expect(window.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
+    #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
+    window.now += 29
+    window.log(.rematch(next: nil), .o)
     // Who is asked has as long as who asks.
-    desk.now += 29
-    #expect(desk.table.online(at: desk.now, client: 0)?.rematch == .theirs)
-    desk.now += 2
-    let late = desk.table.online(at: desk.now, client: 0)
+    window.now += 29
+    #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
+    window.now += 2
+    let late = window.state.online(at: window.now, client: 0)
     // Nothing is told to be wanted that cannot be had.
     #expect(late?.mayRematch == false && late?.rematch == .nobody)
-    #expect(desk.want(.rematch).contains(.refuse))
+    #expect(window.want(.rematch).contains(.refuse))
   }
 
   @Test("a mark shown at once is not made twice, and is taken back where the server refuses it")
   func pending() {
-    var desk = TestDesk()
-    desk.want(.connect(address: "127.0.0.1:4664"))
-    desk.online()
-    desk.start()
-    #expect(desk.want(.play(Square(4))) == [.play(Square(4)), .command(.move(TestDesk.m, Square(4)))])
-    #expect(desk.want(.play(Square(3))).contains(.refuse))
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    #expect(window.want(.play(Square(4))) == [.play(Square(4)), .command(.move(TestWindow.m, Square(4)))])
+    #expect(window.want(.play(Square(3))).contains(.refuse))
     // Something else is told before the answer comes.
-    let effects = desk.log(.gone, .o)
+    let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .follow = $0 { true } else { false } })
-    let view = desk.views[TestDesk.m]
-    desk.step(.network(.movePutRight(TestDesk.m, Square(4), .rules, "no"), view))
-    #expect(desk.board.game.moves.isEmpty)
-    desk.move(0)
-    #expect(desk.board.game.moves.map(\.square.index) == [0])
+    let view = window.views[TestWindow.m]
+    window.step(.network(.movePutRight(TestWindow.m, Square(4), .rules, "no"), view))
+    #expect(window.board.game.moves.isEmpty)
+    window.move(0)
+    #expect(window.board.game.moves.map(\.square.index) == [0])
   }
 
   @Test("the score runs over rematches, changes sides with the players, and ends with another opponent")
   func score() {
-    var desk = TestDesk()
-    desk.want(.newGame(GameSetup(x: .human, o: .human)))
-    desk.want(.resign)
-    desk.step(.tick)
-    desk.step(.tick)
-    #expect(desk.table.score == .init(x: 0, o: 1))
-    desk.want(.rematch)
-    desk.step(.tick)
-    #expect(desk.table.score == .init(x: 1, o: 0))
-    desk.want(.newGame(GameSetup(x: .human, o: .perfect)))
-    #expect(desk.table.score == .init())
+    var window = TestWindow()
+    window.want(.newGame(GameSetup(x: .human, o: .human)))
+    window.want(.resign)
+    window.step(.tick)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 0, o: 1))
+    window.want(.rematch)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 1, o: 0))
+    window.want(.newGame(GameSetup(x: .human, o: .perfect)))
+    #expect(window.state.score == .init())
   }
 
   @Test("what the lobby said of a code is gone once a match has come")
   func staleMessage() {
-    var desk = TestDesk()
-    desk.want(.connect(address: "127.0.0.1:4664"))
-    desk.online()
-    desk.step(.turned(.network))
-    desk.step(.network(.refused(.code, "no room has this code now", nil), nil))
-    #expect(desk.table.network.message == "no room has this code now")
-    desk.start()
-    #expect(desk.table.network.message == nil)
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.step(.turned(.network))
+    window.step(.network(.refused(.code, "no room has this code now", nil), nil))
+    #expect(window.state.network.message == "no room has this code now")
+    window.start()
+    #expect(window.state.network.message == nil)
   }
 
   @Test("pauses between tries grow to eight seconds, are as long as the server asks, and differ by chance")
@@ -463,7 +463,7 @@ struct TableTests {
   @Test("what has lost its sense by the time it is asked is not asked of the server")
   func senseless() {
     var model = ClientModel(.init(), seed: 1)
-    let m = TestDesk.m
+    let m = TestWindow.m
     for command in [ClientModel.Command.acceptBots, .move(m, Square(4)), .answerDraw(m, accept: true), .forget(m)] {
       let output = model.perform(command, now: 0)
       #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
@@ -472,18 +472,18 @@ struct TableTests {
 
   @Test("a server that is none of ours is called that, in both languages")
   func notOurs() {
-    var desk = TestDesk()
+    var window = TestWindow()
     for language in Language.allCases {
-      desk.table.wishes.language = language
-      desk.want(.connect(address: "a:1"))
+      window.state.preferences.language = language
+      window.want(.connect(address: "a:1"))
       var model = ClientModel(.init(), seed: 1)
       let line = Array("HTTP/1.1 400 Bad Request".utf8)
       _ = model.connected()
       _ = line.withUnsafeBytes { model.receive($0, now: 0) }
       let failure = model.failure
       #expect(failure != nil)
-      if let failure { desk.step(.network(.status(.failed(failure)), nil)) }
-      #expect(desk.table.network.message == Phrase.notOurs.text(in: language))
+      if let failure { window.step(.network(.status(.failed(failure)), nil)) }
+      #expect(window.state.network.message == Phrase.notOurs.text(in: language))
     }
   }
 }

@@ -1,9 +1,9 @@
+import Interface
 import ClientModel
 import MatchProtocol
-import Screen
 
 /// What the network has to say, in the player's language.
-extension Table {
+extension WindowState {
   /// Why there is no connection for now.
   func words(for problem: ConnectionProblem) -> String {
     switch problem {
@@ -36,7 +36,7 @@ extension Table {
 
   /// Why a command was refused: the server's own sentence knows more, but it speaks English only.
   func words(for code: ErrorCode, _ said: String) -> String {
-    if wishes.language == .english, !said.isEmpty { return said }
+    if preferences.language == .english, !said.isEmpty { return said }
     let phrase: Phrase =
       switch code {
       case .bad: .errBadRequest

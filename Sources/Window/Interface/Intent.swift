@@ -98,3 +98,10 @@ package enum Intent: Sendable, Hashable {
   // The program
   case screenshot, quit
 }
+
+/// The pages of the window, by name.
+package enum SceneName: String, Sendable, Hashable, CaseIterable {
+  case board
+  case newGame = "new-game"
+  case contents, settings, help, review, games, statistics, network, talk, easings
+}

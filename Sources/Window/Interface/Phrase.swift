@@ -70,7 +70,6 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case waitsForMusic, reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
   case host, hostIs, hostFailed, openPieces, deleted
 
-  /// The text in a language.
   package func text(in language: Language) -> String {
     guard let words = Phrase.table[self] else { return rawValue }
     return language == .german ? words.german : words.english

@@ -1,24 +1,24 @@
+import Interface
 import Base
 import ClientModel
 import MatchProtocol
-import Screen
 import TicTacToe
 
-/// The network's half of a table: what the player wants of a server, and what the server has to tell.
-extension Table {
+/// The network's half of the state: what the player wants of a server, and what the server has to tell.
+extension WindowState {
   /// Looks for a server as the command line or the last sitting has it.
-  package mutating func connect(to address: ServerAddress, wish: Connect.Wish? = nil) -> [Effect] {
+  package mutating func connect(to address: ServerAddress, destination: Destination? = nil) -> [Effect] {
     self.address = address.description
-    self.wish = wish
+    self.destination = destination
     link = .connecting
     views = [:]
     (awaited, pending, code) = (nil, nil, nil)
-    if case .room(let code) = wish { self.code = code }
-    if case .watch(_, let code) = wish { self.code = code }
+    if case .room(let code) = destination { self.code = code }
+    if case .watch(_, let code) = destination { self.code = code }
     network = NetworkModel(phase: .connecting)
     // The port of what is served here is another one next time.
-    isHosting = wish == .open
-    return [.connect(Connect(address: address))] + (isHosting ? [] : [.remember(.server(self.address))])
+    isHosting = destination == .open
+    return [.connect(address)] + (isHosting ? [] : [.remember(.server(self.address))])
   }
 
   // MARK: - What the player wants
@@ -32,7 +32,7 @@ extension Table {
       return leaveMatch() + connect(to: address)
     case .joinNearby(let address, let code):
       guard let address = ServerAddress(address) else { return refuse(.writeSomeAddress) }
-      return leaveMatch() + connect(to: address, wish: .room(code: code))
+      return leaveMatch() + connect(to: address, destination: .room(code: code))
     case .host: return leaveMatch() + [.host]
     case .leave: return leave()
     default: break
@@ -63,8 +63,8 @@ extension Table {
   }
 
   private var terms: MatchTerms {
-    let clock = TimeControl(wishes.clock)
-    return MatchTerms(clock: clock, rated: wishes.isRated && clock != nil && network.you?.isGuest == false)
+    let clock = TimeControl(preferences.clock)
+    return MatchTerms(clock: clock, rated: preferences.isRated && clock != nil && network.you?.isGuest == false)
   }
 
   /// Gives the board back to this machine, for the player's own game unless another begins at once.
@@ -85,7 +85,7 @@ extension Table {
   private mutating func hangUp() -> [Effect] {
     link = .none
     views = [:]
-    (awaited, pending, wish) = (nil, nil, nil)
+    (awaited, pending, destination) = (nil, nil, nil)
     network = NetworkModel(you: nil)
     return [.hangUp]
   }
@@ -115,7 +115,7 @@ extension Table {
       talk.unsent.append(said)
       return [.command(.say(m, said))]
     case .emote(let emote):
-      talk.unsent.append(emote.text(in: wishes.language))
+      talk.unsent.append(text(emote.phrase))
       return [.command(.emote(m, emote.rawValue))]
     case .setTalkMuted(let isMuted):
       talk.isMuted = isMuted
@@ -192,7 +192,7 @@ extension Table {
       network.you = .init(name: welcome.you.name, rating: welcome.you.rating, isGuest: welcome.you.guest)
       network.message = nil
       if match == nil { network.phase = .lobby }
-      switch wish {
+      switch destination {
       case .room(let code): effects.append(.command(.join(code)))
       case .open: effects.append(.command(.create(terms)))
       case .watch(let id, let code):
@@ -203,7 +203,7 @@ extension Table {
         if match == nil, page == .board { effects.append(.show(.network)) }
       case nil: break
       }
-      wish = nil
+      destination = nil
     case .waiting(let milliseconds, let reason):
       link = .waiting
       network.message = text(.nextTry, words(for: reason), "\((milliseconds + 999) / 1000)")
@@ -226,7 +226,7 @@ extension Table {
   }
 
   private mutating func hear(_ name: String, _ said: String?, _ emote: String?, _ m: MatchID) -> [Effect] {
-    let word = emote.map { code in Emote(rawValue: code).map { $0.text(in: wishes.language) } ?? code }
+    let word = emote.map { code in Emote(rawValue: code).map { text($0.phrase) } ?? code }
     guard m == match, let said = said ?? word else { return [] }
     let isMine = name == network.you?.name
     if isMine, !talk.unsent.isEmpty { talk.unsent.removeFirst() }
@@ -258,7 +258,7 @@ extension Table {
     let wasWith = talk.opponent
     mode = view.you == nil ? .watching(m) : .online(m)
     let before = setup
-    setup = GameSetup(x: Table.seat(.x, view), o: Table.seat(.o, view))
+    setup = GameSetup(x: WindowState.seat(.x, view), o: WindowState.seat(.o, view))
     (pending, isAlone, isCalledOff) = (nil, false, false)
     turnSince = (-1, now)
     network.message = nil
@@ -273,11 +273,11 @@ extension Table {
     } else {
       score = .init()
     }
-    let sitting = Sitting(
+    let joined = JoinedMatch(
       match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), moves: view.state.moves,
       times: view.state.times)
     timesTold = view.state.times.count
-    effects += [.join(sitting), .show(.board), .attention]
+    effects += [.join(joined), .show(.board), .attention]
     var game = Game()
     for square in view.state.moves { _ = try? game.play(square) }
     return effects + follow(Board(game: game))
@@ -293,8 +293,8 @@ extension Table {
     guard let view, view.state.players != nil else { return [] }
     var target = view.state.moves
     // A rematch that is asked for is a new turn: whoever is asked has as long as whoever asks.
-    let wishes = Player.allCases.count { view.state.wantsRematch[$0] }
-    let turn = view.state.phase == .over ? -2 - wishes : target.count
+    let askers = Player.allCases.count { view.state.wantsRematch[$0] }
+    let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, now) }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
     if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
@@ -306,7 +306,7 @@ extension Table {
       effects.append(.follow(target, times: times))
     }
     timesTold = times.count
-    if let end = view.state.end, !board.game.isOver || effects != [] { effects.append(.end(Table.end(end))) }
+    if let end = view.state.end, !board.game.isOver || effects != [] { effects.append(.end(WindowState.end(end))) }
     if view.state.phase == .over { effects.append(.remember(.matchServer(""))) }
     return effects + tellAway()
   }
@@ -341,7 +341,7 @@ extension Table {
     guard let view, view.you != nil, link == .online, view.state.phase == .over, view.state.next == nil else {
       return false
     }
-    return now - turnSince.at < Table.rematchWithin
+    return now - turnSince.at < WindowState.rematchWithin
   }
 
   /// What the board page shows of the match; `milliseconds` is the client's clock, `seconds` the table's.
@@ -356,7 +356,7 @@ extension Table {
     model.mayOfferDraw = state.phase == .live && state.offer == nil && state.offersMade[you] < 2
     model.mayAbort = state.phase != .over && !state.bothMoved
     if state.phase == .live, !state.bothMoved {
-      model.firstMoveIn = max(0, Int((turnSince.at + Table.firstMoveWithin - seconds).rounded(.up)))
+      model.firstMoveIn = max(0, Int((turnSince.at + WindowState.firstMoveWithin - seconds).rounded(.up)))
     }
     var later = self
     later.now = seconds
