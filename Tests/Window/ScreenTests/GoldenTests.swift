@@ -32,7 +32,7 @@ struct GoldenTests {
       },
       Scene(name: "board-online") {
         $0.model = Samples.online()
-        $0.talk.unread = 2
+        $0.pages.talk.unread = 2
       },
       Scene(name: "board-beads") {
         $0.model = Samples.model([4], setup: GameSetup(x: .human, o: .menace, clockSeconds: 180))
