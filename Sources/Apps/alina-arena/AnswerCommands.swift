@@ -2,6 +2,7 @@ import Arena
 import ArgumentParser
 import Foundation
 import Opponents
+import Oracle
 import TicTacToe
 
 /// Exact results.
@@ -154,18 +155,5 @@ struct MenaceTrain: ParsableCommand {
             + String(format: "%.4f against random, %.4f against perfect\n", point.againstRandom, point.againstPerfect))
       }
     }
-  }
-}
-
-/// Measures.
-struct BenchCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "bench", abstract: "Measures our speed beside C's, compiled and run in the same minute.")
-
-  @Flag(help: "Print JSON.") var json = false
-
-  func run() throws {
-    let bench = Bench(guardExecutable: ownExecutable)
-    try writeOut(json ? bench.json + "\n" : bench.text)
   }
 }

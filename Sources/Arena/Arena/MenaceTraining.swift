@@ -1,5 +1,6 @@
 import Base
 import Opponents
+import Oracle
 import TicTacToe
 
 /// Teaches `menace` game by game and measures it exactly on the way, with its boxes frozen, against random and perfect
@@ -52,8 +53,9 @@ package struct MenaceTraining: Sendable {
     let frozen = menace.frozen
     curve.append(
       Point(
-        games: menace.gamesLearned, againstRandom: Odds.of(frozen, against: SimpleOpponent.random).score,
-        againstPerfect: Odds.of(frozen, against: SimpleOpponent.perfect).score))
+        games: menace.gamesLearned,
+        againstRandom: Odds.of(frozen.distribution, against: SimpleOpponent.random.distribution).score,
+        againstPerfect: Odds.of(frozen.distribution, against: SimpleOpponent.perfect.distribution).score))
   }
 
   /// The curve as a picture.

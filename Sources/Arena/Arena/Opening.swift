@@ -92,7 +92,7 @@ package enum Openings: Sendable, Hashable {
     // A book of games: each is an opening.
     let records: [Record]
     do { records = try Record.all(in: String(text)) } catch { throw ArenaError("--openings \(argument): \(error)") }
-    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves.map(\.square)) }
+    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves) }
     if let place = openings.firstIndex(where: { $0.position.outcome != nil }) {
       throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
     }

@@ -23,11 +23,11 @@ package enum PGNExport {
     record[player: .o] = configuration.entrants[game.o].displayName
     record.seed = configuration.seed
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
-    for (ply, thought) in (game.notes?.thoughts ?? []).enumerated() {
-      guard let thought else { continue }
+    for (ply, report) in (game.notes?.reports ?? []).enumerated() {
+      guard let report else { continue }
       // As cutechess-cli writes them: score/depth and seconds.
-      let seconds = String(format: "%.3fs", Double(thought.milliseconds) / 1000)
-      try? record.addComment([thought.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
+      let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
+      try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
     return record
   }
@@ -38,7 +38,7 @@ package enum PGNExport {
     _ path: String, to target: String, stop: StopSignal = StopSignal()
   ) throws(ArenaError) -> Bool {
     let temporary = target + ".part"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let descriptor = Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
     guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(systemReason)") }
     defer {
       close(descriptor)
@@ -84,18 +84,19 @@ package enum PGNExport {
   /// Appends the moves and the result of a game from the empty board as `Record` writes them, and an empty line.
   private static func append(_ game: PackedGame, to text: LineBuffer) {
     var end = text.reserve(80)
-    func put(_ byte: Int) {
-      end.storeBytes(of: UInt8(truncatingIfNeeded: byte), as: UInt8.self)
+    func put(_ byte: UInt8) {
+      end.storeBytes(of: byte, as: UInt8.self)
       end += 1
     }
     for ply in 0..<game.count {
       if ply % 2 == 0 {
-        put(0x31 + ply / 2)
+        put(0x31 + UInt8(ply / 2))
         put(0x2E)
         put(0x20)
       }
-      put(0x61 + game.cell(ply) % 3)
-      put(0x33 - game.cell(ply) / 3)
+      let name = Square(game.cell(ply)).nameBytes
+      put(name.column)
+      put(name.row)
       put(0x20)
     }
     text.advance(to: end)

@@ -81,7 +81,7 @@ final class Players: @unchecked Sendable {
   }
 
   /// What one thread plays with.
-  final class Hand {
+  final class Worker {
     private let players: Players
     /// The engines of the pairing played last, by player and by being its second.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
@@ -101,11 +101,13 @@ final class Players: @unchecked Sendable {
     /// are that quick, the thread and its engines stay on one processor, where that is a mere switch. Engines that think
     /// go where they like.
     func noteGame() {
-      guard core == nil, games <= Hand.trial, !engines.isEmpty else { return }
+      guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
       games += 1
       let time = monotonicMilliseconds() - begun
-      guard games > Hand.trial, time < Double(Hand.trial) * Hand.quick, let core = players.takeCore() else { return }
+      guard games > Worker.trial, time < Double(Worker.trial) * Worker.quick, let core = players.takeCore() else {
+        return
+      }
       self.core = core
       _ = alina_stay_on(0, Int32(core))
       for engine in engines { engine.client.stay(on: core) }

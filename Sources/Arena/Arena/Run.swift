@@ -174,18 +174,18 @@ package struct Run {
       throw reader.lines.refusal("the file ends before game \(replay.next)")
     }
     let (configuration, picks) = (configuration, picksHighlights)
-    func prepare(_ block: Block) -> Block.Outcome {
-      var outcome = block.counted(pairings: stage.pairings.count)
-      guard writer != nil || picks else { return outcome }
-      if picks { outcome.highlights = Highlights(block, stage, configuration) }
-      if let writer { outcome.format(block, stage, configuration, in: writer.emptyBuffer()) }
-      return outcome
+    func prepare(_ batch: GameBatch) -> GameBatch.Summary {
+      var summary = batch.counted(pairings: stage.pairings.count)
+      guard writer != nil || picks else { return summary }
+      if picks { summary.highlights = Highlights(batch, stage, configuration) }
+      if let writer { summary.format(batch, stage, configuration, in: writer.emptyBuffer()) }
+      return summary
     }
-    let consumer = GamePool.Consumer(prepare: prepare) { (block, prepared) throws(ArenaError) in
-      var outcome = prepared
-      state.take(block, outcome)
-      if state.isDecided { outcome = prepare(block) }
-      try writer?.write(block, outcome)
+    let consumer = GamePool.Consumer(prepare: prepare) { (batch, prepared) throws(ArenaError) in
+      var summary = prepared
+      state.take(batch, summary)
+      if state.isDecided { summary = prepare(batch) }
+      try writer?.write(batch, summary)
       return !state.isDecided
     } progress: {
       progress?(state.progress)
@@ -218,31 +218,31 @@ struct Replay {
   }
 
   mutating func run(_ reader: GameFileReader) throws(ArenaError) {
-    let hand = Players.Hand(players)
-    defer { hand.end() }
+    let worker = Players.Worker(players)
+    defer { worker.end() }
     while next < indices.upperBound, !reader.isAtEnd, !state.isDecided, !players.stop.isSet {
-      let size = (next / Block.size + 1) * Block.size
-      let block = Block(next..<min(size, indices.upperBound), parts: 0)
+      let size = (next / GameBatch.size + 1) * GameBatch.size
+      let batch = GameBatch(next..<min(size, indices.upperBound), parts: 0)
       var index = next
-      while index < block.indices.upperBound, let content = try reader.next() {
-        try check(content, hand, reader)
-        block.set(index, content.game, content.notes)
+      while index < batch.indices.upperBound, let content = try reader.next() {
+        try check(content, worker, reader)
+        batch.set(index, content.game, content.notes)
         index += 1
       }
       if (index - next) % 2 == 1 {
         index -= 1
-        open = (block[index], block.notes[index])
+        open = (batch[index], batch.notes[index])
       }
-      block.cut(to: index)
-      guard !block.indices.isEmpty else { return }
-      var outcome = block.counted(pairings: stage.pairings.count)
-      if state.highlights != nil { outcome.highlights = Highlights(block, stage, players.configuration) }
-      state.take(block, outcome, isRecorded: true)
+      batch.cut(to: index)
+      guard !batch.indices.isEmpty else { return }
+      var summary = batch.counted(pairings: stage.pairings.count)
+      if state.highlights != nil { summary.highlights = Highlights(batch, stage, players.configuration) }
+      state.take(batch, summary, isRecorded: true)
       if let copy {
-        outcome.format(block, stage, players.configuration, in: copy.emptyBuffer())
-        try copy.write(block, outcome)
+        summary.format(batch, stage, players.configuration, in: copy.emptyBuffer())
+        try copy.write(batch, summary)
       }
-      if state.isDecided, block.indices.upperBound < index || open != nil {
+      if state.isDecided, batch.indices.upperBound < index || open != nil {
         throw reader.lines.refusal("games after the end of the run")
       }
       next = index
@@ -250,7 +250,7 @@ struct Replay {
   }
 
   private func check(
-    _ content: GameLine.Content, _ hand: Players.Hand, _ reader: GameFileReader
+    _ content: GameLine.Content, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
     let configuration = players.configuration
     let (game, seed) = (stage.game(content.index), configuration.seed)
@@ -262,7 +262,7 @@ struct Replay {
       throw reader.lines.refusal("the game does not begin as the header says")
     }
     guard content.game.isLegal(from: content.start) else { throw reader.lines.refusal("the game breaks the rules") }
-    let (a, b) = hand.players(of: stage.pairings[game.pairing])
+    let (a, b) = worker.players(of: stage.pairings[game.pairing])
     let (x, o) = game.isSwapped ? (b, a) : (a, b)
     var again: PackedGame?
     switch (x, o) {
@@ -271,7 +271,7 @@ struct Replay {
       teach(o, .o, content.game, opening)
       return
     case (.table(let one), .table(let other)) where one.isRandom && other.isRandom && configuration.openings == .none:
-      again = hand.random.play(seed: seed, index: UInt64(content.index))
+      again = worker.random.play(seed: seed, index: UInt64(content.index))
     default:
       var generator = SplitMix64(seed: seed, index: UInt64(content.index))
       again = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)?.game

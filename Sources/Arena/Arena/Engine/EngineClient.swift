@@ -153,7 +153,7 @@ final class EngineClient: @unchecked Sendable {
   /// Asks for a move; anything but a legal one in time loses the game and kills the engine.
   func move(
     start: Position, moves: [Square], position: Position, otherClock: Double?
-  ) -> Result<(Square, Thought), EngineLoss> {
+  ) -> Result<(Square, MoveReport), EngineLoss> {
     if let pendingLoss { return .failure(pendingLoss) }
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
     if let deadline = readyDeadline {
@@ -180,14 +180,14 @@ final class EngineClient: @unchecked Sendable {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
       }
       switch process.readLine(deadline: deadline) {
+      case .line where monotonicMilliseconds() >= deadline, .late:
+        return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
       case .line(let line):
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else { continue }
         let word = words.dropFirst().first ?? ""
         answer = (UCINotation.square(word), String(word.prefix(16)))
-      case .late:
-        return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
       case .closed: return .failure(lose(process.ending()))
       case .overlong: return .failure(lose("a line of more than \(EngineProcess.lineLimit) bytes"))
       case .garbage: return .failure(lose("wrote what is no text"))
@@ -198,7 +198,7 @@ final class EngineClient: @unchecked Sendable {
     guard let square = answer?.square, position.legalMoves.contains(square) else {
       return .failure(lose("illegal move '\(answer?.text ?? "")'"))
     }
-    return .success((square, Thought(evaluation: evaluation, milliseconds: Int(elapsed))))
+    return .success((square, MoveReport(evaluation: evaluation, milliseconds: Int(elapsed))))
   }
 
   /// Writes `position …` into the request, which holds that of the move before if it was of this game.
@@ -211,14 +211,17 @@ final class EngineClient: @unchecked Sendable {
       if number == 0 { request += " moves".utf8 }
       request.append(0x20)
       if notation == .cutechess { request += "P@".utf8 }
-      request.append(0x61 + UInt8(square.index % 3))
-      request.append(0x33 - UInt8(square.index / 3))
+      request.append(square.nameBytes.column)
+      request.append(square.nameBytes.row)
     }
     movesTold = moves.count
   }
 
-  /// Score and depth of an `info` line as PGN has them; `nil` where it has no score.
-  static func evaluation(in words: [Substring]) -> String? {
+  /// Score and depth of an `info` line as PGN has them; `nil` where it has no score of the best line.
+  static func evaluation(in line: [Substring]) -> String? {
+    // What follows `string` is free text, and what follows `pv` are moves.
+    let words = Array(line.prefix { $0 != "string" && $0 != "pv" })
+    if let at = words.firstIndex(of: "multipv"), words.dropFirst(at + 1).first != "1" { return nil }
     guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {
       return nil
     }

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Opponents
+import Oracle
 import TicTacToe
 
 /// One of Alina's players as a UCI engine: a state machine from lines to lines, so a transcript is a test.
@@ -51,11 +52,13 @@ package struct UCIServer {
 
     /// Searches. Returns what to write.
     package func run() -> [String] {
-      let square = MonteCarloSearch().bestMove(
-        in: server.position, simulations: simulations, using: &generator
-      ) { stop.isSet || monotonicMilliseconds() > deadline }
+      let search = MonteCarloSearch()
+      let square = search.bestMove(in: server.position, simulations: simulations, using: &generator) {
+        stop.isSet || monotonicMilliseconds() > deadline
+      }
       while isInfinite, !stop.isSet { usleep(1000) }
-      return server.found(square)
+      let mean = search.mean(of: square, in: server.position)
+      return server.found(square, info: "info depth 1 score cp \(Int((100 * mean).rounded())) pv ")
     }
   }
 
@@ -167,8 +170,9 @@ package struct UCIServer {
           self, simulations: min(searching.simulations, value("nodes").map { max(1, Int($0)) } ?? .max),
           deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
     }
-    let lines = found(player.move(in: position, lastMove: lastMove, using: &generator))
-    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once. An infinite search waits for `stop`.
+    let square = player.move(in: position, lastMove: lastMove, using: &generator)
+    let lines = found(square, info: knowsValues ? exactInfo : "info depth 1 pv ")
+    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
     guard isInfinite else { return .reply(lines) }
     held = [lines[1]]
     return .reply([lines[0]])
@@ -177,8 +181,13 @@ package struct UCIServer {
   /// Takes the rest of the seed's numbers from a search.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
-  /// The `info` line of a move that was found.
-  private func found(_ square: Square) -> [String] {
+  /// Whether the player looks positions up in the solver's table: nobody else may claim its values.
+  private var knowsValues: Bool {
+    [SimpleOpponent.perfect, .perfectDistance, .trap].contains { $0.name == player.name } || player.name == "levels:6"
+  }
+
+  /// Depth and score of the position for a player that knows them.
+  private var exactInfo: String {
     let evaluation = Solver.shared.evaluation(of: position)
     let score =
       switch evaluation.value {
@@ -186,10 +195,12 @@ package struct UCIServer {
       case .win: "mate \((evaluation.distance + 1) / 2)"
       case .loss: "mate -\(evaluation.distance / 2)"
       }
-    return [
-      "info depth \(max(1, evaluation.distance)) score \(score) pv \(notation.text(of: square))",
-      "bestmove \(notation.text(of: square))",
-    ]
+    return "info depth \(max(1, evaluation.distance)) score \(score) pv "
+  }
+
+  /// What is said of a move that was found.
+  private func found(_ square: Square, info: String) -> [String] {
+    [info + notation.text(of: square), "bestmove \(notation.text(of: square))"]
   }
 
   /// Reads lines from a descriptor and answers on another, until `quit` or the end.
