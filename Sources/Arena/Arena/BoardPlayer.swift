@@ -44,6 +44,14 @@ struct MoveReport: Sendable, Hashable {
   /// As PGN has it: `+0.31` pawns for the mover, `+M2` moves to the end, and the depth behind a stroke.
   var evaluation: String?
   var milliseconds: Int
+
+  /// The evaluation in hundredths; ±100,000 where the end is seen.
+  var score: Int? {
+    guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
+    let size = text.dropFirst()
+    let value = size.hasPrefix("M") ? 100_000 : Double(size).map { Int(($0 * 100).rounded()) }
+    return value.map { sign == "-" ? -$0 : $0 }
+  }
 }
 
 /// What is kept of a game beside its moves.
@@ -56,7 +64,8 @@ struct GameNotes: Sendable, Hashable {
 
 /// Plays one game; `nil` where it was stopped in the middle. What the system refuses is thrown.
 func playGame(
-  x: BoardPlayer, o: BoardPlayer, opening: Opening, stop: StopSignal, using generator: inout SplitMix64
+  x: BoardPlayer, o: BoardPlayer, opening: Opening, adjudication: Adjudication, stop: StopSignal,
+  using generator: inout SplitMix64
 ) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
   if case .table(let a) = x, case .table(let b) = o { return (playTables(a, b, opening, using: &generator), nil) }
   var position = opening.position
@@ -68,7 +77,8 @@ func playGame(
   }
   let hasEngine = if case .engine = x { true } else if case .engine = o { true } else { false }
   var loss: EngineLoss?
-  while position.outcome == nil, loss == nil {
+  var (referee, verdict): (Referee, Referee.Verdict?) = (Referee(adjudication), nil)
+  while position.outcome == nil, loss == nil, verdict == nil {
     let (mover, waiting) = position.turn == .x ? (x, o) : (o, x)
     let other: EngineClient? = if case .engine(let client) = waiting { client } else { nil }
     let answer = mover.move(
@@ -81,15 +91,21 @@ func playGame(
       position = position.playing(square)
       moves.append(square)
       if hasEngine { reports.append(report) }
+      if position.outcome == nil {
+        verdict = referee.verdict(after: report, by: position.turn.opponent, plies: moves.count)
+      }
     case .failure(let failure): loss = failure
     }
   }
-  let outcome = loss == nil ? position.outcome ?? .draw : .win(position.turn.opponent)
-  let game = PackedGame(moves: moves, outcome: outcome, ending: loss?.ending ?? .normal)
+  let outcome = position.outcome ?? verdict?.outcome ?? .win(position.turn.opponent)
+  let ending = loss?.ending ?? (verdict == nil ? .normal : .adjudication)
+  let game = PackedGame(moves: moves, outcome: outcome, ending: ending)
   for case .engine(let client) in [x, o] { client.endGame() }
   teach(x, .x, game, opening)
   teach(o, .o, game, opening)
-  return (game, hasEngine ? GameNotes(reason: loss?.reason, reports: reports) : nil)
+  return (
+    game, hasEngine || verdict != nil ? GameNotes(reason: loss?.reason ?? verdict?.reason, reports: reports) : nil
+  )
 }
 
 /// Lets a learning player learn from a game; also how its state is rebuilt from recorded games.

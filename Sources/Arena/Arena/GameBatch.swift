@@ -23,6 +23,12 @@ final class GameBatch: @unchecked Sendable {
     mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
       for index in batch.indices.dropFirst(batch.known) {
         let game = stage.game(index)
+        if let moves = batch.variantMoves[index] {
+          GameLine.write(
+            index: index, x: game.x, o: game.o, moves, configuration.variant, game: batch[index],
+            notes: batch.notes[index], to: lines)
+          continue
+        }
         GameLine.write(
           index: index, x: game.x, o: game.o, start: configuration.openings.start(pair: game.opening),
           game: batch[index], notes: batch.notes[index], to: lines)
@@ -38,6 +44,8 @@ final class GameBatch: @unchecked Sendable {
   /// Parts that are still to be played.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
+  /// The moves of games of another variant than classic.
+  private(set) var variantMoves: [Int: VariantMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>
 
@@ -61,6 +69,16 @@ final class GameBatch: @unchecked Sendable {
     if let notes { self.notes[index] = notes }
   }
 
+  func set(_ index: Int, _ played: PlayedVariantGame) {
+    set(index, played.game, played.notes)
+    variantMoves[index] = played.moves
+  }
+
+  /// The game of an index as it was played.
+  func variantGame(_ index: Int) -> PlayedVariantGame? {
+    variantMoves[index].map { PlayedVariantGame(game: self[index], moves: $0, notes: notes[index]) }
+  }
+
   /// Plays random games of some pairs, which begin at `start`.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
@@ -79,6 +97,10 @@ final class GameBatch: @unchecked Sendable {
   func counted(pairings: Int) -> Summary {
     let slots = min(pairings, (indices.count + 1) / 2)
     var summary = Summary(pairs: .init(repeating: 0, count: 9 * slots))
+    if !variantMoves.isEmpty {
+      summary.lengths = .init(repeating: 0, count: Variant.longestGame + 1)
+      for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
+    }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
       // Two lists, so that equal lengths in a row do not wait for one another.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
@@ -90,6 +112,7 @@ final class GameBatch: @unchecked Sendable {
         pairs[9 &* slot &+ 3 &* one.result &+ two.result] &+= 1
         slot = slot &+ 1 == slots ? 0 : slot &+ 1
       }
+      guard variantMoves.isEmpty else { return }
       for count in 0..<10 { summary.lengths[count] = lengths.0[count] + lengths.1[count] }
     }
     return summary

@@ -69,9 +69,22 @@ enum GameLine {
     out.advance(to: end)
   }
 
+  /// Appends the line of a variant's game with its end.
+  static func write(
+    index: Int, x: Int, o: Int, _ moves: VariantMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
+    to out: LineBuffer
+  ) {
+    let start = moves.start.map { ",\"start\":\"\($0)\"" } ?? ""
+    let names = moves.cells.map { variant.name(of: $0) }.joined()
+    let result = game.result == 0 ? "1-0" : game.result == 1 ? "0-1" : "1/2-1/2"
+    out.append("{\"game\":\(index),\"x\":\(x),\"o\":\(o)\(start),\"moves\":\"\(names)\",\"result\":\"\(result)\"")
+    if game.ending != .normal || notes != nil { append(game.ending, notes ?? GameNotes(), to: out) }
+    out.append("}\n")
+  }
+
   private static func append(_ ending: PackedGame.Ending, _ notes: GameNotes, to out: LineBuffer) {
     if ending != .normal {
-      out.append(",\"termination\":\"\(ending == .time ? "time" : "forfeit")\"")
+      out.append(",\"termination\":\"\(ending)\"")
       out.append(",\"reason\":\(JSON.string(notes.reason ?? "").text)")
     }
     guard notes.reports.contains(where: { $0 != nil }) else { return }
@@ -92,6 +105,61 @@ enum GameLine {
     var start: Position
     var game: PackedGame
     var notes: GameNotes?
+    /// The moves of a variant's game, which are not in `game`.
+    var moves: VariantMoves?
+  }
+
+  /// Reads the line of a variant's game without its end; `nil` if it is none of ours.
+  static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
+    guard variant != .classic else { return read(line) }
+    guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
+      let o = json["o"]?.int, (0..<RunConfiguration.playerLimit).contains(x),
+      (0..<RunConfiguration.playerLimit).contains(o), let text = json["moves"]?.string,
+      let outcome = json["result"]?.string.flatMap(outcome)
+    else { return nil }
+    let names = Array(text.utf8)
+    guard names.count % 2 == 0, names.count <= 2 * Variant.longestGame else { return nil }
+    var moves = VariantMoves(start: json["start"]?.string, cells: [])
+    for place in stride(from: 0, to: names.count, by: 2) {
+      let name = String(decoding: names[place..<place + 2], as: UTF8.self)
+      guard let cell = variant.cell(named: name) else { return nil }
+      moves.cells.append(cell)
+    }
+    guard let (ending, notes) = notes(in: json, plies: moves.cells.count) else { return nil }
+    let game = PackedGame(variantMoves: moves.cells.count, outcome: outcome, ending: ending)
+    // Nothing but what we write.
+    let again = LineBuffer(capacity: 256)
+    write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
+    guard again.written.dropLast().elementsEqual(line) else { return nil }
+    return Content(index: index, x: x, o: o, start: .start, game: game, notes: notes, moves: moves)
+  }
+
+  private static func outcome(_ result: String) -> Outcome? {
+    switch result {
+    case "1-0": .win(.x)
+    case "0-1": .win(.o)
+    case "1/2-1/2": .draw
+    default: nil
+    }
+  }
+
+  /// How a game ended and what is kept beside its moves; `nil` where a member is wrong.
+  private static func notes(in json: JSON, plies: Int) -> (PackedGame.Ending, GameNotes?)? {
+    var ending = PackedGame.Ending.normal
+    switch json["termination"]?.string {
+    case nil: break
+    case "time": ending = .time
+    case "forfeit": ending = .forfeit
+    case "adjudication": ending = .adjudication
+    default: return nil
+    }
+    let (times, evaluations) = (json["emt"]?.array, json["eval"]?.array)
+    guard times?.count ?? plies == plies, evaluations?.count ?? plies == plies else { return nil }
+    let reports = (0..<plies).map { ply in
+      times?[ply].int.map { MoveReport(evaluation: evaluations?[ply].string, milliseconds: $0) }
+    }
+    guard ending != .normal || times != nil || json["reason"] != nil else { return (ending, nil) }
+    return (ending, GameNotes(reason: json["reason"]?.string, reports: times == nil ? [] : reports))
   }
 
   /// Reads a line without its end; `nil` if it is none of ours.
@@ -146,22 +214,11 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      var ending = PackedGame.Ending.normal
       // Games of engines are few: the general reader will do.
-      guard let json = try? JSON(bytes: Array(line)) else { return nil }
-      switch json["termination"]?.string {
-      case nil: break
-      case "time": ending = .time
-      case "forfeit": ending = .forfeit
-      default: return nil
+      guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
+        return nil
       }
-      let times = json["emt"]?.array
-      let evaluations = json["eval"]?.array
-      guard times?.count ?? count == count, evaluations?.count ?? count == count else { return nil }
-      let reports = (0..<count).map { ply in
-        times?[ply].int.map { MoveReport(evaluation: evaluations?[ply].string, milliseconds: $0) }
-      }
-      content.notes = GameNotes(reason: json["reason"]?.string, reports: times == nil ? [] : reports)
+      content.notes = notes ?? GameNotes()
       content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
       // Nothing but what we write.
       let again = LineBuffer(capacity: 256)

@@ -51,14 +51,14 @@ final class GamePool: @unchecked Sendable {
 
   /// Prepares games of a stage from `indices.lowerBound` on, of which the first may be known already.
   init(
-    _ stage: Stage, indices: Range<Int>, known: (PackedGame, GameNotes?)?, players: Players, consumer: Consumer
+    _ stage: Stage, indices: Range<Int>, known: Replay.Known?, players: Players, consumer: Consumer
   ) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
     // Games that take long are handed out pair by pair.
-    let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch }
+    let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     batchSize = isSlow ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
     lastBatch = (indices.upperBound - 1) / batchSize
@@ -78,7 +78,10 @@ final class GamePool: @unchecked Sendable {
     }
     guard let known else { return }
     let first = makeBatch(due)
-    first.set(indices.lowerBound, known.0, known.1)
+    switch known {
+    case .classic(let game, let notes): first.set(indices.lowerBound, game, notes)
+    case .variant(let game): first.set(indices.lowerBound, game)
+    }
     first.known = 1
     batches[due] = first
   }
@@ -206,6 +209,11 @@ final class GamePool: @unchecked Sendable {
   /// Plays a batch's games of some pairings; `false` where it was stopped.
   private func play(_ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker) throws(ArenaError) -> Bool {
     let configuration = players.configuration
+    switch configuration.variant {
+    case .classic: break
+    case .infinite: return try play(Infinite.self, pairings, batch, worker)
+    case .ultimate: return try play(Ultimate.self, pairings, batch, worker)
+    }
     let first = (batch.indices.lowerBound - stage.firstGame) / 2
     let end = (batch.indices.upperBound - stage.firstGame) / 2
     for number in pairings {
@@ -236,12 +244,38 @@ final class GamePool: @unchecked Sendable {
           var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
           let (x, o) = game.isSwapped ? (b, a) : (a, b)
           guard !players.stop.isSet,
-            let played = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)
+            let played = try playGame(
+              x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
+              using: &generator)
           else { return false }
           batch.set(index, played.game, played.notes)
           worker.noteGame()
         }
       }
+    }
+    return true
+  }
+}
+
+extension GamePool {
+  /// Plays a batch's games of some pairings by the rules of a variant; `false` where it was stopped.
+  private func play<R: Rules>(
+    _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
+  ) throws(ArenaError) -> Bool {
+    let configuration = players.configuration
+    for index in batch.indices where !batch.isPlayed(index) {
+      let game = stage.game(index)
+      guard pairings.contains(game.pairing) else { continue }
+      let (x, o) = worker.players(of: stage.pairings[game.pairing], isSwapped: game.isSwapped, R.self)
+      let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
+      var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
+      guard !players.stop.isSet,
+        let played = try R.playGame(
+          x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
+          using: &generator)
+      else { return false }
+      batch.set(index, played)
+      worker.noteGame()
     }
     return true
   }

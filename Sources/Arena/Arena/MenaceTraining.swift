@@ -41,7 +41,8 @@ package struct MenaceTraining: Sendable {
       let (x, o): (BoardPlayer, BoardPlayer) =
         game % 2 == 0 ? (.learner(learner), teacher) : (teacher, .learner(learner))
       // The system can refuse nothing here.
-      _ = try? playGame(x: x, o: o, opening: .none, stop: stop, using: &generator)
+      _ = try? playGame(
+        x: x, o: o, opening: .none, adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {
         menace = taught
         measure()

@@ -6,11 +6,19 @@ import TicTacToe
 package enum PGNExport {
   /// The record of one game of a run.
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
+    guard configuration.variant == .classic else {
+      throw ArenaError(
+        "game \(game.index): records are of classic only, this is a game of \(configuration.variant.rawValue)")
+    }
     var play = Game(start: game.start)
     do {
       for square in game.game.moves { try play.play(square) }
-      if !play.isOver, case .win(let winner) = game.game.outcome {
-        try play.lose(winner.opponent, by: game.game.ending == .time ? .time : .forfeit)
+      switch (play.isOver, game.game.outcome, game.game.ending) {
+      case (true, _, _): break
+      case (_, .win(let winner), let ending):
+        try play.lose(
+          winner.opponent, by: ending == .time ? .time : ending == .adjudication ? .resignation : .forfeit)
+      case (_, .draw, _): play.finish(GameEnd(outcome: .draw, termination: .agreement))
       }
     } catch {
       throw ArenaError("game \(game.index) breaks the rules: \(error)")
@@ -56,7 +64,9 @@ package enum PGNExport {
       text.removeAll()
     }
     while let content = try reader.next() {
-      if content.notes != nil || content.start != .start {
+      if let moves = content.moves {
+        text.append(variantText(content, moves, configuration))
+      } else if content.notes != nil || content.start != .start {
         text.append(try record(content, configuration).text + "\n")
       } else {
         let key = (content.x << 8 | content.o) << 2 | content.game.result

@@ -85,12 +85,16 @@ package struct Run {
     return result
   }
 
+  /// Where every line between the arena and its engines is noted.
+  package var trace: EngineTrace?
+
   /// The boxes of the one `menace` of a match, after it was played.
   package private(set) var trainedMenace: Menace?
 
   /// Plays.
   package mutating func play() throws(ArenaError) -> RunReport {
-    let players = try Players(configuration, threads: threads, guardExecutable: guardExecutable, stop: stop)
+    let players = try Players(
+      configuration, threads: threads, guardExecutable: guardExecutable, stop: stop, trace: trace)
     defer { players.stopEngines() }
     let state = RunState(configuration, picksHighlights: picksHighlights)
     let begun = monotonicMilliseconds()
@@ -203,7 +207,14 @@ struct Replay {
   /// The index of the first game that was not counted.
   private(set) var next: Int
   /// The game at `next`, if the file holds it: half a pair.
-  private(set) var open: (PackedGame, GameNotes?)?
+  private(set) var open: Known?
+
+  /// A game that the file holds.
+  enum Known {
+    case classic(PackedGame, GameNotes?)
+    case variant(PlayedVariantGame)
+  }
+
   private let stage: Stage
   private let players: Players
   private let state: RunState
@@ -226,12 +237,17 @@ struct Replay {
       var index = next
       while index < batch.indices.upperBound, let content = try reader.next() {
         try check(content, worker, reader)
-        batch.set(index, content.game, content.notes)
+        if let moves = content.moves {
+          batch.set(index, PlayedVariantGame(game: content.game, moves: moves, notes: content.notes))
+        } else {
+          batch.set(index, content.game, content.notes)
+        }
         index += 1
       }
       if (index - next) % 2 == 1 {
         index -= 1
-        open = (batch[index], batch.notes[index])
+        open =
+          batch.variantGame(index).map { .variant($0) } ?? .classic(batch[index], batch.notes[index])
       }
       batch.cut(to: index)
       guard !batch.indices.isEmpty else { return }
@@ -257,6 +273,11 @@ struct Replay {
     guard content.x == game.x, content.o == game.o else {
       throw reader.lines.refusal("the game was played by others than the header says")
     }
+    switch configuration.variant {
+    case .classic: break
+    case .infinite: return try check(content, Infinite.self, worker, reader)
+    case .ultimate: return try check(content, Ultimate.self, worker, reader)
+    }
     let opening = configuration.openings.opening(pair: game.opening, seed: seed)
     guard content.start == opening.start, content.game.begins(with: opening.moves) else {
       throw reader.lines.refusal("the game does not begin as the header says")
@@ -274,9 +295,31 @@ struct Replay {
       again = worker.random.play(seed: seed, index: UInt64(content.index))
     default:
       var generator = SplitMix64(seed: seed, index: UInt64(content.index))
-      again = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)?.game
+      again =
+        try playGame(
+          x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
+          using: &generator)?.game
     }
     guard again == content.game || players.stop.isSet else {
+      throw reader.lines.refusal("the game is not the one that these players and the seed give")
+    }
+  }
+
+  /// Checks a game by the rules of a variant; what our own players did, unless they search, is played again.
+  private func check<R: Rules>(
+    _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
+  ) throws(ArenaError) {
+    let (configuration, game) = (players.configuration, stage.game(content.index))
+    let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
+    let moves = content.moves ?? VariantMoves(start: nil, cells: [])
+    if let fault = R.fault(in: moves, content.game, opening: opening) { throw reader.lines.refusal(fault) }
+    let specs = [game.x, game.o].map { configuration.entrants[$0].spec }
+    guard !specs.contains(where: { $0.isEngine || $0.isSearch(in: R.variant) }) else { return }
+    let (x, o) = worker.players(of: stage.pairings[game.pairing], isSwapped: game.isSwapped, R.self)
+    var generator = SplitMix64(seed: configuration.seed, index: UInt64(content.index))
+    let again = try R.playGame(
+      x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop, using: &generator)
+    guard again?.moves == moves && again?.game == content.game || players.stop.isSet else {
       throw reader.lines.refusal("the game is not the one that these players and the seed give")
     }
   }

@@ -35,7 +35,7 @@ package struct RunReport: Sendable {
   /// Why it ended.
   package internal(set) var ending = Ending.complete
   /// Games by the number of moves.
-  package internal(set) var lengths = [Int](repeating: 0, count: 10)
+  package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
   /// Results of all games: X wins, draws, O wins.
   package internal(set) var bySeat = Tally()
   /// Reasons of forfeits, with how often each was given and by whom, in order of first appearance.
@@ -112,8 +112,8 @@ final class RunState: @unchecked Sendable {
       for index in stride(from: batch.indices.lowerBound, to: batch.indices.upperBound - 1, by: 2) {
         let (one, two) = (batch[index], batch[index + 1])
         count(one.result, two.result, 1, at: 0)
-        report.lengths[one.count] += 1
-        report.lengths[two.count] += 1
+        report.lengths[one.plies] += 1
+        report.lengths[two.plies] += 1
         guard sprt.verdict(report.results[0].statistics) != .inconclusive else { continue }
         isDecided = true
         report.ending = .sprt
@@ -121,7 +121,7 @@ final class RunState: @unchecked Sendable {
         break
       }
     } else {
-      for length in 0..<10 { report.lengths[length] += summary.lengths[length] }
+      for (length, count) in summary.lengths.enumerated() { report.lengths[length] += count }
       let first = stage.game(batch.indices.lowerBound).pairing
       for slot in 0..<summary.pairs.count / 9 {
         let number = (first + slot) % stage.pairings.count
@@ -133,7 +133,8 @@ final class RunState: @unchecked Sendable {
     report.games += batch.indices.count
     if isRecorded { report.resumedGames += batch.indices.count }
     if let found = summary.highlights { highlights?.merge(found) }
-    for index in batch.notes.keys.sorted() where batch.indices.contains(index) && batch[index].ending != .normal {
+    for index in batch.notes.keys.sorted()
+    where batch.indices.contains(index) && [.forfeit, .time].contains(batch[index].ending) {
       let game = stage.game(index)
       report.results[pairingIndex[game.pairing]].statistics.forfeits += 1
       note(batch[index].result == 0 ? game.o : game.x, batch.notes[index]?.reason ?? "")

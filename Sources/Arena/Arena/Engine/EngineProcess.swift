@@ -28,6 +28,8 @@ final class EngineProcess {
   static let lineLimit = 4096
 
   private let stopSignal: StopSignal
+  private let trace: EngineTrace?
+  private let player: Int
   private let pid: pid_t
   private let input: Int32
   private let output: Int32
@@ -42,7 +44,7 @@ final class EngineProcess {
 
   /// Starts `guardExecutable guard -- command…`.
   init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
-    stopSignal = stop
+    (stopSignal, trace, player) = (stop, recipe.trace, recipe.player)
     let settings = recipe.settings
     // An engine that no longer reads is told of by write(2), whoever runs us.
     signal(SIGPIPE, SIG_IGN)
@@ -143,6 +145,7 @@ final class EngineProcess {
 
   /// Sends the bytes of lines; `false` where the engine does not take them in time or is gone.
   func write(_ bytes: [UInt8], deadline: Double) -> Bool {
+    trace?.note(player, ">", String(decoding: bytes, as: UTF8.self))
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { Glibc.write(input, $0.baseAddress.map { $0 + sent }, bytes.count - sent) }
@@ -167,6 +170,7 @@ final class EngineProcess {
         if line.count > EngineProcess.lineLimit { return .overlong }
         // Decoded and compared: quicker than the library's way of validating.
         let text = String(decoding: line, as: UTF8.self)
+        trace?.note(player, "<", text)
         let isText = !line.contains { $0 < 0x20 && $0 != 0x09 } && text.utf8.elementsEqual(line)
         return isText ? .line(text) : .garbage
       }

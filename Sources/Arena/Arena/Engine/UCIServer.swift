@@ -23,12 +23,14 @@ package struct UCIServer {
   /// The longest line read.
   package static let lineLimit = 4096
 
-  private var player: any Opponent
+  var player: any Opponent
   private var seed: UInt64
-  private var generator: SplitMix64
+  var generator: SplitMix64
   private var games: UInt64 = 0
   private var notation = UCINotation.native
   private var position = Position.start
+  /// The position of another variant, once one was chosen.
+  var variantPosition: VariantPosition?
   private var lastMove: Square?
   /// The result of an infinite search, which is written when the search is stopped.
   private var held: [String]?
@@ -78,10 +80,13 @@ package struct UCIServer {
       games += 1
       generator = SplitMix64(seed: seed, index: games)
       position = .start
+      variantPosition = variantPosition.flatMap { VariantPosition($0.variant) }
       lastMove = nil
       held = nil
       return .reply([])
     case "setoption": return .reply(setOption(words))
+    case "position" where variantPosition != nil: return .reply(setVariantPosition(Array(words.dropFirst())))
+    case "go" where variantPosition != nil: return .reply(goInVariant(Array(words.dropFirst())))
     case "position": return .reply(setPosition(Array(words.dropFirst())))
     case "go": return go(Array(words.dropFirst()))
     case "stop", "ponderhit":
@@ -96,7 +101,7 @@ package struct UCIServer {
   private var identity: [String] {
     [
       "id name Alina \(player.name)", "id author the Alina team",
-      "option name UCI_Variant type combo default tictactoe var tictactoe",
+      "option name UCI_Variant type combo default tictactoe" + variants.map { " var \($0.uciName)" }.joined(),
       "option name Player type combo default \(player.name)"
         + (UCIServer.players + (UCIServer.players.contains(player.name) ? [] : [player.name]))
         .map { " var \($0)" }.joined(),
@@ -112,8 +117,12 @@ package struct UCIServer {
     let value = words[min(valueAt + 1, words.endIndex)...].joined(separator: " ")
     switch name {
     case "UCI_Variant":
-      guard value == "tictactoe" else { return ["info string variant '\(value)' is not played, only tictactoe"] }
+      guard let variant = variants.first(where: { $0.uciName == value }) else {
+        let names = variants.map(\.uciName).joined(separator: ", ")
+        return ["info string \(player.name) does not play variant '\(value)', only \(names)"]
+      }
       notation = .cutechess
+      variantPosition = VariantPosition(variant)
     case "Seed":
       guard let number = UInt64(value) else { return ["info string Seed '\(value)' is no number"] }
       seed = number
