@@ -113,6 +113,28 @@ package enum AnswerText {
     return out + "     a   b   c\n"
   }
 
+  /// Every position that play can reach, one a line: value for the side to move, plies to the end, the moves that keep
+  /// the value, and of these the quickest wins, longest losses or longest draws.
+  package static func table() -> String {
+    var out = "position\tvalue\tdistance\tkeep\tbest\n"
+    for position in Solver.positions {
+      let evaluation = Solver.shared.evaluation(of: position)
+      let keep = names(Solver.shared.valuePreservingMoves(in: position))
+      let best = names(Solver.shared.distanceOptimalMoves(in: position))
+      out += "\(position.notation)\t\(evaluation.value)\t\(evaluation.distance)\t\(keep)\t\(best)\n"
+    }
+    return out
+  }
+
+  /// Numbers of move sequences of a variant, by their length from 1.
+  package static func perft(_ nodes: [Int], _ variant: Variant, asJSON: Bool) -> String {
+    guard !asJSON else {
+      let object: JSON = ["rules": .string(variant.rawValue), "nodes": .array(nodes.map { .int($0) })]
+      return object.text + "\n"
+    }
+    return nodes.enumerated().map { "\($0.offset + 1) \($0.element)\n" }.joined()
+  }
+
   /// A position solved, as one line of JSON.
   package static func solveJSON(_ position: Position) -> String {
     let evaluation = Solver.shared.evaluation(of: position)

@@ -143,6 +143,21 @@ import TicTacToe
     }
   }
 
+  @Test func `perft of the variants counts as published`() throws {
+    let ultimate = try Support.run(["perft", "5", "--rules", "ultimate"])
+    #expect(ultimate.out == "1 81\n2 720\n3 6336\n4 55080\n5 473256\n", "\(ultimate)")
+    let infinite = try Support.run(["perft", "5", "--rules", "infinite", "--json"])
+    // As classic up to the fifth ply: nobody has a fourth mark yet.
+    #expect(infinite.out == "{\"rules\":\"infinite\",\"nodes\":[9,72,504,3024,15120]}\n", "\(infinite)")
+  }
+
+  @Test func `the table of a solved game has every position`() throws {
+    let table = try Support.run(["solve", "--all"])
+    let lines = table.out.split(separator: "\n")
+    #expect(table.code == 0 && lines.count == 5_479 && lines[1].hasPrefix("3/3/3 x\tdraw\t9\t"))
+    #expect(lines.allSatisfy { $0.split(separator: "\t", omittingEmptySubsequences: false).count == 5 })
+  }
+
   @Test func `the referee draws after so many plies, and the file says why`() throws {
     try Support.withFolder { folder in
       var configuration = try VariantRunEndToEndTests.match("random", "random", .ultimate)
