@@ -1,9 +1,13 @@
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* Orphans among our descendants become our children, not init's; 0, or -1 with errno. */
 static inline int alina_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
+
+/* A pipe whose ends no started program inherits; 0, or -1 with errno. */
+static inline int alina_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
 /* The processor that runs us. */
 static inline int alina_current_core(void) {

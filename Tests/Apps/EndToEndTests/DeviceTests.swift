@@ -30,7 +30,7 @@ struct DeviceTests {
     #expect(desk.complaints == "")
     #expect(desk.spoken.filter { $0.hasPrefix("The sound device is gone") }.count == 1)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
-    let frames = record.game.moves.compactMap(\.frame)
+    let frames = record.times.compactMap(\.frame)
     #expect(frames.count == 3 && frames == frames.sorted(), "time stood still: \(frames)")
   }
 

@@ -88,7 +88,7 @@ struct NetworkTests {
       try desks[mover].click(cell: cell)
       try game.play(Square(cell))
       for desk in desks {
-        #expect(try record(desk, moves: ply + 1).game.moves.map(\.square) == game.moves.map(\.square))
+        #expect(try record(desk, moves: ply + 1).game.moves == game.moves)
       }
     }
     #expect(game.position.outcome == nil)
@@ -104,7 +104,7 @@ struct NetworkTests {
       }
     }
     for (index, desk) in desks.enumerated() {
-      let frames = try record(desk, moves: 9).game.moves.compactMap(\.frame)
+      let frames = try record(desk, moves: 9).times.compactMap(\.frame)
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
       // The killed window began a new recording; what each has heard since must be sound, and no click in it.
@@ -154,7 +154,7 @@ struct NetworkTests {
     _ = try record(desks[x], moves: 3)
     let second = try Server(in: folder, at: first.address)
     defer { second.kill() }
-    #expect(try record(desks[1 - x], moves: 3).game.moves.map(\.square) == [Square(4), Square(0), Square(8)])
+    #expect(try record(desks[1 - x], moves: 3).game.moves == [Square(4), Square(0), Square(8)])
     for desk in desks { #expect(try desk.quit() == 0) }
   }
 

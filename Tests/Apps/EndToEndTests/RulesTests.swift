@@ -69,7 +69,7 @@ struct RulesTests {
     #expect(silent < 128, "a gap of \(silent / 2) frames")
     // The second move's bar is the new rules' bar.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
-    let second = Int(try #require(record.game.moves[1].frame))
+    let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)
     func differs(_ rules: String?) throws -> Double {
       let rendered = try Sound(rendering: record, rules: rules, frames: count)

@@ -1,5 +1,6 @@
 import Foundation
 import GameScore
+import Oracle
 import ScoreModel
 import Testing
 import TicTacToe
