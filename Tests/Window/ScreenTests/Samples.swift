@@ -132,11 +132,14 @@ enum Samples {
       let shape = shapes[i]
       let isLast = i == game.moves.count - 1
       bar(
-        .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1, voice: isX ? .first : .second,
+        .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1,
+        voice: isX ? .first : .second,
         cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil, awakens: facts.isAwakening)
     }
     if game.isOver, closing {
-      for n in [4, 3, 2] { bar(.closing, first: 78, contour: Array(shapes[6].prefix(n)), ply: 0, voice: .first, cut: nil) }
+      for n in [4, 3, 2] {
+        bar(.closing, first: 78, contour: Array(shapes[6].prefix(n)), ply: 0, voice: .first, cut: nil)
+      }
     }
     return bars
   }
