@@ -303,6 +303,10 @@ if bench {
         name: "arena-bench", dependencies: ["Base", "TicTacToe", "Oracle", "Opponents", "Arena"],
         resources: [.embedInCode("baseline.c")]),
       .executableTarget(
+        name: "frame-bench", dependencies: ["TicTacToe", "Interface", "Screen", "SDLPlatform"]),
+      .executableTarget(
+        name: "store-bench", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore"]),
+      .executableTarget(
         name: "synth-bench",
         dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
       .executableTarget(

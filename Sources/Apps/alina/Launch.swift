@@ -30,8 +30,6 @@ struct Launch {
       guard PlatformServices.headless().writeFile(icon, Icon.png(size: 256)) else {
         throw Failure(description: "cannot write \(icon)", status: 1)
       }
-    } else if options.benchFrames {
-      benchFrames()
     } else if options.screenshot != nil {
       try runHeadless()
     } else {
@@ -40,19 +38,6 @@ struct Launch {
   }
 
   // MARK: - Without a window
-
-  /// Prints how long pictures take to draw, in milliseconds.
-  private func benchFrames() {
-    let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
-    let services = PlatformServices.headless()
-    let themes = themesFolder.map { Theme.read(folder: $0, services: services).themes } ?? []
-    let bench = FrameBench(
-      width: size.0, height: size.1, services: services, themes: themes.isEmpty ? [.light] : themes)
-    func text(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
-    print(
-      "\(size.0)×\(size.1): whole picture \(text(bench.uncached)) ms uncached, \(text(bench.cached)) ms cached, "
-        + "one cell \(text(bench.cell)) ms")
-  }
 
   private func runHeadless() throws {
     let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
