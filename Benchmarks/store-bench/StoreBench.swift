@@ -267,8 +267,7 @@ import TicTacToe
     return result
   }
 
-  private func measure(_ store: any MatchStore, _ base: UInt64, _ rate: Double) throws -> Waits
-  {
+  private func measure(_ store: any MatchStore, _ base: UInt64, _ rate: Double) throws -> Waits {
     let arrivals = arrivals(rate)
     var load = try crowd(store, base)
     var (next, commits) = (0, 0)
