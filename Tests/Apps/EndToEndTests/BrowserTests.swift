@@ -8,7 +8,7 @@ import Testing
   private func run(_ script: String, _ arguments: String...) throws {
     let folder = TemporaryFolder()
     let errors = URL(filePath: folder.path + "/errors")
-    let server = Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
+    let server = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
     let child = try Child(
       ["/usr/bin/python3", repository.appending(path: "Tests/Browser/\(script)").path] + arguments + [server],
       errors: .file(errors.path))
