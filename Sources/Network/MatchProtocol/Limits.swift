@@ -19,6 +19,8 @@ package enum Limits {
   /// Characters of a room code: 30 bits, which live ten minutes and allow five tries a minute.
   package static let code = 6
   package static let page = 50
+  /// Events of one export: with the longest events half of what a connection may leave unread.
+  package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats and a slow network.
