@@ -142,7 +142,7 @@ import TicTacToe
 }
 
 /// Answers of PostgreSQL that are lost.
-@Suite(.needs("postgres")) struct LostAnswerTests {
+@Suite struct LostAnswerTests {
   /// A node that has joined, and where its store is.
   private func joined() throws -> (store: PostgresCluster, url: String) {
     let url = try PostgresTestBed.shared.freshURL()
@@ -187,5 +187,27 @@ import TicTacToe
     #expect(try store.match(someID(2))?.events.map(\.seq) == [1, 2])
     try store.commit([.append(someID(2), after: 2, [event(3)])])
     #expect(try store.match(someID(2))?.events.map(\.seq) == [1, 2, 3])
+  }
+
+  @Test func `of several hosts one must not take over without what was acknowledged, unless that is allowed`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let host = try #require(url.split(separator: "@").last?.split(separator: "/").first)
+    var address = try PGAddress(url.replacing("@\(host)/", with: "@\(host),\(host)/"))
+    #expect { _ = try PostgresStore(address) } throws: { "\($0)".contains("synchronous_standby_names is empty") }
+    address.allowsLossyFailover = true
+    try PostgresStore(address).close()
+  }
+
+  @Test(.long) func `whether the store can be reached is known within a second`() async throws {
+    let bed = PostgresTestBed()
+    let store = try PostgresStore(PGAddress(bed.url))
+    try store.ping()
+    try bed.order("stop")
+    let began = Moment.currentSteady
+    #expect(throws: StoreError.self) { try store.ping() }
+    #expect(Moment.currentSteady - began < 3000)
+    try bed.order("cont")
+    try store.ping()
+    store.close()
   }
 }

@@ -22,11 +22,17 @@ package final class PostgresReader: Sendable {
   /// Throws if the database is not fit to keep promises; brings its schema up to date.
   func prepare() throws(StoreError) {
     let settings = ["fsync", "full_page_writes", "server_encoding"]
-    let query = PGStatement(once: "SELECT " + settings.map { "current_setting('\($0)')" }.joined(separator: ", "))
+    let names = settings + ["synchronous_standby_names"]
+    let query = PGStatement(once: "SELECT " + names.map { "current_setting('\($0)')" }.joined(separator: ", "))
     let connection: PGConnection
     do throws(StoreError) {
       connection = try PGConnection(address, setup: PostgresStore.everywhere)
       let row = try connection.run([query()], within: 10_000).first?.rows.first ?? []
+      if address.hasSeveralHosts, !address.allowsLossyFailover, row.last?.text?.isEmpty != false {
+        throw StoreError.unusable(
+          "synchronous_standby_names is empty there: another host may take over without what was acknowledged; name a "
+            + "standby, or allow that with --allow-lossy-failover")
+      }
       for (name, value) in zip(settings, row) {
         let needed = name == "server_encoding" ? "UTF8" : "on"
         guard value.text == needed else {

@@ -16,6 +16,9 @@ struct ServeOptions: ParsableArguments {
       "PostgreSQL database to keep matches in instead of the folder (default: none); its password is in PGPASSFILE.",
       valueName: "postgres://…"))
   var store: String?
+  @Flag(
+    help: "Use a PostgreSQL of several hosts none of which waits for another: a failover may lose acknowledged moves.")
+  var allowLossyFailover = false
   @Flag(help: "Keep everything in memory; nothing survives the process.")
   var memory = false
   @Option(
@@ -117,6 +120,7 @@ struct ServeOptions: ParsableArguments {
     do { result.store = try store.map { try PGAddress($0) } } catch let error as StoreError {
       throw ConfigurationError(text: "--store: \(error.description)")
     }
+    result.store?.allowsLossyFailover = allowLossyFailover
     guard !memory || store == nil else { throw ConfigurationError(text: "--store and --memory exclude each other") }
     result.cluster = try cluster(address)
     result.page = noPage ? nil : try Self.address(page, "page")
