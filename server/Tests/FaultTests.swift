@@ -156,11 +156,12 @@ import TicTacToe
     of body: @escaping @Sendable () throws -> T, locking lock: String, at url: String
   ) async throws -> T {
     let holder = try PGConnection(PGAddress(url))
-    _ = try holder.run([PGStatement.begin(), PGStatement(once: lock)()], within: 5000)
+    let held = try holder.run(
+      [PGStatement.begin(), PGStatement(once: lock)(), PGStatement(once: "SELECT pg_backend_pid()")()], within: 5000)
+    let pid = try #require(held.last?.rows.first?.first?.int)
     async let result = Task.detached { try body() }.value
     let waiting = """
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE wait_event_type = 'Lock' AND application_name = 'alina-server' AND pid <> pg_backend_pid()
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(pid) = ANY(pg_blocking_pids(pid))
       """
     while try PostgresTestBed.shared.sql(waiting, at: url).isEmpty {}
     _ = try holder.run([PGStatement.commit()], within: 5000)

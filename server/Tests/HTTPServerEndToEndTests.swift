@@ -1,5 +1,6 @@
 import Foundation
 import MatchProtocol
+import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NIOPosix
@@ -143,16 +144,13 @@ import TicTacToe
     let first = try #require(await opened.next())
     let isGone = Mutex(false)
     first.whenClosed { isGone.withLock { $0 = true } }
-    let block = "data: \(String(repeating: "x", count: 60_000))\n\n"
-    while !isGone.withLock({ $0 }) {
-      first.send(block)
-      await Task.yield()
-    }
+    let block = ByteBuffer(string: "data: \(String(repeating: "x", count: 60_000))\n\n")
+    while !isGone.withLock({ $0 }) { try await first.loop.submit { first.send(block) }.value() }
     _ = sleeper.rest(pause: 10)
     #expect(sleeper.isAtEnd)
     let reader = try ask(server, "GET /stream HTTP/1.1\nHost: x\n\n")
     let second = try #require(await opened.next())
-    second.send("data: 1\n\n")
+    try await second.loop.submit { second.send(ByteBuffer(string: "data: 1\n\n")) }.value()
     try reader.wait("data: 1")
     await server.stop()
     #expect(reader.rest(pause: 10).contains("0\r"), "the last chunk")

@@ -91,8 +91,8 @@ extension Lobby {
   private mutating func makeRoomForGuest() -> Bool {
     guard accounts.guests >= configuration.maxGuests else { return true }
     var passed: [Int64] = []
-    defer { oldestGuests.insert(contentsOf: passed, at: 0) }
-    // In batches: of a list without its first element all others move.
+    // Looked at once more when all others have been.
+    defer { oldestGuests += passed }
     while let id = oldestGuests.popFirst() {
       guard let account = accounts[id], account.guest else { continue }
       let own = sessionsOf[id, default: []]

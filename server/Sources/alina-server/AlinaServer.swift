@@ -16,7 +16,8 @@ struct AlinaServer: ParsableCommand {
       over the file.
       """, version: alinaVersion,
     subcommands: [
-      Serve.self, CheckConfig.self, Status.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self, ClusterCert.self,
+      Serve.self, CheckConfig.self, Status.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self,
+      ClusterCert.self,
     ],
     defaultSubcommand: Serve.self)
 
