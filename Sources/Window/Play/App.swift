@@ -172,7 +172,7 @@ package final class App: PlatformGame {
     switch effect {
     case .play(let square):
       music.stop()
-      if session.play(square) == nil, let frame = session.game.moves.last?.frame { onMove?(frame) }
+      if session.play(square) == nil, let frame = session.times.last?.frame { onMove?(frame) }
     case .refuse: session.refuse()
     case .preview(let square):
       previewSince = square == nil ? nil : now

@@ -17,7 +17,7 @@ package final class Files {
   private let store: GameStore?
   /// The name of the running game's file, once it has one.
   private var name: String?
-  private var asked: Game?
+  private var asked: (game: Game, times: [Record.MoveTimes])?
   private var nextTry = 0.0
   private var toldFailure = false
   private let mailbox = Mailbox()
@@ -34,7 +34,7 @@ package final class Files {
     (self.machine, self.session, self.screen, self.library) = (machine, session, screen, library)
     (self.music, self.store, self.name) = (music, store, name)
     keeper = store.map { GameKeeper($0, inBackground: machine.services.inBackground) }
-    if name != nil { asked = session.game }
+    if name != nil { asked = (session.game, session.times) }
   }
 
   private var services: PlatformServices { machine.services }
@@ -99,8 +99,10 @@ package final class Files {
     } else if keeper?.failures == 0 {
       toldFailure = false
     }
-    guard let keeper, isWanted, asked != game, !game.moves.isEmpty else { return }
-    asked = game
+    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.moves.isEmpty else {
+      return
+    }
+    asked = (game, session.times)
     let name = runningName
     self.name = name
     keeper.keep(.init(Library.dated(session.record, as: name), as: name, isResumable: isResumable))

@@ -1,4 +1,5 @@
 import Interface
+import Oracle
 import TicTacToe
 
 /// The last responder: owns the pages, takes input, draws pictures, tells the executable what the player wants.

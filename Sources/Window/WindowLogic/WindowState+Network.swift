@@ -279,7 +279,7 @@ extension WindowState {
     timesTold = view.state.times.count
     effects += [.join(joined), .show(.board), .attention]
     var game = Game()
-    for square in view.state.moves { _ = try? game.play(square) }
+    for square in view.state.moves { try? game.play(square) }
     return effects + follow(Board(game: game))
   }
 
@@ -302,7 +302,7 @@ extension WindowState {
     }
     var effects: [Effect] = []
     let times = view.state.times
-    if board.game.moves.map({ $0.square }) != target || times.count > timesTold {
+    if board.game.moves != target || times.count > timesTold {
       effects.append(.follow(target, times: times))
     }
     timesTold = times.count

@@ -104,7 +104,7 @@ struct AppTests {
     bench.posted = []
     app.want(.play(Square(4)))
     bench.pass(app)
-    #expect(app.screen.model.game.moves.map { $0.square } == [Square(4)])
+    #expect(app.screen.model.game.moves == [Square(4)])
     #expect(bench.commands.last.map { if case .move(_, Square(4)) = $0 { true } else { false } } == true)
     #expect(bench.posted.contains { $0.kind == .note })
     try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)

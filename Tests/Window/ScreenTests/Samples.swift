@@ -1,5 +1,6 @@
 import Interface
 import Foundation
+import Oracle
 import ScoreModel
 import Screen
 import TestSupport
@@ -70,7 +71,7 @@ enum Samples {
 
   static func game(_ moves: [Int]) -> Game {
     var game = Game()
-    for move in moves { _ = try? game.play(Square(move)) }
+    for move in moves { try? game.play(Square(move)) }
     return game
   }
 
@@ -137,7 +138,8 @@ enum Samples {
       bar(
         .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1,
         voice: isX ? .first : .second,
-        cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil, awakens: facts.isAwakening)
+        cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil,
+        awakens: facts == game.facts.first { $0.isDecisive })
     }
     if game.isOver, closing {
       for n in [4, 3, 2] {

@@ -35,14 +35,14 @@ struct TestWindow {
 
   private mutating func apply(_ effect: Effect) {
     switch effect {
-    case .play(let square): try? board.game.playForTest(square)
+    case .play(let square): try? board.game.play(square)
     case .begin(_, let start): board.game = Game(start: start)
     case .join(let joined):
       board.game = Game()
-      for square in joined.moves { try? board.game.playForTest(square) }
+      for square in joined.moves { try? board.game.play(square) }
     case .follow(let moves, _):
       board.game = Game()
-      for square in moves { try? board.game.playForTest(square) }
+      for square in moves { try? board.game.play(square) }
     case .end(let end):
       if case .win(let winner) = end.outcome {
         try? board.game.lose(winner.opponent, by: end.termination)
@@ -101,10 +101,6 @@ struct TestWindow {
   static func words(_ effects: [Effect]) -> [String] {
     effects.compactMap { if case .notice(let text) = $0 { text } else { nil } }
   }
-}
-
-extension Game {
-  mutating func playForTest(_ square: Square) throws(RuleViolation) { _ = try play(square) }
 }
 
 @Suite("The table: every intent in every state")
@@ -419,7 +415,7 @@ struct TableTests {
     window.step(.network(.movePutRight(TestWindow.m, Square(4), .rules, "no"), view))
     #expect(window.board.game.moves.isEmpty)
     window.move(0)
-    #expect(window.board.game.moves.map(\.square.index) == [0])
+    #expect(window.board.game.moves.map(\.index) == [0])
   }
 
   @Test("the score runs over rematches, changes sides with the players, and ends with another opponent")

@@ -19,7 +19,7 @@ package struct FrameBench: Sendable, Hashable {
     silent.configFolder = { "" }
     let screen = RootScreen(services: silent, themes: themes)
     var model = BoardModel()
-    for index in [4, 1, 0, 8, 6] { _ = try? model.game.play(Square(index)) }
+    for index in [4, 1, 0, 8, 6] { try? model.game.play(Square(index)) }
     screen.model = model
     let buffer = PixelBuffer(width: width, height: height)
     _ = screen.draw(into: buffer.bitmap, isNew: true, at: 0)

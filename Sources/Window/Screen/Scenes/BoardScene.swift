@@ -1,4 +1,5 @@
 import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -167,7 +168,7 @@ final class BoardScene: Scene {
   private func showStatus(animated: Bool) {
     var text = context.statusText()
     if let hint = board.hint {
-      let worth = BoardView.worth(of: hint, in: context.model.game.position)
+      let worth = Solver.shared.evaluation(of: hint, in: context.model.game.position)
       let phrase: Phrase = worth.value == .win ? .hintWins : worth.value == .draw ? .hintDraws : .hintLoses
       text = ("\(hint.name)", context.text(phrase))
     }
@@ -216,7 +217,7 @@ final class BoardScene: Scene {
     guard context.model.mayHelp, context.model.acceptsMove, !position.legalMoves.isEmpty else { return }
     // The best value; among winning moves the quickest, among losing ones the slowest.
     func rank(_ square: Square) -> (Int, Int) {
-      let worth = BoardView.worth(of: square, in: position)
+      let worth = Solver.shared.evaluation(of: square, in: position)
       return (Int(worth.value.rawValue), worth.value == .win ? -worth.distance : worth.distance)
     }
     board.hint = position.legalMoves.max { rank($0) < rank($1) }

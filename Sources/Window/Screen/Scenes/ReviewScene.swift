@@ -1,4 +1,5 @@
 import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -113,7 +114,7 @@ final class ReviewScene: Scene {
     } else if !f.threats.isEmpty {
       parts.append(context.text(.factThreat))
     }
-    if f.isAwakening { parts.append(context.text(.factAwakening)) }
+    if f == facts.first(where: { $0.isDecisive }) { parts.append(context.text(.factAwakening)) }
     let text = parts.isEmpty ? "" : ": " + parts.joined(separator: "; ")
     return "\(f.ply). \(f.mover.letter) \(f.square.name)\(text)."
   }

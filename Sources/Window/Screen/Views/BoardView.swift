@@ -1,4 +1,5 @@
 import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -31,7 +32,7 @@ final class BoardView: View {
   /// Brings the board to the context's model.
   func showModel(animated: Bool) {
     let game = context.model.game
-    let last = game.moves.last?.square
+    let last = game.moves.last
     var lines: [SquareSet] = []
     var winner = game.turn
     if case .win(let side) = game.position.outcome { (winner, lines) = (side, game.position.completedLines(of: side)) }
@@ -110,12 +111,6 @@ final class BoardView: View {
     didSet { if showsAnalysis != oldValue { setNeedsDisplay() } }
   }
 
-  /// What marking a cell is worth for the side to move, and in how many plies.
-  static func worth(of square: Square, in position: Position) -> (value: Value, distance: Int) {
-    let after = Solver.shared.evaluation(of: position.playing(square))
-    return (after.value.negated, after.distance + 1)
-  }
-
   private func drawOverlays(_ canvas: Canvas) {
     let position = context.model.game.position
     guard !context.model.game.isOver else { return }
@@ -129,7 +124,7 @@ final class BoardView: View {
         canvas.fill(Path.ellipse(cell.center, cell.width * 0.03, cell.width * 0.03), theme.accent)
       }
       if showsAnalysis {
-        let worth = BoardView.worth(of: square, in: position)
+        let worth = Solver.shared.evaluation(of: square, in: position)
         let words = context.words(for: worth.value, in: worth.distance)
         // Filled, half, open: readable without colour.
         let at = Point(cell.midX, cell.y + cell.height * 0.15)

@@ -1,8 +1,28 @@
+import TicTacToe
+
+extension Game {
+  /// The facts of every move with its values, in order.
+  package var facts: [MoveFacts] {
+    var position = start
+    return moves.map { square in
+      defer { position = position.playing(square) }
+      return Solver.shared.facts(of: square, in: position)
+    }
+  }
+
+  /// Marks a cell for the side to move and returns what the move did, with its values.
+  @discardableResult
+  package mutating func play(_ square: Square, askedOf solver: Solver) throws(RuleViolation) -> MoveFacts {
+    let before = position
+    try play(square)
+    return solver.facts(of: square, in: before)
+  }
+}
+
 /// What a game looks like to someone who sees everything: values, only-moves, the first mistake, accuracy.
 package struct Analysis: Sendable, Hashable {
   /// One move.
   package struct Entry: Sendable, Hashable {
-    /// What the move did.
     package let facts: MoveFacts
     /// The evaluation before it, for the mover.
     package let before: Evaluation
@@ -30,23 +50,13 @@ package struct Analysis: Sendable, Hashable {
   /// Analyses the moves of a game.
   package init(of game: Game, solver: Solver = .shared) {
     entries = game.facts.map { facts in
+      let before = solver.evaluation(of: facts.before)
       let after = solver.evaluation(of: facts.after)
       return Entry(
-        facts: facts, before: solver.evaluation(of: facts.before),
-        after: Evaluation(value: after.value.negated, distance: after.distance),
+        facts: facts, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
         best: solver.valuePreservingMoves(in: facts.before),
         // Win to draw and draw to loss cost half, win to loss all.
-        accuracy: 1 - Double(facts.valueBefore.rawValue - facts.valueAfter.rawValue) / 2)
-    }
-  }
-
-  /// What would have followed another move: the value and distance of each legal move for the side to move.
-  package static func choices(
-    in position: Position, solver: Solver = .shared
-  ) -> [(square: Square, evaluation: Evaluation)] {
-    position.legalMoves.map { square in
-      let after = solver.evaluation(of: position.playing(square))
-      return (square, Evaluation(value: after.value.negated, distance: after.distance + 1))
+        accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
     }
   }
 }

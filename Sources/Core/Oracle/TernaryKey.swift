@@ -1,3 +1,5 @@
+import TicTacToe
+
 extension Position {
   /// 3⁹, the number of ways to fill the board with nothing, X and O.
   package static let keyCount = 19_683
@@ -18,7 +20,16 @@ extension Position {
 }
 
 /// Base-3 weights of cells and masks.
-enum TernaryKey {
+package enum TernaryKey {
+  /// What an X in a cell adds to the key, 3ⁱ; an O adds twice as much.
+  @inline(__always)
+  package static func power(_ cell: Int) -> Int {
+    // 1, 3, 9, 27 | 81, 243, 729, 2187 | 6561: arithmetic, no table to start lazily.
+    let low = [1, 3, 9] as InlineArray<3, Int>
+    let high = [1, 27, 729] as InlineArray<3, Int>
+    return low[cell % 3] * high[cell / 3]
+  }
+
   /// The sum of 3ⁱ over the cells of a mask; two three-digit halves and a digit by arithmetic, no table.
   static func weight(_ squares: SquareSet) -> Int {
     let m = Int(squares.rawValue)

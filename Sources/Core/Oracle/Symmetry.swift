@@ -1,3 +1,5 @@
+import TicTacToe
+
 /// One of the eight rotations and reflections of the board.
 package struct Symmetry: Sendable, Hashable {
   /// The number 0–7 of the symmetry; 0 is the identity.

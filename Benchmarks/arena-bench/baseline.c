@@ -1,4 +1,4 @@
-// The baseline of `alina-arena bench`: the same work as the Swift beside it, in plain C, compiled and run by the bench.
+// The baseline of `scripts/bench-arena`: the same work as the Swift beside it, in plain C, compiled and run by the bench.
 //   baseline random GAMES | mcts SIMULATIONS | perft REPEATS | solve REPEATS    prints nanoseconds and a signature
 //   baseline engine           a trivial UCI engine
 //   baseline floor GAMES      games of two such engines over plain pipes on one processor: no rules, no guards, no clock

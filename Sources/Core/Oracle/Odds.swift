@@ -14,6 +14,9 @@ package protocol ChanceNumber {
   func share(_ weight: UInt64, of total: UInt64) -> Self
 }
 
+/// A player that has no memory: the exact chances of its moves in a live position after the last move.
+package typealias Policy = (_ position: Position, _ lastMove: Square?) -> MoveDistribution
+
 /// The chances of every end of a game between two memoryless players, counted over all states in one pass.
 ///
 /// Counts share a denominator that grows by `denominators[p]` at each ply, so that whole numbers stay whole.
@@ -28,7 +31,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
   package private(set) var denominators: [Number]
 
   /// Plays every game at once; 13,306 live states of position and last move at most.
-  package init(x: some MemorylessOpponent, o: some MemorylessOpponent, from start: Position = .start) {
+  package init(x: Policy, o: Policy, from start: Position = .start) {
     xWins = .init(repeating: Number(0), count: 10)
     oWins = xWins
     draws = xWins
@@ -48,9 +51,7 @@ package struct OutcomeCounts<Number: ChanceNumber> {
       states.removeAll { $0.position.outcome != nil }
       if states.isEmpty { break }
       let choices = states.map { state in
-        ply % 2 == 0
-          ? x.distribution(in: state.position, lastMove: state.last)
-          : o.distribution(in: state.position, lastMove: state.last)
+        ply % 2 == 0 ? x(state.position, state.last) : o(state.position, state.last)
       }
       let common = Number.commonDenominator(of: choices.map { $0.total })
       denominators[ply] = common
@@ -99,9 +100,7 @@ package struct Odds: Sendable, Hashable {
   package var score: Double { win + draw / 2 }
 
   /// The exact odds of one game, from X's side, rounded to `Double` at the end of each sum.
-  package static func ofX(
-    _ x: some MemorylessOpponent, against o: some MemorylessOpponent, from start: Position = .start
-  ) -> Odds {
+  package static func ofX(_ x: Policy, against o: Policy, from start: Position = .start) -> Odds {
     let counts = OutcomeCounts<Double>(x: x, o: o, from: start)
     let (win, draw, loss) = (
       counts.xWins.reduce(0, +), counts.draws.reduce(0, +), counts.oWins.reduce(0, +)
@@ -112,7 +111,7 @@ package struct Odds: Sendable, Hashable {
   }
 
   /// The exact odds of a player against another with seats swapped: half the games as X, half as O.
-  package static func of(_ player: some MemorylessOpponent, against other: some MemorylessOpponent) -> Odds {
+  package static func of(_ player: Policy, against other: Policy) -> Odds {
     let asX = ofX(player, against: other)
     let asO = ofX(other, against: player)
     return Odds(

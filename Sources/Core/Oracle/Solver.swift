@@ -1,16 +1,4 @@
-/// The exact value of a position for one side.
-@frozen
-package enum Value: Int8, Sendable, Hashable, Comparable {
-  case loss = -1
-  case draw = 0
-  case win = 1
-
-  /// The same value seen by the other side.
-  package var negated: Value { self == .win ? .loss : self == .loss ? .win : .draw }
-
-  /// Whether `a` is worse than `b`.
-  package static func < (a: Value, b: Value) -> Bool { a.rawValue < b.rawValue }
-}
+import TicTacToe
 
 /// The exact value of a position and how many plies the game lasts from it.
 @frozen
@@ -69,34 +57,42 @@ package struct Solver: Sendable {
     return Evaluation(value: score > 0 ? .win : .loss, distance: 32 - Int(abs(score)))
   }
 
-  /// Whether a position can arise from the empty board by legal play; masks that overlap or leave the board cannot.
-  package func isReachable(_ position: Position) -> Bool {
-    guard (position.x.rawValue | position.o.rawValue) & ~0x1FF == 0, position.x.rawValue & position.o.rawValue == 0
-    else { return false }
-    return table[position.ternaryKey] != Solver.unreachable
+  /// The value and distance of a legal move, for the side that makes it.
+  package func evaluation(of square: Square, in position: Position) -> Evaluation {
+    let after = evaluation(of: position.playing(square))
+    return Evaluation(value: after.value.negated, distance: after.distance + 1)
+  }
+
+  /// The facts of a legal move with its values.
+  package func facts(of square: Square, in position: Position) -> MoveFacts {
+    MoveFacts(
+      before: position, square: square,
+      values: MoveValues(
+        before: evaluation(of: position).value, after: evaluation(of: square, in: position).value,
+        isOnlyMove: position.legalMoves.count >= 2 && valuePreservingMoves(in: position) == SquareSet(square)))
   }
 
   /// Every reachable position, by number of marks and then by base-3 key; 5,478 of them.
   package static let positions: [Position] = {
-    let reachable = (0..<Position.keyCount).map { Position(ternaryKey: $0) }.filter { Solver.shared.isReachable($0) }
+    let reachable = (0..<Position.keyCount).map { Position(ternaryKey: $0) }.filter { $0.isReachable }
     return (0...9).flatMap { ply in reachable.filter { $0.ply == ply } }
   }()
 
   /// The legal moves that keep the value of the position.
   package func valuePreservingMoves(in position: Position) -> SquareSet {
     let value = evaluation(of: position).value
-    return moves(in: position) { $0.value.negated == value }
+    return moves(in: position) { $0.value == value }
   }
 
   /// The value-preserving moves that also win soonest, lose latest or draw latest.
   package func distanceOptimalMoves(in position: Position) -> SquareSet {
     let best = evaluation(of: position)
-    return moves(in: position) { $0.value.negated == best.value && $0.distance + 1 == best.distance }
+    return moves(in: position) { $0 == best }
   }
 
   private func moves(in position: Position, where isIncluded: (Evaluation) -> Bool) -> SquareSet {
     var result: SquareSet = []
-    for square in position.legalMoves where isIncluded(evaluation(of: position.playing(square))) {
+    for square in position.legalMoves where isIncluded(evaluation(of: square, in: position)) {
       result.insert(square)
     }
     return result
@@ -113,6 +109,7 @@ private struct SolverWork {
   /// By set of places among the occupied cells: the mask, and its base-3 weight.
   private var masks = InlineArray<512, UInt16>(repeating: 0)
   private var weights = InlineArray<512, Int32>(repeating: 0)
+  private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
 
   init() {
     for mask in 0..<512 { line[unchecked: mask] = Line.hasLine(SquareSet(rawValue: UInt16(mask))) }
@@ -129,10 +126,11 @@ private struct SolverWork {
   mutating func solve(_ occupied: Int, _ table: UnsafeMutableBufferPointer<Int8>) {
     let isO = occupied.nonzeroBitCount & 1
     var steps = InlineArray<9, Int>(repeating: 0)
-    var (marks, empty, power, allO) = (0, 0, 1, 0)
+    var (marks, empty, allO) = (0, 0, 0)
     masks[unchecked: 0] = 0
     weights[unchecked: 0] = 0
     for cell in 0..<9 {
+      let power = powers[unchecked: cell]
       if occupied &>> cell & 1 == 0 {
         steps[unchecked: empty] = power &<< isO
         empty &+= 1
@@ -145,7 +143,6 @@ private struct SolverWork {
         marks &+= 1
         allO &+= 2 &* power
       }
-      power &*= 3
     }
     for number in 0..<counts[unchecked: marks] {
       let set = Int(combinations[unchecked: marks &* 126 &+ number])

@@ -1,3 +1,5 @@
+import TicTacToe
+
 /// Counts of the game tree, to a depth, from a position.
 package struct Perft: Sendable, Hashable {
   /// Nodes by ply from the start, the start included at index 0.

@@ -3,12 +3,12 @@ import Foundation
 import TicTacToe
 
 /// Games that follow one another, what they come to, and their lines.
-final class Block: @unchecked Sendable {
-  /// Games of a full block; the footer of a file holds a hash of the hashes of such blocks.
+final class GameBatch: @unchecked Sendable {
+  /// Games of a full batch; the footer of a file holds a hash of the hashes of such batches.
   static let size = 16_384
 
   /// What the games come to.
-  struct Outcome {
+  struct Summary {
     /// Games by the number of moves.
     var lengths = [Int](repeating: 0, count: 10)
     /// Pairs of games by the pairing, from that of the first pair on, and nine by the results of both: 3 · first + second.
@@ -16,18 +16,24 @@ final class Block: @unchecked Sendable {
     var highlights: Highlights?
     /// The lines of the games that were not known before.
     var lines: LineBuffer?
-    /// The hash of a full block.
+    /// The hash of a full batch.
     var digest: SHA256.Digest?
 
     /// Adds the lines, in an empty buffer.
-    mutating func format(_ block: Block, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
-      for index in block.indices.dropFirst(block.known) {
+    mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
+      for index in batch.indices.dropFirst(batch.known) {
         let game = stage.game(index)
+        if let moves = batch.variantMoves[index] {
+          GameLine.write(
+            index: index, x: game.x, o: game.o, moves, configuration.variant, game: batch[index],
+            notes: batch.notes[index], to: lines)
+          continue
+        }
         GameLine.write(
           index: index, x: game.x, o: game.o, start: configuration.openings.start(pair: game.opening),
-          game: block[index], notes: block.notes[index], to: lines)
+          game: batch[index], notes: batch.notes[index], to: lines)
       }
-      if block.known == 0, block.indices.count == Block.size { digest = GameHash.digest(of: lines.written) }
+      if batch.known == 0, batch.indices.count == GameBatch.size { digest = GameHash.digest(of: lines.written) }
       self.lines = lines
     }
   }
@@ -38,6 +44,8 @@ final class Block: @unchecked Sendable {
   /// Parts that are still to be played.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
+  /// The moves of games of another variant than classic.
+  private(set) var variantMoves: [Int: VariantMoves] = [:]
   private let first: Int
   private let games: UnsafeMutablePointer<PackedGame>
 
@@ -61,6 +69,16 @@ final class Block: @unchecked Sendable {
     if let notes { self.notes[index] = notes }
   }
 
+  func set(_ index: Int, _ played: PlayedVariantGame) {
+    set(index, played.game, played.notes)
+    variantMoves[index] = played.moves
+  }
+
+  /// The game of an index as it was played.
+  func variantGame(_ index: Int) -> PlayedVariantGame? {
+    variantMoves[index].map { PlayedVariantGame(game: self[index], moves: $0, notes: notes[index]) }
+  }
+
   /// Plays random games of some pairs, which begin at `start`.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
@@ -76,10 +94,14 @@ final class Block: @unchecked Sendable {
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 
   /// Counts the games; `pairings` is how many there are in the stage.
-  func counted(pairings: Int) -> Outcome {
+  func counted(pairings: Int) -> Summary {
     let slots = min(pairings, (indices.count + 1) / 2)
-    var outcome = Outcome(pairs: .init(repeating: 0, count: 9 * slots))
-    outcome.pairs.withUnsafeMutableBufferPointer { pairs in
+    var summary = Summary(pairs: .init(repeating: 0, count: 9 * slots))
+    if !variantMoves.isEmpty {
+      summary.lengths = .init(repeating: 0, count: Variant.longestGame + 1)
+      for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
+    }
+    summary.pairs.withUnsafeMutableBufferPointer { pairs in
       // Two lists, so that equal lengths in a row do not wait for one another.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
@@ -90,9 +112,10 @@ final class Block: @unchecked Sendable {
         pairs[9 &* slot &+ 3 &* one.result &+ two.result] &+= 1
         slot = slot &+ 1 == slots ? 0 : slot &+ 1
       }
-      for count in 0..<10 { outcome.lengths[count] = lengths.0[count] + lengths.1[count] }
+      guard variantMoves.isEmpty else { return }
+      for count in 0..<10 { summary.lengths[count] = lengths.0[count] + lengths.1[count] }
     }
-    return outcome
+    return summary
   }
 }
 

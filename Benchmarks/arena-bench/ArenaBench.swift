@@ -1,46 +1,44 @@
+import Arena
 import Base
 import Foundation
 import Opponents
+import Oracle
 import TicTacToe
 
-/// The speed of `run` and of its parts beside C's: the same work, compiled and run in the same minute, as a ratio.
-package struct Bench: Sendable {
+/// The speed of the arena's runs and of their parts beside C's: the same work, compiled and run in the same minute, as a ratio.
+struct ArenaBench: Sendable {
   /// One line of the table.
-  package struct Row: Sendable {
+  struct Row: Sendable {
     /// What was done.
-    package let name: String
+    let name: String
     /// Our figure, in `unit`.
-    package let ours: Double
+    let ours: Double
     /// C's figure, or that of the players alone, if there is one.
-    package var baseline: Double?
+    var baseline: Double?
     /// What is counted.
-    package let unit: String
+    let unit: String
     /// What the design asks for; larger is better unless `isTime`.
-    package let goal: Double
+    let goal: Double
     /// Whether less is better.
-    package var isTime = false
+    var isTime = false
     /// What was computed, the same on every machine.
-    package var signature = "-"
+    var signature = "-"
     /// Whether C computed the same.
-    package var agrees: Bool?
+    var agrees: Bool?
   }
 
   /// The table.
-  package private(set) var rows: [Row] = []
+  private(set) var rows: [Row] = []
   /// What could not be measured, and why.
-  package private(set) var notes: [String] = []
+  private(set) var notes: [String] = []
+
+  /// Whether every row is there and C computed the same in each.
+  var isSound: Bool { rows.count == 10 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
   /// Measures; `scale` shortens the work (and changes the signature of random games).
-  package init(guardExecutable: String, scale: Double = 1) {
-    let program = Bench.compile()
-    defer { if let program { try? FileManager.default.removeItem(atPath: program.folder) } }
+  init(guardExecutable: String, scale: Double = 1) {
+    let program = CBaseline()
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
-    func baseline(_ mode: String, _ amount: Int) -> (nanoseconds: Double, signature: String)? {
-      guard let program, let text = Bench.output(program.path, [mode, "\(amount)"]) else { return nil }
-      let words = text.split(whereSeparator: \.isWhitespace)
-      guard words.count == 2, let time = Double(words[0]) else { return nil }
-      return (time, String(words[1]))
-    }
     #if DEBUG
       notes.append("this is a debug build: the figures mean nothing")
     #endif
@@ -51,14 +49,14 @@ package struct Bench: Sendable {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = folder + "/games"
     do {
-      let c = program.flatMap { Bench.output($0.path, ["random", "\(games)"]) }?.split(whereSeparator: \.isWhitespace)
-      let counted = try Bench.play("random", "random", games)
+      let c = program?.measure("random", games)
+      let counted = try ArenaBench.play("random", "random", games)
       rows.append(
         Row(
           name: "run, random games", ours: Double(games) / counted.processor * 1e3,
-          baseline: c.flatMap { Double($0[0]) }.map { Double(games) / $0 * 1e3 }, unit: "M games/s/core", goal: 30,
-          signature: counted.signature, agrees: c.map { $0[1] == counted.signature }))
-      let written = try Bench.play("random", "random", games / 4, file: file)
+          baseline: c.map { Double(games) / $0.nanoseconds * 1e3 }, unit: "M games/s/core", goal: 30,
+          signature: counted.signature, agrees: c.map { $0.signature == counted.signature }))
+      let written = try ArenaBench.play("random", "random", games / 4, file: file)
       rows.append(
         Row(name: "… into a file", ours: Double(games / 4) / written.processor * 1e3, unit: "M games/s/core", goal: 5))
       // Two threads beside one, in wall time, the best of three in turn.
@@ -67,20 +65,20 @@ package struct Bench: Sendable {
         for _ in 0..<3 {
           for threads in [1, 2] {
             best[threads - 1] = min(
-              best[threads - 1], try Bench.play("random", "random", count, threads: threads, file: path).wall)
+              best[threads - 1], try ArenaBench.play("random", "random", count, threads: threads, file: path).wall)
           }
         }
         rows.append(Row(name: name, ours: best[0] / best[1], unit: "× one", goal: 1.9))
       }
-      let levels = try Bench.play("levels:3", "levels:2", games / 4)
-      let alone = Bench.aloneTables(games / 4)
+      let levels = try ArenaBench.play("levels:3", "levels:2", games / 4)
+      let alone = ArenaBench.aloneTables(games / 4)
       rows.append(
         Row(
           name: "run, levels:3 – levels:2", ours: Double(games / 4) / levels.processor * 1e3,
           baseline: Double(games / 4) / alone * 1e3, unit: "M games/s/core", goal: 5))
       let searches = max(20, games / 10_000 / 2 * 2)
-      let searching = try Bench.play("perfect", "mcts:1000", searches)
-      let searched = Bench.aloneSearch(searches)
+      let searching = try ArenaBench.play("perfect", "mcts:1000", searches)
+      let searched = ArenaBench.aloneSearch(searches)
       rows.append(
         Row(
           name: "run, perfect – mcts:1000", ours: Double(searches) / searching.processor * 1e6,
@@ -89,29 +87,29 @@ package struct Bench: Sendable {
       notes.append("run: \(error)")
     }
     let simulations = max(1, Int(200 * scale)) * 10_000
-    addBest("mcts", "M simulations/s/core", goal: 10, 1, baseline("mcts", simulations)) {
-      Bench.treeSignature(simulations)
+    addBest("mcts", "M simulations/s/core", goal: 10, 1, program?.measure("mcts", simulations)) {
+      ArenaBench.treeSignature(simulations)
     } signature: {
       $0
     } figure: {
       Double(simulations) / $0 * 1e3
     }
     let repeats = max(1, Int(100 * scale))
-    addBest("perft 9", "G nodes/s", goal: 0.6, repeats, baseline("perft", repeats)) {
+    addBest("perft 9", "G nodes/s", goal: 0.6, repeats, program?.measure("perft", repeats)) {
       Perft()
     } signature: {
       "\($0.totalNodes)"
     } figure: {
       549_946 / $0
     }
-    addBest("solve", "µs", goal: 30, repeats * 10, baseline("solve", repeats * 10), isTime: true) {
+    addBest("solve", "µs", goal: 30, repeats * 10, program?.measure("solve", repeats * 10), isTime: true) {
       Solver()
     } signature: {
       $0.signature
     } figure: {
       $0 / 1000
     }
-    if let program { addEngines(program.path, guardExecutable, games: max(200, Int(50_000 * scale))) }
+    if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
   /// The best of some repeats; what was computed is looked at afterwards.
@@ -121,9 +119,9 @@ package struct Bench: Sendable {
   ) {
     var (best, last): (Double, Work?) = (.infinity, nil)
     for _ in 0..<repeats {
-      let begun = Bench.processorTime()
+      let begun = ArenaBench.processorTime()
       last = work()
-      best = min(best, Bench.processorTime() - begun)
+      best = min(best, ArenaBench.processorTime() - begun)
     }
     let computed = last.map(signature) ?? ""
     rows.append(
@@ -183,9 +181,9 @@ package struct Bench: Sendable {
   }
 
   /// Games of the trivial C engine against itself, under guards, clocks and rules, beside the same messages sent by C.
-  private mutating func addEngines(_ program: String, _ guardExecutable: String, games: Int) {
+  private mutating func addEngines(_ program: borrowing CBaseline, _ guardExecutable: String, games: Int) {
     var configuration = RunConfiguration()
-    configuration.entrants = [RunConfiguration.Entrant(.engine([program, "engine"]))]
+    configuration.entrants = [RunConfiguration.Entrant(.engine([program.path, "engine"]))]
     configuration.entrants.append(configuration.entrants[0])
     configuration.games = games / 2 * 2
     do {
@@ -200,11 +198,8 @@ package struct Bench: Sendable {
         }
         best = max(best, Double(report.games) / report.seconds / 1000)
         signature = "X \(report.bySeat.wins), O \(report.bySeat.losses)"
-        guard let text = Bench.output(program, ["floor", "\(configuration.games)"]),
-          let space = text.firstIndex(of: " "), let time = Double(text[..<space]), time > 0
-        else { continue }
-        let played = text[space...].trimmingCharacters(in: .whitespacesAndNewlines)
-        floor = (max(floor?.rate ?? 0, Double(configuration.games) / time * 1e6), played)
+        guard let alone = program.measure("floor", configuration.games), alone.nanoseconds > 0 else { continue }
+        floor = (max(floor?.rate ?? 0, Double(configuration.games) / alone.nanoseconds * 1e6), alone.signature)
       }
       rows.append(
         Row(
@@ -239,43 +234,10 @@ package struct Bench: Sendable {
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
-  // MARK: - C
-
-  /// Compiles the baseline into a folder of its own.
-  private static func compile() -> (folder: String, path: String)? {
-    let folder = NSTemporaryDirectory() + "alina-bench-\(getpid())"
-    guard (try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)) != nil,
-      (try? Data(PackageResources.baseline_c).write(to: URL(filePath: folder + "/baseline.c"))) != nil
-    else { return nil }
-    for compiler in ["cc", "gcc", "clang"] {
-      // No contraction: the tree's arithmetic is the same in both languages, digit for digit.
-      let words = [
-        compiler, "-O3", "-ffp-contract=off", "-o", folder + "/baseline", folder + "/baseline.c",
-      ]
-      if output("/usr/bin/env", words) != nil { return (folder, folder + "/baseline") }
-    }
-    try? FileManager.default.removeItem(atPath: folder)
-    return nil
-  }
-
-  /// What a program prints; `nil` where it fails.
-  private static func output(_ path: String, _ arguments: [String]) -> String? {
-    let process = Process()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    let out = Pipe()
-    process.standardOutput = out
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return nil }
-    let data = out.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
-  }
-
   // MARK: - Text
 
   /// The table as text.
-  package var text: String {
+  var text: String {
     var lines = [["", "ours", "C", "ratio", "goal", "unit", "signature"]]
     func number(_ value: Double) -> String { String(format: value < 10 ? "%.3f" : "%.1f", value) }
     for row in rows {
@@ -297,7 +259,7 @@ package struct Bench: Sendable {
   }
 
   /// The table as one line of JSON.
-  package var json: String {
+  var json: String {
     JSON.object([
       "rows": .array(
         rows.map { row in
