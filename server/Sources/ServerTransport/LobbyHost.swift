@@ -249,7 +249,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.generation += 1
       self.waiting = []
     }.value()
-    for queue in [commits, reads, histories, leases] {
+    for queue in [commits, reads, histories, leases, probes] {
       await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }
     }
   }
