@@ -284,6 +284,7 @@ targets += layer(
         "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore",
         "Lobby",
         "ServerTransport", "COpenSSL", nioCore, nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ], path: "server/Tests", exclude: ["Faults"])
   ])
 

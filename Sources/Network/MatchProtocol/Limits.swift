@@ -19,6 +19,8 @@ package enum Limits {
   /// Characters of a room code. They are 30 random bits; a code lives ten minutes and allows five tries a minute.
   package static let code = 6
   package static let page = 50
+  /// Events of one export: with the longest events half of what a connection may leave unread.
+  package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000
   /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.

@@ -82,7 +82,7 @@ extension ClientLine {
     case "watch": return .watch(try match(), code: arguments.dropFirst().first)
     case "unwatch": return .unwatch(try match())
     case "sync": return .sync(try match(), seq: 0)
-    case "export": return .export(try match())
+    case "export": return .export(try match(), seq: 0)
     case "register": return .register(name: try one("name"))
     case "top": return .top
     case "me": return .me

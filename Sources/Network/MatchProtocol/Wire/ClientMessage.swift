@@ -83,7 +83,8 @@ package enum ClientMessage: Sendable, Hashable {
   case top
   case me
   case history(before: Int64?)
-  case export(MatchID)
+  /// The log of a match behind a place in it, up to `Limits.events` events.
+  case export(MatchID, seq: Int)
   case list
   case ping(Int64)
   case pong(Int64)
@@ -198,7 +199,7 @@ extension ClientMessage {
       .say(nil, ""),
       .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""), .top,
       .me,
-      .history(before: nil), .export(m), .list, .bye, .help,
+      .history(before: nil), .export(m, seq: 0), .list, .bye, .help,
     ]
   }()
 
@@ -247,7 +248,10 @@ extension ClientMessage {
     case .report(let m, let text):
       return .report(try c.field("m", m, isRequired: true), text: try c.text("text", text, max: Limits.say))
     case .history(let before): return .history(before: try c.field("before", before))
-    case .export(let m): return .export(try c.field("m", m))
+    case .export(let m, let seq):
+      let (m, seq) = (try c.field("m", m), try c.field("seq", seq, unless: 0))
+      try c.require(seq >= 0, "seq", "0 or more")
+      return .export(m, seq: seq)
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts): return .pong(try c.field("ts", ts))
     case .unseek, .top, .me, .list, .bye, .help: return self
