@@ -57,8 +57,8 @@ import TicTacToe
         decoding: try Support.play(try VariantRunEndToEndTests.match("random", "random", .infinite), to: path).bytes,
         as: UTF8.self)
       let line = text.split(separator: "\n")[3]
-      let moves = try #require(line.firstRange(of: "\"moves\":\""))
       var changed = String(line)
+      let moves = try #require(changed.firstRange(of: "\"moves\":\""))
       let first = changed[moves.upperBound...].prefix(2)
       changed.replaceSubrange(moves.upperBound..., with: first + first + changed[moves.upperBound...].dropFirst(4))
       text = text.replacing(String(line), with: changed)
