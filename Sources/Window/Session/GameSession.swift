@@ -128,6 +128,7 @@ package final class GameSession {
     }
     let position = game.position
     conductor.music.inTime = inTime
+    conductor.seat(x: participants.x.name, o: participants.o.name)
     submit([.opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman)])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
@@ -305,6 +306,7 @@ package final class GameSession {
     isClockLow = false
     (slots, settled) = (match == nil ? nil : [], 0)
     conductor.music.inTime = inTime
+    conductor.seat(x: participants.x.name, o: participants.o.name)
     let begun = Happening.gameStarted(next.position, human: participants.loneHuman)
     submit([match.map { Happening.matchStarted(seed: $0) } ?? begun])
     startFrame = lastHandled.rawValue
