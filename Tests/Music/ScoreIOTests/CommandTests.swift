@@ -5,7 +5,7 @@ import Testing
 @testable import ScoreIO
 
 /// The built command beside the test bundle.
-private let command: String? = {
+let command: String? = {
   let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? ""
   var folder = URL(fileURLWithPath: bundle)
   while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }
@@ -13,9 +13,15 @@ private let command: String? = {
   return FileManager.default.isExecutableFile(atPath: path) ? path : nil
 }()
 
-private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
+func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
+  try run(program: try #require(command, "alina-score is not built"), arguments, input: input)
+}
+
+func run(program: String, _ arguments: [String], input: String = "") throws -> (
+  status: Int32, out: String, err: String
+) {
   let process = Process()
-  process.executableURL = URL(fileURLWithPath: try #require(command, "alina-score is not built"))
+  process.executableURL = URL(fileURLWithPath: program)
   process.arguments = arguments
   let (out, err, feed) = (Pipe(), Pipe(), Pipe())
   process.standardOutput = out
