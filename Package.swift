@@ -31,8 +31,9 @@ targets += layer(
   [
     .target(name: "Base"),
     .target(name: "TicTacToe", dependencies: ["Base"]),
+    .target(name: "Oracle", dependencies: ["Base", "TicTacToe"]),
     .target(name: "Records", dependencies: ["Base", "TicTacToe"]),
-    .target(name: "Opponents", dependencies: ["Base", "TicTacToe"]),
+    .target(name: "Opponents", dependencies: ["Base", "TicTacToe", "Oracle"]),
   ])
 
 // Music: facts to notes to samples, and the files of both.
@@ -41,7 +42,7 @@ targets += layer(
   [
     .target(name: "ScoreModel"),
     .target(name: "Tintinnabuli", dependencies: ["Base", "ScoreModel"]),
-    .target(name: "GameScore", dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli"]),
+    .target(name: "GameScore", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli"]),
     .target(name: "Synth", dependencies: ["ScoreModel"]),
     .target(name: "SampledPiano", dependencies: ["Synth", "CFluidSynth"]),
     .target(
@@ -50,7 +51,8 @@ targets += layer(
     .target(
       name: "ScoreIO",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats", "CSndfile",
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
+        "CSndfile",
         yams,
       ] + cairo),
   ])
@@ -71,15 +73,21 @@ targets += layer(
   [
     .target(
       name: "Session",
-      dependencies: ["Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks"]),
-    .target(name: "Screen", dependencies: ["TicTacToe", "ScoreModel", "CCairo", "CPango"], exclude: ["Web"]),
-    .target(name: "Desk", dependencies: ["Base", "TicTacToe", "Screen", "MatchProtocol", "ClientModel"]),
+      dependencies: [
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks",
+      ]),
+    .target(name: "Interface", dependencies: ["TicTacToe", "ScoreModel"]),
+    .target(name: "WindowLogic", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "Interface"]),
+    .target(
+      name: "Screen", dependencies: ["TicTacToe", "Oracle", "ScoreModel", "Interface", "CCairo", "CPango"],
+      exclude: ["Web"]),
     .target(
       name: "Play",
       dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "MatchProtocol",
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore",
+        "MatchProtocol",
         "ClientModel",
-        "Session", "Screen", "Desk", "Locks",
+        "Session", "Interface", "WindowLogic", "Screen", "Locks",
       ]),
     .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
   ])
@@ -89,8 +97,7 @@ targets += layer(
   "Sources/Arena",
   [
     .target(
-      name: "Arena", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "CProcess"],
-      resources: [.embedInCode("Bench/baseline.c")])
+      name: "Arena", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "CProcess"])
   ])
 
 // Apps: arguments, and one call.
@@ -102,19 +109,23 @@ targets += layer(
       dependencies: [
         "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
         "MatchProtocol",
-        "ClientModel", "MatchClient", "Session", "Screen", "Desk", "Play", "SDLPlatform", argumentParser,
+        "ClientModel", "MatchClient", "Session", "Interface", "WindowLogic", "Screen", "Play", "SDLPlatform",
+        "Processes",
+        argumentParser,
       ]),
     .executableTarget(
       name: "alina-arena",
       dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO", "MatchProtocol",
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
+        "MatchProtocol",
         "MatchClient",
         "Arena", argumentParser,
       ]),
     .executableTarget(
       name: "alina-score",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano",
+        "ScoreIO",
         argumentParser,
       ]),
   ])
@@ -124,6 +135,7 @@ targets += layer(
   "Sources/System",
   [
     .target(name: "Locks"),
+    .target(name: "Processes", dependencies: ["CProcess"]),
     .systemLibrary(name: "CProcess"),
     .systemLibrary(name: "CSndfile"),
     .systemLibrary(name: "CFluidSynth"),
@@ -140,14 +152,22 @@ targets += layer(
   [
     .target(
       name: "TLSChannel", dependencies: ["TLS", nioCore]),
+    .target(name: "MatchStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "CSQLite"]),
+    .target(name: "PostgresStore", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "CLibPQ"]),
+    .target(name: "Lobby", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore"]),
     .target(
-      name: "MatchServer",
+      name: "ServerTransport",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "CLibPQ", "CSQLite", nioCore, nioPosix,
-        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "Processes", "MatchStore", "Lobby", nioCore,
+        nioPosix,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ]),
     .executableTarget(
-      name: "alina-server", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchServer", argumentParser]),
+      name: "alina-server",
+      dependencies: [
+        "Base", "MatchProtocol", "MatchStore", "PostgresStore", "Lobby", "ServerTransport", nioPosix, argumentParser,
+      ]),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq"),
     .systemLibrary(name: "CSQLite"),
   ])
@@ -159,21 +179,23 @@ targets += layer(
     .target(
       name: "Probe",
       dependencies: [
-        "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
+        "ScoreFormats",
         "MatchProtocol", "ClientModel",
       ])
   ])
 
 // Tests, by layer.
 /// Which tests a run is for, and which it cannot run here.
-targets += layer("Tests", [.target(name: "TestSupport")])
+targets += layer("Tests", [.target(name: "TestSupport", dependencies: ["Processes"])])
 targets += layer(
   "Tests/Core",
   [
     .testTarget(name: "BaseTests", dependencies: ["Base"]),
     .testTarget(name: "TicTacToeTests", dependencies: ["Base", "TicTacToe"]),
-    .testTarget(name: "RecordsTests", dependencies: ["Base", "TicTacToe", "Records"]),
-    .testTarget(name: "OpponentsTests", dependencies: ["Base", "TicTacToe", "Opponents"]),
+    .testTarget(name: "OracleTests", dependencies: ["Base", "TicTacToe", "Oracle"]),
+    .testTarget(name: "RecordsTests", dependencies: ["Base", "TicTacToe", "Oracle", "Records"]),
+    .testTarget(name: "OpponentsTests", dependencies: ["Base", "TicTacToe", "Oracle", "Opponents"]),
   ])
 targets += layer(
   "Tests/Music",
@@ -181,16 +203,19 @@ targets += layer(
     .target(name: "CMallocProbe"),
     .testTarget(
       name: "GameScoreTests",
-      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO"],
+      dependencies: ["Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO"],
       exclude: ["Goldens"]),
     .testTarget(
       name: "SynthTests",
-      dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe"],
+      dependencies: [
+        "Oracle", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CMallocProbe",
+      ],
       exclude: ["Goldens"], swiftSettings: [optimised]),
     .testTarget(
       name: "ScoreIOTests",
       dependencies: [
-        "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO", "alina-score",
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
+        "alina-score",
       ],
       exclude: ["Goldens"]),
   ])
@@ -211,14 +236,17 @@ targets += layer(
         "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "Session",
       ]),
     .testTarget(
-      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "ScoreModel", "Screen"], exclude: ["Goldens"]),
-    .testTarget(name: "DeskTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Screen", "Desk"]),
+      name: "ScreenTests",
+      dependencies: ["Base", "TicTacToe", "Oracle", "ScoreModel", "Interface", "Screen", "CCairo", "CPango"],
+      exclude: ["Goldens"]),
+    .testTarget(
+      name: "WindowLogicTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
     .testTarget(
       name: "PlayTests",
       dependencies: [
         "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "MatchProtocol", "ClientModel",
         "Session",
-        "Screen", "Desk", "Play",
+        "Interface", "WindowLogic", "Screen", "Play",
       ]),
     .testTarget(name: "SDLPlatformTests", dependencies: ["ScoreModel", "Synth", "Screen", "SDLPlatform", "CSDL2"]),
   ])
@@ -226,7 +254,7 @@ targets += layer(
   "Tests/Arena",
   [
     .testTarget(
-      name: "ArenaTests", dependencies: ["Base", "TicTacToe", "Records", "Opponents", "Arena"],
+      name: "ArenaTests", dependencies: ["Base", "TicTacToe", "Oracle", "Records", "Opponents", "Arena"],
       exclude: ["Fixtures", "Goldens"])
   ])
 targets += layer(
@@ -243,7 +271,9 @@ targets += layer(
     // Runs the executables as programs; depends on them only in time.
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO"])
+      dependencies: [
+        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreIO",
+      ])
   ])
 targets += layer(
   "server",
@@ -251,8 +281,9 @@ targets += layer(
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchServer", "COpenSSL", nioCore,
-        nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
+        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore",
+        "Lobby",
+        "ServerTransport", "COpenSSL", nioCore, nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
       ], path: "server/Tests", exclude: ["Faults"])
   ])
 
@@ -268,6 +299,9 @@ if bench {
     "Benchmarks",
     [
       .target(name: "CRealtimeProbe"),
+      .executableTarget(
+        name: "arena-bench", dependencies: ["Base", "TicTacToe", "Oracle", "Opponents", "Arena"],
+        resources: [.embedInCode("baseline.c")]),
       .executableTarget(
         name: "synth-bench",
         dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
@@ -301,9 +335,10 @@ for target in targets where [.regular, .executable].contains(target.type) && tar
 // In the browser: the shared targets without what they know of this system, twins of the rest, and the page's modules.
 if web {
   let shared = [
-    "Base", "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
+    "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
+    "ScoreFormats",
     "MatchProtocol",
-    "ClientModel", "Session", "Screen", "Desk", "Play", "Locks", "Probe",
+    "ClientModel", "Session", "Interface", "WindowLogic", "Screen", "Play", "Locks", "Probe",
   ]
   targets = targets.filter { shared.contains($0.name) }
   for target in targets where target.name == "Locks" { target.path = "web/Sources/Locks" }
@@ -319,7 +354,7 @@ if web {
         dependencies: [
           "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreFormats", "MatchProtocol",
           "ClientModel",
-          "Session", "Screen", "Desk", "Play",
+          "Session", "Interface", "WindowLogic", "Screen", "Play",
         ]),
       .executableTarget(name: "alina-probe", dependencies: ["Probe", "ScoreFormats"]),
     ])

@@ -1,5 +1,5 @@
 // Starts the program of the page and stands between it and the browser: what it imports, and what happens to the page.
-import { Controls, wishes } from './controls.js';
+import { Controls, preferences } from './controls.js';
 import { makeDrawing } from './drawing.js';
 import * as files from './files.js';
 import { Socket } from './socket.js';
@@ -79,7 +79,7 @@ const asked = [
   folder => files.list(folder).join('\n'),
   () => clipboard,
   () => navigator.language,
-  wishes,
+  preferences,
   stamp,
   () => String(Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) / 0.16)),
   () => location.host,

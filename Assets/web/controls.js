@@ -116,7 +116,7 @@ export class Controls {
 }
 
 /** What the system asks for, in words. */
-export const wishes = () => [
+export const preferences = () => [
   ['dark', '(prefers-color-scheme: dark)'], ['contrast', '(forced-colors: active), (prefers-contrast: more)'],
   ['still', '(prefers-reduced-motion: reduce)'], ['finger', '(pointer: coarse)'],
 ].filter(([, query]) => matchMedia(query).matches).map(([word]) => word).join(' ');

@@ -5,7 +5,9 @@ import Synchronization
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// Several nodes' views of one shared store.
 enum ClusterKind: String, CaseIterable {

@@ -9,7 +9,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// Three nodes in this process, with real links between them, on a store they share in memory.
 final class TestCluster {
@@ -109,8 +111,8 @@ private final class Caller: ChannelInboundHandler, Sendable {
     let welcome = try await one.online()
     #expect(welcome.nodes.count == cluster.nodes.count - 1)
     _ = try await other.online()
-    one.client.seek()
-    other.client.seek()
+    one.client.perform(.seek(MatchTerms()))
+    other.client.perform(.seek(MatchTerms()))
     let (m, side) = try await one.paired()
     _ = try await other.paired()
     for watcher in [one, other] { try await live(watcher, m) }
@@ -132,28 +134,28 @@ private final class Caller: ChannelInboundHandler, Sendable {
     var (x, o, m) = try await pair(cluster, 0, 1)
     let viewer = cluster.client(2, "viewer")
     _ = try await viewer.online()
-    viewer.client.watch(m)
+    viewer.client.perform(.watch(m, code: nil))
     _ = try await viewer.wait("the board") { if case .state(m) = $0 { true } else { nil } }
     for (ply, cell) in [4, 0, 2, 6, 3, 5, 1, 7].enumerated() {
-      (ply % 2 == 0 ? x : o).client.move(m, Square(cell))
+      (ply % 2 == 0 ? x : o).client.perform(.move(m, Square(cell)))
       for watcher in [x, o, viewer] { try await watcher.move(ply: ply) }
     }
-    x.client.say(m, "nearly")
+    x.client.perform(.say(m, "nearly"))
     _ = try await o.wait("the word") { if case .chat(m, _, "nearly"?, _) = $0 { true } else { nil } }
-    x.client.move(m, Square(8))
+    x.client.perform(.move(m, Square(8)))
     for watcher in [x, o, viewer] {
       _ = try await watcher.event("the end") { if case .end = $0 { true } else { false } }
     }
-    x.client.rematch(m)
+    x.client.perform(.rematch(m))
     _ = try await o.event("the wish") { if case .rematch = $0 { true } else { false } }
-    o.client.rematch(m)
+    o.client.perform(.rematch(m))
     let next = try await x.paired()
     #expect(next.1 == .o)
     try await live(x, next.0)
     try await live(o, next.0)
     (x, o) = (o, x)
     m = next.0
-    x.client.move(m, Square(4))
+    x.client.perform(.move(m, Square(4)))
     try await o.move(ply: 0)
     for watcher in [x, o, viewer] { watcher.client.disconnect() }
     for i in cluster.nodes.indices { try await cluster.stop(i) }
@@ -166,7 +168,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     let cluster = try await TestCluster()
     let crowd = (0..<60).map { cluster.client($0 % 3, "crowd\($0)") }
     for watcher in crowd { _ = try await watcher.online() }
-    for watcher in crowd { watcher.client.seek() }
+    for watcher in crowd { watcher.client.perform(.seek(MatchTerms())) }
     var seats: [MatchID: Set<Player>] = [:]
     for watcher in crowd {
       let (m, side) = try await watcher.paired()
@@ -180,7 +182,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
   @Test func `a node that stops gives its matches away, and they go on at once`() async throws {
     let cluster = try await TestCluster()
     let (x, o, m) = try await pair(cluster, 0, 1)
-    x.client.move(m, Square(4))
+    x.client.perform(.move(m, Square(4)))
     try await o.move(ply: 0)
     let owner = try #require(try await cluster.owner(of: m))
     let before = MatchClient.now
@@ -188,7 +190,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     // Whoever was at the other node may move as soon as the match has found its new owner.
     var moved = false
     for _ in 0..<1000 where !moved {
-      o.client.move(m, Square(0))
+      o.client.perform(.move(m, Square(0)))
       try await Task.sleep(for: .milliseconds(10))
       moved = (o.client.match(m)?.state.moves.count ?? 0) > 1
     }
@@ -198,7 +200,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(x.client.match(m)?.state.moves.count == 2, "the other has come back too")
-    x.client.resign(m)
+    x.client.perform(.resign(m))
     _ = try await o.event("the end") { if case .end = $0 { true } else { false } }
     x.client.disconnect()
     o.client.disconnect()
@@ -213,7 +215,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     let cluster = try await TestCluster()
     let host = cluster.client(0, "host")
     _ = try await host.online()
-    host.client.create()
+    host.client.perform(.create(MatchTerms()))
     let (m, code) = try await host.wait("the room") {
       if case .room(let m, let code, _) = $0 { (m, code) } else { nil }
     }
@@ -228,14 +230,14 @@ private final class Caller: ChannelInboundHandler, Sendable {
       peer.type("move b2")
       try await host.move(ply: 0)
     } else {
-      host.client.move(m, Square(4))
+      host.client.perform(.move(m, Square(4)))
       try peer.wait(#""ply":0"#)
       peer.type("move a1")
       try await host.move(ply: 1)
     }
     peer.type("register Someone")
     try peer.wait(#""t":"token""#)
-    host.client.register("SOMEONE")
+    host.client.perform(.register("SOMEONE"))
     _ = try await host.wait("the refusal") { if case .refused(.name, _, _) = $0 { true } else { nil } }
     peer.type("resign")
     _ = try await host.event("the end") { if case .end = $0 { true } else { false } }
@@ -432,9 +434,9 @@ private final class Caller: ChannelInboundHandler, Sendable {
     for certificates in [one, two] { try certificates.reload() }
     await expect(true, "the old authority is no more")
     // The link between the players went on as it was opened.
-    x.client.move(m, Square(4))
+    x.client.perform(.move(m, Square(4)))
     try await o.move(ply: 0)
-    o.client.move(m, Square(0))
+    o.client.perform(.move(m, Square(0)))
     try await x.move(ply: 1)
     x.client.disconnect()
     o.client.disconnect()

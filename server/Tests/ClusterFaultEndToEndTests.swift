@@ -3,7 +3,8 @@ import MatchClient
 import TestSupport
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Among the whole programs, one at a time: beside the library suites, which keep both cores, nobody would play.
 @Suite(.serialized) struct ClusterFaultEndToEndTests {

@@ -6,7 +6,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// What goes wrong in a cluster, to one node by chance where it is about a node.
 enum ClusterFault: Hashable {

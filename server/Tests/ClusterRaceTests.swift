@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Sixteen threads on four nodes want the same thing at once: one gets it, and the others are told.
 @Suite struct ClusterStoreRaces {

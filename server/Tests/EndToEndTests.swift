@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 @Suite(.serialized) struct EndToEndTests {
   @Test func `two clients play a whole game, and a rematch with sides swapped`() async throws {
@@ -13,20 +14,20 @@ import TicTacToe
     let server = try await TestServer(store: try SQLiteStore(path: folder.path + "/m.sqlite"))
     let (x, o, m) = try await server.pair()
     for (ply, cell) in [4, 0, 2, 6, 3, 5, 1, 7, 8].enumerated() {
-      (ply % 2 == 0 ? x : o).client.move(m, Square(cell))
+      (ply % 2 == 0 ? x : o).client.perform(.move(m, Square(cell)))
       try await x.move(ply: ply)
       try await o.move(ply: ply)
     }
     let end = try await x.event("the end") { if case .end = $0 { true } else { false } }
     #expect(end.kind == .end(.draw, .normal, ratings: nil))
     #expect(x.client.match(m)?.state == o.client.match(m)?.state || x.client.match(m)?.state.seq ?? 0 >= 12)
-    o.client.rematch(m)
+    o.client.perform(.rematch(m))
     _ = try await x.event("the wish") { if case .rematch(nil) = $0 { true } else { false } }
-    x.client.rematch(m)
+    x.client.perform(.rematch(m))
     let (second, side) = try await x.paired()
     #expect(side == .o)
     _ = try await o.paired()
-    o.client.move(second, Square(4))
+    o.client.perform(.move(second, Square(4)))
     _ = try await x.wait("a move in the second match") {
       if case .event(second, _, let event) = $0, case .move = event.kind { true } else { nil }
     }
@@ -36,16 +37,16 @@ import TicTacToe
   @Test func `a client that loses its connection comes back to its position and its move counts once`() async throws {
     let server = try await TestServer()
     let (x, o, m) = try await server.pair()
-    x.client.move(m, Square(4))
+    x.client.perform(.move(m, Square(4)))
     try await o.move(ply: 0)
     o.client.drop()
     _ = try await x.event("gone") { $0 == .gone }
     // Played while the line is down: shown at once, sent on return.
-    o.client.move(m, Square(0))
+    o.client.perform(.move(m, Square(0)))
     _ = try await x.event("back") { $0 == .back }
     try await x.move(ply: 1)
     #expect(x.client.match(m)?.state.board == "o...x....")
-    x.client.resign(m)
+    x.client.perform(.resign(m))
     _ = try await o.wait("the end") {
       if case .event(m, _, let event) = $0, case .end(.win(.o), .resign, _) = event.kind { true } else { nil }
     }
@@ -55,9 +56,9 @@ import TicTacToe
   @Test func `an illegal move shown at once is put right`() async throws {
     let server = try await TestServer()
     let (x, o, m) = try await server.pair()
-    x.client.move(m, Square(4))
+    x.client.perform(.move(m, Square(4)))
     try await o.move(ply: 0)
-    o.client.move(m, Square(4))
+    o.client.perform(.move(m, Square(4)))
     // The client itself shows nothing that cannot be; the server's refusal comes with the truth.
     let cell = try await o.wait("the refusal") { if case .movePutRight(m, let cell, _, _) = $0 { cell } else { nil } }
     #expect(cell == Square(4))
@@ -72,18 +73,18 @@ import TicTacToe
     let friend = Watcher(server.client("friend"))
     let stranger = Watcher(server.client("stranger"))
     for watcher in [host, friend, stranger] { _ = try await watcher.online() }
-    host.client.create(MatchTerms(clock: nil))
+    host.client.perform(.create(MatchTerms(clock: nil)))
     let (m, code) = try await host.wait("a room") { if case .room(let m, let code, _) = $0 { (m, code) } else { nil } }
-    friend.client.join(code.lowercased())
+    friend.client.perform(.join(code.lowercased()))
     let (joined, side) = try await friend.paired()
     #expect(joined == m)
-    stranger.client.watch(m)
+    stranger.client.perform(.watch(m, code: nil))
     _ = try await stranger.wait("a refusal") { if case .refused(.notFound, _, _) = $0 { true } else { nil } }
-    stranger.client.watch(m, code: code)
+    stranger.client.perform(.watch(m, code: code))
     _ = try await stranger.wait("the state") { if case .state(m) = $0 { true } else { nil } }
-    (side == .x ? friend : host).client.move(m, Square(4))
+    (side == .x ? friend : host).client.perform(.move(m, Square(4)))
     try await stranger.move(ply: 0)
-    host.client.say(m, "hello \u{202E}you")
+    host.client.perform(.say(m, "hello \u{202E}you"))
     _ = try await friend.wait("chat") { if case .chat(m, _, "hello you", nil) = $0 { true } else { nil } }
     try await server.stop()
   }

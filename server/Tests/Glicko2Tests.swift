@@ -1,6 +1,7 @@
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 @Suite struct Glicko2Tests {
   @Test func `the example of Glickman's paper comes out as printed`() {

@@ -3,7 +3,9 @@ import NIOPosix
 import Synchronization
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// HTTP as the pages speak it, and what it lets nobody do.
 @Suite struct HTTPServerEndToEndTests {

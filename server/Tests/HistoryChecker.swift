@@ -1,7 +1,8 @@
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Looks at what a store holds after any run, and at what was promised during it.
 struct HistoryChecker {
@@ -43,8 +44,8 @@ struct HistoryChecker {
           break
         }
         if let mid = entry.mid, let side = entry.side {
-          if answers.updateValue(entry.seq, forKey: side.wire + mid) != nil {
-            faults.append("match \(id): mid \(mid) of \(side.wire) twice")
+          if answers.updateValue(entry.seq, forKey: side.text + mid) != nil {
+            faults.append("match \(id): mid \(mid) of \(side.text) twice")
           }
         }
         if let hash = seen[id]?[entry.seq], hash != state.hash.short {
@@ -55,9 +56,9 @@ struct HistoryChecker {
         faults.append("match \(id) seq \(seq) was seen and is lost")
       }
       for command in answered[id] ?? [] {
-        if answers[command.side.wire + command.mid] != command.seq {
+        if answers[command.side.text + command.mid] != command.seq {
           faults.append(
-            "match \(id): acknowledged \(command.side.wire) \(command.mid) at \(command.seq) is lost or moved")
+            "match \(id): acknowledged \(command.side.text) \(command.mid) at \(command.seq) is lost or moved")
         }
       }
       if (state.phase == .over) != (stored.record.ended != nil) {

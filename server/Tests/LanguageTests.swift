@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// Versions of the log's language: who does not speak an event's is told the state, and who does not read it starts nothing.
 @Suite struct LanguageTests {

@@ -3,7 +3,8 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// One test for each thing that players of other servers suffer from, by its name, and the rules of time.
 @Suite struct LobbyTests {

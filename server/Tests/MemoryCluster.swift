@@ -2,7 +2,8 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// What several nodes share, in the memory of one process: for tests and simulation. It keeps the rules of `ClusterStore`
 /// to the letter, on a clock it is given.

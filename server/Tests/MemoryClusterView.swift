@@ -2,7 +2,8 @@ import MatchProtocol
 import Synchronization
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// One node's view of a cluster in memory.
 final class MemoryClusterView: ClusterStore {
@@ -126,7 +127,7 @@ final class MemoryClusterView: ClusterStore {
       session.expires = state.now + (account.guest ? lives.guest : lives.account)
       MemoryStore.apply(.session(session), &state.content)
       let all = state.content.sessions.values.filter { $0.account == account.id }
-      for old in all.sorted(by: { ($0.expires, $0.id) > ($1.expires, $1.id) }).dropFirst(Lobby.sessionsPerAccount) {
+      for old in all.sorted(by: { ($0.expires, $0.id) > ($1.expires, $1.id) }).dropFirst(SessionRecord.mostPerAccount) {
         MemoryStore.apply(.deleteSession(old.id), &state.content)
       }
       let generation = (state.places[session.id]?.generation ?? 0) + 1

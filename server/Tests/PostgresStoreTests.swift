@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 @Suite struct PostgresStoreTests {
   private func fresh() throws -> PGAddress { try PGAddress(try PostgresTestBed.shared.freshURL()) }

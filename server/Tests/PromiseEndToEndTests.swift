@@ -5,7 +5,10 @@ import Synchronization
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
+@testable import PostgresStore
 
 /// What a hostile client, a broken log or a bad moment of the database may cost: never more than is told here.
 @Suite struct PromiseEndToEndTests {
@@ -130,6 +133,22 @@ import TicTacToe
     }
   }
 
+  @Test func `a server that ends waits for what its store is still doing`() async throws {
+    let store = HeldStore()
+    let server = try await TestServer(store: store)
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    let id = try #require(MatchID(rawValue: m))
+    let before = try #require(try store.match(id)).length
+    store.isHeld.withLock { $0 = true }
+    x.move(m, 0, "b2")
+    store.waitUntilHeld()
+    try await server.host.drain(retry: 0, within: 0)
+    store.isHeld.withLock { $0 = false }
+    try await server.host.finish()
+    #expect(try store.match(id)?.length == before + 1, "the move is stored")
+    try await server.stop()
+  }
+
   @Test func `while the disk stands still, what needs it is refused in time and everything else answered`() async throws
   {
     var lobby = LobbyConfiguration()
@@ -224,9 +243,9 @@ import TicTacToe
     world.type(first, #"{"t":"register","name":"Ann"}"#)
     let token = try #require(world.field("token", of: first, in: "token"))
     let resume = try #require(world.field("resume", of: first, in: "welcome"))
-    let others = (0..<Lobby.sessionsPerAccount).map { _ in world.login("", token: token) }
-    #expect(world.lobby.sessions.count == Lobby.sessionsPerAccount && world.closed[first] == .revoked)
-    #expect(try world.store.recover().sessions.count == Lobby.sessionsPerAccount)
+    let others = (0..<SessionRecord.mostPerAccount).map { _ in world.login("", token: token) }
+    #expect(world.lobby.sessions.count == SessionRecord.mostPerAccount && world.closed[first] == .revoked)
+    #expect(try world.store.recover().sessions.count == SessionRecord.mostPerAccount)
     let again = world.login("", resume: resume)
     #expect(world.heardAny(again, #""code":"auth""#))
     let last = try #require(world.field("resume", of: others[3], in: "welcome"))

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 @Suite struct ProtocolDocumentTests {
   private static let file = repository.appending(path: "docs/protocol.md")

@@ -3,7 +3,8 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The queue of a cluster, in the memory of one of its nodes.
 @Suite struct QueueTests {
@@ -97,10 +98,10 @@ import TicTacToe
       try world.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":true}"#, id)
     }
     try world.wait(3000)
-    #expect(world.lobby.wishes.count == 2 && !world.said.contains { $0.contains(#""t":"paired""#) })
+    #expect(world.lobby.seeks.count == 2 && !world.said.contains { $0.contains(#""t":"paired""#) })
     world.losesBegins = false
     try world.wait(3000)
-    #expect(world.lobby.wishes.isEmpty && world.lobby.tickets.isEmpty)
+    #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty)
     #expect(world.said.count { $0.contains(#""t":"paired""#) } == 2)
   }
 
@@ -122,12 +123,12 @@ import TicTacToe
       let began = first.lobby.counts.started
       try first.step(.cluster(.relayed(9, .wait(ticket), .queue, roundTrip: 0)))
       guard first.lobby.counts.started == began else { continue }
-      #expect(first.lobby.given.count == 2 && first.lobby.tickets.isEmpty)
-      let m = try #require(first.lobby.given[ticket.id]?.m)
+      #expect(first.lobby.delegated.count == 2 && first.lobby.tickets.isEmpty)
+      let m = try #require(first.lobby.delegated[ticket.id]?.m)
       try first.say(#"{"t":"unseek","id":"u"}"#)
       #expect(first.said.last?.contains(#""t":"ok""#) == true)
       try first.wait(4000)
-      #expect(first.lobby.given.isEmpty && first.lobby.tickets.isEmpty && first.lobby.wishes.isEmpty)
+      #expect(first.lobby.delegated.isEmpty && first.lobby.tickets.isEmpty && first.lobby.seeks.isEmpty)
       // Of another connection with the same key it is thought that it led to that match, until its node says that there is none.
       var again = ticket
       again.id = "again"
@@ -216,7 +217,7 @@ import TicTacToe
       let ticket = Ticket(
         id: "far\(n)", session: "far", player: guest, seek: seek, isBot: false, since: first.moment.steady)
       try first.step(.cluster(.relayed(9, .wait(ticket), .queue, roundTrip: 0)))
-      guard first.lobby.given.count == 2 else { continue }
+      guard first.lobby.delegated.count == 2 else { continue }
       try first.step(.cluster(.relayed(9, .wait(ticket), .queue, roundTrip: 0)))
       #expect(first.lobby.tickets.isEmpty)
       // The same of one whose connection is here.
@@ -237,7 +238,7 @@ import TicTacToe
     try world.say(#"{"t":"seek","id":"t","key":"l","clock":"60+2","rated":false}"#)
     try world.say(#"{"t":"seek","id":"u","key":"k","clock":"60+2","rated":false}"#)
     #expect(world.said.last?.contains(#""re":"u","code":"occupied""#) == true)
-    #expect(world.lobby.wishes[1]?.ticket.seek.key == "l")
+    #expect(world.lobby.seeks[1]?.ticket.seek.key == "l")
   }
 
   @Test func `a ticket that the queue takes back too late does not take its player from the match that has begun`()
@@ -248,14 +249,14 @@ import TicTacToe
     let other = try cluster.view().join(node("b"), lease: 60_000, replacing: nil)
     var world = try SteppedNode(cluster.view())
     try world.say(#"{"t":"seek","id":"s","key":"k","clock":"60+2","rated":false}"#)
-    let ticket = try #require(world.lobby.wishes[1]?.ticket)
+    let ticket = try #require(world.lobby.seeks[1]?.ticket)
     try world.step(.cluster(.here(other, 1, someID(1), ticket: ticket.id)))
-    #expect(world.lobby.wishes.isEmpty)
+    #expect(world.lobby.seeks.isEmpty)
     try world.step(.cluster(.notHere(owner, 1, .wait(ticket), someID(1), at: nil)))
-    #expect(world.lobby.wishes.isEmpty)
+    #expect(world.lobby.seeks.isEmpty)
     // But if the match came to nothing, its own node says so.
     try world.step(.cluster(.notHere(other, 1, .wait(ticket), someID(1), at: nil)))
-    #expect(world.lobby.wishes[1]?.ticket.lost == someID(1))
+    #expect(world.lobby.seeks[1]?.ticket.lost == someID(1))
   }
 
   @Test func `sessions that are over for a newcomer are ended though he has gone`() throws {

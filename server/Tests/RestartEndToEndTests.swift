@@ -3,7 +3,9 @@ import MatchProtocol
 import Synchronization
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// A store in memory one of whose commits fails, and that can be opened again only at the fourth attempt; it counts what is
 /// written in between.

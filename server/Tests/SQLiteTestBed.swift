@@ -2,7 +2,8 @@ import Foundation
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// Databases as other builds would have left them.
 enum SQLiteTestBed {
@@ -23,7 +24,7 @@ enum SQLiteTestBed {
       for event in events {
         try db.run(
           "INSERT INTO match_event VALUES (?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(event.seq),
-          .text(event.side?.wire ?? ""), .text(event.mid), .blob(event.body))
+          .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
       }
     }
   }

@@ -7,7 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// A node that takes connections and says the same to everybody, or nothing, as one does whose process is stopped.
 private final class ScriptedNode: Sendable {

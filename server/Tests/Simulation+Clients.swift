@@ -2,7 +2,8 @@ import MatchClient
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The players of a simulated world: real client models, with hands that do at random what people do.
 extension Simulation {

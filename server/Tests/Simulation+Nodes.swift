@@ -3,7 +3,8 @@ import MatchClient
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// The time of the simulated database.
 final class SimulatedClock: @unchecked Sendable {  // one simulation, one thread
@@ -222,10 +223,10 @@ extension Simulation {
       nodes[$0].lobby == nil || isStopped($0) || nodes[$0].isCutFromStore || nodes[$0].isCutFromNodes
     }
     if isTroubled { troubleAt = now }
-    let waiting = Set(lobbies.flatMap { $0.wishes.values.map(\.ticket.id) })
+    let waiting = Set(lobbies.flatMap { $0.seeks.values.map(\.ticket.id) })
     let queues = lobbies.filter(\.hasQueue)
     let tickets = Set(queues.flatMap { $0.tickets.oldestFirst.map(\.id) })
-    let known = tickets.union(queues.flatMap(\.given.keys))
+    let known = tickets.union(queues.flatMap(\.delegated.keys))
     var still: [String: Int64] = [:]
     for id in waiting.subtracting(known).union(tickets.subtracting(waiting)).sorted() {
       let since = astray[id] ?? now

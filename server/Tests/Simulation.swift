@@ -3,7 +3,8 @@ import MatchClient
 import MatchProtocol
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// A whole world from a seed: real lobbies and real client models, networks that delay, cut and leave connections half
 /// open, stores that commit late, servers that crash, stop and lose sight of one another, and a clock of its own.

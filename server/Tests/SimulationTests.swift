@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// What some seeds led to.
 private struct Results: Sendable {

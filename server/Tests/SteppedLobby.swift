@@ -3,7 +3,8 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
 
 /// A lobby stepped by hand: lines in, lines out, a clock that moves a second a line, commits that are instant.
 struct SteppedLobby {

@@ -6,7 +6,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// The stores under test.
 enum StoreKind: String, CaseIterable {

@@ -3,7 +3,9 @@ import MatchProtocol
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
 
 /// What somebody who wishes a server ill may say, and what a client that is lost may.
 @Suite struct StrangerTests {
@@ -36,7 +38,7 @@ import TicTacToe
       world.wait(100)
     }
     #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
-    #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.wishes.isEmpty)
+    #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
     // Nor by a rematch of one that has ended.
     let old = try #require(world.field("m", of: players[0], in: "paired"))
     world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
@@ -144,7 +146,7 @@ import TicTacToe
     _ = try store.join(node("a"), lease: 60_000, replacing: nil)
     let ann = try store.player("Ann")
     var forgotten: [String] = []
-    for n in 0..<Lobby.sessionsPerAccount {
+    for n in 0..<SessionRecord.mostPerAccount {
       let entry = Entry.token(digest("t-Ann"), session: "n\(n)", resume: digest("n\(n)"), lives: lives)
       guard case .entered(let entered) = try store.enter(entry) else { continue }
       forgotten += entered.forgotten
@@ -160,8 +162,8 @@ import TicTacToe
     _ = try gone.join(node("b"), lease: 60_000, replacing: nil)
     let ann = try store.player("Ann")
     var forgotten: [String] = []
-    for n in 0..<Lobby.sessionsPerAccount {
-      let isLast = n == Lobby.sessionsPerAccount - 1
+    for n in 0..<SessionRecord.mostPerAccount {
+      let isLast = n == SessionRecord.mostPerAccount - 1
       if isLast { try gone.leave() }
       let entry = Entry.token(digest("t-Ann"), session: "n\(n)", resume: digest("n\(n)"), lives: lives)
       guard case .entered(let entered) = try (isLast ? store : gone).enter(entry) else { continue }

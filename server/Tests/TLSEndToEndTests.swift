@@ -5,7 +5,9 @@ import Testing
 import TicTacToe
 
 @testable import MatchClient
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// Encrypted connections: trust on first use, refusal of a change, renewal without a restart.
 @Suite(.serialized) struct TLSEndToEndTests {
@@ -74,7 +76,7 @@ import TicTacToe
     let two = client(server.port, .tls, folder: other.path)
     for watcher in [one, two] {
       _ = try await watcher.online()
-      watcher.client.seek()
+      watcher.client.perform(.seek(MatchTerms()))
     }
     let (m, side) = try await one.paired()
     _ = try await two.paired()
@@ -90,7 +92,7 @@ import TicTacToe
         mover.client.drop()
         _ = try await mover.online()
       }
-      mover.client.move(m, Square(cell))
+      mover.client.perform(.move(m, Square(cell)))
       let waiter = ply % 2 == 0 ? o : x
       try await waiter.move(ply: ply)
       _ = try await mover.wait("its own move") { _ in
@@ -119,7 +121,7 @@ import TicTacToe
       for name in ["self-signed.crt", "self-signed.key"] {
         try bytes(name).write(to: URL(filePath: keys.path + "/" + name))
       }
-      kill(server.process.processIdentifier, SIGHUP)
+      server.signal(SIGHUP)
     }
     func wait(_ text: String) async throws {
       let end = Date().addingTimeInterval(10)

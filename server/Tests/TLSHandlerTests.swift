@@ -5,7 +5,9 @@ import TLS
 import TestSupport
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// The other end, driven by hand.
 private final class Caller {

@@ -7,7 +7,9 @@ import Synchronization
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// A server in this process, on a free port of this machine.
 final class TestServer: Sendable {
@@ -111,8 +113,8 @@ extension TestServer {
     let other = Watcher(client("two"))
     _ = try await one.online()
     _ = try await other.online()
-    one.client.seek(terms)
-    other.client.seek(terms)
+    one.client.perform(.seek(terms))
+    other.client.perform(.seek(terms))
     let (m, side) = try await one.paired()
     _ = try await other.paired()
     for watcher in [one, other] {

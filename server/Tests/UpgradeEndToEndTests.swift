@@ -6,7 +6,10 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
+@testable import ServerTransport
 
 /// A cluster under load goes on, node by node, from the first version of the log's language, which its nodes were told to
 /// speak, to the newest, which has a kind of event more (`aside`, by which a match is set aside).

@@ -3,7 +3,9 @@ import Foundation
 import MatchProtocol
 import Testing
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// What only WebSockets have: a handshake, frames, an origin. That sessions over them are like others is in `WireEndToEndTests`.
 @Suite(.serialized) struct WebSocketEndToEndTests {

@@ -6,7 +6,9 @@ import TestSupport
 import Testing
 import TicTacToe
 
-@testable import MatchServer
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
 
 /// TCP and WebSockets for what takes seconds: `./test` asks the first alone.
 private let slowTransports = runsAll ? [false, true] : [false]

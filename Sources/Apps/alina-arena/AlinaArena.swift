@@ -18,7 +18,6 @@ struct AlinaArena: ParsableCommand {
     version: alinaVersion,
     subcommands: [
       RunCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self, PerftCommand.self,
-      BenchCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,
       GuardCommand.self,
     ])

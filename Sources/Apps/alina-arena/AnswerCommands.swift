@@ -2,6 +2,7 @@ import Arena
 import ArgumentParser
 import Foundation
 import Opponents
+import Oracle
 import TicTacToe
 
 /// Exact results.
@@ -35,11 +36,24 @@ struct PerftCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "perft", abstract: "Counts every move sequence to a depth.")
 
-  @Argument(help: "Plies, 0–9.") var depth = 9
+  @Argument(help: "Plies: 0–9 for classic, 1–12 for infinite, 1–8 for ultimate.") var depth = 9
+  @Option(help: "The game: classic, infinite or ultimate.") var rules = "classic"
   @Option(help: "The position to start from, as X1O/1X1/3 o.") var position: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
+    let variant = try Variant(option: rules)
+    guard variant == .classic else {
+      let most = variant == .infinite ? 12 : 8
+      guard position == nil else { throw ArenaError("--position: perft of \(rules) begins at its start") }
+      guard (1...most).contains(depth) else { throw ArenaError("depth \(depth): 1–\(most) for \(rules)") }
+      let nodes = (1...depth).map {
+        variant == .infinite
+          ? Infinite.perft(Infinite.start, depth: $0)
+          : Ultimate.perft(Ultimate.start, depth: $0)
+      }
+      return try writeOut(AnswerText.perft(nodes, variant, asJSON: json))
+    }
     guard (0...9).contains(depth) else { throw ArenaError("depth \(depth): 0–9") }
     let start = try readPosition(position)
     let begun = Date()
@@ -56,9 +70,12 @@ struct SolveCommand: ParsableCommand {
     commandName: "solve", abstract: "Prints value, distance and best moves of a position.")
 
   @Option(help: "The position, as X1O/1X1/3 o; the empty board without it.") var position: String?
+  @Flag(help: "Write every position as a table of tab-separated columns.") var all = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
+    guard !all || (position == nil && !json) else { throw ArenaError("--all goes without --position and --json") }
+    if all { return try writeOut(AnswerText.table()) }
     let position = try readPosition(position)
     try writeOut(json ? AnswerText.solveJSON(position) + "\n" : AnswerText.solve(position))
   }
@@ -154,18 +171,5 @@ struct MenaceTrain: ParsableCommand {
             + String(format: "%.4f against random, %.4f against perfect\n", point.againstRandom, point.againstPerfect))
       }
     }
-  }
-}
-
-/// Measures.
-struct BenchCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "bench", abstract: "Measures our speed beside C's, compiled and run in the same minute.")
-
-  @Flag(help: "Print JSON.") var json = false
-
-  func run() throws {
-    let bench = Bench(guardExecutable: ownExecutable)
-    try writeOut(json ? bench.json + "\n" : bench.text)
   }
 }

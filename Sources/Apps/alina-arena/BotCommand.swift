@@ -63,9 +63,9 @@ struct BotCommand: ParsableCommand {
       configuration.others = Array(nodes.dropFirst())
       let client = MatchClient(configuration)
       client.onWake { wake.signal() }
-      let mind = try HiredPlayer(spec, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
+      let player = try StandalonePlayer(spec, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
       client.connect()
-      return BotSession(client, mind, terms, room: room)
+      return BotSession(client, player, terms, room: room)
     }
     var left = games
     for session in sessions where left > 0 {
@@ -100,7 +100,7 @@ private final class BotSession {
   /// Why it is not online.
   private(set) var problem: String?
   /// Used by the thinking queue alone.
-  private let mind: HiredPlayer
+  private let player: StandalonePlayer
   /// Where this session thinks, so that no other waits for it.
   private let thinking = DispatchQueue(label: "alina-arena.bot")
   private let terms: MatchTerms
@@ -109,8 +109,8 @@ private final class BotSession {
   private var reported: Set<MatchID> = []
   private var answered: [MatchID: Int] = [:]
 
-  init(_ client: MatchClient, _ mind: HiredPlayer, _ terms: MatchTerms, room: String?) {
-    (self.client, self.mind, self.terms, self.room) = (client, mind, terms, room)
+  init(_ client: MatchClient, _ player: StandalonePlayer, _ terms: MatchTerms, room: String?) {
+    (self.client, self.player, self.terms, self.room) = (client, player, terms, room)
   }
 
   func step() throws {
@@ -122,10 +122,10 @@ private final class BotSession {
       case .paired(let m, _):
         isSeeking = false
         answered[m] = -1
-        thinking.async { [mind] in mind.beginGame() }
+        thinking.async { [player] in player.beginGame() }
       case .event(let m, _, let event):
         if case .draw(.offer, _) = event.kind, event.side != client.match(m)?.you {
-          client.answerDraw(m, accept: false)
+          client.perform(.answerDraw(m, accept: false))
         }
       case .movePutRight(let m, _, _, _): answered[m] = -1
       case .refused(let code, let text, _): if code == .code { throw ArenaError(text) }
@@ -138,10 +138,10 @@ private final class BotSession {
     if remaining > 0, !isSeeking, !mine.contains(where: { $0.state.phase != .over }) {
       isSeeking = true
       if let code = room {
-        client.join(code)
+        client.perform(.join(code))
         room = nil
       } else {
-        client.seek(terms, bots: true)
+        client.ask(.seek(.init(terms, bots: true, key: nil)))
       }
     }
   }
@@ -151,12 +151,12 @@ private final class BotSession {
     if view.state.phase == .over {
       guard reported.insert(m).inserted, let end = view.state.end, let side = view.you, let players = view.state.players
       else { return }
-      thinking.async { [mind, moves = view.state.moves] in
-        mind.endGame(start: .start, moves: moves, as: side, outcome: end.outcome)
+      thinking.async { [player, moves = view.state.moves] in
+        player.endGame(start: .start, moves: moves, as: side, outcome: end.outcome)
       }
       let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
-      print(m, side.wire, "against", players[side.opponent].name, result, end.reason.rawValue)
-      client.forget(m)
+      print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
+      client.perform(.forget(m))
       // An aborted game was none.
       if end.outcome != nil { remaining = max(0, remaining - 1) }
     } else if view.canMove, answered[m] != view.state.position.ply, let side = view.you {
@@ -165,11 +165,11 @@ private final class BotSession {
       let clocks = view.remaining(side, at: now).flatMap { own in
         view.remaining(side.opponent, at: now).map { (own: own, other: $0) }
       }
-      thinking.async { [mind, client] in
-        let square = mind.move(start: .start, moves: moves, clocks: clocks)
+      thinking.async { [player, client] in
+        let square = player.move(start: .start, moves: moves, clocks: clocks)
         // The game may be over, or back at an earlier move, by now.
         guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
-        if let square { client.move(m, square) } else { client.resign(m) }
+        if let square { client.perform(.move(m, square)) } else { client.perform(.resign(m)) }
       }
     }
   }

@@ -1,6 +1,7 @@
 import Arena
 import ArgumentParser
 import Foundation
+import TicTacToe
 
 /// Set by SIGINT and SIGTERM; the second ends the program at once.
 private let interruption = StopSignal()
@@ -14,6 +15,7 @@ enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
 
 /// What decides which games are played.
 struct GameOptions: ParsableArguments {
+  @Option(help: "The game: classic, infinite or ultimate (default: classic).") var rules: String?
   @Option(help: "The first player of a match: it has X in the first game of each pair.") var x: String?
   @Option(help: "The second player of a match.") var o: String?
   @Option(
@@ -37,6 +39,9 @@ struct GameOptions: ParsableArguments {
   @Option(help: "Seconds and increment of an engine's clock, as 10+0.1.") var tc: String?
   @Option(help: "Nodes a move, sent to engines.") var nodes: Int?
   @Option(help: "Milliseconds granted beyond the limit (default: 50).") var margin: Int?
+  @Option(help: "Draw a game after so many plies.") var maxPlies: Int?
+  @Option(help: "Draw when both engines say so: moves=4,score=10 (hundredths).") var draw: String?
+  @Option(help: "A side that says so loses: moves=3,score=900 (hundredths).") var resign: String?
   @Flag(help: "Learning players do not learn.") var freeze = false
   @Option(help: ArgumentHelp("Play one share of the games of many: 3/16; see merge.", valueName: "number/count"))
   var shard: String?
@@ -70,7 +75,14 @@ struct GameOptions: ParsableArguments {
     if let games { configuration.games = games }
     if let rounds { configuration.rounds = rounds }
     if let seed { configuration.seed = seed }
-    if let openings { configuration.openings = try Openings(argument: openings) }
+    if let rules { configuration.variant = try Variant(option: rules) }
+    if let openings { configuration.openings = try Openings(argument: openings, configuration.variant) }
+    if let maxPlies {
+      guard (1...1000).contains(maxPlies) else { throw ArenaError("--max-plies \(maxPlies): 1–1000") }
+      configuration.adjudication.maxPlies = maxPlies
+    }
+    if let draw { configuration.adjudication.draw = try .init(draw, option: "--draw") }
+    if let resign { configuration.adjudication.resign = try .init(resign, option: "--resign") }
     if let sprt { configuration.sprt = try SPRT(sprt) }
     if let date {
       guard date.range(of: #"^[0-9?]{4}\.[0-9?]{2}\.[0-9?]{2}$"#, options: .regularExpression) != nil else {
@@ -89,6 +101,7 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "Also write the games as PGN.") var pgn: String?
   @Option(help: "A progress line: auto (on a terminal), never, always.") var progress = ProgressMode.auto
   @Flag(help: "Print the result as JSON.") var json = false
+  @Option(help: "Write every line to and from engines, with times.") var trace: String?
   @Option(help: "Save menace's boxes after a match.") var saveMenace: String?
   @OptionGroup var score: ScoreOptions
 
@@ -107,8 +120,12 @@ struct OutputOptions: ParsableArguments {
         throw ArenaError("--save-menace needs a match in which exactly one player is menace")
       }
     }
+    guard score.render == nil || configuration.variant == .classic else {
+      throw ArenaError(
+        "--render: music is composed for classic only, this is a run of \(configuration.variant.rawValue)")
+    }
     try checkPlaces(["--pgn": pgn], force: force)
-    try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace], besides: games, force: true)
+    try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace, "--trace": trace], besides: games, force: true)
   }
 
   /// Plays, shows and writes what was asked for; `games` is the file of games, `isKept` if it is no temporary one.
@@ -123,6 +140,7 @@ struct OutputOptions: ParsableArguments {
     sigprocmask(SIG_UNBLOCK, &signals, nil)
     run.stop = interruption
     let meter = ProgressMeter(mode: progress)
+    run.trace = try trace.map { (path) throws(ArenaError) in try EngineTrace(path) }
     run.progress = { meter.show($0) }
     run.notice = tell
     run.picksHighlights = scores != nil

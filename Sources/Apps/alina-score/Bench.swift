@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GameScore
+import Oracle
 import SampledPiano
 import ScoreIO
 import ScoreModel

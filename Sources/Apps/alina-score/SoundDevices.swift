@@ -22,8 +22,8 @@ enum SoundDevices {
 
   /// Runs a body while ALSA, which tells its troubles on standard error, is not heard: ours is one line.
   private static func quietly<Result>(_ body: () -> Result) -> Result {
-    let keep = dup(STDERR_FILENO)
-    let null = open("/dev/null", O_WRONLY)
+    let keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     dup2(null, STDERR_FILENO)
     defer {
       dup2(keep, STDERR_FILENO)

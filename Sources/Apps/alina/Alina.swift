@@ -1,6 +1,7 @@
+import Interface
 import ArgumentParser
 import Base
-import Desk
+import WindowLogic
 import Glibc
 import MatchProtocol
 import Screen

@@ -1,5 +1,5 @@
 import ClientModel
-import Desk
+import WindowLogic
 import MatchClient
 import MatchProtocol
 import Play

@@ -1,5 +1,6 @@
+import Interface
 import Base
-import Desk
+import WindowLogic
 import Glibc
 import MatchClient
 import Play
@@ -56,12 +57,11 @@ struct Launch {
   private func runHeadless() throws {
     let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
     try checkGame()
-    let rules = try rules()
-    let engine = Engine(patch: Patch(rules.rules))
+    var opening = try opening()
+    let engine = Engine(patch: Patch(opening.rules.rules))
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
     defer { samples.deallocate() }
     let platform = HeadlessPlatform(width: size.0, height: size.1) { engine.render(into: samples, frames: $0) }
-    let session = makeSession(engine, rules, platform.services, leadFrames: HeadlessPlatform.step)
     // A picture for a page is nobody's game: the player's folder is left alone.
     var services = Pages.withoutSettings(platform.services)
     // What a browser's page cannot do is left out, so that the two can be compared.
@@ -69,9 +69,9 @@ struct Launch {
     if options.asPage { services.share = { _ in true } }
     let near = Neighbourhood()
     let pictures = Pictures(services)
-    let machine = machine(engine, services, near, pictures)
-    let app = App(
-      machine, session, setup: setup(), store: nil, rulesName: rulesName, overrides: apply(to:))
+    (opening.keepsGames, opening.mayResume) = (false, false)
+    let machine = machine(engine, services, near, pictures, leadFrames: HeadlessPlatform.step)
+    let app = App(machine, opening)
     let game = ScriptedGame(app, engine, pictures, script: try script(), controlLog: options.controlLog)
     game.endsWithScript(after: options.script == nil ? .seconds(1) : .zero, picture: options.screenshot)
     if options.speakLines { game.speakLines() }
@@ -92,8 +92,8 @@ struct Launch {
       let known = names.isEmpty ? "there is none" : "there are \(names.joined(separator: ", "))"
       throw Failure(description: "--device \(device): there is no such sound device; \(known)")
     }
-    let rules = try rules()
-    let engine = Engine(patch: Patch(rules.rules))
+    let opening = try opening()
+    let engine = Engine(patch: Patch(opening.rules.rules))
     let isGated = options.script != nil && !options.noAudio && environment("SDL_AUDIODRIVER") == "disk"
     let clock = VirtualClock()
     var window = SDLPlatform.Options()
@@ -122,36 +122,19 @@ struct Launch {
     // A gated run repeats exactly only if thinking takes no time of its own.
     if isGated { services.inBackground = { $0() } }
     services.soundDevices = { AudioDevice.names }
-    let session = makeSession(engine, rules, services, leadFrames: options.buffer * 2 + 480)
     let near = Neighbourhood()
     let pictures = Pictures(services)
-    var machine = machine(engine, services, near, pictures)
+    var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
     // Scripts repeat exactly, and the grand is there a second sooner or later.
     if script == nil || options.piano != nil { machine.sound.setGrand = grandSetter(engine, services) }
     let log = options.latencyLog.map { LatencyLog(path: $0) }
 
-    let store = GameStore(
-      folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
-      lock: services.lockFile)
-    var setup = setup(remembered: Settings(services: services))
-    var damage: String?
-    var unfinished: (name: String, record: Record)?
-    if mayResume {
-      do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error.description }
-    }
-    if let record = unfinished?.record {
-      setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
-      setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
-    }
-    let app = App(
-      machine, session, setup: setup, store: store, rulesName: rulesName, resuming: unfinished, overrides: apply(to:))
+    let app = App(machine, opening)
     if let log { app.onMove = { frame in log.note(moveAt: frame) } }
     let game = ScriptedGame(app, engine, pictures, script: script, controlLog: options.controlLog)
     if options.speakLines { game.speakLines() }
-    session.seat(app.library.participants(of: setup))
-    if let damage { app.show(notice: damage) }
     if isGated { game.endsWithScript(after: .zero, picture: nil) }
     showFirst(app)
     connect(app)
@@ -190,14 +173,6 @@ struct Launch {
     options.level == nil && options.side == nil && options.seed == nil && options.script == nil
   }
 
-  /// Who plays at first: as the command line says, else as last time.
-  private func setup(remembered settings: Settings? = nil) -> GameSetup {
-    let last = settings.flatMap { Seat(argument: $0.opponent) } ?? .level(3)
-    let opponent = options.level.flatMap(Seat.init(argument:)) ?? last
-    let side = options.side ?? (options.level == nil ? settings?.side : nil)
-    return side == "o" ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
-  }
-
   /// Turns to the page or the game that the command line names.
   private func showFirst(_ app: App) {
     if let file = options.gameFile { app.files.open(path: file) }
@@ -207,11 +182,11 @@ struct Launch {
   /// Looks for the server that the command line names, or the one whose match was cut short.
   private func connect(_ app: App) {
     if let address = options.connect.flatMap(ServerAddress.init) {
-      var wish = options.watch.map { Connect.Wish.watch(id: $0, code: options.room) }
-      if wish == nil { wish = options.room.map { .room(code: $0) } }
-      app.connect(to: address, wish: wish)
+      var destination = options.watch.map { Destination.watch(id: $0, code: options.room) }
+      if destination == nil { destination = options.room.map { .room(code: $0) } }
+      app.connect(to: address, destination: destination)
     } else if mayResume, let address = ServerAddress(app.screen.settings.matchServer) {
-      app.connect(to: address, wish: nil)
+      app.connect(to: address, destination: nil)
     }
   }
 
@@ -226,29 +201,21 @@ struct Launch {
     }
   }
 
-  /// The score rules asked for.
-  private func rules() throws -> RuleLibrary.Loaded {
-    do throws(ScoreFileError) {
-      return try RuleLibrary.load(options.scoreRules)
-    } catch {
+  /// What the command line asks for.
+  private func opening() throws -> Opening {
+    let loaded: RuleLibrary.Loaded
+    do throws(ScoreFileError) { loaded = try RuleLibrary.load(options.scoreRules) } catch {
       throw Failure(description: error.description)
     }
-  }
-
-  private func makeSession(
-    _ engine: Engine, _ rules: RuleLibrary.Loaded, _ services: PlatformServices, leadFrames: Int
-  ) -> GameSession {
-    let port = SoundPort(
-      now: { engine.framesBegun }, post: { engine.post($0) },
-      takeLate: {
-        engine.takeReports().map { .init(generation: $0.generation, frame: $0.frame, lateness: $0.lateness) }
-      },
-      lead: Tick(rawValue: Int64(leadFrames)))
-    let session = GameSession(
-      seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)), rules: rules.rules,
-      participants: setup().participants, sound: port, inBackground: services.inBackground)
-    session.rulesReference = rules.reference
-    return session
+    var opening = Opening(
+      seed: options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max)),
+      rulesName: options.scoreRules ?? RuleLibrary.standard,
+      rules: .init(rules: loaded.rules, reference: loaded.reference))
+    opening.opponent = options.level.flatMap(Seat.init(argument:))
+    opening.side = options.side.map { $0 == "o" ? .o : .x }
+    opening.mayResume = mayResume
+    opening.overrides = apply(to:)
+    return opening
   }
 
   /// What the command line says about settings.
@@ -284,8 +251,6 @@ struct Launch {
     }
   }
 
-  private var rulesName: String { options.scoreRules ?? RuleLibrary.standard }
-
   /// The themes beside the rule files.
   private var themesFolder: String? {
     RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in
@@ -295,11 +260,15 @@ struct Launch {
 
   /// What this machine has, as the game asks for it.
   private func machine(
-    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures
+    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures, leadFrames: Int
   ) -> Machine {
-    var sound = Sound()
-    sound.framesBegun = { engine.framesBegun }
-    sound.post = { engine.post($0) }
+    var sound = SoundOutput(
+      SoundPort(
+        now: { engine.framesBegun }, post: { engine.post($0) },
+        takeLate: {
+          engine.takeReports().map { .init(generation: $0.generation, frame: $0.frame, lateness: $0.lateness) }
+        },
+        lead: Tick(rawValue: Int64(leadFrames))))
     sound.setVolume = { engine.setVolume(decibels: $0) }
     sound.setPreviewLevel = { engine.setPreviewLevel(decibels: $0) }
     sound.setDroneLevel = { engine.setDroneLevel(decibels: $0) }

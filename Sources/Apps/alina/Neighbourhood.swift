@@ -1,11 +1,10 @@
-import Desk
+import Interface
+import WindowLogic
 import Glibc
-import Screen
 
 /// Rooms on this network: the server of this machine where one runs, and the socket on which others are heard of.
 final class Neighbourhood {
   private(set) var server: LocalServer?
-  /// The rooms of others.
   private(set) var rooms: [NetworkModel.Nearby] = []
   private var socket: BeaconSocket?
 

@@ -3,7 +3,6 @@ import Records
 import ScoreIO
 import ScoreModel
 import SampledPiano
-import Screen
 import Synth
 import TicTacToe
 import Tintinnabuli

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Opponents
+import Oracle
 import Records
 import TicTacToe
 
@@ -87,16 +88,12 @@ package enum AnswerText {
     if !threats.isEmpty { out += "threats   \(position.turn.opponent.letter) wins at \(names(threats))\n" }
     let forks = position.forkSquares(for: position.turn)
     if !forks.isEmpty { out += "forks     \(names(forks))\n" }
-    let choices = Analysis.choices(in: position)
+    let legal = position.legalMoves
     return out
       + board(position) { square in
-        choices.first { $0.square == square }.map {
-          switch $0.evaluation.value {
-          case .win: "+\($0.evaluation.distance)"
-          case .draw: "=\($0.evaluation.distance)"
-          case .loss: "-\($0.evaluation.distance)"
-          }
-        }
+        guard legal.contains(square) else { return nil }
+        let move = Solver.shared.evaluation(of: square, in: position)
+        return (move.value == .win ? "+" : move.value == .draw ? "=" : "-") + "\(move.distance)"
       } + "(+N wins, =N draws, -N loses; N plies to the end)\n"
   }
 
@@ -116,6 +113,28 @@ package enum AnswerText {
     return out + "     a   b   c\n"
   }
 
+  /// Every position that play can reach, one a line: value for the side to move, plies to the end, the moves that keep
+  /// the value, and of these the quickest wins, longest losses or longest draws.
+  package static func table() -> String {
+    var out = "position\tvalue\tdistance\tkeep\tbest\n"
+    for position in Solver.positions {
+      let evaluation = Solver.shared.evaluation(of: position)
+      let keep = names(Solver.shared.valuePreservingMoves(in: position))
+      let best = names(Solver.shared.distanceOptimalMoves(in: position))
+      out += "\(position.notation)\t\(evaluation.value)\t\(evaluation.distance)\t\(keep)\t\(best)\n"
+    }
+    return out
+  }
+
+  /// Numbers of move sequences of a variant, by their length from 1.
+  package static func perft(_ nodes: [Int], _ variant: Variant, asJSON: Bool) -> String {
+    guard !asJSON else {
+      let object: JSON = ["rules": .string(variant.rawValue), "nodes": .array(nodes.map { .int($0) })]
+      return object.text + "\n"
+    }
+    return nodes.enumerated().map { "\($0.offset + 1) \($0.element)\n" }.joined()
+  }
+
   /// A position solved, as one line of JSON.
   package static func solveJSON(_ position: Position) -> String {
     let evaluation = Solver.shared.evaluation(of: position)
@@ -127,10 +146,10 @@ package enum AnswerText {
       "distanceOptimal": list(position.outcome == nil ? Solver.shared.distanceOptimalMoves(in: position) : []),
       "cells": .object(
         JSONObject(
-          fields: Analysis.choices(in: position).map {
-            .init(
-              name: $0.square.name,
-              value: ["value": .string("\($0.evaluation.value)"), "distance": .int($0.evaluation.distance)])
+          fields: position.legalMoves.map { square in
+            let move = Solver.shared.evaluation(of: square, in: position)
+            return .init(
+              name: square.name, value: ["value": .string("\(move.value)"), "distance": .int(move.distance)])
           })),
     ]).text
   }
@@ -143,14 +162,14 @@ package enum AnswerText {
       let facts = entry.facts
       var notes: [String] = []
       if facts.isMistake {
-        notes.append("mistake: \(facts.valueBefore) to \(facts.valueAfter), better \(names(entry.best))")
+        notes.append("mistake: \(entry.before.value) to \(entry.after.value), better \(names(entry.best))")
       }
       if facts.isOnlyMove { notes.append("only move") }
       if facts.isBlock { notes.append("block") }
       if !facts.threats.isEmpty {
         notes.append("\(facts.isFork ? "fork at" : "threatens") \(names(facts.threats))")
       }
-      if facts.isAwakening { notes.append("decided") }
+      if facts == analysis.entries.first(where: { $0.facts.isDecisive })?.facts { notes.append("decided") }
       if let outcome = facts.outcome {
         notes.append(outcome == .draw ? "full board" : "line \(names(facts.winningCells))")
       }

@@ -1,4 +1,5 @@
 import Opponents
+import Oracle
 
 /// A whole number of any size, not below 0, with the arithmetic that exact chances need.
 package struct BigNatural: Sendable, Hashable, CustomStringConvertible {

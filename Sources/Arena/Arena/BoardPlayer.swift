@@ -1,5 +1,6 @@
 import Base
 import Opponents
+import Oracle
 import TicTacToe
 
 /// A player at the board, as one thread uses it.
@@ -15,7 +16,7 @@ extension BoardPlayer {
   func move(
     start: Position, moves: [Square], position: Position, otherClock: Double?,
     using generator: inout SplitMix64, isStopped: () -> Bool
-  ) -> Result<(Square, Thought?), EngineLoss> {
+  ) -> Result<(Square, MoveReport?), EngineLoss> {
     switch self {
     case .table(let table):
       .success((Square(table.move(key: position.ternaryKey, last: moves.last?.index ?? 9, using: &generator)), nil))
@@ -39,10 +40,18 @@ final class Learner: @unchecked Sendable {
 }
 
 /// What an engine said of its move, and how long it took.
-struct Thought: Sendable, Hashable {
+struct MoveReport: Sendable, Hashable {
   /// As PGN has it: `+0.31` pawns for the mover, `+M2` moves to the end, and the depth behind a stroke.
   var evaluation: String?
   var milliseconds: Int
+
+  /// The evaluation in hundredths; ±100,000 where the end is seen.
+  var score: Int? {
+    guard let text = evaluation?.prefix(while: { $0 != "/" }), let sign = text.first else { return nil }
+    let size = text.dropFirst()
+    let value = size.hasPrefix("M") ? 100_000 : Double(size).map { Int(($0 * 100).rounded()) }
+    return value.map { sign == "-" ? -$0 : $0 }
+  }
 }
 
 /// What is kept of a game beside its moves.
@@ -50,33 +59,28 @@ struct GameNotes: Sendable, Hashable {
   /// Why it was forfeited.
   var reason: String?
   /// By move, where an engine made it; empty where no engine played.
-  var thoughts: [Thought?] = []
-}
-
-/// 3ⁱ for the nine cells.
-@inline(__always)
-func ternaryPower(_ cell: Int) -> Int {
-  // 1, 3, 9, 27 | 81, 243, 729, 2187 | 6561: arithmetic, no table to start lazily.
-  let low = [1, 3, 9] as InlineArray<3, Int>
-  let high = [1, 27, 729] as InlineArray<3, Int>
-  return low[cell % 3] * high[cell / 3]
+  var reports: [MoveReport?] = []
 }
 
 /// Plays one game; `nil` where it was stopped in the middle. What the system refuses is thrown.
 func playGame(
-  x: BoardPlayer, o: BoardPlayer, opening: Opening, stop: StopSignal, using generator: inout SplitMix64
+  x: BoardPlayer, o: BoardPlayer, opening: Opening, adjudication: Adjudication, stop: StopSignal,
+  using generator: inout SplitMix64
 ) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
-  if case .table(let a) = x, case .table(let b) = o { return (playTables(a, b, opening, using: &generator), nil) }
+  if !adjudication.isActive, case .table(let a) = x, case .table(let b) = o {
+    return (playTables(a, b, opening, using: &generator), nil)
+  }
   var position = opening.position
   var moves = opening.moves
-  var thoughts: [Thought?] = []
+  var reports: [MoveReport?] = []
   for case .engine(let client) in [x, o] {
     try client.beginGame()
-    thoughts = .init(repeating: nil, count: moves.count)
+    reports = .init(repeating: nil, count: moves.count)
   }
   let hasEngine = if case .engine = x { true } else if case .engine = o { true } else { false }
   var loss: EngineLoss?
-  while position.outcome == nil, loss == nil {
+  var (referee, verdict): (Referee, Referee.Verdict?) = (Referee(adjudication), nil)
+  while position.outcome == nil, loss == nil, verdict == nil {
     let (mover, waiting) = position.turn == .x ? (x, o) : (o, x)
     let other: EngineClient? = if case .engine(let client) = waiting { client } else { nil }
     let answer = mover.move(
@@ -85,19 +89,25 @@ func playGame(
     ) { stop.isSet }
     if stop.isSet { return nil }
     switch answer {
-    case .success(let (square, thought)):
+    case .success(let (square, report)):
       position = position.playing(square)
       moves.append(square)
-      if hasEngine { thoughts.append(thought) }
+      if hasEngine { reports.append(report) }
+      if position.outcome == nil {
+        verdict = referee.verdict(after: report, by: position.turn.opponent, plies: moves.count)
+      }
     case .failure(let failure): loss = failure
     }
   }
-  let outcome = loss == nil ? position.outcome ?? .draw : .win(position.turn.opponent)
-  let game = PackedGame(moves: moves, outcome: outcome, ending: loss?.ending ?? .normal)
+  let outcome = position.outcome ?? verdict?.outcome ?? .win(position.turn.opponent)
+  let ending = loss?.ending ?? (verdict == nil ? .normal : .adjudication)
+  let game = PackedGame(moves: moves, outcome: outcome, ending: ending)
   for case .engine(let client) in [x, o] { client.endGame() }
   teach(x, .x, game, opening)
   teach(o, .o, game, opening)
-  return (game, hasEngine ? GameNotes(reason: loss?.reason, thoughts: thoughts) : nil)
+  return (
+    game, hasEngine || verdict != nil ? GameNotes(reason: loss?.reason ?? verdict?.reason, reports: reports) : nil
+  )
 }
 
 /// Lets a learning player learn from a game; also how its state is rebuilt from recorded games.
@@ -108,7 +118,7 @@ func teach(_ player: BoardPlayer, _ side: Player, _ game: PackedGame, _ opening:
 }
 
 /// The fast path: two tables, masks and a key.
-func playTables(
+package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: Opening, using generator: inout SplitMix64
 ) -> PackedGame {
   var masks = (x: opening.start.x.rawValue, o: opening.start.o.rawValue)
@@ -128,7 +138,7 @@ func playTables(
     shift &+= 4
     marks &+= 1
     let bit: UInt16 = 1 &<< UInt16(truncatingIfNeeded: cell)
-    key &+= isX ? ternaryPower(cell) : 2 &* ternaryPower(cell)
+    key &+= isX ? TernaryKey.power(cell) : 2 &* TernaryKey.power(cell)
     if isX { masks.x |= bit } else { masks.o |= bit }
     if Line.hasLine(SquareSet(rawValue: isX ? masks.x : masks.o)) {
       return PackedGame(nibbles: nibbles, count: Int(shift / 4), outcome: .win(isX ? .x : .o))

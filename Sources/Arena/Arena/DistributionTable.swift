@@ -1,11 +1,12 @@
 import Base
 import Opponents
+import Oracle
 import TicTacToe
 
 /// A memoryless player as a table: the draw of a move is one multiplication and a look-up.
 ///
 /// Draws exactly as `MoveDistribution.draw` does, so that a table plays the games its player would.
-final class DistributionTable: Sendable {
+package final class DistributionTable: Sendable {
   /// A state's row: equal chances are the rule and cost no scan.
   private struct Row {
     var total: UInt64
@@ -23,7 +24,7 @@ final class DistributionTable: Sendable {
   private let index: [Int32]
 
   /// Fills the table from every live state.
-  init(_ player: any MemorylessOpponent) {
+  package init(_ player: any MemorylessOpponent) {
     var rows: [Row] = []
     var weights: [UInt64] = []
     var index = [Int32](repeating: -1, count: Position.keyCount * 10)
@@ -56,7 +57,7 @@ final class DistributionTable: Sendable {
 
   /// Draws a move in a live state; `last` is 9 where there is none.
   @inline(__always)
-  func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
+  package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]
     var rest = generator.next().multipliedFullWidth(by: row.total).high
     if row.weights < 0 { return Int(truncatingIfNeeded: row.cells &>> (4 &* rest) & 15) }

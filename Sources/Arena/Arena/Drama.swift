@@ -1,3 +1,4 @@
+import Oracle
 import TicTacToe
 
 /// How much happens in a game, computed only from the facts of its moves.
@@ -16,7 +17,7 @@ struct Drama: Sendable {
     var points = [UInt8](repeating: 0, count: Position.keyCount * 9)
     for position in Solver.positions where position.outcome == nil {
       for square in position.legalMoves {
-        let facts = MoveFacts(before: position, square: square, awakened: true)
+        let facts = Solver.shared.facts(of: square, in: position)
         points[position.ternaryKey * 9 + square.index] = UInt8(Drama.points(of: facts))
       }
     }
@@ -25,7 +26,7 @@ struct Drama: Sendable {
 
   /// The points of one move.
   static func points(of facts: MoveFacts) -> Int {
-    4 * Int(facts.valueBefore.rawValue - min(facts.valueBefore, facts.valueAfter).rawValue)
+    4 * (facts.values.map { Int($0.before.rawValue - min($0.before, $0.after).rawValue) } ?? 0)
       + (facts.isFork ? 3 : 0) + (facts.isOnlyMove ? 2 : 0) + (facts.threats.isEmpty ? 0 : 1) + (facts.isBlock ? 1 : 0)
   }
 
@@ -35,7 +36,7 @@ struct Drama: Sendable {
     for ply in 0..<game.count {
       let cell = game.cell(ply)
       sum += Int(points[key * 9 + cell])
-      key += isX ? ternaryPower(cell) : 2 * ternaryPower(cell)
+      key += isX ? TernaryKey.power(cell) : 2 * TernaryKey.power(cell)
       isX.toggle()
     }
     return sum

@@ -1,4 +1,5 @@
 import Opponents
+import Oracle
 import TicTacToe
 
 /// The exact result of two memoryless players: every game they can play, weighed by its exact chance.
@@ -16,7 +17,7 @@ package struct ExactMatch: Sendable {
 
     /// Counts every game.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent) {
-      let counts = OutcomeCounts<BigNatural>(x: x, o: o)
+      let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution)
       // Brought over one denominator: the product of all.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }

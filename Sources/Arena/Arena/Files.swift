@@ -103,9 +103,10 @@ package final class LineReader {
   /// The number of bytes of the complete lines read so far.
   private(set) var wholeBytes = 0
   private let handle: FileHandle
-  private var buffer: [UInt8] = []
+  /// What was read and not yet taken lies from `head` to `tail`.
+  private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 1)
+  private var (head, tail) = (0, 0)
   private var last = 0..<0
-  private var head = 0
 
   /// Opens a file; `-` is standard input.
   package init(_ path: String) throws(ArenaError) {
@@ -113,42 +114,39 @@ package final class LineReader {
     handle = try path == "-" ? .standardInput : openFile(path)
   }
 
-  deinit { if path != "-" { try? handle.close() } }
+  deinit {
+    buffer.deallocate()
+    if path != "-" { try? handle.close() }
+  }
 
   /// An error in the line read last.
   package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
 
-  /// The rest after the last complete line.
-  package var rest: ArraySlice<UInt8> { buffer[head...] }
+  /// What is left after the last whole line.
+  package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
   /// The line read last, with its end. Valid until the next line is read.
   var lineWithEnd: UnsafeRawBufferPointer { bytes(last.lowerBound..<last.upperBound + 1) }
 
   /// Lines are read in place: no bytes move before the next line is read.
   private func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-    buffer.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[range]) }
+    UnsafeRawBufferPointer(rebasing: buffer[range])
   }
 
   /// The next complete line without its end, valid until another is read; `nil` at the end.
   package func next() throws(ArenaError) -> UnsafeRawBufferPointer? {
     var searched = head
     while true {
-      let found = buffer.withUnsafeBytes { bytes -> Int? in
-        guard searched < bytes.count, let base = bytes.baseAddress,
-          let place = memchr(base + searched, 0x0A, bytes.count - searched)
-        else { return nil }
-        return UnsafeRawPointer(place) - base
-      }
-      if let found {
+      if let base = buffer.baseAddress, let place = memchr(base + searched, 0x0A, tail - searched) {
+        let found = place - base
         last = head..<found
         line += 1
         wholeBytes += found + 1 - head
         head = found + 1
         return bytes(last)
       }
-      guard buffer.count - head < 1 << 24 else { throw ArenaError("\(path), line \(line + 1): longer than 16 MiB") }
-      buffer.removeSubrange(..<head)
-      (head, searched) = (0, buffer.count)
+      guard tail - head < 1 << 24 else { throw ArenaError("\(path), line \(line + 1): longer than 16 MiB") }
+      searched = tail - head
       guard try fill() else { return nil }
     }
   }
@@ -157,14 +155,24 @@ package final class LineReader {
   private func fill() throws(ArenaError) -> Bool {
     do {
       guard let data = try handle.read(upToCount: 1 << 20), !data.isEmpty else { return false }
-      buffer.append(contentsOf: data)
+      let unread = UnsafeRawBufferPointer(rebasing: buffer[head..<tail])
+      if unread.count + data.count > buffer.count {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * (unread.count + data.count), alignment: 1)
+        larger.copyMemory(from: unread)
+        buffer.deallocate()
+        buffer = larger
+      } else {
+        buffer.copyMemory(from: unread)
+      }
+      (head, tail) = (0, unread.count + data.count)
+      data.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[unread.count..<tail]))
       return true
     } catch { throw ArenaError("\(path), line \(line + 1) cannot be read: \(reason(of: error))") }
   }
 
   /// The first bytes of the file, before a line is read.
   package func begins(with text: String) throws(ArenaError) -> Bool {
-    if buffer.isEmpty { _ = try fill() }
-    return buffer.starts(with: text.utf8)
+    if tail == 0 { _ = try fill() }
+    return buffer[head..<tail].starts(with: text.utf8)
   }
 }

@@ -10,7 +10,7 @@ enum GameLine {
   private static let room = 112
   /// By cell, the two letters of its name as they lie in memory.
   private static let names: InlineArray<9, UInt16> = .init { cell in
-    UInt16(littleEndian: UInt16(0x61 + cell % 3) | UInt16(0x33 - cell / 3) << 8)
+    UInt16(littleEndian: UInt16(Square(cell).nameBytes.column) | UInt16(Square(cell).nameBytes.row) << 8)
   }
 
   /// Appends a game's line with its end.
@@ -69,14 +69,27 @@ enum GameLine {
     out.advance(to: end)
   }
 
+  /// Appends the line of a variant's game with its end.
+  static func write(
+    index: Int, x: Int, o: Int, _ moves: VariantMoves, _ variant: Variant, game: PackedGame, notes: GameNotes?,
+    to out: LineBuffer
+  ) {
+    let start = moves.start.map { ",\"start\":\"\($0)\"" } ?? ""
+    let names = moves.cells.map { variant.name(of: $0) }.joined()
+    let result = game.result == 0 ? "1-0" : game.result == 1 ? "0-1" : "1/2-1/2"
+    out.append("{\"game\":\(index),\"x\":\(x),\"o\":\(o)\(start),\"moves\":\"\(names)\",\"result\":\"\(result)\"")
+    if game.ending != .normal || notes != nil { append(game.ending, notes ?? GameNotes(), to: out) }
+    out.append("}\n")
+  }
+
   private static func append(_ ending: PackedGame.Ending, _ notes: GameNotes, to out: LineBuffer) {
     if ending != .normal {
-      out.append(",\"termination\":\"\(ending == .time ? "time" : "forfeit")\"")
+      out.append(",\"termination\":\"\(ending)\"")
       out.append(",\"reason\":\(JSON.string(notes.reason ?? "").text)")
     }
-    guard notes.thoughts.contains(where: { $0 != nil }) else { return }
-    func list(_ name: String, _ text: (Thought) -> String?) {
-      let values = notes.thoughts.map { $0.flatMap(text) }
+    guard notes.reports.contains(where: { $0 != nil }) else { return }
+    func list(_ name: String, _ text: (MoveReport) -> String?) {
+      let values = notes.reports.map { $0.flatMap(text) }
       guard values.contains(where: { $0 != nil }) else { return }
       out.append(",\"\(name)\":[\(values.map { $0 ?? "null" }.joined(separator: ","))]")
     }
@@ -92,6 +105,61 @@ enum GameLine {
     var start: Position
     var game: PackedGame
     var notes: GameNotes?
+    /// The moves of a variant's game, which are not in `game`.
+    var moves: VariantMoves?
+  }
+
+  /// Reads the line of a variant's game without its end; `nil` if it is none of ours.
+  static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
+    guard variant != .classic else { return read(line) }
+    guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
+      let o = json["o"]?.int, (0..<RunConfiguration.playerLimit).contains(x),
+      (0..<RunConfiguration.playerLimit).contains(o), let text = json["moves"]?.string,
+      let outcome = json["result"]?.string.flatMap(outcome)
+    else { return nil }
+    let names = Array(text.utf8)
+    guard names.count % 2 == 0, names.count <= 2 * Variant.longestGame else { return nil }
+    var moves = VariantMoves(start: json["start"]?.string, cells: [])
+    for place in stride(from: 0, to: names.count, by: 2) {
+      let name = String(decoding: names[place..<place + 2], as: UTF8.self)
+      guard let cell = variant.cell(named: name) else { return nil }
+      moves.cells.append(cell)
+    }
+    guard let (ending, notes) = notes(in: json, plies: moves.cells.count) else { return nil }
+    let game = PackedGame(variantMoves: moves.cells.count, outcome: outcome, ending: ending)
+    // Nothing but what we write.
+    let again = LineBuffer(capacity: 256)
+    write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
+    guard again.written.dropLast().elementsEqual(line) else { return nil }
+    return Content(index: index, x: x, o: o, start: .start, game: game, notes: notes, moves: moves)
+  }
+
+  private static func outcome(_ result: String) -> Outcome? {
+    switch result {
+    case "1-0": .win(.x)
+    case "0-1": .win(.o)
+    case "1/2-1/2": .draw
+    default: nil
+    }
+  }
+
+  /// How a game ended and what is kept beside its moves; `nil` where a member is wrong.
+  private static func notes(in json: JSON, plies: Int) -> (PackedGame.Ending, GameNotes?)? {
+    var ending = PackedGame.Ending.normal
+    switch json["termination"]?.string {
+    case nil: break
+    case "time": ending = .time
+    case "forfeit": ending = .forfeit
+    case "adjudication": ending = .adjudication
+    default: return nil
+    }
+    let (times, evaluations) = (json["emt"]?.array, json["eval"]?.array)
+    guard times?.count ?? plies == plies, evaluations?.count ?? plies == plies else { return nil }
+    let reports = (0..<plies).map { ply in
+      times?[ply].int.map { MoveReport(evaluation: evaluations?[ply].string, milliseconds: $0) }
+    }
+    guard ending != .normal || times != nil || json["reason"] != nil else { return (ending, nil) }
+    return (ending, GameNotes(reason: json["reason"]?.string, reports: times == nil ? [] : reports))
   }
 
   /// Reads a line without its end; `nil` if it is none of ours.
@@ -127,9 +195,8 @@ enum GameLine {
     guard skip(",\"moves\":\"") else { return nil }
     var (nibbles, count) = (UInt64(0), 0)
     while cursor + 1 < line.count, line[cursor] != 0x22 {
-      let (file, rank) = (line[cursor], line[cursor + 1])
-      guard (0x61...0x63).contains(file), (0x31...0x33).contains(rank), count < 9 else { return nil }
-      nibbles |= UInt64((0x33 - rank) * 3 + (file - 0x61)) << UInt64(4 * count)
+      guard let square = Square(column: line[cursor], row: line[cursor + 1]), count < 9 else { return nil }
+      nibbles |= UInt64(square.rawValue) << UInt64(4 * count)
       count += 1
       cursor += 2
     }
@@ -147,22 +214,11 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      var ending = PackedGame.Ending.normal
       // Games of engines are few: the general reader will do.
-      guard let json = try? JSON(bytes: Array(line)) else { return nil }
-      switch json["termination"]?.string {
-      case nil: break
-      case "time": ending = .time
-      case "forfeit": ending = .forfeit
-      default: return nil
+      guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
+        return nil
       }
-      let times = json["emt"]?.array
-      let evaluations = json["eval"]?.array
-      guard times?.count ?? count == count, evaluations?.count ?? count == count else { return nil }
-      let thoughts = (0..<count).map { ply in
-        times?[ply].int.map { Thought(evaluation: evaluations?[ply].string, milliseconds: $0) }
-      }
-      content.notes = GameNotes(reason: json["reason"]?.string, thoughts: times == nil ? [] : thoughts)
+      content.notes = notes ?? GameNotes()
       content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
       // Nothing but what we write.
       let again = LineBuffer(capacity: 256)
@@ -176,7 +232,7 @@ enum GameLine {
 }
 
 /// The hash of a file of games: of the list of the hashes of its header and of every 16,384 games, as `sha256sum` prints
-/// it, so that blocks can be hashed at the same time.
+/// it, so that batches can be hashed at the same time.
 struct GameHash {
   private var list = SHA256()
   private var open = SHA256()
@@ -186,7 +242,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Takes in the lines of the games of some indices; `digest` is theirs if they are a full block.
+  /// Takes in the lines of the games of some indices; `digest` is theirs if they are a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)
@@ -194,7 +250,7 @@ struct GameHash {
     }
     open.update(lines)
     isOpen = true
-    guard end % Block.size == 0 else { return }
+    guard end % GameBatch.size == 0 else { return }
     add(open.digest)
     (open, isOpen) = (SHA256(), false)
   }
@@ -227,7 +283,7 @@ struct GameHash {
 
 /// Writes a file of games as they come: header, games, footer. Nobody else may write it meanwhile.
 final class GameFileWriter {
-  private var descriptor: Int32
+  private let file: LockedFile
   private let path: String
   private(set) var hash: GameHash
   /// What was not written yet, and when something was written last.
@@ -240,19 +296,19 @@ final class GameFileWriter {
   private static let patience = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
-    (self.descriptor, self.path, self.hash) = (descriptor, path, hash)
+    file = try LockedFile(descriptor, path)
+    (self.path, self.hash) = (path, hash)
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw ArenaError("\(path): is no regular file")
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw ArenaError("\(path) is being written by another run") }
   }
 
   /// Opens a file to go on with it, and keeps others from doing so.
   convenience init(continuing path: String) throws(ArenaError) {
-    var descriptor = open(path, O_RDWR | O_APPEND | O_CLOEXEC)
+    var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
     // One that is finished need not be written.
-    if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = open(path, O_RDONLY | O_CLOEXEC) }
+    if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Descriptor.open(path, O_RDONLY) }
     guard descriptor >= 0 else { throw ArenaError("\(path): \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: ""))
   }
@@ -260,20 +316,18 @@ final class GameFileWriter {
   /// Goes on after what was read; a line that was cut off is dropped.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
-    guard ftruncate(descriptor, reader.lines.wholeBytes) == 0 else {
+    guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {
       throw ArenaError("\(path) cannot be repaired: \(systemReason)")
     }
   }
 
   /// Creates a file with its header, at once: no reader ever sees half a header.
   convenience init(_ path: String, header: String) throws(ArenaError) {
-    let old = open(path, O_RDONLY | O_CLOEXEC)
-    defer { if old >= 0 { Glibc.close(old) } }
-    guard old < 0 || flock(old, LOCK_EX | LOCK_NB) == 0 else {
-      throw ArenaError("\(path) is being written by another run")
-    }
+    let old = Descriptor.open(path, O_RDONLY)
+    let replaced = old < 0 ? nil : try LockedFile(old, path)
+    defer { replaced?.close() }
     let part = path + ".part"
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_APPEND)
     guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: header))
     // Not before it is ours.
@@ -283,25 +337,20 @@ final class GameFileWriter {
     try putInPlace(part, path)
   }
 
-  deinit { close() }
-
   /// Lets others write the file.
-  func close() {
-    if descriptor >= 0 { Glibc.close(descriptor) }
-    descriptor = -1
-  }
+  func close() { file.close() }
 
-  /// A buffer for the lines of a block; any thread may ask.
+  /// A buffer for the lines of a batch; any thread may ask.
   func emptyBuffer() -> LineBuffer { spare.withLock { $0.popLast() } ?? LineBuffer(capacity: 1 << 10) }
 
-  /// Appends the lines of a block.
-  func write(_ block: Block, _ outcome: Block.Outcome) throws(ArenaError) {
-    guard let lines = outcome.lines else { return }
+  /// Appends the lines of a batch.
+  func write(_ batch: GameBatch, _ summary: GameBatch.Summary) throws(ArenaError) {
+    guard let lines = summary.lines else { return }
     defer {
       lines.removeAll()
       spare.withLock { $0.append(lines) }
     }
-    hash.update(lines.written, upTo: block.indices.upperBound, digest: outcome.digest)
+    hash.update(lines.written, upTo: batch.indices.upperBound, digest: summary.digest)
     if lines.count >= 1 << 16 {
       try flush()
       try write(lines.written)
@@ -319,7 +368,7 @@ final class GameFileWriter {
   }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws(ArenaError) {
-    if let reason = writeAll(bytes, to: descriptor) {
+    if let reason = writeAll(bytes, to: file.descriptor) {
       throw ArenaError("\(path) cannot be written: \(reason)", kind: .lack)
     }
   }

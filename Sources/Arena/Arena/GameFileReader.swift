@@ -45,7 +45,7 @@ package final class GameFileReader {
       isAtEnd = true
       return nil
     }
-    if let content = GameLine.read(line) {
+    if let content = GameLine.read(line, configuration.variant) {
       guard content.index == index else { throw lines.refusal("game \(content.index) where game \(index) is due") }
       guard max(content.x, content.o) < configuration.entrants.count else {
         throw lines.refusal("there is no such player")

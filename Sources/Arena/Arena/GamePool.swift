@@ -4,15 +4,15 @@ import TicTacToe
 
 /// Plays the games of a stage, so many at a time, and hands them out in order of their index.
 ///
-/// Games are cut into blocks. Whoever has played the last game of a block counts and formats all of it; blocks that are
+/// Games are cut into batches. Whoever has played the last game of a batch counts and formats all of it; batches that are
 /// due are handed out by whichever thread finished one, so that nobody has to be woken for it.
 final class GamePool: @unchecked Sendable {
-  /// Games of pairings that are taken block by block.
+  /// Games of pairings that are taken batch by batch.
   private struct Sequence {
     var pairings: [Int]
     /// Whether somebody learns: one game after the other.
     var isSerial: Bool
-    /// The next block, and how far it is to the one after.
+    /// The next batch, and how far it is to the one after.
     var next: Int
     let stride: Int
     var isBusy = false
@@ -20,10 +20,10 @@ final class GamePool: @unchecked Sendable {
 
   /// What a run does with the games.
   struct Consumer {
-    /// Counts and formats a block; called by any thread.
-    var prepare: (Block) -> Block.Outcome
-    /// Takes the blocks in order; answers whether to go on.
-    var take: (Block, Block.Outcome) throws(ArenaError) -> Bool
+    /// Counts and formats a batch; called by any thread.
+    var prepare: (GameBatch) -> GameBatch.Summary
+    /// Takes the batches in order; answers whether to go on.
+    var take: (GameBatch, GameBatch.Summary) throws(ArenaError) -> Bool
     /// Called five times a second.
     var progress: () -> Void
   }
@@ -31,14 +31,14 @@ final class GamePool: @unchecked Sendable {
   private let stage: Stage
   private let players: Players
   private let indices: Range<Int>
-  private let blockSize: Int
-  private let lastBlock: Int
+  private let batchSize: Int
+  private let lastBatch: Int
   private let consumer: Consumer
   private let condition = NSCondition()
   private let ended = DispatchSemaphore(value: 0)
   private var sequences: [Sequence] = []
-  private var blocks: [Int: Block] = [:]
-  private var ready: [Int: (Block, Block.Outcome)] = [:]
+  private var batches: [Int: GameBatch] = [:]
+  private var ready: [Int: (GameBatch, GameBatch.Summary)] = [:]
   private var due: Int
   private var isHandingOut = false
   private var isCancelled = false
@@ -46,25 +46,25 @@ final class GamePool: @unchecked Sendable {
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// Blocks that may be ahead of the one that is due.
+  /// Batches that may be ahead of the one that is due.
   private var window = 0
 
   /// Prepares games of a stage from `indices.lowerBound` on, of which the first may be known already.
   init(
-    _ stage: Stage, indices: Range<Int>, known: (PackedGame, GameNotes?)?, players: Players, consumer: Consumer
+    _ stage: Stage, indices: Range<Int>, known: Replay.Known?, players: Players, consumer: Consumer
   ) {
     (self.stage, self.indices, self.players, self.consumer) = (stage, indices, players, consumer)
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
     // Games that take long are handed out pair by pair.
-    let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch }
-    blockSize = isSlow ? 2 : Block.size
-    due = indices.lowerBound / blockSize
-    lastBlock = (indices.upperBound - 1) / blockSize
+    let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
+    batchSize = isSlow ? 2 : GameBatch.size
+    due = indices.lowerBound / batchSize
+    lastBatch = (indices.upperBound - 1) / batchSize
     let isSerial = specs.map { !players.configuration.isFrozen && $0.contains(where: \.isLearner) }
     if isSlow {
-      for pair in due..<due + min(stage.pairings.count, lastBlock + 1 - due) {
+      for pair in due..<due + min(stage.pairings.count, lastBatch + 1 - due) {
         let number = stage.game(2 * pair).pairing
         sequences.append(
           Sequence(pairings: [number], isSerial: isSerial[number], next: pair, stride: stage.pairings.count))
@@ -77,20 +77,23 @@ final class GamePool: @unchecked Sendable {
       }
     }
     guard let known else { return }
-    let first = makeBlock(due)
-    first.set(indices.lowerBound, known.0, known.1)
+    let first = makeBatch(due)
+    switch known {
+    case .classic(let game, let notes): first.set(indices.lowerBound, game, notes)
+    case .variant(let game): first.set(indices.lowerBound, game)
+    }
     first.known = 1
-    blocks[due] = first
+    batches[due] = first
   }
 
-  private func makeBlock(_ number: Int) -> Block {
-    Block(
-      (number * blockSize..<(number + 1) * blockSize).clamped(to: indices), parts: blockSize == 2 ? 1 : sequences.count)
+  private func makeBatch(_ number: Int) -> GameBatch {
+    GameBatch(
+      (number * batchSize..<(number + 1) * batchSize).clamped(to: indices), parts: batchSize == 2 ? 1 : sequences.count)
   }
 
   /// Plays; returns whether all was played.
   func run(threads: Int) throws(ArenaError) -> Bool {
-    (running, window) = (threads, blockSize == 2 ? 4096 : 2 * threads + 2)
+    (running, window) = (threads, batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
       condition.withLock { cancel(.lack("threads")) }
       leave()
@@ -100,11 +103,11 @@ final class GamePool: @unchecked Sendable {
       if players.stop.isSet { condition.withLock { cancel(nil) } }
     }
     if let failure { throw failure }
-    if due > lastBlock { return true }
+    if due > lastBatch { return true }
     // What was played before the first game that is missing is kept.
-    if players.stop.isSet, let block = blocks[due], block.isPlayed(block.indices.lowerBound) {
-      block.cut(to: block.indices.firstIndex { !block.isPlayed($0) } ?? block.indices.upperBound)
-      _ = try consumer.take(block, consumer.prepare(block))
+    if players.stop.isSet, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
+      batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
+      _ = try consumer.take(batch, consumer.prepare(batch))
     }
     return false
   }
@@ -118,10 +121,10 @@ final class GamePool: @unchecked Sendable {
 
   /// One thread: takes the earliest games there are until there are none.
   private func work() {
-    let hand = Players.Hand(players)
+    let worker = Players.Worker(players)
     condition.lock()
     var last: Int?
-    while !isCancelled, sequences.contains(where: { $0.next <= lastBlock }) {
+    while !isCancelled, sequences.contains(where: { $0.next <= lastBatch }) {
       guard let number = choose(last) else {
         condition.wait()
         continue
@@ -130,25 +133,25 @@ final class GamePool: @unchecked Sendable {
       let index = sequences[number].next
       sequences[number].next += sequences[number].stride
       sequences[number].isBusy = true
-      let block = blocks[index] ?? makeBlock(index)
-      blocks[index] = block
+      let batch = batches[index] ?? makeBatch(index)
+      batches[index] = batch
       let pairings = sequences[number].pairings
       condition.unlock()
       let played: Result<Bool, ArenaError>
-      do { played = .success(try play(pairings, block, hand)) } catch { played = .failure(error) }
+      do { played = .success(try play(pairings, batch, worker)) } catch { played = .failure(error) }
       condition.lock()
       sequences[number].isBusy = false
       switch played {
       case .failure(let error): cancel(error)
       case .success(false): cancel(nil)
       case .success(true):
-        block.partsLeft -= 1
-        if block.partsLeft == 0 {
+        batch.partsLeft -= 1
+        if batch.partsLeft == 0 {
           condition.unlock()
-          let outcome = consumer.prepare(block)
+          let summary = consumer.prepare(batch)
           condition.lock()
-          blocks[index] = nil
-          ready[index] = (block, outcome)
+          batches[index] = nil
+          ready[index] = (batch, summary)
           handOut()
         } else {
           condition.broadcast()
@@ -157,7 +160,7 @@ final class GamePool: @unchecked Sendable {
     }
     condition.broadcast()
     condition.unlock()
-    hand.end()
+    worker.end()
     leave()
   }
 
@@ -172,7 +175,7 @@ final class GamePool: @unchecked Sendable {
   /// The sequence to go on with: the one played last, whose players are at hand, unless it is far ahead of another.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
-      sequence.next <= min(lastBlock, due + window) && !(sequence.isSerial && sequence.isBusy)
+      sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)
     }
     let free = sequences.indices.lazy.filter { isFree(self.sequences[$0]) }
     guard let first = free.min(by: { sequences[$0].next < sequences[$1].next }) else { return nil }
@@ -182,14 +185,14 @@ final class GamePool: @unchecked Sendable {
     return first
   }
 
-  /// Hands out the blocks that are due, unless another thread is at it; called with the lock held.
+  /// Hands out the batches that are due, unless another thread is at it; called with the lock held.
   private func handOut() {
     guard !isHandingOut else { return }
     isHandingOut = true
-    while !isClosed, let (block, outcome) = ready.removeValue(forKey: due) {
+    while !isClosed, let (batch, summary) = ready.removeValue(forKey: due) {
       condition.unlock()
       let result: Result<Bool, ArenaError>
-      do { result = .success(try consumer.take(block, outcome)) } catch { result = .failure(error) }
+      do { result = .success(try consumer.take(batch, summary)) } catch { result = .failure(error) }
       condition.lock()
       due += 1
       switch result {
@@ -203,45 +206,76 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Plays a block's games of some pairings; `false` where it was stopped.
-  private func play(_ pairings: [Int], _ block: Block, _ hand: Players.Hand) throws(ArenaError) -> Bool {
+  /// Plays a batch's games of some pairings; `false` where it was stopped.
+  private func play(_ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker) throws(ArenaError) -> Bool {
     let configuration = players.configuration
-    let first = (block.indices.lowerBound - stage.firstGame) / 2
-    let end = (block.indices.upperBound - stage.firstGame) / 2
+    switch configuration.variant {
+    case .classic: break
+    case .infinite: return try play(Infinite.self, pairings, batch, worker)
+    case .ultimate: return try play(Ultimate.self, pairings, batch, worker)
+    }
+    let first = (batch.indices.lowerBound - stage.firstGame) / 2
+    let end = (batch.indices.upperBound - stage.firstGame) / 2
     for number in pairings {
-      let (a, b) = hand.players(of: stage.pairings[number])
+      let (a, b) = worker.players(of: stage.pairings[number])
       let ahead = (number - first % stage.pairings.count + stage.pairings.count) % stage.pairings.count
       let pairs = stride(from: first + ahead, to: end, by: stage.pairings.count)
-      if case .table(let one) = a, case .table(let other) = b {
+      if !configuration.adjudication.isActive, case .table(let one) = a, case .table(let other) = b {
         let seed = configuration.seed
         if one.isRandom, other.isRandom, configuration.openings == .none {
-          block.play(hand.random, seed: seed, pairs: pairs, from: stage.firstGame)
+          batch.play(worker.random, seed: seed, pairs: pairs, from: stage.firstGame)
         } else {
           for pair in pairs {
             let index = stage.firstGame + 2 * pair
             let opening = configuration.openings.opening(pair: stage.game(index).opening, seed: seed)
             var generator = SplitMix64(seed: seed, index: UInt64(index))
-            block.set(index, playTables(one, other, opening, using: &generator))
+            batch.set(index, playTables(one, other, opening, using: &generator))
             generator = SplitMix64(seed: seed, index: UInt64(index + 1))
-            block.set(index + 1, playTables(other, one, opening, using: &generator))
+            batch.set(index + 1, playTables(other, one, opening, using: &generator))
           }
         }
         if players.stop.isSet { return false }
         continue
       }
       for pair in pairs {
-        for index in stage.firstGame + 2 * pair...stage.firstGame + 2 * pair + 1 where !block.isPlayed(index) {
+        for index in stage.firstGame + 2 * pair...stage.firstGame + 2 * pair + 1 where !batch.isPlayed(index) {
           let game = stage.game(index)
           let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed)
           var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
           let (x, o) = game.isSwapped ? (b, a) : (a, b)
           guard !players.stop.isSet,
-            let played = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)
+            let played = try playGame(
+              x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
+              using: &generator)
           else { return false }
-          block.set(index, played.game, played.notes)
-          hand.noteGame()
+          batch.set(index, played.game, played.notes)
+          worker.noteGame()
         }
       }
+    }
+    return true
+  }
+}
+
+extension GamePool {
+  /// Plays a batch's games of some pairings by the rules of a variant; `false` where it was stopped.
+  private func play<R: Rules>(
+    _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
+  ) throws(ArenaError) -> Bool {
+    let configuration = players.configuration
+    for index in batch.indices where !batch.isPlayed(index) {
+      let game = stage.game(index)
+      guard pairings.contains(game.pairing) else { continue }
+      let (x, o) = worker.players(of: stage.pairings[game.pairing], isSwapped: game.isSwapped, R.self)
+      let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
+      var generator = SplitMix64(seed: configuration.seed, index: UInt64(index))
+      guard !players.stop.isSet,
+        let played = try R.playGame(
+          x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
+          using: &generator)
+      else { return false }
+      batch.set(index, played)
+      worker.noteGame()
     }
     return true
   }

@@ -22,10 +22,10 @@ struct Highlights: Sendable {
 
   init() {}
 
-  /// The games of a block.
-  init(_ block: Block, _ stage: Stage, _ configuration: RunConfiguration) {
-    for index in block.indices {
-      let (game, scheduled) = (block[index], stage.game(index))
+  /// The games of a batch.
+  init(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration) {
+    for index in batch.indices {
+      let (game, scheduled) = (batch[index], stage.game(index))
       let start = configuration.openings.start(pair: scheduled.opening)
       for (place, choice) in Choice.allCases.enumerated() where choice == .first || game.ending == .normal {
         let score =
@@ -37,7 +37,7 @@ struct Highlights: Sendable {
           }
         if let known = best[place], known.score >= score { continue }
         let line = GameLine.Content(
-          index: index, x: scheduled.x, o: scheduled.o, start: start, game: game, notes: block.notes[index])
+          index: index, x: scheduled.x, o: scheduled.o, start: start, game: game, notes: batch.notes[index])
         best[place] = Candidate(score: score, line: line)
       }
     }

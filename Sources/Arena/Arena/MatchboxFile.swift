@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Opponents
+import Oracle
 import TicTacToe
 
 /// The matchboxes of `menace` on disk: JSON, one box a line, with its label as a position.

@@ -1,5 +1,6 @@
 import Base
 import Opponents
+import Oracle
 import TicTacToe
 
 /// Teaches `menace` game by game and measures it exactly on the way, with its boxes frozen, against random and perfect
@@ -40,7 +41,8 @@ package struct MenaceTraining: Sendable {
       let (x, o): (BoardPlayer, BoardPlayer) =
         game % 2 == 0 ? (.learner(learner), teacher) : (teacher, .learner(learner))
       // The system can refuse nothing here.
-      _ = try? playGame(x: x, o: o, opening: .none, stop: stop, using: &generator)
+      _ = try? playGame(
+        x: x, o: o, opening: .none, adjudication: Adjudication(), stop: stop, using: &generator)
       if (game + 1) % interval == 0 || game + 1 == games, let taught = learner.player as? Menace {
         menace = taught
         measure()
@@ -52,8 +54,9 @@ package struct MenaceTraining: Sendable {
     let frozen = menace.frozen
     curve.append(
       Point(
-        games: menace.gamesLearned, againstRandom: Odds.of(frozen, against: SimpleOpponent.random).score,
-        againstPerfect: Odds.of(frozen, against: SimpleOpponent.perfect).score))
+        games: menace.gamesLearned,
+        againstRandom: Odds.of(frozen.distribution, against: SimpleOpponent.random.distribution).score,
+        againstPerfect: Odds.of(frozen.distribution, against: SimpleOpponent.perfect.distribution).score))
   }
 
   /// The curve as a picture.

@@ -28,8 +28,8 @@ package enum Merge {
     for (one, other) in zip(shards, shards.dropFirst()) where one.shard == other.shard {
       throw ArenaError("\(one.reader.lines.path) and \(other.reader.lines.path) are both shard \(one.shard.text)")
     }
-    let given = Set(shards.map(\.shard.number))
-    let missing = (1...first.shard.count).filter { !given.contains($0) }.map { "\($0)/\(first.shard.count)" }
+    let present = Set(shards.map(\.shard.number))
+    let missing = (1...first.shard.count).filter { !present.contains($0) }.map { "\($0)/\(first.shard.count)" }
     guard missing.isEmpty else { throw ArenaError("missing: shard \(missing.joined(separator: ", "))") }
 
     var configuration = first.reader.configuration

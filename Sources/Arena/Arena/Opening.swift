@@ -65,16 +65,28 @@ package enum Openings: Sendable, Hashable {
   case random(plies: Int)
   /// The entries of a list, in turn.
   case list([Opening])
+  /// A list of another variant.
+  case variantList(Variant, [VariantOpening])
 
   /// The most lines of a file of openings.
   package static let limit = 10_000
 
+  /// The variant of a list; `nil` for what fits every variant.
+  var variant: Variant? {
+    switch self {
+    case .none, .random: nil
+    case .list: .classic
+    case .variantList(let variant, _): variant
+    }
+  }
+
   /// Reads `random:N` or the lines of a file; `#` begins a remark.
-  package init(argument: String) throws(ArenaError) {
+  package init(argument: String, _ variant: Variant = .classic) throws(ArenaError) {
     if argument.hasPrefix("random:") {
       // With more than four plies some random openings would be finished games.
-      guard let plies = Int(argument.dropFirst(7)), (0...4).contains(plies) else {
-        throw ArenaError("--openings '\(argument)': random:0 to random:4")
+      let most = variant == .ultimate ? 16 : 4
+      guard let plies = Int(argument.dropFirst(7)), (0...most).contains(plies) else {
+        throw ArenaError("--openings '\(argument)': random:0 to random:\(most)")
       }
       self = .random(plies: plies)
       return
@@ -86,51 +98,83 @@ package enum Openings: Sendable, Hashable {
     guard text.drop(while: \.isWhitespace).first == "[" else {
       self = try Openings(
         lines: text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init),
-        name: argument)
+        name: argument, variant)
       return
+    }
+    guard variant == .classic else {
+      throw ArenaError("--openings \(argument): books of games are of classic only; give an opening a line")
     }
     // A book of games: each is an opening.
     let records: [Record]
     do { records = try Record.all(in: String(text)) } catch { throw ArenaError("--openings \(argument): \(error)") }
-    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves.map(\.square)) }
+    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves) }
     if let place = openings.firstIndex(where: { $0.position.outcome != nil }) {
       throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
     }
     self = try Openings(openings, name: argument)
   }
 
-  init(lines: [String], name: String) throws(ArenaError) {
-    var list: [Opening] = []
-    for (number, line) in lines.enumerated() {
-      let content = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
-      guard content.contains(where: { !$0.isWhitespace }) else { continue }
-      do {
-        list.append(try Opening(String(content).trimmingCharacters(in: .whitespaces)))
-      } catch {
-        throw ArenaError("\(name), line \(number + 1): \(error)")
+  init(lines: [String], name: String, _ variant: Variant = .classic) throws(ArenaError) {
+    func read<Line>(_ opening: (String) throws(ArenaError) -> Line) throws(ArenaError) -> [Line] {
+      var list: [Line] = []
+      for (number, line) in lines.enumerated() {
+        let content = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        guard content.contains(where: { !$0.isWhitespace }) else { continue }
+        do { list.append(try opening(String(content).trimmingCharacters(in: .whitespaces))) } catch {
+          throw ArenaError("\(name), line \(number + 1): \(error)")
+        }
       }
+      return list
     }
-    try self.init(list, name: name)
+    switch variant {
+    case .classic: try self.init(try read { (line) throws(ArenaError) in try Opening(line) }, name: name)
+    case .infinite:
+      self = .variantList(
+        variant, try read { (line) throws(ArenaError) in try VariantOpening(line, Infinite.self) })
+    case .ultimate:
+      self = .variantList(
+        variant, try read { (line) throws(ArenaError) in try VariantOpening(line, Ultimate.self) })
+    }
+    if case .variantList(_, let list) = self { try Openings.check(list.count, name) }
   }
 
   private init(_ list: [Opening], name: String) throws(ArenaError) {
-    guard !list.isEmpty, list.count <= Openings.limit else {
-      throw ArenaError("\(name): 1–\(Openings.limit) openings are needed, found \(list.count)")
-    }
+    try Openings.check(list.count, name)
     self = .list(list)
+  }
+
+  private static func check(_ count: Int, _ name: String) throws(ArenaError) {
+    guard (1...Openings.limit).contains(count) else {
+      throw ArenaError("\(name): 1–\(Openings.limit) openings are needed, found \(count)")
+    }
   }
 
   /// The position in which a pair of games starts, before the moves of its opening.
   func start(pair: Int) -> Position { if case .list(let list) = self { list[pair % list.count].start } else { .start } }
 
+  /// The random numbers of a pair's opening. The games themselves use the plain seed.
+  private static func generator(pair: Int, seed: UInt64) -> SplitMix64 {
+    SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
+  }
+
+  /// The opening of a pair of games of another variant than classic.
+  func opening<R: Rules>(pair: Int, seed: UInt64, _ rules: R.Type) -> VariantOpening {
+    switch self {
+    case .variantList(_, let list): return list[pair % list.count]
+    case .random(let plies):
+      var generator = Openings.generator(pair: pair, seed: seed)
+      return VariantOpening(R.self, plies: plies, using: &generator)
+    case .none, .list: return VariantOpening()
+    }
+  }
+
   /// The opening of a pair of games.
   func opening(pair: Int, seed: UInt64) -> Opening {
     switch self {
-    case .none: return .none
+    case .none, .variantList: return .none
     case .list(let list): return list[pair % list.count]
     case .random(let plies):
-      // Not the stream of the games themselves, whose seed is the plain one.
-      var generator = SplitMix64(seed: seed ^ 0x6F70_656E_696E_6773, index: UInt64(pair))
+      var generator = Openings.generator(pair: pair, seed: seed)
       var opening = Opening.none
       var position = Position.start
       for _ in 0..<plies {

@@ -6,11 +6,19 @@ import TicTacToe
 package enum PGNExport {
   /// The record of one game of a run.
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
+    guard configuration.variant == .classic else {
+      throw ArenaError(
+        "game \(game.index): records are of classic only, this is a game of \(configuration.variant.rawValue)")
+    }
     var play = Game(start: game.start)
     do {
       for square in game.game.moves { try play.play(square) }
-      if !play.isOver, case .win(let winner) = game.game.outcome {
-        try play.lose(winner.opponent, by: game.game.ending == .time ? .time : .forfeit)
+      switch (play.isOver, game.game.outcome, game.game.ending) {
+      case (true, _, _): break
+      case (_, .win(let winner), let ending):
+        try play.lose(
+          winner.opponent, by: ending == .time ? .time : ending == .adjudication ? .resignation : .forfeit)
+      case (_, .draw, _): play.finish(GameEnd(outcome: .draw, termination: .agreement))
       }
     } catch {
       throw ArenaError("game \(game.index) breaks the rules: \(error)")
@@ -23,11 +31,11 @@ package enum PGNExport {
     record[player: .o] = configuration.entrants[game.o].displayName
     record.seed = configuration.seed
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
-    for (ply, thought) in (game.notes?.thoughts ?? []).enumerated() {
-      guard let thought else { continue }
+    for (ply, report) in (game.notes?.reports ?? []).enumerated() {
+      guard let report else { continue }
       // As cutechess-cli writes them: score/depth and seconds.
-      let seconds = String(format: "%.3fs", Double(thought.milliseconds) / 1000)
-      try? record.addComment([thought.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
+      let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
+      try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
     return record
   }
@@ -38,7 +46,7 @@ package enum PGNExport {
     _ path: String, to target: String, stop: StopSignal = StopSignal()
   ) throws(ArenaError) -> Bool {
     let temporary = target + ".part"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let descriptor = Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
     guard descriptor >= 0 else { throw ArenaError("\(target) cannot be written: \(systemReason)") }
     defer {
       close(descriptor)
@@ -56,7 +64,9 @@ package enum PGNExport {
       text.removeAll()
     }
     while let content = try reader.next() {
-      if content.notes != nil || content.start != .start {
+      if let moves = content.moves {
+        text.append(variantText(content, moves, configuration))
+      } else if content.notes != nil || content.start != .start {
         text.append(try record(content, configuration).text + "\n")
       } else {
         let key = (content.x << 8 | content.o) << 2 | content.game.result
@@ -84,18 +94,19 @@ package enum PGNExport {
   /// Appends the moves and the result of a game from the empty board as `Record` writes them, and an empty line.
   private static func append(_ game: PackedGame, to text: LineBuffer) {
     var end = text.reserve(80)
-    func put(_ byte: Int) {
-      end.storeBytes(of: UInt8(truncatingIfNeeded: byte), as: UInt8.self)
+    func put(_ byte: UInt8) {
+      end.storeBytes(of: byte, as: UInt8.self)
       end += 1
     }
     for ply in 0..<game.count {
       if ply % 2 == 0 {
-        put(0x31 + ply / 2)
+        put(0x31 + UInt8(ply / 2))
         put(0x2E)
         put(0x20)
       }
-      put(0x61 + game.cell(ply) % 3)
-      put(0x33 - game.cell(ply) / 3)
+      let name = Square(game.cell(ply)).nameBytes
+      put(name.column)
+      put(name.row)
       put(0x20)
     }
     text.advance(to: end)

@@ -17,6 +17,8 @@ package struct PackedGame: Sendable, Hashable {
     case forfeit
     /// An engine did not answer in time.
     case time
+    /// The referee ended the game.
+    case adjudication
   }
 
   /// Packs a game.
@@ -34,6 +36,17 @@ package struct PackedGame: Sendable, Hashable {
     let result: UInt64 = outcome == .draw ? 2 : outcome == .win(.x) ? 0 : 1
     bits = nibbles | UInt64(count) << 36 | result << 40 | ending.rawValue << 42
   }
+
+  /// A variant's game without its moves, which `VariantMoves` has.
+  init(variantMoves count: Int, outcome: Outcome, ending: Ending) {
+    self.init(nibbles: UInt64(count), count: 0, outcome: outcome, ending: ending)
+    bits |= PackedGame.variantFlag
+  }
+
+  private static var variantFlag: UInt64 { 1 << 63 }
+
+  /// The number of moves, whether or not they are in here.
+  var plies: Int { bits & PackedGame.variantFlag == 0 ? count : Int(bits & 0xFF) }
 
   /// Who won: 0 X, 1 O, 2 nobody.
   @inline(__always)
@@ -60,7 +73,10 @@ package struct PackedGame: Sendable, Hashable {
       guard position.outcome == nil, position.legalMoves.contains(square) else { return false }
       position = position.playing(square)
     }
-    return ending == .normal
-      ? position.outcome == outcome : position.outcome == nil && outcome == .win(position.turn.opponent)
+    switch ending {
+    case .normal: return position.outcome == outcome
+    case .forfeit, .time: return position.outcome == nil && outcome == .win(position.turn.opponent)
+    case .adjudication: return position.outcome == nil
+    }
   }
 }

@@ -118,7 +118,13 @@ package enum PlayerSpec: Sendable, Hashable {
   }
 
   /// Whether it searches, which takes time.
-  package var isSearch: Bool { if case .mcts = self { true } else { false } }
+  func isSearch(in variant: Variant) -> Bool {
+    switch self {
+    case .mcts: true
+    case .level: variant == .ultimate
+    default: false
+    }
+  }
 
   /// The memoryless player of this name, if it is one. With `freezing`, learning players count as they are now.
   package func memoryless(freezing: Bool = false) throws(ArenaError) -> (any MemorylessOpponent)? {

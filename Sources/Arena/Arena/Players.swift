@@ -8,6 +8,7 @@ final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
   let stop: StopSignal
   private let guardExecutable: String
+  private let trace: EngineTrace?
   private let tables: [DistributionTable?]
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
@@ -20,14 +21,17 @@ final class Players: @unchecked Sendable {
 
   /// Fills the tables of the memoryless players, the same name once.
   init(
-    _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal
+    _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal,
+    trace: EngineTrace? = nil
   ) throws(ArenaError) {
-    (self.configuration, self.guardExecutable, self.stop) = (configuration, guardExecutable, stop)
+    (self.configuration, self.guardExecutable, self.stop, self.trace) = (configuration, guardExecutable, stop, trace)
     engineLimit = 2 * threads
     var known: [PlayerSpec: DistributionTable] = [:]
     var tables: [DistributionTable?] = []
     for entrant in configuration.entrants {
-      if known[entrant.spec] == nil, let player = try entrant.spec.memoryless(freezing: configuration.isFrozen) {
+      if configuration.variant == .classic, known[entrant.spec] == nil,
+        let player = try entrant.spec.memoryless(freezing: configuration.isFrozen)
+      {
         known[entrant.spec] = DistributionTable(player)
       }
       tables.append(known[entrant.spec])
@@ -59,7 +63,7 @@ final class Players: @unchecked Sendable {
       if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
       var ended: EngineClient?
       if engines >= engineLimit, !idle.isEmpty { ended = idle.removeFirst().client } else { engines += 1 }
-      return (EngineClient(configuration.recipe(of: player, guardExecutable), stop), ended)
+      return (EngineClient(configuration.recipe(of: player, guardExecutable, trace: trace), stop), ended)
     }
     ended?.stop()
     return client
@@ -81,7 +85,7 @@ final class Players: @unchecked Sendable {
   }
 
   /// What one thread plays with.
-  final class Hand {
+  final class Worker {
     private let players: Players
     /// The engines of the pairing played last, by player and by being its second.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
@@ -101,23 +105,50 @@ final class Players: @unchecked Sendable {
     /// are that quick, the thread and its engines stay on one processor, where that is a mere switch. Engines that think
     /// go where they like.
     func noteGame() {
-      guard core == nil, games <= Hand.trial, !engines.isEmpty else { return }
+      guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
       games += 1
       let time = monotonicMilliseconds() - begun
-      guard games > Hand.trial, time < Double(Hand.trial) * Hand.quick, let core = players.takeCore() else { return }
+      guard games > Worker.trial, time < Double(Worker.trial) * Worker.quick, let core = players.takeCore() else {
+        return
+      }
       self.core = core
       _ = alina_stay_on(0, Int32(core))
       for engine in engines { engine.client.stay(on: core) }
     }
 
-    /// Both players of a pairing.
-    func players(of pairing: Pairing) -> (a: BoardPlayer, b: BoardPlayer) {
+    /// Gives back the engines that do not play in a pairing.
+    private func releaseEngines(besides pairing: Pairing) {
       for engine in engines where engine.player != (engine.isSecond ? pairing.b : pairing.a) {
         players.giveBack(engine.player, engine.client)
       }
       engines.removeAll { $0.player != ($0.isSecond ? pairing.b : pairing.a) }
+    }
+
+    /// Both players of a pairing.
+    func players(of pairing: Pairing) -> (a: BoardPlayer, b: BoardPlayer) {
+      releaseEngines(besides: pairing)
       return (player(pairing.a, pairing, false), player(pairing.b, pairing, true))
+    }
+
+    /// Both players of a pairing of a variant's games, that with X first.
+    func players<R: Rules>(
+      of pairing: Pairing, isSwapped: Bool, _ rules: R.Type
+    ) -> (x: VariantPlayer<R>, o: VariantPlayer<R>) {
+      func seat(_ number: Int, _ player: BoardPlayer?) -> VariantPlayer<R> {
+        if case .engine(let client) = player { return .engine(client) }
+        guard let choice = players.configuration.entrants[number].spec.choice(R.self) else {
+          preconditionFailure("player \(number) does not play \(R.variant)")
+        }
+        return .own(choice)
+      }
+      releaseEngines(besides: pairing)
+      func engine(_ number: Int, _ isSecond: Bool) -> BoardPlayer? {
+        players.configuration.entrants[number].spec.isEngine ? player(number, pairing, isSecond) : nil
+      }
+      let a = seat(pairing.a, engine(pairing.a, false))
+      let b = seat(pairing.b, engine(pairing.b, true))
+      return isSwapped ? (b, a) : (a, b)
     }
 
     private func player(_ number: Int, _ pairing: Pairing, _ isSecond: Bool) -> BoardPlayer {

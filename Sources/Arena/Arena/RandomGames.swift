@@ -3,7 +3,8 @@ import TicTacToe
 /// Random games, as fast as possible: every move is drawn and made, and no branch depends on a draw.
 ///
 /// Each game has one number of the seed's stream, from which each move takes its share by multiplication; the cells are
-/// kept in a word of four-bit digits and the chosen one is swapped to the end. `baseline.c` does the same in C.
+/// kept in a word of four-bit digits and the chosen one is swapped to the end. `Benchmarks/arena-bench/baseline.c` does the
+/// same in C.
 struct RandomGames: ~Copyable {
   /// For each mask, 1 if it contains a line.
   private let line = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)

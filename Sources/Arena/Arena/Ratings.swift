@@ -35,14 +35,68 @@ package struct Rating: Sendable, Hashable {
     }
     let scale: Double = 400 / log(10)
     let mean = strength.reduce(0) { $0 + log($1) } / Double(players)
+    let errors = Rating.errors(results, strength, games)
     return (0..<players).map { player in
-      // The information that the player's own games give about its rating.
-      let information = (0..<players).reduce(0) { sum, other in
-        let score = strength[player] / (strength[player] + strength[other])
-        return sum + games[player][other] * score * (1 - score)
-      }
-      let error = information > 0 ? 1.959_963_985 * scale / information.squareRoot() : .infinity
-      return Rating(elo: scale * (log(strength[player]) - mean), error: error)
+      Rating(elo: scale * (log(strength[player]) - mean), error: 1.959_963_985 * scale * errors[player])
     }
+  }
+
+  /// The standard errors of the logarithms of the strengths, against the mean of all; infinite for players that are not
+  /// comparable.
+  ///
+  /// The likelihood takes a draw for half a win and games for independent. The spread of the pairs says how much the points
+  /// really vary, so that the covariance is H⁺ V H⁺ with the curvature H and the variance V of the points (Huber's sandwich).
+  private static func errors(
+    _ results: [RunReport.Result], _ strength: [Double], _ games: [[Double]]
+  ) -> [Double] {
+    let count = strength.count
+    let zeros = [[Double]](repeating: .init(repeating: 0, count: count), count: count)
+    func join(_ matrix: inout [[Double]], _ a: Int, _ b: Int, _ weight: Double) {
+      matrix[a][a] += weight
+      matrix[b][b] += weight
+      matrix[a][b] -= weight
+      matrix[b][a] -= weight
+    }
+    var (curvature, variance) = (zeros, zeros)
+    for result in results {
+      let score = strength[result.a] / (strength[result.a] + strength[result.b])
+      join(&curvature, result.a, result.b, games[result.a][result.b] * score * (1 - score))
+      let estimate = result.statistics.estimate
+      // A pair has two points.
+      let points = estimate.counts.count == 5 ? 2.0 : 1
+      join(&variance, result.a, result.b, Double(estimate.number) * points * points * estimate.steadyVariance)
+    }
+    // The curvature says nothing of the mean; with it added to each cell the matrix has an inverse, from which it is taken again.
+    let share = 1 / Double(count)
+    guard var inverse = inverted(curvature.map { $0.map { $0 + share } }) else {
+      return .init(repeating: .infinity, count: count)
+    }
+    for row in 0..<count { for column in 0..<count { inverse[row][column] -= share } }
+    return (0..<count).map { player in
+      var sum = 0.0
+      for one in 0..<count {
+        for other in 0..<count { sum += inverse[player][one] * variance[one][other] * inverse[other][player] }
+      }
+      return max(0, sum).squareRoot()
+    }
+  }
+
+  /// The inverse by Gauss and Jordan; `nil` where there is none.
+  private static func inverted(_ matrix: [[Double]]) -> [[Double]]? {
+    let count = matrix.count
+    var rows = matrix.enumerated().map { row, values in values + (0..<count).map { $0 == row ? 1 : 0 } }
+    for column in 0..<count {
+      guard let pivot = (column..<count).max(by: { abs(rows[$0][column]) < abs(rows[$1][column]) }),
+        abs(rows[pivot][column]) > 1e-9
+      else { return nil }
+      rows.swapAt(pivot, column)
+      let factor = rows[column][column]
+      for place in rows[column].indices { rows[column][place] /= factor }
+      for row in 0..<count where row != column && rows[row][column] != 0 {
+        let factor = rows[row][column]
+        for place in rows[row].indices { rows[row][place] -= factor * rows[column][place] }
+      }
+    }
+    return rows.map { Array($0.dropFirst(count)) }
   }
 }

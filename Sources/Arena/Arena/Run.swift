@@ -85,12 +85,16 @@ package struct Run {
     return result
   }
 
+  /// Where every line between the arena and its engines is noted.
+  package var trace: EngineTrace?
+
   /// The boxes of the one `menace` of a match, after it was played.
   package private(set) var trainedMenace: Menace?
 
   /// Plays.
   package mutating func play() throws(ArenaError) -> RunReport {
-    let players = try Players(configuration, threads: threads, guardExecutable: guardExecutable, stop: stop)
+    let players = try Players(
+      configuration, threads: threads, guardExecutable: guardExecutable, stop: stop, trace: trace)
     defer { players.stopEngines() }
     let state = RunState(configuration, picksHighlights: picksHighlights)
     let begun = monotonicMilliseconds()
@@ -174,18 +178,18 @@ package struct Run {
       throw reader.lines.refusal("the file ends before game \(replay.next)")
     }
     let (configuration, picks) = (configuration, picksHighlights)
-    func prepare(_ block: Block) -> Block.Outcome {
-      var outcome = block.counted(pairings: stage.pairings.count)
-      guard writer != nil || picks else { return outcome }
-      if picks { outcome.highlights = Highlights(block, stage, configuration) }
-      if let writer { outcome.format(block, stage, configuration, in: writer.emptyBuffer()) }
-      return outcome
+    func prepare(_ batch: GameBatch) -> GameBatch.Summary {
+      var summary = batch.counted(pairings: stage.pairings.count)
+      guard writer != nil || picks else { return summary }
+      if picks { summary.highlights = Highlights(batch, stage, configuration) }
+      if let writer { summary.format(batch, stage, configuration, in: writer.emptyBuffer()) }
+      return summary
     }
-    let consumer = GamePool.Consumer(prepare: prepare) { (block, prepared) throws(ArenaError) in
-      var outcome = prepared
-      state.take(block, outcome)
-      if state.isDecided { outcome = prepare(block) }
-      try writer?.write(block, outcome)
+    let consumer = GamePool.Consumer(prepare: prepare) { (batch, prepared) throws(ArenaError) in
+      var summary = prepared
+      state.take(batch, summary)
+      if state.isDecided { summary = prepare(batch) }
+      try writer?.write(batch, summary)
       return !state.isDecided
     } progress: {
       progress?(state.progress)
@@ -203,7 +207,14 @@ struct Replay {
   /// The index of the first game that was not counted.
   private(set) var next: Int
   /// The game at `next`, if the file holds it: half a pair.
-  private(set) var open: (PackedGame, GameNotes?)?
+  private(set) var open: Known?
+
+  /// A game that the file holds.
+  enum Known {
+    case classic(PackedGame, GameNotes?)
+    case variant(PlayedVariantGame)
+  }
+
   private let stage: Stage
   private let players: Players
   private let state: RunState
@@ -218,31 +229,36 @@ struct Replay {
   }
 
   mutating func run(_ reader: GameFileReader) throws(ArenaError) {
-    let hand = Players.Hand(players)
-    defer { hand.end() }
+    let worker = Players.Worker(players)
+    defer { worker.end() }
     while next < indices.upperBound, !reader.isAtEnd, !state.isDecided, !players.stop.isSet {
-      let size = (next / Block.size + 1) * Block.size
-      let block = Block(next..<min(size, indices.upperBound), parts: 0)
+      let size = (next / GameBatch.size + 1) * GameBatch.size
+      let batch = GameBatch(next..<min(size, indices.upperBound), parts: 0)
       var index = next
-      while index < block.indices.upperBound, let content = try reader.next() {
-        try check(content, hand, reader)
-        block.set(index, content.game, content.notes)
+      while index < batch.indices.upperBound, let content = try reader.next() {
+        try check(content, worker, reader)
+        if let moves = content.moves {
+          batch.set(index, PlayedVariantGame(game: content.game, moves: moves, notes: content.notes))
+        } else {
+          batch.set(index, content.game, content.notes)
+        }
         index += 1
       }
       if (index - next) % 2 == 1 {
         index -= 1
-        open = (block[index], block.notes[index])
+        open =
+          batch.variantGame(index).map { .variant($0) } ?? .classic(batch[index], batch.notes[index])
       }
-      block.cut(to: index)
-      guard !block.indices.isEmpty else { return }
-      var outcome = block.counted(pairings: stage.pairings.count)
-      if state.highlights != nil { outcome.highlights = Highlights(block, stage, players.configuration) }
-      state.take(block, outcome, isRecorded: true)
+      batch.cut(to: index)
+      guard !batch.indices.isEmpty else { return }
+      var summary = batch.counted(pairings: stage.pairings.count)
+      if state.highlights != nil { summary.highlights = Highlights(batch, stage, players.configuration) }
+      state.take(batch, summary, isRecorded: true)
       if let copy {
-        outcome.format(block, stage, players.configuration, in: copy.emptyBuffer())
-        try copy.write(block, outcome)
+        summary.format(batch, stage, players.configuration, in: copy.emptyBuffer())
+        try copy.write(batch, summary)
       }
-      if state.isDecided, block.indices.upperBound < index || open != nil {
+      if state.isDecided, batch.indices.upperBound < index || open != nil {
         throw reader.lines.refusal("games after the end of the run")
       }
       next = index
@@ -250,19 +266,24 @@ struct Replay {
   }
 
   private func check(
-    _ content: GameLine.Content, _ hand: Players.Hand, _ reader: GameFileReader
+    _ content: GameLine.Content, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
     let configuration = players.configuration
     let (game, seed) = (stage.game(content.index), configuration.seed)
     guard content.x == game.x, content.o == game.o else {
       throw reader.lines.refusal("the game was played by others than the header says")
     }
+    switch configuration.variant {
+    case .classic: break
+    case .infinite: return try check(content, Infinite.self, worker, reader)
+    case .ultimate: return try check(content, Ultimate.self, worker, reader)
+    }
     let opening = configuration.openings.opening(pair: game.opening, seed: seed)
     guard content.start == opening.start, content.game.begins(with: opening.moves) else {
       throw reader.lines.refusal("the game does not begin as the header says")
     }
     guard content.game.isLegal(from: content.start) else { throw reader.lines.refusal("the game breaks the rules") }
-    let (a, b) = hand.players(of: stage.pairings[game.pairing])
+    let (a, b) = worker.players(of: stage.pairings[game.pairing])
     let (x, o) = game.isSwapped ? (b, a) : (a, b)
     var again: PackedGame?
     switch (x, o) {
@@ -270,13 +291,36 @@ struct Replay {
       teach(x, .x, content.game, opening)
       teach(o, .o, content.game, opening)
       return
-    case (.table(let one), .table(let other)) where one.isRandom && other.isRandom && configuration.openings == .none:
-      again = hand.random.play(seed: seed, index: UInt64(content.index))
+    case (.table(let one), .table(let other))
+    where one.isRandom && other.isRandom && configuration.openings == .none && !configuration.adjudication.isActive:
+      again = worker.random.play(seed: seed, index: UInt64(content.index))
     default:
       var generator = SplitMix64(seed: seed, index: UInt64(content.index))
-      again = try playGame(x: x, o: o, opening: opening, stop: players.stop, using: &generator)?.game
+      again =
+        try playGame(
+          x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop,
+          using: &generator)?.game
     }
     guard again == content.game || players.stop.isSet else {
+      throw reader.lines.refusal("the game is not the one that these players and the seed give")
+    }
+  }
+
+  /// Checks a game by the rules of a variant; what our own players did, unless they search, is played again.
+  private func check<R: Rules>(
+    _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
+  ) throws(ArenaError) {
+    let (configuration, game) = (players.configuration, stage.game(content.index))
+    let opening = configuration.openings.opening(pair: game.opening, seed: configuration.seed, R.self)
+    let moves = content.moves ?? VariantMoves(start: nil, cells: [])
+    if let fault = R.fault(in: moves, content.game, opening: opening) { throw reader.lines.refusal(fault) }
+    let specs = [game.x, game.o].map { configuration.entrants[$0].spec }
+    guard !specs.contains(where: { $0.isEngine || $0.isSearch(in: R.variant) }) else { return }
+    let (x, o) = worker.players(of: stage.pairings[game.pairing], isSwapped: game.isSwapped, R.self)
+    var generator = SplitMix64(seed: configuration.seed, index: UInt64(content.index))
+    let again = try R.playGame(
+      x: x, o: o, opening: opening, adjudication: configuration.adjudication, stop: players.stop, using: &generator)
+    guard again?.moves == moves && again?.game == content.game || players.stop.isSet else {
       throw reader.lines.refusal("the game is not the one that these players and the seed give")
     }
   }

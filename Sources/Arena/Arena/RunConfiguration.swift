@@ -73,6 +73,8 @@ package struct RunConfiguration: Sendable, Hashable {
     }
   }
 
+  /// The game that is played.
+  package var variant = Variant.classic
   /// Who meets whom.
   package var format = Format.match
   /// Games of each pairing (of each round in a Swiss tournament); even.
@@ -89,6 +91,8 @@ package struct RunConfiguration: Sendable, Hashable {
   package var sprt: SPRT?
   /// The time limit of engines.
   package var time = TimeLimit()
+  /// When the referee ends a game.
+  package var adjudication = Adjudication()
   /// Whether learning players are frozen.
   package var isFrozen = false
   /// The share of the games to play; all games without one.
@@ -116,13 +120,14 @@ package struct RunConfiguration: Sendable, Hashable {
   }
 
   /// How an engine is started.
-  func recipe(of player: Int, _ guardExecutable: String) -> EngineClient.Recipe {
+  func recipe(of player: Int, _ guardExecutable: String, trace: EngineTrace? = nil) -> EngineClient.Recipe {
     guard case .engine(let command) = entrants[player].spec else {
       preconditionFailure("player \(player) is no engine")
     }
     let settings = entrants[player].engine
     return EngineClient.Recipe(
-      command: command, guardExecutable: guardExecutable, time: settings.time ?? time, seed: seed, settings: settings)
+      command: command, guardExecutable: guardExecutable, time: settings.time ?? time, seed: seed, settings: settings,
+      variant: variant, trace: trace, player: player)
   }
 
   /// Refuses a configuration that cannot be played.
@@ -135,6 +140,13 @@ package struct RunConfiguration: Sendable, Hashable {
     guard games >= 2, games <= RunConfiguration.gameLimit, games % 2 == 0 else {
       throw ArenaError(
         "--games \(games): an even number 2–\(RunConfiguration.gameLimit), since seats are swapped in pairs")
+    }
+    for entrant in entrants where !entrant.spec.plays(variant) {
+      throw ArenaError(
+        "player '\(entrant.spec.text)' does not play \(variant.rawValue); allowed: \(PlayerSpec.allowed(in: variant))")
+    }
+    guard openings.variant == nil || openings.variant == variant else {
+      throw ArenaError("the openings are of another game than \(variant.rawValue)")
     }
     if format == .swiss {
       let most = count % 2 == 0 ? count - 1 : count
@@ -173,7 +185,7 @@ package struct RunConfiguration: Sendable, Hashable {
     ]
     members.add("rounds", format == .swiss ? .int(rounds) : nil)
     members.add("seed", .string("\(seed)"))
-    members.add("rules", "standard")
+    members.add("rules", .string(variant.headerName))
     members.add("players", .array(entrants.map { .object($0.members) }))
     switch openings {
     case .none: break
@@ -182,9 +194,14 @@ package struct RunConfiguration: Sendable, Hashable {
       let lines = list.map(\.text)
       members.add("openings", .array(lines.map { .string($0) }))
       members.add("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex))
+    case .variantList(_, let list):
+      let lines = list.map(\.text)
+      members.add("openings", .array(lines.map { .string($0) }))
+      members.add("openingsHash", .string(SHA256.hash(lines.joined(separator: "\n").utf8).hex))
     }
     members.add("sprt", sprt?.json)
     members.add("time", isDeterministic ? nil : time.json)
+    adjudication.add(to: &members)
     members.add("frozen", isFrozen ? .bool(true) : nil)
     members.add("shard", shard.map { .string($0.text) })
     members.add("date", .string(date))
@@ -206,7 +223,8 @@ package struct RunConfiguration: Sendable, Hashable {
       throw ArenaError(
         "the file's version is not \(RunConfiguration.version): finish it with the program that began it")
     }
-    guard json["rules"]?.string == "standard" else { throw missing("rules") }
+    guard let variant = json["rules"]?.string.flatMap({ Variant(headerName: $0) }) else { throw missing("rules") }
+    self.variant = variant
     guard let format = json["format"]?.string.flatMap(Format.init) else { throw missing("format") }
     guard let games = json["games"]?.int else { throw missing("games") }
     guard let seed = json["seed"]?.string.flatMap({ UInt64($0) }) else { throw missing("seed") }
@@ -230,8 +248,9 @@ package struct RunConfiguration: Sendable, Hashable {
     }
     switch json["openings"] {
     case nil: break
-    case .string(let text) where text.hasPrefix("random:"): openings = try Openings(argument: text)
-    case .array(let lines): openings = try Openings(lines: lines.compactMap(\.string), name: "the header's openings")
+    case .string(let text) where text.hasPrefix("random:"): openings = try Openings(argument: text, variant)
+    case .array(let lines):
+      openings = try Openings(lines: lines.compactMap(\.string), name: "the header's openings", variant)
     default: throw missing("openings")
     }
     if let test = json["sprt"] {
@@ -242,6 +261,7 @@ package struct RunConfiguration: Sendable, Hashable {
       guard let read = TimeLimit(limits) else { throw missing("time") }
       time = read
     }
+    adjudication = try Adjudication(header: json)
     if let share = json["shard"] { shard = try Shard(share.string ?? "") }
     isFrozen = json["frozen"]?.bool ?? false
     guard let date = json["date"]?.string else { throw missing("date") }

@@ -35,7 +35,7 @@ package struct RunReport: Sendable {
   /// Why it ended.
   package internal(set) var ending = Ending.complete
   /// Games by the number of moves.
-  package internal(set) var lengths = [Int](repeating: 0, count: 10)
+  package internal(set) var lengths = [Int](repeating: 0, count: Variant.longestGame + 1)
   /// Results of all games: X wins, draws, O wins.
   package internal(set) var bySeat = Tally()
   /// Reasons of forfeits, with how often each was given and by whom, in order of first appearance.
@@ -77,7 +77,7 @@ package struct RunProgress: Sendable {
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
-/// What a run has counted so far; blocks come in order.
+/// What a run has counted so far; batches come in order.
 final class RunState: @unchecked Sendable {
   private(set) var report: RunReport
   private(set) var highlights: Highlights?
@@ -105,38 +105,39 @@ final class RunState: @unchecked Sendable {
     pairingIndex = stage.pairings.map { report.index(of: $0) }
   }
 
-  /// Takes a block; where the test decides in it, the block is cut after the pair that decided.
-  func take(_ block: Block, _ outcome: Block.Outcome, isRecorded: Bool = false) {
+  /// Takes a batch; where the test decides in it, the batch is cut after the pair that decided.
+  func take(_ batch: GameBatch, _ summary: GameBatch.Summary, isRecorded: Bool = false) {
     guard let stage else { return }
     if let sprt = report.configuration.sprt {
-      for index in stride(from: block.indices.lowerBound, to: block.indices.upperBound - 1, by: 2) {
-        let (one, two) = (block[index], block[index + 1])
+      for index in stride(from: batch.indices.lowerBound, to: batch.indices.upperBound - 1, by: 2) {
+        let (one, two) = (batch[index], batch[index + 1])
         count(one.result, two.result, 1, at: 0)
-        report.lengths[one.count] += 1
-        report.lengths[two.count] += 1
+        report.lengths[one.plies] += 1
+        report.lengths[two.plies] += 1
         guard sprt.verdict(report.results[0].statistics) != .inconclusive else { continue }
         isDecided = true
         report.ending = .sprt
-        block.cut(to: index + 2)
+        batch.cut(to: index + 2)
         break
       }
     } else {
-      for length in 0..<10 { report.lengths[length] += outcome.lengths[length] }
-      let first = stage.game(block.indices.lowerBound).pairing
-      for slot in 0..<outcome.pairs.count / 9 {
+      for (length, count) in summary.lengths.enumerated() { report.lengths[length] += count }
+      let first = stage.game(batch.indices.lowerBound).pairing
+      for slot in 0..<summary.pairs.count / 9 {
         let number = (first + slot) % stage.pairings.count
-        for pair in 0..<9 where outcome.pairs[9 * slot + pair] > 0 {
-          count(pair / 3, pair % 3, outcome.pairs[9 * slot + pair], at: number)
+        for pair in 0..<9 where summary.pairs[9 * slot + pair] > 0 {
+          count(pair / 3, pair % 3, summary.pairs[9 * slot + pair], at: number)
         }
       }
     }
-    report.games += block.indices.count
-    if isRecorded { report.resumedGames += block.indices.count }
-    if let found = outcome.highlights { highlights?.merge(found) }
-    for index in block.notes.keys.sorted() where block.indices.contains(index) && block[index].ending != .normal {
+    report.games += batch.indices.count
+    if isRecorded { report.resumedGames += batch.indices.count }
+    if let found = summary.highlights { highlights?.merge(found) }
+    for index in batch.notes.keys.sorted()
+    where batch.indices.contains(index) && [.forfeit, .time].contains(batch[index].ending) {
       let game = stage.game(index)
       report.results[pairingIndex[game.pairing]].statistics.forfeits += 1
-      note(block[index].result == 0 ? game.o : game.x, block.notes[index]?.reason ?? "")
+      note(batch[index].result == 0 ? game.o : game.x, batch.notes[index]?.reason ?? "")
     }
     let match = report.configuration.format == .match ? report.match : nil
     lock.withLock {

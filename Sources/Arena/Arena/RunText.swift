@@ -30,6 +30,11 @@ package enum RunText {
     for forfeit in report.forfeits {
       out += "forfeited by \(names[forfeit.player]), \(forfeit.count)×: \(forfeit.reason)\n"
     }
+    if report.results.count > 1, !configuration.isFrozen {
+      for entrant in configuration.entrants where entrant.spec.isLearner {
+        out += "\(entrant.displayName) began anew in each pairing, and learned there alone\n"
+      }
+    }
     let plies = report.lengths.enumerated().reduce(0) { $0 + $1.offset * $1.element }
     out += "games \(report.games): X \(report.bySeat.wins), draws \(report.bySeat.draws), O \(report.bySeat.losses)"
     if report.games > 0 { out += String(format: "; mean plies %.4f", Double(plies) / Double(report.games)) }

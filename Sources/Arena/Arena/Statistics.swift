@@ -83,7 +83,7 @@ package enum Elo: Sendable, Hashable {
   static func signed(_ value: Double) -> String { String(format: "%+.2f", value == 0 ? 0 : value) }
 
   /// The Elo difference of a score strictly between 0 and 1.
-  package static func of(score: Double) -> Double { -400 * log10(1 / score - 1) }
+  package static func of(score: Double) -> Double { 0 - 400 * log10(1 / score - 1) }
 
   /// The score of an Elo difference.
   package static func score(of elo: Double) -> Double { 1 / (1 + pow(10, -elo / 400)) }
@@ -111,6 +111,9 @@ package struct Estimate: Sendable, Hashable {
       zip(weights, counts.indices).reduce(0) { $0 + $1.0 * pow(Double($1.1) / last - mean, 2) } / number
     return (number, mean, variance)
   }
+
+  /// The variance of one observation, from Jeffreys counts (+½ a cell), which is never 0.
+  var steadyVariance: Double { moments(prior: 0.5).variance }
 
   /// The mean score, 0–1; ½ without observations.
   package var score: Double { moments().mean }

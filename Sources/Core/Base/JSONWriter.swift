@@ -18,59 +18,21 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "{"))
   }
 
-  /// Writes a string field.
-  package mutating func field(_ name: StaticString, _ value: String) {
+  /// Writes a field.
+  package mutating func field(_ name: StaticString, _ value: some FieldValue) {
     key(name)
-    JSONWriter.append(value, to: &bytes)
+    value.append(to: &bytes)
   }
 
-  /// Writes a string field if there is a value.
-  package mutating func field(_ name: StaticString, _ value: String?) {
+  /// Writes a field if there is a value.
+  package mutating func field<V: FieldValue>(_ name: StaticString, _ value: V?) {
     if let value { field(name, value) }
-  }
-
-  /// Writes a number field.
-  package mutating func field(_ name: StaticString, _ value: some BinaryInteger) {
-    key(name)
-    JSONWriter.append(Int64(value), to: &bytes)
-  }
-
-  /// Writes a number field if there is a value.
-  package mutating func field(_ name: StaticString, _ value: (some BinaryInteger)?) {
-    if let value { field(name, value) }
-  }
-
-  /// Writes a truth value.
-  package mutating func field(_ name: StaticString, _ value: Bool) {
-    key(name)
-    bytes.append(contentsOf: (value ? "true" : "false").utf8)
-  }
-
-  /// Writes an array of numbers.
-  package mutating func field(_ name: StaticString, _ values: [some BinaryInteger]) {
-    array(name, values) { JSONWriter.append(Int64($0), to: &$1) }
-  }
-
-  /// Writes an array of strings.
-  package mutating func field(_ name: StaticString, _ values: [String]) {
-    array(name, values) { JSONWriter.append($0, to: &$1) }
   }
 
   /// Writes a field whose value is complete JSON already: a stored event body, an object of another writer.
   package mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
     key(name)
     bytes.append(contentsOf: json)
-  }
-
-  /// Writes an array field, each element by a closure.
-  package mutating func array<T>(_ name: StaticString, _ values: [T], _ element: (T, inout [UInt8]) -> Void) {
-    key(name)
-    bytes.append(UInt8(ascii: "["))
-    for (i, value) in values.enumerated() {
-      if i > 0 { bytes.append(UInt8(ascii: ",")) }
-      element(value, &bytes)
-    }
-    bytes.append(UInt8(ascii: "]"))
   }
 
   /// Closes the object.

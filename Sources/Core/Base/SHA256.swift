@@ -182,3 +182,17 @@ package struct SHA256: Sendable {
     }
   }
 }
+
+extension SHA256.Digest: FieldText {
+  /// Reads 64 hexadecimal digits.
+  package init?(text: String) {
+    let digits = text.utf8.map { byte -> UInt8? in
+      byte &- 0x30 < 10 ? byte - 0x30 : (0x61...0x66).contains(byte | 0x20) ? (byte | 0x20) - 0x57 : nil
+    }
+    guard digits.count == 64, !digits.contains(nil) else { return nil }
+    let values = digits.compactMap { $0 }
+    self.init(bytes: stride(from: 0, to: 64, by: 2).map { values[$0] << 4 | values[$0 + 1] })
+  }
+  package var text: String { hex }
+  package static var allowed: String { "64 hex digits" }
+}

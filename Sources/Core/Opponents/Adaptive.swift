@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// Watches one player and plays just so well that, over many games, each scores half.

@@ -1,3 +1,5 @@
+import Oracle
+
 extension Level {
   /// The exact odds over both seats against `random`, computed over all states once (milliseconds).
   package var oddsAgainstRandom: Odds { Level.odds[number - 1].random }
@@ -19,7 +21,10 @@ extension Level {
   }
 
   private static let odds: [(random: Odds, perfect: Odds)] = all.map {
-    (Odds.of($0, against: SimpleOpponent.random), Odds.of($0, against: SimpleOpponent.perfect))
+    (
+      Odds.of($0.distribution, against: SimpleOpponent.random.distribution),
+      Odds.of($0.distribution, against: SimpleOpponent.perfect.distribution)
+    )
   }
 
   /// A chance in per cent with one decimal; never rounded to certainty.

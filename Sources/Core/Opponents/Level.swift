@@ -1,3 +1,4 @@
+import Oracle
 import TicTacToe
 
 /// One of the six opponents of the window, from the first steps to one that never loses.

@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// Michie's Matchbox Educable Noughts and Crosses Engine: a box of beads for every position up to symmetry, a bead drawn

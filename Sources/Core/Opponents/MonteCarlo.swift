@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// Monte Carlo tree search by upper confidence bounds with uniform random playouts; a pure function of position and seed.
@@ -31,7 +32,7 @@ package final class MonteCarloSearch {
   /// One live position: for each cell the mean score of its move for the side to move and 1/√visits.
   private struct Node {
     var mean = InlineArray<9, Float>(repeating: 0)
-    var spread = InlineArray<9, Float>(repeating: 0)
+    var inverseRoots = InlineArray<9, Float>(repeating: 0)
     var visits = InlineArray<9, UInt32>(repeating: 0)
     var total: UInt32 = 0
     var unvisited: UInt16 = 0
@@ -55,11 +56,9 @@ package final class MonteCarloSearch {
   /// Takes its memory (about 2.5 MB, touched as needed).
   package init() {
     nodes.initialize(repeating: Node(), count: Position.keyCount)
-    var power = 1
     for cell in 0..<9 {
-      weights[cell] = power
-      weights[9 + cell] = 2 * power
-      power *= 3
+      weights[cell] = TernaryKey.power(cell)
+      weights[9 + cell] = 2 * TernaryKey.power(cell)
     }
     for mask in 0..<512 {
       var (digits, shift) = (UInt64(0), UInt64(0))
@@ -116,6 +115,11 @@ package final class MonteCarloSearch {
     position.legalMoves.map { ($0, Int(nodes[position.ternaryKey].visits[$0.index])) }
   }
 
+  /// The mean score of a move of the position searched last, −1 to 1 for the side to move.
+  package func mean(of square: Square, in position: Position) -> Float {
+    nodes[position.ternaryKey].mean[square.index]
+  }
+
   /// Runs simulations from a live position; cost about 70 ns each.
   package func search(
     _ position: Position, simulations: Int, using generator: inout SplitMix64, isStopped: () -> Bool = { false }
@@ -142,7 +146,7 @@ package final class MonteCarloSearch {
     nodes[key].unvisited = empty
     nodes[key].legal = empty
     nodes[key].visits = .init(repeating: 0)
-    nodes[key].spread = .init(repeating: 0)
+    nodes[key].inverseRoots = .init(repeating: 0)
     // An illegal move is never the best.
     for cell in 0..<9 { nodes[key].mean[cell] = empty >> UInt16(cell) & 1 == 1 ? 0 : -1e9 }
   }
@@ -194,7 +198,7 @@ package final class MonteCarloSearch {
       node.pointee.total &+= 1
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
       let root = visits < 4096 ? inverseRoot[Int(visits)] : 1 / Float(visits).squareRoot()
-      node.pointee.spread[unchecked: cell] = root
+      node.pointee.inverseRoots[unchecked: cell] = root
       // root² is 1/visits to within a rounding.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
       score = -score
@@ -210,7 +214,7 @@ package final class MonteCarloSearch {
     var best = 0
     var bound = -Float.greatestFiniteMagnitude
     for cell in 0..<9 {
-      let value = node.pointee.mean[unchecked: cell] + factor * node.pointee.spread[unchecked: cell]
+      let value = node.pointee.mean[unchecked: cell] + factor * node.pointee.inverseRoots[unchecked: cell]
       if value > bound { (best, bound) = (cell, value) }
     }
     return best

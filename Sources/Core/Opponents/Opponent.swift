@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// A player that chooses a move from the position, the last move and a seeded generator, and keeps no other state.

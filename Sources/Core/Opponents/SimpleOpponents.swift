@@ -1,3 +1,4 @@
+import Oracle
 import TicTacToe
 
 /// The players that choose from a set of moves, each of it equally often, and have no other habits.

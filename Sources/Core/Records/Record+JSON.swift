@@ -8,12 +8,12 @@ extension Record {
     let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
     members.add("tags", tags.isEmpty ? nil : .object(named))
     members.add("start", game.start == .start ? nil : .string(game.start.notation))
-    members.add("moves", .string(game.moves.map { $0.square.name }.joined()))
+    members.add("moves", .string(game.moves.map { $0.name }.joined()))
     members.add("result", .string(resultToken))
     members.add("termination", game.end.map { .string($0.termination.rawValue) })
     members.add("drawOffer", game.drawOffer.map { $0 == .x ? "x" : "o" })
-    func addColumn(_ name: String, _ value: (Move) -> Int64?) {
-      let values = game.moves.map { value($0).map { JSON.int($0) } ?? .null }
+    func addColumn(_ name: String, _ value: (MoveTimes) -> Int64?) {
+      let values = game.moves.indices.map { value(times(ofMove: $0)).map { JSON.int($0) } ?? .null }
       members.add(name, values.allSatisfy { $0 == .null } ? nil : .array(values))
     }
     addColumn("emt") { $0.elapsed }
@@ -98,10 +98,8 @@ extension Record {
     let elapsed = try column("emt", limit: Limit.milliseconds)
     let clock = try column("clk", limit: Limit.milliseconds)
     let frames = try column("frame", limit: Limit.frame)
-    game.annotate { index, move in
-      move.elapsed = elapsed?[index]
-      move.clock = clock?[index]
-      move.frame = frames?[index]
+    times = game.moves.indices.map {
+      MoveTimes(elapsed: elapsed?[$0], clock: clock?[$0], frame: frames?[$0])
     }
     func frame(_ name: String) throws(NotationError) -> Int64? {
       guard let value = json[name] else { return nil }

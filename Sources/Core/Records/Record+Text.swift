@@ -51,12 +51,12 @@ extension Record {
       if tokens.count > before { needsNumber = true }
     }
     annotate(0)
-    for (index, move) in game.moves.enumerated() {
+    for (index, square) in game.moves.enumerated() {
       let ply = game.start.ply + index
       if ply % 2 == 0 {
-        tokens.append("\(ply / 2 + 1). \(move.square.name)")
+        tokens.append("\(ply / 2 + 1). \(square.name)")
       } else {
-        tokens.append(needsNumber ? "\(ply / 2 + 1)... \(move.square.name)" : move.square.name)
+        tokens.append(needsNumber ? "\(ply / 2 + 1)... \(square.name)" : square.name)
       }
       needsNumber = false
       annotate(index + 1)
@@ -66,10 +66,10 @@ extension Record {
 
   private func commands(ply: Int) -> String {
     var parts: [String] = []
-    let move = ply > 0 ? game.moves[ply - 1] : nil
-    if let elapsed = move?.elapsed { parts.append("[%emt \(Record.time(elapsed))]") }
-    if let clock = move?.clock { parts.append("[%clk \(Record.time(clock))]") }
-    if let frame = ply > 0 ? move?.frame : startFrame { parts.append("[%frame \(frame)]") }
+    let times = times(ofMove: ply - 1)
+    if let elapsed = times.elapsed { parts.append("[%emt \(Record.time(elapsed))]") }
+    if let clock = times.clock { parts.append("[%clk \(Record.time(clock))]") }
+    if let frame = ply > 0 ? times.frame : startFrame { parts.append("[%frame \(frame)]") }
     let bars = bars(ply: ply)
     if !bars.isEmpty { parts.append("[%bar \(bars.map { "\($0)" }.joined(separator: ","))]") }
     if ply == game.moves.count, let endFrame { parts.append("[%end \(endFrame)]") }

@@ -6,8 +6,15 @@ import TicTacToe
 /// Written and read as PGN-shaped text (`text`, `init(text:)`, `RecordReader`) and as one line of JSON (`jsonLine`,
 /// `init(jsonLine:)`), both without loss.
 package struct Record: Sendable, Hashable {
-  /// The game: start position, moves with `elapsed`, `clock` and `frame`, standing draw offer, end.
+  /// The game: start position, moves, standing draw offer, end.
   package var game: Game
+
+  /// The times kept of each move, at its index.
+  ///
+  /// May be shorter than the game; trailing entries that hold nothing are dropped.
+  package var times: [MoveTimes] = [] {
+    didSet { while times.last == MoveTimes() { times.removeLast() } }
+  }
 
   /// Tags other than those that follow from the game, in the order in which they are written.
   package internal(set) var tags: [Tag] = []
@@ -30,8 +37,24 @@ package struct Record: Sendable, Hashable {
   /// What people wrote, in order.
   package internal(set) var comments: [Comment] = []
 
-  /// Makes the record of a game.
   package init(game: Game = Game()) { self.game = game }
+
+  /// What is kept of a move besides its cell.
+  package struct MoveTimes: Sendable, Hashable {
+    /// Thinking time in milliseconds (`[%emt]`).
+    package var elapsed: Int64?
+    /// Time left on the mover's clock in milliseconds (`[%clk]`).
+    package var clock: Int64?
+    /// The audio frame at which the move was heard (`[%frame]`).
+    package var frame: Int64?
+
+    package init(elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
+      (self.elapsed, self.clock, self.frame) = (elapsed, clock, frame)
+    }
+  }
+
+  /// The times kept of a move.
+  package func times(ofMove index: Int) -> MoveTimes { times.indices.contains(index) ? times[index] : MoveTimes() }
 
   /// A name and a value.
   package struct Tag: Sendable, Hashable {

@@ -8,8 +8,9 @@ struct RecordBuilder {
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// Times of the move just read, until the next one.
-  private var moves: [Move] = []
+  /// The moves read, and the times of each.
+  private var moves: [Square] = []
+  private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
 
   mutating func addTag(
@@ -23,6 +24,9 @@ struct RecordBuilder {
     guard seen.insert(name).inserted else { throw cursor.error(at: place, "tag \(name) appears twice") }
     if name == "Seed", UInt64(value).map({ "\($0)" }) != value {
       throw cursor.error(at: valueAt, "a seed is a whole number from 0 to \(UInt64.max)")
+    }
+    if name == "Variant", !["classic", "standard", "tictactoe"].contains(value.lowercased()) {
+      throw cursor.error(at: valueAt, "records hold classic games only, not \(quoted(value))")
     }
     if Record.derivedTags.contains(name) {
       derived[name] = (value, valueAt)
@@ -81,7 +85,8 @@ struct RecordBuilder {
     } catch {
       throw cursor.error(at: range.lowerBound, "the game is over before \(quoted(token)); only the result may follow")
     }
-    moves.append(Move(square))
+    moves.append(square)
+    times.append(Record.MoveTimes())
     return false
   }
 
@@ -92,8 +97,9 @@ struct RecordBuilder {
       throw cursor.error(at: tag.place, "tag Result says \(quoted(tag.value)), the game ends with \(result.token)")
     }
     var game = Game(start: record.game.start)
-    for move in moves { _ = try? game.play(move) }
+    for square in moves { try? game.play(square) }
     record.game = game
+    record.times = times
     let termination = try terminationTag(cursor)
     if game.isOver {
       guard record.resultToken == result.token else {
@@ -220,7 +226,7 @@ extension RecordBuilder {
       guard let time = Record.milliseconds(value) else {
         return "[%\(command.rawValue)] needs a time h:mm:ss, not \(quoted(value))"
       }
-      if command == .emt { moves[ply - 1].elapsed = time } else { moves[ply - 1].clock = time }
+      if command == .emt { times[ply - 1].elapsed = time } else { times[ply - 1].clock = time }
     case .frame, .end:
       guard let frame = Int64(value), (0...Record.Limit.frame).contains(frame) else {
         return "[%\(command.rawValue)] needs a frame number 0–\(Record.Limit.frame), not \(quoted(value))"
@@ -230,7 +236,7 @@ extension RecordBuilder {
       } else if ply == 0 {
         record.startFrame = frame
       } else {
-        moves[ply - 1].frame = frame
+        times[ply - 1].frame = frame
       }
     case .bar:
       let fields = value.split(separator: ",", omittingEmptySubsequences: false)

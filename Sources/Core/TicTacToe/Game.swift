@@ -39,41 +39,22 @@ package struct GameEnd: Sendable, Hashable {
   }
 }
 
-/// A move with the times kept of it.
-package struct Move: Sendable, Hashable {
-  /// The cell marked.
-  package let square: Square
-  /// Thinking time in milliseconds (`[%emt]`), if kept.
-  package var elapsed: Int64?
-  /// Time left on the mover's clock in milliseconds (`[%clk]`), if kept.
-  package var clock: Int64?
-  /// Its moment as whoever keeps the game counts it (`[%frame]`), if kept.
-  package var frame: Int64?
-
-  /// Makes a move.
-  package init(_ square: Square, elapsed: Int64? = nil, clock: Int64? = nil, frame: Int64? = nil) {
-    (self.square, self.elapsed, self.clock, self.frame) = (square, elapsed, clock, frame)
-  }
-}
-
 /// A game of tic-tac-toe as a value: where it started, what was played, what is offered, how it ended.
 package struct Game: Sendable, Hashable {
   /// The position before the first move.
   package let start: Position
   /// The moves in order.
-  package private(set) var moves: [Move] = []
+  package private(set) var moves: [Square] = []
   /// The position now.
   package private(set) var position: Position
   /// The end, once there is one.
   package private(set) var end: GameEnd?
   /// The side whose draw offer stands.
   package private(set) var drawOffer: Player?
-  /// The number of moves played when a winning threat could first no longer be parried.
-  package private(set) var awakening: Int?
 
   /// Starts a game from a reachable position.
   package init(start: Position = .start) {
-    precondition(Solver.shared.isReachable(start), "unreachable start position")
+    precondition(start.isReachable, "unreachable start position")
     self.start = start
     position = start
     end = start.outcome.map { GameEnd(outcome: $0, termination: .normal) }
@@ -85,23 +66,15 @@ package struct Game: Sendable, Hashable {
   /// The side to move.
   package var turn: Player { position.turn }
 
-  /// Marks a cell for the side to move and returns what the move did; a standing draw offer lapses.
-  @discardableResult
-  package mutating func play(_ move: Move) throws(RuleViolation) -> MoveFacts {
+  /// Marks a cell for the side to move; a standing draw offer lapses.
+  package mutating func play(_ square: Square) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
-    guard position.empty.contains(move.square) else { throw .occupied(move.square) }
-    let facts = MoveFacts(before: position, square: move.square, awakened: awakening != nil)
-    position = facts.after
-    moves.append(move)
+    guard position.empty.contains(square) else { throw .occupied(square) }
+    position = position.playing(square)
+    moves.append(square)
     drawOffer = nil
-    if facts.isAwakening { awakening = moves.count }
-    end = facts.outcome.map { GameEnd(outcome: $0, termination: .normal) }
-    return facts
+    end = position.outcome.map { GameEnd(outcome: $0, termination: .normal) }
   }
-
-  /// Marks a cell for the side to move and returns what the move did.
-  @discardableResult
-  package mutating func play(_ square: Square) throws(RuleViolation) -> MoveFacts { try play(Move(square)) }
 
   /// Offers a draw for a side.
   package mutating func offerDraw(by player: Player) throws(RuleViolation) {
@@ -138,15 +111,6 @@ package struct Game: Sendable, Hashable {
     self.end = end
   }
 
-  /// Changes what is kept of each move besides its cell.
-  package mutating func annotate(_ change: (_ index: Int, _ move: inout Move) -> Void) {
-    for index in moves.indices {
-      let square = moves[index].square
-      change(index, &moves[index])
-      precondition(moves[index].square == square, "annotating move \(index) changed it")
-    }
-  }
-
   /// Gives the game up without a result.
   package mutating func abandon() throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
@@ -156,17 +120,11 @@ package struct Game: Sendable, Hashable {
 
   /// Takes the last move back, with the end it may have caused; returns it, or `nil` if there is none.
   @discardableResult
-  package mutating func undo() -> Move? {
+  package mutating func undo() -> Square? {
     guard let last = moves.last else { return nil }
     var replay = Game(start: start)
-    for move in moves.dropLast() { _ = try? replay.play(move) }
+    for square in moves.dropLast() { try? replay.play(square) }
     self = replay
     return last
-  }
-
-  /// The facts of every move, in order.
-  package var facts: [MoveFacts] {
-    var replay = Game(start: start)
-    return moves.compactMap { try? replay.play($0) }
   }
 }

@@ -1,4 +1,4 @@
-/// What one move did, as music, pictures and analysis want to know it; computed by the rules and the solver alone.
+/// What one move did, as music, pictures and analysis want to know it.
 package struct MoveFacts: Sendable, Hashable {
   /// The side that moved.
   package let mover: Player
@@ -10,10 +10,6 @@ package struct MoveFacts: Sendable, Hashable {
   package let before: Position
   /// The position after the move.
   package let after: Position
-  /// The value before the move, for the mover.
-  package let valueBefore: Value
-  /// The value after the move, for the mover.
-  package let valueAfter: Value
   /// The cells with which the mover now threatens to win.
   package let threats: SquareSet
   /// The cells with which the opponent now threatens to win.
@@ -22,36 +18,36 @@ package struct MoveFacts: Sendable, Hashable {
   package let isBlock: Bool
   /// Whether the mover now threatens two or more cells, and did not before.
   package let isFork: Bool
-  /// Whether the move was the only one, of two or more, that kept the value.
-  package let isOnlyMove: Bool
-  /// Whether this is the first position of the game in which a winning threat can no longer be parried.
-  package let isAwakening: Bool
   /// The result if the move ended the game.
   package let outcome: Outcome?
+  /// What the move was worth; `nil` where no oracle was asked.
+  package let values: MoveValues?
 
-  /// Whether the move lost value (win to draw, draw to loss, or win to loss).
-  package var isMistake: Bool { valueAfter < valueBefore }
+  /// Whether the move lost value: a win became a draw or a loss, or a draw became a loss.
+  package var isMistake: Bool { values.map { $0.after < $0.before } ?? false }
+
+  /// Whether the move was the only one, of two or more, that kept the value.
+  package var isOnlyMove: Bool { values?.isOnlyMove ?? false }
+
+  /// Whether one side now has a winning threat that can no longer be parried.
+  package var isDecisive: Bool { after.decidedFor != nil }
 
   /// The cells of the completed line or lines; empty unless the move won.
   package var winningCells: SquareSet {
     after.completedLines(of: mover).reduce(into: []) { $0.formUnion($1) }
   }
 
-  /// Reads the facts of a legal move; `awakened` tells that an earlier position of the game was the awakening.
-  package init(before: Position, square: Square, awakened: Bool, solver: Solver = .shared) {
+  /// Reads the facts of a legal move; whoever has an oracle hands in what it says.
+  package init(before: Position, square: Square, values: MoveValues? = nil) {
     let mover = before.turn
     let after = before.playing(square)
     (self.mover, self.square, self.before, self.after) = (mover, square, before, after)
+    self.values = values
     ply = after.ply
-    valueBefore = solver.evaluation(of: before).value
-    valueAfter = solver.evaluation(of: after).value.negated
     outcome = after.outcome
     threats = outcome == nil ? after.winningSquares(for: mover) : []
     opposingThreats = outcome == nil ? after.winningSquares(for: mover.opponent) : []
     isBlock = before.winningSquares(for: mover.opponent).contains(square)
     isFork = threats.count >= 2 && before.winningSquares(for: mover).count < 2
-    isOnlyMove =
-      before.legalMoves.count >= 2 && solver.valuePreservingMoves(in: before) == SquareSet(square)
-    isAwakening = !awakened && after.decidedFor != nil
   }
 }

@@ -59,7 +59,7 @@ extension Position {
       cursor.skipSpace()
       guard cursor.peek == nil else { throw cursor.error("nothing may follow the side to move") }
     }
-    guard Solver.shared.isReachable(position) else {
+    guard position.isReachable else {
       throw cursor.error(at: 0, "no legal play reaches this position: the game would have ended before")
     }
     self = position

@@ -49,6 +49,17 @@ package struct Position: Sendable, Hashable {
     return empty.isEmpty ? .draw : nil
   }
 
+  /// Whether the position can arise from the empty board by legal play; masks that overlap or leave the board cannot.
+  package var isReachable: Bool {
+    guard (x.rawValue | o.rawValue) & ~SquareSet.full.rawValue == 0, x.rawValue & o.rawValue == 0 else { return false }
+    // Only the side that moved last can have a line. One mark is in all its lines, so that the position before had none.
+    switch x.count - o.count {
+    case 0: return !Line.hasLine(x)
+    case 1: return !Line.hasLine(o)
+    default: return false
+    }
+  }
+
   /// The cells that may be marked: the empty ones, none once the game is over.
   package var legalMoves: SquareSet { winner == nil ? empty : [] }
 

@@ -28,16 +28,26 @@ package struct Square: RawRepresentable, Sendable, Hashable, Comparable {
   /// The chess-like name `a1`…`c3`, `a1` bottom left.
   package var name: String { Square.names[index] }
 
-  private static let names = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"]
+  private static let names = all.map { String(decoding: [$0.nameBytes.column, $0.nameBytes.row], as: UTF8.self) }
+
+  /// The two ASCII bytes of the name.
+  @inline(__always)
+  package var nameBytes: (column: UInt8, row: UInt8) { (0x61 + rawValue % 3, 0x33 - rawValue / 3) }
+
+  /// The cell whose name has these two ASCII bytes.
+  @inline(__always)
+  package init?(column: UInt8, row: UInt8) {
+    guard (0x61...0x63).contains(column), (0x31...0x33).contains(row) else { return nil }
+    rawValue = (0x33 - row) * 3 + (column - 0x61)
+  }
 
   /// The cell with the given chess-like name or reading-order digit (`1` top left … `9` bottom right).
   package init?(name: some StringProtocol) {
     var bytes = name.utf8.makeIterator()
     switch (bytes.next(), bytes.next(), bytes.next()) {
     case (let digit?, nil, _) where (0x31...0x39).contains(digit):
-      rawValue = digit - 0x31
-    case (let column?, let row?, nil) where (0x61...0x63).contains(column) && (0x31...0x33).contains(row):
-      rawValue = (0x33 - row) * 3 + (column - 0x61)
+      self.init(rawValue: digit - 0x31)
+    case (let column?, let row?, nil): self.init(column: column, row: row)
     default:
       return nil
     }

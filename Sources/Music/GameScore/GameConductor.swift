@@ -12,6 +12,8 @@ package struct GameConductor: Sendable {
   private var position = Position.start
   /// The one local human's side, if there is exactly one.
   private var human: Player?
+  /// Whether the game had had its awakening when it was taken up again.
+  private var awoke = false
   private var played: [(facts: MoveFacts, moment: Tick)] = []
 
   /// Makes the conductor of a session; its parameters are those of `Conductor`.
@@ -25,8 +27,9 @@ package struct GameConductor: Sendable {
   package mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch happening {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
-    case .gameStarted(let position, let human):
+    case .gameStarted(let position, let human, let awoke):
       start(position, human: human)
+      self.awoke = awoke
       return music.begin(at: moment, number: position.ply, marks: marks(position))
     case .matchStarted(let seed):
       start(.start, human: nil)
@@ -35,8 +38,9 @@ package struct GameConductor: Sendable {
     case .moved(let facts):
       if music.isOver || facts.before.ply < position.ply { start(facts.before, human: human) }
       position = facts.after
+      let awakens = facts.isDecisive && !awoke && !played.contains { $0.facts.isDecisive }
       played.append((facts, moment))
-      return music.strike(event(facts), at: moment, logged: logged)
+      return music.strike(event(facts, awakens: awakens), at: moment, logged: logged)
     case .ended(let end): return music.end(end.outcome.map { self.end($0) }, at: moment)
     case .undone:
       guard let last = played.popLast() else { return [] }
@@ -65,13 +69,13 @@ package struct GameConductor: Sendable {
   }
 
   private mutating func start(_ position: Position, human: Player?) {
-    (self.position, self.human, played, asides) = (position, human, [], [])
+    (self.position, self.human, played, asides, awoke) = (position, human, [], [], false)
   }
 
   // MARK: What a game means for its music
 
-  /// The facts of a move that follow from the rules of the game alone.
-  package static func facts(of move: MoveFacts) -> Set<Fact> {
+  /// The facts of a move that follow from the rules of the game alone; the first decisive move of a game awakens.
+  package static func facts(of move: MoveFacts, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
     if !move.threats.isEmpty { facts.insert(.threat) }
     if !move.opposingThreats.isEmpty { facts.insert(.opposingThreat) }
@@ -79,7 +83,7 @@ package struct GameConductor: Sendable {
     if move.isBlock { facts.insert(.block) }
     if move.isMistake { facts.insert(.mistake) }
     if move.isOnlyMove { facts.insert(.onlyMove) }
-    if move.isAwakening { facts.insert(.awakening) }
+    if awakens { facts.insert(.awakening) }
     switch move.outcome {
     case .win: facts.insert(.win)
     case .draw: facts.insert(.draw)
@@ -88,10 +92,10 @@ package struct GameConductor: Sendable {
     return facts
   }
 
-  private func event(_ move: MoveFacts) -> Event {
+  private func event(_ move: MoveFacts, awakens: Bool) -> Event {
     Event(
-      voice: move.mover.voice, degree: degree(move.square), facts: Self.facts(of: move),
-      standing: Self.standing(move.valueAfter), stood: Self.standing(move.valueBefore), number: move.ply,
+      voice: move.mover.voice, degree: degree(move.square), facts: Self.facts(of: move, awakens: awakens),
+      standing: Self.standing(move.values?.after), stood: Self.standing(move.values?.before), number: move.ply,
       marks: marks(move.after), line: move.winningCells.subtracting(SquareSet(move.square)).map { degree($0) },
       end: move.outcome.map { end($0) })
   }
@@ -110,13 +114,8 @@ package struct GameConductor: Sendable {
     Marks(first: position.x.map { degree($0) }, second: position.o.map { degree($0) })
   }
 
-  private static func standing(_ value: Value) -> Double {
-    switch value {
-    case .win: 1
-    case .draw: 0
-    case .loss: -1
-    }
-  }
+  /// A position whose value nobody knows stands even.
+  private static func standing(_ value: Value?) -> Double { Double(value?.rawValue ?? 0) }
 }
 
 extension Player {

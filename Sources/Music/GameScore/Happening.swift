@@ -4,8 +4,9 @@ import TicTacToe
 package enum Happening: Sendable, Hashable {
   /// The first sound of a session; `resuming` an unfinished game sounds the low B only.
   case opened(resuming: Bool)
-  /// A new game or rematch from a position; `human` is the one local human's side, if there is exactly one.
-  case gameStarted(Position, human: Player?)
+  /// A new game or rematch from a position; `human` is the one local human's side, if there is exactly one. `awoke` says
+  /// that a game that is taken up again has had its awakening.
+  case gameStarted(Position, human: Player?, awoke: Bool = false)
   /// A match over the network begins: what is composed depends on this seed, its moves and the times that its log gives
   /// them, whoever listens.
   case matchStarted(seed: UInt64)

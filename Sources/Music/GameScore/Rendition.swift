@@ -1,3 +1,4 @@
+import Oracle
 import Records
 import ScoreModel
 import TicTacToe
@@ -31,10 +32,11 @@ package struct Rendition: Sendable {
     opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
-    let moves = record.game.moves
+    let (moves, times) = (record.game.moves, record.times)
     // Who came to a match late has no frames of its first moves: then all go by its log.
     let keepsFrames =
-      !uncut && moves.contains { $0.frame != nil } && (logged == nil || moves.allSatisfy { $0.frame != nil })
+      !uncut && times.contains { $0.frame != nil }
+      && (logged == nil || moves.indices.allSatisfy { record.times(ofMove: $0).frame != nil })
     let origin = keepsFrames ? record.startFrame ?? 0 : 0
     let opens = opens && origin == 0 && logged == nil
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
@@ -43,7 +45,7 @@ package struct Rendition: Sendable {
     conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
     // Without times nobody is waited for; with times and nothing else known, people played.
-    let hasTimes = !uncut && record.game.moves.contains { $0.frame != nil || $0.elapsed != nil }
+    let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
       say(.opened(resuming: record.game.start != .start), at: .zero)
@@ -69,15 +71,16 @@ package struct Rendition: Sendable {
       now = .seconds(2 * rules.bars.short)
     }
     var asides = keepsFrames ? record.asides[...] : []
-    for (index, (move, facts)) in zip(moves, record.game.facts).enumerated() {
+    for (index, facts) in record.game.facts.enumerated() {
+      let times = record.times(ofMove: index)
       let slot = logged.map { Tempo.moment($0[index]) }
-      hear(&asides, until: move.frame ?? 0, from: facts.before, record, origin)
+      hear(&asides, until: times.frame ?? 0, from: facts.before, record, origin)
       if !uncut {
-        if keepsFrames, let frame = move.frame {
+        if keepsFrames, let frame = times.frame {
           now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
         } else if let logged, index > 0 {
           now = (happenings.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
-        } else if let elapsed = move.elapsed, case .moved? = happenings.last?.happening {
+        } else if let elapsed = times.elapsed, case .moved? = happenings.last?.happening {
           now = (happenings.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
         }
       }
@@ -109,7 +112,7 @@ package struct Rendition: Sendable {
       carryOn(to: moment)
       switch aside.kind {
       case .taken(let square, let choices):
-        guard let facts = try? game.play(square) else { continue }
+        guard let facts = try? game.play(square, askedOf: .shared) else { continue }
         var bars = record.bars
         while bars.count <= facts.ply { bars.append([]) }
         bars[facts.ply] = choices

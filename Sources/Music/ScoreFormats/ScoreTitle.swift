@@ -11,7 +11,7 @@ package enum ScoreTitle {
 
   /// Date, moves and result.
   package static func subtitle(_ record: Record) -> String {
-    let moves = record.game.moves.map { $0.square.name }.joined(separator: " ")
+    let moves = record.game.moves.map { $0.name }.joined(separator: " ")
     return [record[tag: "Date"], moves, record.resultToken].compactMap { $0 }.joined(separator: "   ")
   }
 }

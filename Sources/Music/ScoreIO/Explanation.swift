@@ -1,4 +1,5 @@
 import GameScore
+import Oracle
 import Records
 import ScoreModel
 import ScoreFormats
@@ -17,9 +18,10 @@ package enum Explanation {
     let (facts, rules) = (record.game.facts, rendition.rules)
     var lines = [TextScore.heading(bar)]
     if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
-      lines.append("  facts: " + describe(move))
+      let awakens = move == facts.awakening
+      lines.append("  facts: " + describe(move, awakens: awakens))
       // Whether a human lost is read off the bar's own sign.
-      let known = GameConductor.facts(of: move).union(bar.signs.contains("loss") ? [.loss] : [])
+      let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
       let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
       lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
     } else if !bar.signs.isEmpty {
@@ -35,13 +37,13 @@ package enum Explanation {
   }
 
   /// The facts of a move in words.
-  static func describe(_ move: MoveFacts) -> String {
+  static func describe(_ move: MoveFacts, awakens: Bool) -> String {
     func cells(_ set: SquareSet) -> String { set.map(\.name).joined(separator: " ") }
     var words = ["\(move.mover.letter) \(move.square.name)"]
-    if move.valueBefore == move.valueAfter {
-      words.append("stands \(word(move.valueAfter))")
-    } else {
-      words.append("from \(word(move.valueBefore)) to \(word(move.valueAfter))")
+    if let values = move.values {
+      words.append(
+        values.before == values.after
+          ? "stands \(word(values.after))" : "from \(word(values.before)) to \(word(values.after))")
     }
     if !move.threats.isEmpty { words.append("threatens \(cells(move.threats))") }
     if !move.opposingThreats.isEmpty { words.append("is threatened at \(cells(move.opposingThreats))") }
@@ -49,7 +51,7 @@ package enum Explanation {
     if move.isBlock { words.append("blocks") }
     if move.isMistake { words.append("mistake") }
     if move.isOnlyMove { words.append("only move") }
-    if move.isAwakening { words.append("awakening") }
+    if awakens { words.append("awakening") }
     switch move.outcome {
     case .win: words.append("wins with \(cells(move.winningCells))")
     case .draw: words.append("draws")

@@ -1,5 +1,6 @@
 import Base
 import GameScore
+import Oracle
 import ScoreModel
 import TicTacToe
 import Tintinnabuli

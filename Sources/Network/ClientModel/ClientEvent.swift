@@ -14,7 +14,6 @@ package enum ClientFailure: Error, Sendable, Hashable {
   case replaced
   /// The server no longer accepts the token or session.
   case notAccepted
-  /// The account is banned.
   case banned
   /// The server ended the connection because of something this client sent.
   case refused(ByeCode, String)
@@ -89,7 +88,6 @@ package enum ConnectionProblem: Sendable, Hashable {
   }
 }
 
-/// How the connection stands.
 package enum ConnectionStatus: Sendable, Hashable {
   /// Connecting, or waiting for the answer to `hello`.
   case connecting
@@ -105,7 +103,6 @@ package enum ConnectionStatus: Sendable, Hashable {
 
 /// Everything that a client learns, in order.
 package enum ClientEvent: Sendable, Hashable {
-  /// The connection changed.
   case status(ConnectionStatus)
   /// Waiting to be paired for `waited` ms; `bots` would play if the seek allowed it.
   case queued(waited: Int, bots: Int)
@@ -119,7 +116,6 @@ package enum ClientEvent: Sendable, Hashable {
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that showed already; the view is corrected.
   case movePutRight(MatchID, Square, ErrorCode, String)
-  /// A command was refused.
   case refused(ErrorCode, String, MatchID?)
   /// The server refused a chat line or an emote.
   case unsaid(ErrorCode, String)
@@ -136,7 +132,6 @@ package enum ClientEvent: Sendable, Hashable {
 }
 
 extension ClientEvent {
-  /// The match it is about.
   package var match: MatchID? {
     switch self {
     case .paired(let m, _), .room(let m, _, _), .state(let m), .event(let m, _, _), .movePutRight(let m, _, _, _),

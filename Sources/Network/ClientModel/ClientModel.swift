@@ -17,9 +17,7 @@ package struct ClientModel: Sendable {
     package var guest: String?
     /// The resume token of a session to continue.
     package var resume: String?
-    /// Whether this is a bot.
     package var isBot = false
-    /// Makes an identity.
     package init(
       client: String = "alina 1.0", token: String? = nil, guest: String? = nil, resume: String? = nil,
       isBot: Bool = false
@@ -35,7 +33,6 @@ package struct ClientModel: Sendable {
     package var lines: [[UInt8]] = []
     /// What happened.
     package var events: [ClientEvent] = []
-    /// Whether to close the connection.
     package var close = false
     /// Whether `resume` or `token` changed and should be saved.
     package var credentialsChanged = false

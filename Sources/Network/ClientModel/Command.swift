@@ -4,11 +4,24 @@ import TicTacToe
 extension ClientModel {
   /// A command that a player, window or bot gives to a match server.
   package enum Command: Sendable, Hashable {
-    case seek(MatchTerms), acceptBots, unseek, create(MatchTerms), join(String)
-    case watch(MatchID, code: String?), unwatch(MatchID), list, register(String), forget(MatchID)
-    case move(MatchID, Square), resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool)
-    case rematch(MatchID), abort(MatchID), claim(MatchID)
-    case say(MatchID, String), emote(MatchID, String), mute(Bool), block(String, Bool), report(MatchID, String)
+    /// Look for an opponent; then go on looking, but take a bot as well; or look no more.
+    case seek(MatchTerms), acceptBots, unseek
+    /// Open a room, whose code comes as `ClientEvent.room`; or enter the room of a code.
+    case create(MatchTerms), join(String)
+    /// Watch a match, a private one by its code.
+    case watch(MatchID, code: String?), unwatch(MatchID), list
+    /// Take a name for good.
+    case register(String)
+    /// Let go of a match that is over.
+    case forget(MatchID)
+    /// Mark a cell at the current ply; ignored when it is not your turn.
+    case move(MatchID, Square)
+    case resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool), rematch(MatchID)
+    /// Give a match up before both have moved; or take the win over somebody who is away too long.
+    case abort(MatchID), claim(MatchID)
+    case say(MatchID, String), emote(MatchID, String), report(MatchID, String)
+    /// Hear no chat; neither meet nor hear a player. The server remembers both.
+    case mute(Bool), block(String, Bool)
   }
 
   /// Sends the command. A command that no longer makes sense sends nothing.

@@ -7,7 +7,6 @@ package struct MatchView: Sendable, Hashable {
   package struct Pending: Sendable, Hashable {
     /// The number of marks on the board before the move.
     package var ply: Int
-    /// The cell.
     package var cell: Square
   }
 

@@ -20,7 +20,6 @@ package final class MatchClient: Sendable {
     package enum Security: Sendable, Hashable {
       /// TLS, unless the host is this machine.
       case automatic
-      /// TLS always.
       case tls
       /// No TLS. Account tokens are then never sent beyond this machine.
       case plain
@@ -29,10 +28,8 @@ package final class MatchClient: Sendable {
     package struct Endpoint: Sendable, Hashable {
       /// The host's name or address.
       package var host: String
-      /// The port.
       package var port: Int
 
-      /// Makes an endpoint.
       package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
       /// Whether the host is this machine.
@@ -52,7 +49,6 @@ package final class MatchClient: Sendable {
 
     /// The host's name or address.
     package var host: String
-    /// The port.
     package var port: Int
     /// Other nodes of the same cluster, which are tried in turn when this one cannot be reached. Nodes that a server
     /// names are added.
@@ -64,7 +60,6 @@ package final class MatchClient: Sendable {
     /// The folder of `known_servers` and the credentials; with `nil` nothing is kept.
     package var folder: String?
 
-    /// Makes a configuration.
     package init(
       host: String, port: Int = 4664, security: Security = .automatic,
       identity: ClientModel.Identity = .init(), folder: String? = nil
@@ -74,10 +69,8 @@ package final class MatchClient: Sendable {
 
     /// Whether the host is this machine.
     package var isLoopback: Bool { Endpoint(host: host, port: port).isLoopback }
-    /// Whether TLS is used.
     package var usesTLS: Bool { usesTLS(to: Endpoint(host: host, port: port)) }
 
-    /// Whether TLS is used to a node.
     func usesTLS(to endpoint: Endpoint) -> Bool { security == .tls || (security == .automatic && !endpoint.isLoopback) }
 
     /// Whether a secret of this server may be shown to a node: only if the node is protected as well as this server.
@@ -152,7 +145,6 @@ package final class MatchClient: Sendable {
   /// All matches known, by id.
   package var matches: [MatchID: MatchView] { shared.withLock { $0.matches } }
 
-  /// How the connection stands.
   package var status: ConnectionStatus { shared.withLock { $0.status } }
 
   // MARK: commands
@@ -166,75 +158,9 @@ package final class MatchClient: Sendable {
   /// Drops the connection as a broken network does; the client then reconnects. For tests and demonstrations.
   package func drop() { runner.drop() }
 
-  /// Looks for an opponent.
-  package func seek(_ terms: MatchTerms = MatchTerms(), range: Int? = nil, bots: Bool = false) {
-    runner.ask(.seek(.init(terms, range: range, bots: bots, key: nil)))
-  }
-
-  /// Keeps the seek, but accepts a bot as well.
-  package func acceptBots() { perform(.acceptBots) }
-
-  /// Stops looking.
-  package func unseek() { perform(.unseek) }
-
-  /// Opens a room. The event `room` has its code.
-  package func create(_ terms: MatchTerms = MatchTerms()) { perform(.create(terms)) }
-
-  /// Joins the room of a code.
-  package func join(_ code: String) { perform(.join(code)) }
-
-  /// Watches a match; a private one needs its code.
-  package func watch(_ m: MatchID, code: String? = nil) { perform(.watch(m, code: code)) }
-
-  /// Stops watching.
-  package func unwatch(_ m: MatchID) { perform(.unwatch(m)) }
-
-  /// Marks a cell at the current ply. The move shows at once and is taken back if the server refuses it. Ignored when
-  /// it is not your turn.
-  package func move(_ m: MatchID, _ cell: Square) { perform(.move(m, cell)) }
-
-  /// Gives up.
-  package func resign(_ m: MatchID) { perform(.resign(m)) }
-
-  /// Offers a draw.
-  package func offerDraw(_ m: MatchID) { perform(.offerDraw(m)) }
-
-  /// Accepts or declines the draw offer that stands.
-  package func answerDraw(_ m: MatchID, accept: Bool) { perform(.answerDraw(m, accept: accept)) }
-
-  /// Asks for, or agrees to, a rematch.
-  package func rematch(_ m: MatchID) { perform(.rematch(m)) }
-
-  /// Gives up a match before both have moved.
-  package func abort(_ m: MatchID) { perform(.abort(m)) }
-
-  /// Takes the win over an opponent who is away too long.
-  package func claim(_ m: MatchID) { perform(.claim(m)) }
-
-  /// Says something to the opponent.
-  package func say(_ m: MatchID, _ text: String) { perform(.say(m, text)) }
-
-  /// Sends one of `ClientLine.emotes`.
-  package func emote(_ m: MatchID, _ emote: String) { perform(.emote(m, emote)) }
-
-  /// Turns chat off or on. The server remembers the choice.
-  package func mute(_ on: Bool) { perform(.mute(on)) }
-
-  /// Blocks or unblocks a player: no pairing and no chat.
-  package func block(_ name: String, _ on: Bool = true) { perform(.block(name, on)) }
-
-  /// Reports something said to the administrators.
-  package func report(_ m: MatchID, _ text: String) { perform(.report(m, text)) }
-
-  /// Registers a name. The token is saved.
-  package func register(_ name: String) { perform(.register(name)) }
-
-  /// Performs a command.
+  /// Asks the server for something.
   package func perform(_ command: ClientModel.Command) { runner.perform(command) }
 
   /// Sends any message. The answer comes as an event.
   package func ask(_ message: ClientMessage) { runner.ask(message) }
-
-  /// Forgets a match that is over.
-  package func forget(_ m: MatchID) { perform(.forget(m)) }
 }

@@ -18,7 +18,6 @@ package enum Limits {
   package static let name = 3...20
   /// Characters of a room code: 30 bits, which live ten minutes and allow five tries a minute.
   package static let code = 6
-  /// Rows of one page.
   package static let page = 50
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000

@@ -25,7 +25,6 @@ package final class TLSEngine {
   /// Whether the handshake is complete.
   package private(set) var isEstablished = false
 
-  /// Makes an end.
   package init(_ context: TLSContext, _ role: Role) throws(TLSFailure) {
     ERR_clear_error()
     guard let ssl = SSL_new(context.pointer) else { throw .latest }

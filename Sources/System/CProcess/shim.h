@@ -1,9 +1,19 @@
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* What the system declares for _GNU_SOURCE alone, which Swift does not set. */
+int pipe2(int ends[2], int flags);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+
 /* Orphans among our descendants become our children, not init's; 0, or -1 with errno. */
 static inline int alina_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
+
+/* A pipe whose ends no started program inherits; 0, or -1 with errno. */
+static inline int alina_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
 /* The processor that runs us. */
 static inline int alina_current_core(void) {

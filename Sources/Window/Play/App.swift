@@ -1,5 +1,6 @@
+import Interface
 import ClientModel
-import Desk
+import WindowLogic
 import MatchProtocol
 import ScoreModel
 import Records
@@ -8,20 +9,17 @@ import Session
 import TicTacToe
 import Tintinnabuli
 
-/// The game as wiring: inputs go to the screen, its intents to the table, the table's effects to whoever does them. It
-/// decides nothing that can be asked of the table.
+/// The game as wiring: inputs go to the screen, its intents to the state, its effects to whoever does them. It
+/// decides nothing that can be asked of the state.
 package final class App: PlatformGame {
   let machine: Machine
   let session: GameSession
-  /// The pages.
   package let screen: RootScreen
-  /// The games that are kept.
   package let library: Library
   let music: Music
-  /// Games as files and text.
   package let files: Files
   private var knobs: Knobs?
-  private var table: Table
+  private var state: WindowState
   /// Whether the player wants to leave.
   package private(set) var wantsToQuit = false
   /// Told the frame of each move a local person makes.
@@ -54,13 +52,13 @@ package final class App: PlatformGame {
   private static let previewSeconds = 4.0
 
   /// Puts a game together; `rulesName` is what the session's rules are called, `overrides` sets what holds for this run.
-  package init(
+  init(
     _ machine: Machine, _ session: GameSession, setup: GameSetup, store: GameStore?, rulesName: String,
     resuming unfinished: (name: String, record: Record)? = nil, overrides: (Settings) -> Void = { _ in }
   ) {
     (self.machine, self.session) = (machine, session)
     resuming = unfinished?.record
-    table = Table(setup)
+    state = WindowState(setup)
     let themes = Pages.themes(machine)
     screen = RootScreen(services: machine.services, themes: themes.themes)
     library = Library(services: machine.services, screen: screen)
@@ -76,18 +74,15 @@ package final class App: PlatformGame {
     if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
   }
 
-  /// The title of the window.
   package var windowTitle: String { "Alina" }
-  /// The services of the window.
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
 
-  /// Shows a line for a while.
   package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
   /// Looks for a server that the command line, an address or the last sitting names.
-  package func connect(to address: ServerAddress, wish: Connect.Wish?) {
-    for effect in table.connect(to: address, wish: wish) { perform(effect) }
+  package func connect(to address: ServerAddress, destination: Destination?) {
+    for effect in state.connect(to: address, destination: destination) { perform(effect) }
   }
 
   /// Tells the player once what became of the sound.
@@ -114,14 +109,14 @@ package final class App: PlatformGame {
       page = screen.currentScene
       step(.turned(page))
     }
-    near = machine.neighbours(table.network, looksAround && page == .network, now)
+    near = machine.neighbours(state.network, looksAround && page == .network, now)
     endLongPreview(at: now)
     let plies = session.game.moves.count
     session.advance()
     // An opponent that moves while nobody looks asks for attention.
     if isHidden && session.game.moves.count > plies { machine.services.requestAttention() }
     step(.tick)
-    files.keepGame(at: now, isResumable: table.match == nil, isWanted: table.mode != .listening)
+    files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.mode != .listening)
     if let notice, now >= notice.until { self.notice = nil }
     showSession()
   }
@@ -151,7 +146,6 @@ package final class App: PlatformGame {
     now + min(music.isPlaying ? App.interludeInterval : App.lookInterval, session.wake ?? .infinity)
   }
 
-  /// Draws what has changed; returns it.
   package func draw(into surface: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     screen.draw(into: surface, isNew: isNew, at: now)
   }
@@ -164,21 +158,21 @@ package final class App: PlatformGame {
 
   // MARK: - Steps
 
-  private func step(_ event: Table.Event) {
+  private func step(_ event: WindowState.Event) {
     let settings = screen.settings
-    (table.wishes.language, table.wishes.clock) = (settings.language, settings.networkClock)
-    (table.wishes.isRated, table.wishes.isMusical) = (settings.networkRated, settings.reply == .musical)
-    let board = Table.Board(
+    (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
+    (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
+    let board = WindowState.Board(
       game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
       canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
-    for effect in table.step(event, board, at: now) { perform(effect) }
+    for effect in state.step(event, board, at: now) { perform(effect) }
   }
 
   private func perform(_ effect: Effect) {
     switch effect {
     case .play(let square):
       music.stop()
-      if session.play(square) == nil, let frame = session.game.moves.last?.frame { onMove?(frame) }
+      if session.play(square) == nil, let frame = session.times.last?.frame { onMove?(frame) }
     case .refuse: session.refuse()
     case .preview(let square):
       previewSince = square == nil ? nil : now
@@ -195,16 +189,16 @@ package final class App: PlatformGame {
       if [setup.x, setup.o].contains(where: { [.menace, .adaptive].contains($0) }) { files.flush() }
       files.newName()
       session.newGame(library.participants(of: setup), from: start, clockSeconds: setup.clockSeconds)
-    case .join(let sitting): join(sitting)
+    case .join(let joined): join(joined)
     case .follow(let moves, let times): session.follow(moves, times: times)
     case .away(let isAway): session.connection(lost: isAway)
-    case .connect(let wanted): connect(wanted)
+    case .connect(let address): openConnection(to: address)
     case .hangUp:
       connection?.disconnect()
       connection = nil
     case .host:
       if let address = machine.host() {
-        connect(to: address, wish: .open)
+        connect(to: address, destination: .open)
       } else {
         show(notice: screen.text(.hostFailed))
       }
@@ -225,23 +219,23 @@ package final class App: PlatformGame {
     }
   }
 
-  private func join(_ sitting: Sitting) {
+  private func join(_ joined: JoinedMatch) {
     music.stop()
     files.newName()
     func participant(_ side: Player) -> Participant {
-      sitting.you == side ? .human(name: sitting.names[side]) : .remote(name: sitting.names[side])
+      joined.you == side ? .human(name: joined.names[side]) : .remote(name: joined.names[side])
     }
     let (connection, milliseconds) = (connection, machine.milliseconds)
     let players = Participants(x: participant(.x), o: participant(.o))
-    session.join(players, seed: sitting.match.seed, moves: sitting.moves, times: sitting.times) { side in
-      connection?.match(sitting.match)?.remaining(side, at: milliseconds())
+    session.join(players, seed: joined.match.seed, moves: joined.moves, times: joined.times) { side in
+      connection?.match(joined.match)?.remaining(side, at: milliseconds())
     }
   }
 
-  private func connect(_ wanted: Connect) {
+  private func openConnection(to address: ServerAddress) {
     connection?.disconnect()
     let name = screen.settings.name
-    connection = machine.connect(wanted.address, name.isEmpty ? nil : name)
+    connection = machine.connect(address, name.isEmpty ? nil : name)
   }
 
   /// A hand that rests on a cell has heard its pitch; a tone that never ended would be in the way of the music.
@@ -256,7 +250,7 @@ package final class App: PlatformGame {
   private func showSession() {
     var model = screen.model
     model.game = session.game
-    model.setup = table.setup
+    model.setup = state.setup
     model.acceptsMove = session.acceptsMove
     model.isThinking = session.isThinking
     model.waitsForMusic = session.reply == .musical
@@ -270,22 +264,22 @@ package final class App: PlatformGame {
       isScreenKept = isTimed
       machine.services.inhibitScreenSaver(isTimed)
     }
-    model.score = table.score == .init() ? nil : table.score
+    model.score = state.score == .init() ? nil : state.score
     model.beads = session.beads
-    model.online = table.online(at: now, client: machine.milliseconds())
+    model.online = state.online(at: now, client: machine.milliseconds())
     model.canUndo = session.canUndo
     model.canRedo = !session.undone.isEmpty && !session.game.isOver
     let bars = session.bars
     if model.bars != bars { model.bars = bars }
     if let knobs { model.tonality = knobs.tonality }
-    model.soundNow = machine.sound.framesBegun()
+    model.soundNow = machine.sound.port.now()
     model.soundWaits = soundWaits
     model.isMuted = screen.settings.muted
     model.notice = notice?.text
     screen.model = model
-    var network = table.network
+    var network = state.network
     (network.hostAddress, network.nearby) = (near.own, near.rooms)
-    (screen.network, screen.talk) = (network, table.talk)
-    screen.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
+    (screen.pages.network, screen.pages.talk) = (network, state.talk)
+    screen.pages.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
   }
 }

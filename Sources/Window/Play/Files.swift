@@ -1,3 +1,4 @@
+import Interface
 import Base
 import Locks
 import Records
@@ -16,12 +17,11 @@ package final class Files {
   private let store: GameStore?
   /// The name of the running game's file, once it has one.
   private var name: String?
-  private var asked: Game?
+  private var asked: (game: Game, times: [Record.MoveTimes])?
   private var nextTry = 0.0
   private var toldFailure = false
   private let mailbox = Mailbox()
   private var pictureCount = 0
-  /// Shows a line for a while.
   var say: (String) -> Void = { _ in }
 
   /// Seconds between two tries to write what a disk has refused.
@@ -34,7 +34,7 @@ package final class Files {
     (self.machine, self.session, self.screen, self.library) = (machine, session, screen, library)
     (self.music, self.store, self.name) = (music, store, name)
     keeper = store.map { GameKeeper($0, inBackground: machine.services.inBackground) }
-    if name != nil { asked = session.game }
+    if name != nil { asked = (session.game, session.times) }
   }
 
   private var services: PlatformServices { machine.services }
@@ -42,17 +42,16 @@ package final class Files {
   /// The game under review, while its page is open.
   private var reviewed: Record? { screen.currentScene == .review ? music.reviewed?.record : nil }
 
-  /// Answers the intents about files.
   func answer(_ intent: Intent) {
     switch intent {
     case .saveGame: saveGame()
     case .listGames:
       flush()
-      screen.games = library.entries()
+      screen.pages.games = library.entries()
     case .openGame(let path): open(path: path)
     case .deleteGame(let path):
       say(services.deleteFile(path) ? screen.text(.deleted) : screen.text(.saveFailed))
-      screen.games = library.entries()
+      screen.pages.games = library.entries()
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
       services.setClipboard((reviewed ?? session.record).text)
@@ -69,7 +68,7 @@ package final class Files {
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
     case .statistics:
       flush()
-      screen.statistics = library.statistics()
+      screen.pages.statistics = library.statistics()
     case .keepPiece: keepPiece()
     default: break
     }
@@ -100,8 +99,10 @@ package final class Files {
     } else if keeper?.failures == 0 {
       toldFailure = false
     }
-    guard let keeper, isWanted, asked != game, !game.moves.isEmpty else { return }
-    asked = game
+    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.moves.isEmpty else {
+      return
+    }
+    asked = (game, session.times)
     let name = runningName
     self.name = name
     keeper.keep(.init(Library.dated(session.record, as: name), as: name, isResumable: isResumable))

@@ -1,4 +1,5 @@
 import ScoreModel
+import Session
 
 /// A piece that sounds in place of the running game's score: a replay, or one sign of the help page.
 ///
@@ -20,8 +21,8 @@ struct Interlude {
   private static let firstGeneration: UInt32 = 0x3000_0000
 
   /// Starts a piece at a moment of its own time; `number` counts the interludes of the session.
-  init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: Sound) {
-    let now = sound.framesBegun()
+  init(_ events: [ScoreEvent], from: Tick, to: Tick, number: UInt32, sound: SoundPort) {
+    let now = sound.now()
     generation = Interlude.firstGeneration + 2 * number + 1
     offset = (now + Interlude.pause - from).rawValue
     end = to + Tick(rawValue: offset)
@@ -33,11 +34,11 @@ struct Interlude {
   }
 
   /// Where the piece is now, in its own time.
-  func position(_ sound: Sound) -> Tick { Tick(rawValue: sound.framesBegun().rawValue - offset) }
+  func position(_ sound: SoundPort) -> Tick { Tick(rawValue: sound.now().rawValue - offset) }
 
   /// Posts what comes next; false once everything has sounded.
-  mutating func advance(_ sound: Sound) -> Bool {
-    let horizon = sound.framesBegun() + Interlude.ahead
+  mutating func advance(_ sound: SoundPort) -> Bool {
+    let horizon = sound.now() + Interlude.ahead
     var due: [ScoreEvent] = []
     while next < events.count, events[next].frame.rawValue + offset <= horizon.rawValue {
       var event = events[next]
@@ -47,15 +48,15 @@ struct Interlude {
       next += 1
     }
     if !due.isEmpty { sound.post(due) }
-    return sound.framesBegun() < end
+    return sound.now() < end
   }
 
   /// Lets go of what sounds and drops what was to come.
-  func stop(_ sound: Sound) { sound.post(Interlude.silence(at: sound.framesBegun(), generation: generation + 1)) }
+  func stop(_ sound: SoundPort) { sound.post(Interlude.silence(at: sound.now(), generation: generation + 1)) }
 
   /// Drops what the score has posted ahead and not played; what rings goes on.
-  static func cut(_ sound: Sound) {
-    sound.post([ScoreEvent(frame: sound.framesBegun(), generation: firstGeneration, kind: .cut)])
+  static func cut(_ sound: SoundPort) {
+    sound.post([ScoreEvent(frame: sound.now(), generation: firstGeneration, kind: .cut)])
   }
 
   private static func silence(at now: Tick, generation: UInt32) -> [ScoreEvent] {

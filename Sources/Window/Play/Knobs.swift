@@ -1,4 +1,5 @@
-import Desk
+import Interface
+import WindowLogic
 import Glibc
 import Opponents
 import ScoreModel
@@ -81,7 +82,7 @@ final class Knobs {
     machine.sound.setDroneLevel(isSilent ? nil : Knobs.decibels(settings.drone, reference: 0.7))
     let voices: GameSession.Voices = isSilent ? .none : hidden && settings.background == .drone ? .bass : .all
     // What the score had posted ahead is dropped as the voices go; its next bar brings them back.
-    if voices != .all, session.voices != voices { Interlude.cut(machine.sound) }
+    if voices != .all, session.voices != voices { Interlude.cut(machine.sound.port) }
     session.voices = voices
   }
 
@@ -126,9 +127,9 @@ package enum Pages {
 
   /// Fills the pages with what does not change.
   static func fill(_ screen: RootScreen, _ rules: RuleShelf) {
-    screen.scoreRules = rules.names
-    screen.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
-    screen.levels = Level.all.map {
+    screen.pages.scoreRules = rules.names
+    screen.pages.opponents = [.human] + Level.all.map { .level($0.number) } + [.random, .perfect, .adaptive, .menace]
+    screen.pages.levels = Level.all.map {
       LevelCard(
         number: $0.number, character: $0.character, manner: $0.manner,
         odds: $0.summary.split(separator: "\n").dropFirst().map(String.init))

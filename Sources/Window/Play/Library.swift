@@ -1,3 +1,4 @@
+import Interface
 import Base
 import Opponents
 import Records
@@ -114,7 +115,7 @@ package struct Library {
       }
       add(&opponents[record[player: side.opponent] ?? "?", default: Tally()])
       if side == .x { add(&model.asX) } else { add(&model.asO) }
-      if side == .x, let first = record.game.moves.first { add(&model.openings[first.square.index]) }
+      if side == .x, let first = record.game.moves.first { add(&model.openings[first.index]) }
       model.results.append(result)
     }
     // Weakest first: random, the levels by number, the perfect player last.
@@ -152,7 +153,7 @@ package struct Library {
       guard let outcome = record.game.end?.outcome else { continue }
       for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
         pupil.learn(
-          from: record.game.moves.map { $0.square }, start: record.game.start, as: side, outcome: outcome)
+          from: record.game.moves, start: record.game.start, as: side, outcome: outcome)
       }
     }
     return pupil

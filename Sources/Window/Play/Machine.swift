@@ -1,5 +1,6 @@
+import Interface
 import ClientModel
-import Desk
+import WindowLogic
 import MatchProtocol
 import ScoreModel
 import Records
@@ -9,12 +10,8 @@ import TicTacToe
 import Tintinnabuli
 
 /// The sound as functions: of an engine in this process, or of one that runs elsewhere.
-package struct Sound {
-  /// The first frame whose rendering has not begun.
-  package var framesBegun: () -> Tick = { .zero }
-  /// Hands events over.
-  package var post: ([ScoreEvent]) -> Void = { _ in }
-  /// Sets the loudness of everything.
+package struct SoundOutput {
+  package let port: SoundPort
   package var setVolume: (_ decibels: Double) -> Void = { _ in }
   /// Sets the level of previews; `nil` is silence.
   package var setPreviewLevel: (_ decibels: Double?) -> Void = { _ in }
@@ -24,28 +21,23 @@ package struct Sound {
   package var setMuted: (Bool) -> Void = { _ in }
   /// Says that nobody hears anything for now: it need not be computed.
   package var setUnheard: (Bool) -> Void = { _ in }
-  /// Tunes the instrument.
   package var setTuning: (_ a4: Double) -> Void = { _ in }
-  /// Takes the instrument of score rules.
   package var load: (ScoreRules) -> Void = { _ in }
   /// Plays on the sampled grand, or on the modal piano; `nil` where there is no grand.
   package var setGrand: ((Bool) -> Void)?
   /// Changes the device; an empty name is the system's own.
   package var setDevice: (String) -> Void = { _ in }
 
-  /// A sound that nobody hears, at the beginning of time.
-  package init() {}
+  /// Events go through a port; nothing else is set.
+  package init(_ port: SoundPort) { self.port = port }
 }
 
 /// What has become of the sound.
 package enum SoundState: Sendable, Hashable {
-  /// It plays.
   case playing
-  /// There is no device.
   case none
   /// What plays it is not there, as in an old browser.
   case impossible
-  /// The device has gone.
   case lost
 }
 
@@ -53,21 +45,17 @@ package enum SoundState: Sendable, Hashable {
 package struct RuleShelf {
   /// Rules that were read and found good.
   package struct Loaded: Sendable {
-    /// What they say.
     package var rules: ScoreRules
     /// What records name them by.
     package var reference: Record.ScoreRules
 
-    /// Describes rules.
     package init(rules: ScoreRules, reference: Record.ScoreRules) { (self.rules, self.reference) = (rules, reference) }
   }
 
   /// Why rules cannot be had, a line for each thing wrong.
   package struct Refusal: Error, Sendable {
-    /// What is wrong.
     package let description: String
 
-    /// Makes a refusal.
     package init(_ description: String) { self.description = description }
   }
 
@@ -75,25 +63,18 @@ package struct RuleShelf {
   package var names: [String] = []
   /// The file of a name, where it is one that may change.
   package var path: (_ name: String) -> String? = { _ in nil }
-  /// Reads rules by their name.
   package var load: (_ name: String) throws(Refusal) -> Loaded
 
-  /// Makes a shelf.
   package init(load: @escaping (_ name: String) throws(Refusal) -> Loaded) { self.load = load }
 }
 
 /// A connection to a match server, as functions.
 package struct Connection {
-  /// What happened since the last call.
   package var poll: () -> [ClientEvent]
-  /// A match as it is known now.
   package var match: (MatchID) -> MatchView?
-  /// Asks something of the server.
   package var perform: (ClientModel.Command) -> Void
-  /// Says good bye and closes.
   package var disconnect: () -> Void
 
-  /// Makes a connection of functions.
   package init(
     poll: @escaping () -> [ClientEvent], match: @escaping (MatchID) -> MatchView?,
     perform: @escaping (ClientModel.Command) -> Void, disconnect: @escaping () -> Void
@@ -104,9 +85,7 @@ package struct Connection {
 
 /// A game's piece, to be kept in every form there is.
 package struct Piece: Sendable {
-  /// The game.
   package var record: Record
-  /// The rules of its music.
   package var rules: ScoreRules
   /// The side of the one local person.
   package var human: Player?
@@ -122,13 +101,9 @@ package struct Piece: Sendable {
 
 /// What differs between the machines the game is played on, beside the services of the window.
 package struct Machine {
-  /// The services of the window.
   package var services: PlatformServices
-  /// The sound.
-  package var sound: Sound
-  /// The score rules.
+  package var sound: SoundOutput
   package var rules: RuleShelf
-  /// The folder of themes, if there is one.
   package var themesFolder: String?
   /// Goes to a match server as a guest of that name, if any.
   package var connect: (ServerAddress, _ guest: String?) -> Connection
@@ -142,12 +117,10 @@ package struct Machine {
       { _, _, _ in (nil, []) }
   /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
   package var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
-  /// Writes a picture of the window.
   package var takePicture: (_ path: String) -> Void = { _ in }
 
-  /// Makes a machine.
   package init(
-    services: PlatformServices, sound: Sound, rules: RuleShelf,
+    services: PlatformServices, sound: SoundOutput, rules: RuleShelf,
     connect: @escaping (ServerAddress, _ guest: String?) -> Connection, milliseconds: @escaping () -> Int64,
     keep: @escaping (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
   ) {

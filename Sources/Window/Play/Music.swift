@@ -1,4 +1,5 @@
 import GameScore
+import Interface
 import Records
 import ScoreModel
 import Screen
@@ -8,7 +9,7 @@ import Tintinnabuli
 
 /// Music in place of the running game's: replays and the signs of the help page.
 final class Music {
-  private let sound: Sound
+  private let sound: SoundOutput
   private let session: GameSession
   private let screen: RootScreen
   private var interlude: Interlude?
@@ -21,11 +22,10 @@ final class Music {
   /// Whether something sounds in place of the score.
   var isPlaying: Bool { interlude != nil }
 
-  init(_ sound: Sound, _ session: GameSession, _ screen: RootScreen) {
+  init(_ sound: SoundOutput, _ session: GameSession, _ screen: RootScreen) {
     (self.sound, self.session, self.screen) = (sound, session, screen)
   }
 
-  /// Answers the intents about music.
   func answer(_ intent: Intent) {
     switch intent {
     case .replay(let ply?): playReplay(from: ply)
@@ -40,21 +40,21 @@ final class Music {
     session.isResting = true
     isAway = rules.scale != session.rulesInForce.scale
     if isAway { tune(rules) }
-    interlude = Interlude(events, from: from, to: to, number: count, sound: sound)
+    interlude = Interlude(events, from: from, to: to, number: count, sound: sound.port)
     carryOn()
   }
 
   /// Ends what sounds in place of the score, which then goes on.
   func stop() {
     guard let interlude else { return }
-    interlude.stop(sound)
+    interlude.stop(sound.port)
     end()
   }
 
   private func end() {
     interlude = nil
     session.isResting = false
-    screen.replay?.soundNow = nil
+    screen.pages.replay?.soundNow = nil
     if isAway { tune(session.rulesInForce) }
     isAway = false
   }
@@ -62,14 +62,14 @@ final class Music {
   /// Takes the strings and the low tone under everything to the tonic of rules.
   private func tune(_ rules: ScoreRules) {
     sound.load(rules)
-    sound.post([rules.drone.bed(at: sound.framesBegun(), seconds: 0.3, generation: 0)])
+    sound.port.post([rules.drone.bed(at: sound.port.now(), seconds: 0.3, generation: 0)])
   }
 
   /// Posts what the interlude plays next.
   func carryOn() {
     guard interlude != nil else { return }
-    if interlude?.advance(sound) == false { return end() }
-    screen.replay?.soundNow = interlude?.position(sound)
+    if interlude?.advance(sound.port) == false { return end() }
+    screen.pages.replay?.soundNow = interlude?.position(sound.port)
   }
 
   /// Takes a game to the review page, with the music it had for the one local human.
@@ -77,7 +77,7 @@ final class Music {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
     reviewed = (record, music)
-    screen.replay = ReplayModel(game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
+    screen.pages.replay = ReplayModel(game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
   /// Plays the music of the game under review from the bar of a ply.

@@ -1,5 +1,5 @@
+import Interface
 import Opponents
-import Screen
 import Session
 
 extension Seat {

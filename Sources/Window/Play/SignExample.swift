@@ -1,7 +1,8 @@
 import GameScore
+import Interface
+import Oracle
 import Records
 import ScoreModel
-import Screen
 import TicTacToe
 import Tintinnabuli
 
@@ -89,7 +90,7 @@ struct SignExample {
     case .block: return isQuiet && facts.isBlock && facts.threats.isEmpty
     case .mistake: return facts.outcome == nil && facts.isMistake
     case .onlyMove: return isQuiet && facts.isOnlyMove && !facts.isBlock
-    case .awakening: return facts.isAwakening && facts.outcome == nil
+    case .awakening: return facts.isDecisive
     case .win, .loss: return facts.outcome == .win(facts.mover)
     case .draw: return facts.outcome == .draw
     default: return false
@@ -104,7 +105,7 @@ struct SignExample {
       for game in games {
         for square in game.position.legalMoves {
           var longer = game
-          guard let facts = try? longer.play(square) else { continue }
+          guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
           if isFound(facts) { return Record(game: longer) }
           if !longer.isOver { next.append(longer) }
         }

@@ -22,13 +22,11 @@ package final class AudioDevice {
     /// Renders only as far as `allow` says; for scripts, on the disk driver, which has no clock.
     package var isGated = false
 
-    /// Makes the default options.
     package init() {}
   }
 
   /// What became of the device.
   package enum State: Sendable, Hashable {
-    /// A device plays.
     case playing(driver: String)
     /// Nothing is heard, on purpose.
     case off
@@ -165,7 +163,6 @@ package final class AudioDevice {
   /// Whether nobody hears what is played for now: once it has died away it costs nothing, and time goes on.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
-  /// Frames of one block.
   package var bufferFrames: Int { options.bufferFrames }
 
   /// What the callback has cost so far.
@@ -177,7 +174,6 @@ package final class AudioDevice {
 
   /// Time spent in the audio callback.
   package struct Cost: Sendable, Hashable {
-    /// Blocks rendered.
     package let calls: UInt64
     /// Nanoseconds in all of them.
     package let nanoseconds: UInt64

@@ -2,9 +2,7 @@ import Screen
 
 /// The memory of one window's picture: XRGB rows inside an apron, aligned for SIMD.
 final class FrameMemory {
-  /// The visible width in pixels.
   let width: Int
-  /// The visible height in pixels.
   let height: Int
   private let memory: UnsafeMutablePointer<UInt32>
   private let stride: Int

@@ -9,13 +9,10 @@ package final class VirtualClock: Sendable {
   /// A clock that stands at the first frame.
   package init() {}
 
-  /// The frame it stands at.
   package var tick: Tick { Tick(rawValue: frames.load(ordering: .acquiring)) }
 
-  /// The same in seconds.
   package var seconds: Double { tick.seconds }
 
-  /// Moves it on.
   package func advance(frames count: Int) { frames.wrappingAdd(Int64(count), ordering: .acquiringAndReleasing) }
 }
 

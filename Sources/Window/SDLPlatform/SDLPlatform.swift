@@ -7,7 +7,6 @@ import Screen
 package final class SDLPlatform {
   /// Why no window could be opened.
   package struct Failure: Error, CustomStringConvertible {
-    /// One line for the user.
     package let description: String
   }
 
@@ -19,12 +18,10 @@ package final class SDLPlatform {
     package var height = 720
     /// Where the window was, `WIDTHxHEIGHT+X+Y`; used where a display is there.
     package var place = ""
-    /// Opens in full screen.
     package var isFullScreen = false
     /// A clock that a script moves; with one the loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
 
-    /// Makes the default options.
     package init() {}
   }
 
@@ -53,7 +50,6 @@ package final class SDLPlatform {
   /// Pictures a second at most.
   private static let frameInterval = 1.0 / 60
 
-  /// Opens the window.
   package init(title: String, options: Options = Options()) throws(Failure) {
     SDL_SetHint(SDL_HINT_APP_NAME, "Alina")
     // Touch comes as touch, not as a mouse as well; the compositor stays on behind our window.
@@ -124,8 +120,8 @@ package final class SDLPlatform {
 
   /// Where the window is, `WIDTHxHEIGHT+X+Y`; nil in full screen, where it is nowhere of its own.
   package var place: String? {
-    let spread = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
-    guard SDL_GetWindowFlags(window) & spread == 0 else { return nil }
+    let filled = SDL_WINDOW_FULLSCREEN.rawValue | SDL_WINDOW_MAXIMIZED.rawValue | SDL_WINDOW_MINIMIZED.rawValue
+    guard SDL_GetWindowFlags(window) & filled == 0 else { return nil }
     var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     SDL_GetWindowSize(window, &width, &height)
     SDL_GetWindowPosition(window, &x, &y)

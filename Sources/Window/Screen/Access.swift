@@ -15,13 +15,11 @@ extension RootScreen {
     package var id: Int
     /// What it is, as ARIA calls it: `button`, `gridcell`, `radio`, `slider`, `textbox`.
     package var role: String
-    /// Its name.
     package var name: String
     /// `on` or `off` of an answer, the value of a slider, the text of a field.
     package var state: String
     /// Where it is, in device pixels.
     package var place: PixelRect
-    /// The row of a cell, from 0.
     package var row: Int
     /// All of it in words, as it is said when the focus comes.
     package var words: String
@@ -51,8 +49,7 @@ extension RootScreen {
     return result
   }
 
-  /// The number of the control that has the focus, if one has.
-  package var accessibleFocus: Int? { stage.focus.map { $0.number * RootScreen.placesOfView } }
+  package var accessibleFocus: Int? { context.focus.map { $0.number * RootScreen.placesOfView } }
 
   /// Presses a control, or brings the focus to it; what is no longer there is left alone.
   package func activate(_ id: Int, onlyFocus: Bool = false, at now: Double) {
@@ -61,7 +58,7 @@ extension RootScreen {
       if view.number * RootScreen.placesOfView + index == id { target = (view, place) }
     }
     guard let (view, place) = target else { return }
-    if view.isFocusable { stage.moveFocus(to: view) }
+    if view.isFocusable { context.moveFocus(to: view) }
     switch view.role {
     case .slider, .field: break
     case .button, .cell, .choice:

@@ -1,15 +1,10 @@
 /// A rectangle of device pixels, origin top left.
 package struct PixelRect: Sendable, Hashable {
-  /// The left edge.
   package var x: Int
-  /// The top edge.
   package var y: Int
-  /// The width in pixels.
   package var width: Int
-  /// The height in pixels.
   package var height: Int
 
-  /// Makes a rectangle in device pixels.
   package init(x: Int, y: Int, width: Int, height: Int) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
@@ -22,9 +17,7 @@ package struct PixelRect: Sendable, Hashable {
 package struct Bitmap {
   /// The first visible pixel, `0x00RRGGBB`.
   package let pixels: UnsafeMutablePointer<UInt32>
-  /// The visible width in pixels.
   package let width: Int
-  /// The visible height in pixels.
   package let height: Int
   /// Pixels from one row to the next, the apron included.
   package let stride: Int

@@ -1,9 +1,4 @@
-/// The pages of the window, by name.
-package enum SceneName: String, Sendable, Hashable, CaseIterable {
-  case board
-  case newGame = "new-game"
-  case contents, settings, help, review, games, statistics, network, talk, easings
-}
+import Interface
 
 /// The open pages, the board beneath and the newest on top; a page is in the book once.
 final class Book {
@@ -14,22 +9,18 @@ final class Book {
   /// Told that another page is on top.
   var didTurn: () -> Void = {}
   private var pages: [(name: SceneName, scene: Scene)] = []
-  private let stage: Stage
+  private let context: ViewContext
   private let chain: View
 
   /// An empty book, whose pages answer to `chain`.
-  init(_ stage: Stage, _ chain: View) {
-    (self.stage, self.chain) = (stage, chain)
-    notice = NoticeView(stage: stage)
+  init(_ context: ViewContext, _ chain: View) {
+    (self.context, self.chain) = (context, chain)
+    notice = NoticeView(context: context)
   }
 
-  /// The name of the page on top.
   var name: SceneName { pages.last?.name ?? .board }
-  /// The page on top.
   var scene: Scene { pages[pages.count - 1].scene }
-  /// The first page.
   var board: Scene { pages[0].scene }
-  /// All pages.
   var scenes: [Scene] { pages.map { $0.scene } }
 
   /// Turns to a page; the board is always the first one.
@@ -60,22 +51,22 @@ final class Book {
     pages.append((name, scene))
     chain.add(scene)
     turned(focus: scene.initialFocus)
-    if pages.count > 1 { stage.say(scene.title) }
+    if pages.count > 1 { context.say(scene.title) }
   }
 
   /// Closes the page on top, unless it is the board.
   func close() {
     guard pages.count > 1 else { return }
     scene.willClose()
-    if pages.removeLast().name == .review { stage.replay = nil }
+    if pages.removeLast().name == .review { context.pages.replay = nil }
     relink()
     turned(focus: scene.initialFocus)
-    stage.say(scene.title)
+    context.say(scene.title)
   }
 
   /// Makes every page again, in another language, with the focus where it was.
   func rebuild() {
-    let at = scene.focusOrder.firstIndex { $0 === stage.focus }
+    let at = scene.focusOrder.firstIndex { $0 === context.focus }
     pages = pages.map { ($0.name, make($0.name)) }
     relink()
     let order = scene.focusOrder
@@ -92,25 +83,25 @@ final class Book {
     notice.parent?.remove(notice)
     scene.add(notice)
     for page in pages { page.scene.layout() }
-    stage.isTurning = true
-    stage.moveFocus(to: focus)
-    stage.isTurning = false
-    stage.staticIsStale = true
+    context.isTurning = true
+    context.moveFocus(to: focus)
+    context.isTurning = false
+    context.staticIsStale = true
   }
 
   private func make(_ name: SceneName) -> Scene {
     switch name {
-    case .board: BoardScene(stage: stage)
-    case .newGame: NewGameScene(stage: stage)
-    case .contents: ContentsScene(stage: stage)
-    case .settings: SettingsScene(stage: stage)
-    case .help: HelpScene(stage: stage)
-    case .review: ReviewScene(stage: stage)
-    case .games: GamesScene(stage: stage)
-    case .statistics: StatisticsScene(stage: stage)
-    case .network: NetworkScene(stage: stage)
-    case .talk: TalkScene(stage: stage)
-    case .easings: EasingsScene(stage: stage)
+    case .board: BoardScene(context: context)
+    case .newGame: NewGameScene(context: context)
+    case .contents: ContentsScene(context: context)
+    case .settings: SettingsScene(context: context)
+    case .help: HelpScene(context: context)
+    case .review: ReviewScene(context: context)
+    case .games: GamesScene(context: context)
+    case .statistics: StatisticsScene(context: context)
+    case .network: NetworkScene(context: context)
+    case .talk: TalkScene(context: context)
+    case .easings: EasingsScene(context: context)
     }
   }
 }

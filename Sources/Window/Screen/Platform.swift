@@ -9,27 +9,20 @@ package enum Key: Sendable, Hashable {
 
 /// The modifier keys held with a key.
 package struct KeyModifiers: OptionSet, Sendable, Hashable {
-  /// The mask.
   package let rawValue: UInt8
-  /// Makes the set with the given mask.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Either shift key.
   package static let shift = KeyModifiers(rawValue: 1)
-  /// Either control key.
   package static let control = KeyModifiers(rawValue: 2)
-  /// Either alt key.
   package static let alt = KeyModifiers(rawValue: 4)
 }
 
 /// One input of the platform, in device pixels of the bitmap.
 package enum InputEvent: Sendable, Hashable {
-  /// The pointer moved (mouse or finger).
   case pointerMoved(x: Double, y: Double)
   /// The primary button or a finger went down.
   case pointerDown(x: Double, y: Double, isTouch: Bool)
   /// The primary button or a finger went up.
   case pointerUp(x: Double, y: Double, isTouch: Bool)
-  /// The pointer left the window.
   case pointerLeft
   /// The wheel turned, in lines, up positive.
   case scrolled(lines: Double)
@@ -39,13 +32,11 @@ package enum InputEvent: Sendable, Hashable {
   case text(String)
   /// An input method composes this at the caret; empty when it is done or has given up.
   case composing(String)
-  /// A file was dropped on the window.
   case dropped(path: String)
   /// The window gained or lost the focus.
   case focus(Bool)
   /// The window was hidden (minimised) or shown again.
   case visible(Bool)
-  /// The window asks to close.
   case closeRequested
 }
 
@@ -53,11 +44,8 @@ package enum InputEvent: Sendable, Hashable {
 package struct PlatformServices: Sendable {
   /// Monotonic seconds.
   package var now: @Sendable () -> Double = { 0 }
-  /// The text of the clipboard, if any.
   package var clipboard: @Sendable () -> String? = { nil }
-  /// Puts text on the clipboard.
   package var setClipboard: @Sendable (String) -> Void = { _ in }
-  /// Enters or leaves full screen.
   package var setFullScreen: @Sendable (Bool) -> Void = { _ in }
   /// Keeps the screen saver away while true.
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
@@ -94,7 +82,6 @@ package struct PlatformServices: Sendable {
   package var openFolder: @Sendable (_ path: String) -> Void = { _ in }
   /// Takes a file for this process until it ends; false where another process has it.
   package var lockFile: @Sendable (_ path: String) -> Bool = { _ in true }
-  /// Deletes a file; false where that failed.
   package var deleteFile: @Sendable (_ path: String) -> Bool = { _ in false }
   /// The language of the system as its locale spells it.
   package var systemLanguage: @Sendable () -> String = { "" }
@@ -132,6 +119,5 @@ package protocol PlatformGame: AnyObject {
   /// Whether the game wants to end.
   var wantsToQuit: Bool { get }
 
-  /// The title of the window.
   var windowTitle: String { get }
 }

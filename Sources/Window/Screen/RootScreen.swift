@@ -1,3 +1,5 @@
+import Interface
+import Oracle
 import TicTacToe
 
 /// The last responder: owns the pages, takes input, draws pictures, tells the executable what the player wants.
@@ -9,101 +11,48 @@ package final class RootScreen {
 
   /// Called with a line for a screen reader whenever something changes that can be told (`--speak-lines`).
   package var onSpeak: ((String) -> Void)? {
-    get { stage.onSpeak }
-    set { stage.onSpeak = newValue }
+    get { context.onSpeak }
+    set { context.onSpeak = newValue }
   }
 
   /// What the board shows; setting it is cheap, the page follows at the next `handle`, `nextFrame` or `draw`.
-  package var model: BoardModel {
-    get { pendingModel }
-    set { pendingModel = newValue }
-  }
+  package var model = BoardModel()
 
-  /// The levels as the new-game page introduces them.
-  package var levels: [LevelCard] {
-    get { stage.levels }
-    set { stage.levels = newValue }
-  }
-
-  /// Who can be played against, in the order of the new-game page; two people and the six levels unless told otherwise.
-  package var opponents: [Seat] {
-    get { stage.opponents }
-    set { stage.opponents = newValue }
-  }
-
-  /// Who was last chosen to play against, for a new game after one without the player.
-  package var chosenOpponent: Seat {
-    get { stage.chosenOpponent }
-    set { stage.chosenOpponent = newValue }
-  }
-
-  /// The score rules that can be chosen, by name.
-  package var scoreRules: [String] {
-    get { stage.scoreRules }
-    set { stage.scoreRules = newValue }
-  }
-
-  /// The pianos that can be chosen, and the one that plays.
-  package var pianos: (all: [PianoKind], playing: PianoKind) {
-    get { (stage.pianos, stage.piano) }
-    set { (stage.pianos, stage.piano) = newValue }
-  }
-
-  /// What an opponent or person in a seat is called, in the player's language.
-  package func name(of seat: Seat) -> String { stage.name(of: seat) }
-
-  /// A line of the string table in the player's language.
-  package func text(_ phrase: Phrase) -> String { stage.text(phrase) }
-
-  /// A line of the string table in the player's language, with values in the places of its `%`.
-  package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: stage.language, values) }
-
-  /// The saved games of the list, newest first.
-  package var games: [GameEntry] {
-    get { stage.games }
-    set { change(stage.games, newValue) { stage.games = $0 } }
-  }
-
-  /// The results of the statistics page.
-  package var statistics: StatisticsModel {
-    get { stage.statistics }
-    set { change(stage.statistics, newValue) { stage.statistics = $0 } }
-  }
-
-  /// Where the connection stands.
-  package var network: NetworkModel {
-    get { stage.network }
-    set { change(stage.network, newValue) { stage.network = $0 } }
-  }
-
-  /// What is said beside the match over the network.
-  package var talk: TalkModel {
-    get { stage.talk }
-    set { change(stage.talk, newValue) { stage.talk = $0 } }
-  }
-
-  /// The game of the review page; `nil` reviews the game on the board.
-  package var replay: ReplayModel? {
-    get { stage.replay }
+  package var pages: PagesModel {
+    get { context.pages }
     set {
-      let old = stage.replay
-      change(stage.replay, newValue) { stage.replay = $0 }
-      guard currentScene == .review, let newValue, newValue.game != old?.game else { return }
+      let old = context.pages
+      guard newValue != old else { return }
+      context.pages = newValue
+      scene.contentChanged()
       // Another game was opened over the one on the page.
-      book.open(.review)
+      if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { book.open(.review) }
     }
   }
 
+  package var pianos: (all: [PianoKind], playing: PianoKind) {
+    get { (context.pianos, context.piano) }
+    set { (context.pianos, context.piano) = newValue }
+  }
+
+  /// What an opponent or person in a seat is called, in the player's language.
+  package func name(of seat: Seat) -> String { context.name(of: seat) }
+
+  /// A line of the string table in the player's language.
+  package func text(_ phrase: Phrase) -> String { context.text(phrase) }
+
+  /// A line of the string table in the player's language, with values in the places of its `%`.
+  package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: context.language, values) }
+
   /// What the player has set; each property keeps itself.
-  package var settings: Settings { stage.settings }
+  package var settings: Settings { context.settings }
 
   /// Device pixels per point of the window (2 on a HiDPI screen).
   package var scale = 1.0 {
     didSet { if scale != oldValue { measuredFor = nil } }
   }
 
-  let stage: Stage
-  private var pendingModel = BoardModel()
+  let context: ViewContext
   private var saidStatus = ""
   private let book: Book
   private var captured: View?
@@ -122,18 +71,18 @@ package final class RootScreen {
   /// in for an unknown name.
   package init(services: PlatformServices, themes: [Theme] = [.light]) {
     precondition(!themes.isEmpty, "no theme at all")
-    stage = Stage(services: services)
-    stage.themes = themes
-    chain = Root(stage: stage)
-    book = Book(stage, chain)
+    context = ViewContext(services: services)
+    context.themes = themes
+    chain = Root(context: context)
+    book = Book(context, chain)
     chain.owner = self
     book.willOpen = { [unowned(unsafe) self] in ask(for: $0) }
     book.didTurn = { [unowned(unsafe) self] in
       setHovered(nil)
       captured = nil
-      picture.turn(stage.animator)
+      picture.turn(context.animator)
     }
-    let settings = stage.settings
+    let settings = context.settings
     settings.$theme.observe { [unowned(unsafe) self] _ in applySettings() }
     settings.$textScale.observe { [unowned(unsafe) self] _ in applySettings() }
     settings.$reducedMotion.observe { [unowned(unsafe) self] _ in applySettings() }
@@ -142,37 +91,30 @@ package final class RootScreen {
       applySettings()
       book.rebuild()
     }
-    settings.$fullScreen.observe { [stage] isFull in if isFull || stage.now > 0 { services.setFullScreen(isFull) } }
-  }
-
-  private func change<Value: Equatable>(_ old: Value, _ value: Value, _ set: (Value) -> Void) {
-    guard old != value else { return }
-    set(value)
-    scene.contentChanged()
+    settings.$fullScreen.observe { [context] isFull in if isFull || context.now > 0 { services.setFullScreen(isFull) } }
   }
 
   // MARK: Settings
 
   private func applySettings() {
-    let settings = stage.settings
-    stage.theme = stage.themes.first { $0.name == settings.theme } ?? stage.themes[0]
-    stage.language = settings.language
-    stage.animator.isReduced = settings.reducedMotion
+    let settings = context.settings
+    context.theme = context.themes.first { $0.name == settings.theme } ?? context.themes[0]
+    context.language = settings.language
+    context.animator.isReduced = settings.reducedMotion
     measuredFor = nil
-    stage.staticIsStale = true
+    context.staticIsStale = true
   }
 
   /// Writes changed settings at once, but not more often than a hand can drag, and not again and again to a disk that
   /// refuses.
   private func saveSettings() {
-    guard stage.settings.store.needsSaving, stage.now >= nextSave else { return }
-    let isSaved = stage.settings.store.save()
-    nextSave = stage.now + (!isSaved ? 10 : captured == nil ? 0 : 0.3)
+    guard context.settings.store.needsSaving, context.now >= nextSave else { return }
+    let isSaved = context.settings.store.save()
+    nextSave = context.now + (!isSaved ? 10 : captured == nil ? 0 : 0.3)
   }
 
   // MARK: Pages
 
-  /// The page on top.
   package var currentScene: SceneName { book.name }
 
   /// Turns to a page; the board is always the first one.
@@ -183,10 +125,8 @@ package final class RootScreen {
   /// Before the first picture nobody knows how large the page is.
   var isMeasured: Bool { measuredFor != nil }
 
-  /// The first page.
   var boardScene: Scene { book.board }
 
-  /// The page on top, for tests.
   var topScene: Scene { scene }
 
   /// What a page shows is asked for as it opens, however it is opened.
@@ -194,20 +134,20 @@ package final class RootScreen {
     switch name {
     case .games: onIntent(.listGames)
     case .statistics: onIntent(.statistics)
-    case .review where stage.replay == nil: onIntent(.review)
+    case .review where context.pages.replay == nil: onIntent(.review)
     default: break
     }
   }
 
   /// Moves the focus away from what is no longer there to press, and tells the platform whether text is wanted.
   private func settleFocus() {
-    if !scene.focusOrder.contains(where: { $0 === stage.focus }) {
-      stage.moveFocus(to: scene.initialFocus)
+    if !scene.focusOrder.contains(where: { $0 === context.focus }) {
+      context.moveFocus(to: scene.initialFocus)
     }
-    let place = stage.focus?.textPlace
+    let place = context.focus?.textPlace
     guard place != textPlace else { return }
     textPlace = place
-    stage.services.takeText(place.map { $0.pixels(width: .max, height: .max) })
+    context.services.takeText(place.map { $0.pixels(width: .max, height: .max) })
   }
 
   // MARK: Input
@@ -222,45 +162,45 @@ package final class RootScreen {
   }
 
   private func advance(to now: Double) {
-    stage.now = max(stage.now, now)
-    stage.animator.advance(to: stage.now)
+    context.now = max(context.now, now)
+    context.animator.advance(to: context.now)
     applyModel()
   }
 
   private func applyModel() {
-    guard pendingModel != stage.model else { return }
-    let old = stage.model
-    stage.model = pendingModel
+    guard model != context.model else { return }
+    let old = context.model
+    context.model = model
     // The key signature is drawn with the staff.
-    if pendingModel.tonality.scale != old.tonality.scale { stage.staticIsStale = true }
+    if model.tonality.scale != old.tonality.scale { context.staticIsStale = true }
     var still = old
-    still.soundNow = pendingModel.soundNow
-    if still == pendingModel {
+    still.soundNow = model.soundNow
+    if still == model {
       for page in book.scenes { page.soundMoved() }
     } else {
       for page in book.scenes { page.modelChanged(from: old) }
-      if let text = stage.model.notice, text != old.notice { book.notice.show(text) }
+      if let text = context.model.notice, text != old.notice { book.notice.show(text) }
       speakChange(from: old)
     }
   }
 
   /// Tells a move, and how the game stands after it.
   private func speakChange(from old: BoardModel) {
-    guard stage.onSpeak != nil else { return }
-    let game = stage.model.game
+    guard context.onSpeak != nil else { return }
+    let game = context.model.game
     for facts in game.facts.dropFirst(old.game.moves.count) {
-      stage.say("\(facts.mover.letter) \(stage.text(.speakPlays)) \(facts.square.name)")
+      context.say("\(facts.mover.letter) \(context.text(.speakPlays)) \(facts.square.name)")
     }
     let isNews =
-      game != old.game || stage.model.isThinking != old.isThinking
-      || stage.model.online?.withoutCountdown != old.online?.withoutCountdown
+      game != old.game || context.model.isThinking != old.isThinking
+      || context.model.online?.withoutCountdown != old.online?.withoutCountdown
     if isNews {
-      let status = stage.statusText()
+      let status = context.statusText()
       let words = status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)"
-      if game.facts.count != old.game.facts.count || words != saidStatus { stage.say(words) }
+      if game.facts.count != old.game.facts.count || words != saidStatus { context.say(words) }
       saidStatus = words
     }
-    if let notice = stage.model.notice, notice != old.notice { stage.say(notice) }
+    if let notice = context.model.notice, notice != old.notice { context.say(notice) }
   }
 
   private func take(_ event: InputEvent) {
@@ -280,7 +220,7 @@ package final class RootScreen {
       captured = view
       if isTouch { finger = (point, point, list(around: view), false) }
       guard let view else { return }
-      if view.isFocusable { stage.moveFocus(to: view) }
+      if view.isFocusable { context.moveFocus(to: view) }
       _ = view.pointer(.down(isTouch: isTouch), at: point)
     case .pointerUp(let x, let y, let isTouch):
       let view = captured
@@ -288,20 +228,20 @@ package final class RootScreen {
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
     case .scrolled(let lines):
-      _ = route(from: stage.hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
+      _ = route(from: context.hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
     case .key(let key, let modifiers, let isRepeat):
-      let focus = stage.focus
+      let focus = context.focus
       setHovered(nil)
       press(key, modifiers, isRepeat: isRepeat)
       // The space that opens a page must not be written into its first field.
-      if case .character = key { dropsText = stage.focus !== focus } else { dropsText = false }
+      if case .character = key { dropsText = context.focus !== focus } else { dropsText = false }
     case .text(let text):
-      if !dropsText { _ = stage.focus?.typed(text) }
+      if !dropsText { _ = context.focus?.typed(text) }
       dropsText = false
-    case .composing(let text): stage.focus?.composed(text)
+    case .composing(let text): context.focus?.composed(text)
     case .dropped(let path): _ = answer(.openGame(path: path))
     case .focus(let gained): if !gained { setHovered(nil) }
-    case .visible: stage.staticIsStale = true
+    case .visible: context.staticIsStale = true
     case .closeRequested: onIntent(.quit)
     }
   }
@@ -320,7 +260,7 @@ package final class RootScreen {
     guard let held = finger, let list = held.list else { return false }
     let way = point - held.start
     if !held.isDragging {
-      guard max(abs(way.x), abs(way.y)) > stage.metrics.em * 0.7 else { return true }
+      guard max(abs(way.x), abs(way.y)) > context.metrics.em * 0.7 else { return true }
       guard abs(way.y) > abs(way.x) * 1.5 else {
         finger = nil
         return false
@@ -334,24 +274,24 @@ package final class RootScreen {
   }
 
   private func hideFocus() {
-    guard stage.showsFocus else { return }
-    stage.showsFocus = false
-    stage.focus?.focusChanged(true)
+    guard context.showsFocus else { return }
+    context.showsFocus = false
+    context.focus?.focusChanged(true)
   }
 
   private func setHovered(_ view: View?) {
-    guard stage.hovered !== view else { return }
-    let old = stage.hovered
-    stage.hovered = view
+    guard context.hovered !== view else { return }
+    let old = context.hovered
+    context.hovered = view
     old?.hover(false)
     view?.hover(true)
     scene.hoverMoved()
-    stage.services.setPointingHand(view?.showsHand ?? false)
+    context.services.setPointingHand(view?.showsHand ?? false)
   }
 
   private func press(_ key: Key, _ modifiers: KeyModifiers, isRepeat: Bool) {
     // A key held down must not play a second move or press a word twice; in a text field it may repeat.
-    if isRepeat, !(stage.focus is FieldRow) {
+    if isRepeat, !(context.focus is FieldRow) {
       switch key {
       case .enter, .character(" "), .function: return
       case .character(let c) where c.isNumber: return
@@ -359,12 +299,12 @@ package final class RootScreen {
       }
     }
     // Once keys are used the focus is seen; the first Tab only shows where it is.
-    if !stage.showsFocus {
-      stage.showsFocus = true
-      stage.focus?.focusChanged(true)
-      if key == .tab, stage.focus != nil { return }
+    if !context.showsFocus {
+      context.showsFocus = true
+      context.focus?.focusChanged(true)
+      if key == .tab, context.focus != nil { return }
     }
-    if route(from: stage.focus ?? scene, { $0.key(key, modifiers) }) { return }
+    if route(from: context.focus ?? scene, { $0.key(key, modifiers) }) { return }
     if modifiers.contains(.control) {
       switch key {
       case .character("q"): onIntent(.quit)
@@ -379,9 +319,9 @@ package final class RootScreen {
     case .escape where !isRepeat: if currentScene == .board { show(.contents) } else { book.close() }
     case .function(1): show(.help)
     case .function(5): onIntent(.reloadRules)
-    case .function(11) where !isRepeat: stage.settings.fullScreen.toggle()
+    case .function(11) where !isRepeat: context.settings.fullScreen.toggle()
     case .function(12) where !isRepeat: onIntent(.screenshot)
-    case .character("m") where !isRepeat: onIntent(.setMuted(!stage.model.isMuted))
+    case .character("m") where !isRepeat: onIntent(.setMuted(!context.model.isMuted))
     case .character("+"), .character("="): changeVolume(by: 0.05)
     case .character("-"): changeVolume(by: -0.05)
     case .down: cycleFocus(backwards: false)
@@ -392,10 +332,10 @@ package final class RootScreen {
 
   private func changeVolume(by step: Double) {
     // Twentieths, so that steps do not add up to 0.7000000000000001 in the settings file.
-    stage.settings.volume = ((stage.settings.volume + step) * 20).rounded() / 20
-    let text = "\(stage.text(.volume)) \(Int((stage.settings.volume * 100).rounded())) %"
+    context.settings.volume = ((context.settings.volume + step) * 20).rounded() / 20
+    let text = "\(context.text(.volume)) \(Int((context.settings.volume * 100).rounded())) %"
     book.notice.show(text)
-    stage.say(text)
+    context.say(text)
   }
 
   /// Walks from a view up the responder chain until someone takes it.
@@ -410,14 +350,14 @@ package final class RootScreen {
 
   private func cycleFocus(backwards: Bool) {
     // The nine cells are one stop of the Tab key; arrows move among them.
-    let inBoard = stage.focus is CellView
+    let inBoard = context.focus is CellView
     let order = scene.focusOrder.filter { view in
       guard let cell = view as? CellView else { return true }
-      return inBoard ? view === stage.focus : cell.square.index == 4
+      return inBoard ? view === context.focus : cell.square.index == 4
     }
     guard !order.isEmpty else { return }
-    let at = order.firstIndex { $0 === stage.focus } ?? (backwards ? 0 : -1)
-    stage.moveFocus(to: order[(at + (backwards ? order.count - 1 : 1)) % order.count])
+    let at = order.firstIndex { $0 === context.focus } ?? (backwards ? 0 : -1)
+    context.moveFocus(to: order[(at + (backwards ? order.count - 1 : 1)) % order.count])
   }
 
   fileprivate func answer(_ intent: Intent) -> Bool {
@@ -447,30 +387,30 @@ package final class RootScreen {
   /// When the next picture is due: at or before `now` at once, `.infinity` when nothing moves and nothing is planned.
   package func nextFrame(after now: Double) -> Double {
     applyModel()
-    if stage.staticIsStale || !stage.damage.isEmpty { return now }
-    let save = stage.settings.store.needsSaving ? max(now, nextSave) : .infinity
-    return min(stage.animator.nextChange(after: now), scene.nextChange(after: now), save)
+    if context.staticIsStale || !context.damage.isEmpty { return now }
+    let save = context.settings.store.needsSaving ? max(now, nextSave) : .infinity
+    return min(context.animator.nextChange(after: now), scene.nextChange(after: now), save)
   }
 
   /// Draws into the bitmap, whose content is what the last call left (undefined when `isNew`); returns what changed.
   package func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     measure(bitmap.width, bitmap.height)
     advance(to: now)
-    return picture.draw(scene, of: stage, into: bitmap, isNew: isNew)
+    return picture.draw(scene, of: context, into: bitmap, isNew: isNew)
   }
 
   private func measure(_ width: Int, _ height: Int) {
     if let measuredFor, measuredFor == (width, height) { return }
     measuredFor = (width, height)
-    stage.metrics = Metrics(
-      width: Double(width), height: Double(height), scale: scale, textScale: stage.settings.textScale,
-      target: stage.services.leastTarget)
+    context.metrics = Metrics(
+      width: Double(width), height: Double(height), scale: scale, textScale: context.settings.textScale,
+      target: context.services.leastTarget)
     for page in book.scenes { page.layout() }
-    stage.staticIsStale = true
+    context.staticIsStale = true
   }
 
   /// Draws everything anew next time, static layer included; for measuring.
-  package func dropCaches() { stage.staticIsStale = true }
+  package func dropCaches() { context.staticIsStale = true }
 }
 
 /// The top of the responder chain.

@@ -2,9 +2,7 @@
 package struct ThemeError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1; 0 where something is missing from the whole file.
   package let line: Int
-  /// What is wrong and what is allowed.
   package let message: String
-  /// `line N: …`.
   package var description: String { line > 0 ? "line \(line): \(message)" : message }
 }
 

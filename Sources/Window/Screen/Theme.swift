@@ -2,9 +2,7 @@
 package struct Theme: Sendable, Hashable {
   /// The stable name, as settings and file names spell it.
   package var name: String
-  /// The paper.
   package var paper: Color
-  /// Text and marks.
   package var ink: Color
   /// Secondary text; at least 4.5 : 1 on paper, like `ink` and `accent`.
   package var faintInk: Color

@@ -7,14 +7,11 @@ import TicTacToe
 package final class GameKeeper: Sendable {
   /// A record on its way to the disk.
   package struct Wanted: Sendable {
-    /// The record.
     package var record: Record
-    /// The name of its file.
     package var name: String
     /// Whether the next start takes it up.
     package var isResumable: Bool
 
-    /// Describes a record to keep.
     package init(_ record: Record, as name: String, isResumable: Bool) {
       (self.record, self.name, self.isResumable) = (record, name, isResumable)
     }

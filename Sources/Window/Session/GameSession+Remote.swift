@@ -21,14 +21,14 @@ extension GameSession {
     voices = heard
     // The next downbeat is another.
     lastHandled = lastHandled + .milliseconds(10)
-    game.annotate { _, move in move.frame = nil }
+    for index in self.times.indices { self.times[index].frame = nil }
     generations = Array(repeating: nil, count: game.moves.count)
   }
 
   /// Brings the board to where a match is: missing marks are made, those shown too early taken back; the score is
   /// composed by the times of its log, in milliseconds, as far as they are known.
   package func follow(_ moves: [Square], times: [Int64] = []) {
-    let common = zip(game.moves, moves).prefix { $0.square == $1 }.count
+    let common = zip(game.moves, moves).prefix { $0 == $1 }.count
     if common < game.moves.count { putRight(to: common) }
     let known = Tempo.slots(times)
     slots = known
@@ -46,7 +46,10 @@ extension GameSession {
     guard count > 0 else { return }
     settled = min(settled, ply)
     stopThinking()
-    for _ in 0..<count where game.undo() != nil { generations.removeLast() }
+    for _ in 0..<count where game.undo() != nil {
+      times.removeLast()
+      generations.removeLast()
+    }
     endFrame = nil
     submit([.refused] + Array(repeating: .undone, count: count))
   }

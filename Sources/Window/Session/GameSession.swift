@@ -1,5 +1,6 @@
 import GameScore
 import Opponents
+import Oracle
 import Records
 import ScoreModel
 import TicTacToe
@@ -10,9 +11,9 @@ import Tintinnabuli
 ///
 /// Belongs to one thread; opponents think on others. Time comes in through the sound port alone.
 package final class GameSession {
-  /// The game as played so far.
   package internal(set) var game = Game()
-  /// Who plays.
+  /// The times of its moves, one entry a move.
+  package internal(set) var times: [Record.MoveTimes] = []
   package internal(set) var participants: Participants
   /// When opponents answer; may change at any time.
   package var reply: Conductor.Reply {
@@ -32,7 +33,6 @@ package final class GameSession {
   package enum Voices: Sendable, Hashable {
     case all, bass, none
   }
-  /// Which voices sound.
   package var voices = Voices.all
   /// The number of the running game in the session, from 0.
   package private(set) var gameNumber = 0
@@ -51,7 +51,7 @@ package final class GameSession {
   var settled = 0
   /// The generation that sounds the move of each ply, for the engine's reports of late ones.
   var generations: [UInt32?] = []
-  private var thought: Thought?
+  private var search: MoveSearch?
   private var answer: (square: Square, slot: Tick)?
   /// What earlier sittings of a resumed game lasted, so that the record's frames keep growing.
   private var frameOffset: Int64 = 0
@@ -118,18 +118,22 @@ package final class GameSession {
     if let record {
       conductor.music.station = record.station ?? Station()
       game = record.game
+      times = game.moves.indices.map { record.times(ofMove: $0) }
       resumed = record
       // What ran before goes on from what is left.
       clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
       generations = Array(repeating: nil, count: game.moves.count)
       // A second of silence stands for the time between two sittings.
-      let last = max(record.game.moves.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
+      let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
     let position = game.position
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    submit([.opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman)])
+    let awoke = game.facts.awakening != nil
+    submit([
+      .opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman, awoke: awoke),
+    ])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
   }
@@ -174,8 +178,9 @@ package final class GameSession {
     guard count > 0 else { return }
     stopThinking()
     for _ in 0..<count {
-      guard let move = game.undo() else { break }
-      undone.append(move.square)
+      guard let square = game.undo() else { break }
+      undone.append(square)
+      times.removeLast()
       generations.removeLast()
     }
     endFrame = nil
@@ -202,10 +207,8 @@ package final class GameSession {
     guard hasOpened else { return }
     for late in sound.takeLate() {
       conductor.music.shifted(generation: late.generation, to: late.frame)
-      guard let ply = generations.lastIndex(of: late.generation) else { continue }
-      game.annotate { index, move in
-        if index == ply, let frame = move.frame { move.frame = frame + late.lateness }
-      }
+      guard let ply = generations.lastIndex(of: late.generation), let frame = times[ply].frame else { continue }
+      times[ply].frame = frame + late.lateness
     }
     let now = sound.now()
     answerIfReady(now)
@@ -218,14 +221,14 @@ package final class GameSession {
   /// Seconds until `advance` has something to do, or a clock shows something else; `nil` when nothing is due.
   package var wake: Double? {
     guard hasOpened else { return nil }
-    if answer == nil, thought?.result != nil { return 0 }
+    if answer == nil, search?.result != nil { return 0 }
     let now = sound.now()
     let score = [answer?.slot, conductor.music.due].compactMap { $0 }.min().map { ($0 - sound.lead - now).seconds }
     return [score, clockChange(at: now)].compactMap { $0 }.min().map { max(0, $0) }
   }
 
   private func answerIfReady(_ now: Tick) {
-    if answer == nil, let square = thought?.result {
+    if answer == nil, let square = search?.result {
       answer = (square, max(conductor.music.replySlot(ready: now), lastHandled))
     }
     guard let answer, now + sound.lead >= answer.slot else { return }
@@ -235,13 +238,13 @@ package final class GameSession {
 
   private func think() {
     guard isThinking, case .machine(let opponent) = participants[game.turn] else { return }
-    thought = Thought(
-      opponent, about: game.position, lastMove: game.moves.last?.square, seed: conductor.music.pieceSeed,
+    search = MoveSearch(
+      opponent, about: game.position, lastMove: game.moves.last, seed: conductor.music.pieceSeed,
       on: inBackground)
   }
 
   func stopThinking() {
-    thought = nil
+    search = nil
     answer = nil
   }
 
@@ -262,7 +265,7 @@ package final class GameSession {
 
   /// Two downbeats never share a frame: the second would drop the first before it was heard.
   private var earliestDownbeat: Tick {
-    guard let last = game.moves.last?.frame else { return .zero }
+    guard let last = times.last?.frame else { return .zero }
     return Tick(rawValue: last - frameOffset) + .milliseconds(10)
   }
 
@@ -271,13 +274,14 @@ package final class GameSession {
     do throws(RuleViolation) {
       // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
       var next = game
-      let facts = try next.play(square)
+      let facts = try next.play(square, askedOf: .shared)
       let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
       let frame = lastHandled.rawValue + frameOffset
-      let previous = game.moves.last?.frame ?? startFrame
+      let previous = times.last?.frame ?? startFrame
       let elapsed = max(0, frame - previous) / 48
       let clock = milliseconds(left: facts.mover, at: lastHandled).map { Int64(max(0, $0)) }
-      try game.play(Move(square, elapsed: elapsed, clock: clock, frame: frame))
+      game = next
+      times.append(Record.MoveTimes(elapsed: elapsed, clock: clock, frame: frame))
       generations.append(events.first?.generation)
       if game.isOver { undone = [] } else { think() }
       return nil
@@ -298,6 +302,7 @@ package final class GameSession {
     stopThinking()
     game = next
     gameNumber += 1
+    times = Array(repeating: Record.MoveTimes(), count: next.moves.count)
     generations = Array(repeating: nil, count: next.moves.count)
     undone = []
     endFrame = nil
@@ -359,11 +364,11 @@ extension GameSession {
     guard let clockSeconds else { return nil }
     if game.end == GameEnd(outcome: .win(side.opponent), termination: .time) { return 0 }
     var left = clockSeconds * 1_000
-    for (index, move) in game.moves.enumerated().dropFirst() {
+    for (index, move) in times.enumerated().dropFirst() {
       let mover = index % 2 == 0 ? game.start.turn : game.start.turn.opponent
       if mover == side { left -= Int(move.elapsed ?? 0) }
     }
-    if !game.isOver, game.turn == side, let last = game.moves.last?.frame {
+    if !game.isOver, game.turn == side, let last = times.last?.frame {
       left -= Int(max(0, now.rawValue + frameOffset - last) / 48)
     }
     return left
@@ -400,6 +405,7 @@ extension GameSession {
   package var record: Record {
     var record = resumed ?? Record(game: game)
     record.game = game
+    record.times = times
     record.startFrame = startFrame
     record.endFrame = endFrame
     record.seed = conductor.music.pieceSeed

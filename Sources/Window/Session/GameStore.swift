@@ -27,7 +27,6 @@ package struct GameStore: Sendable {
     (self.folder, self.read, self.write, self.lock) = (folder, read, write, lock)
   }
 
-  /// The path of a game's file.
   package func path(of name: String) -> String { "\(folder)/\(name)\(GameStore.suffix)" }
 
   /// Takes a name for this program alone until it ends; false where another has it.

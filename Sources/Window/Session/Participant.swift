@@ -10,7 +10,6 @@ package enum Participant: Sendable {
   /// Somebody elsewhere, whose moves the program brings (`GameSession.follow`).
   case remote(name: String)
 
-  /// A built-in opponent.
   package static func opponent(_ opponent: some Opponent) -> Participant { .machine(AnyOpponent(opponent)) }
 
   /// Whether a person at this machine plays the side.
@@ -36,17 +35,13 @@ package enum Participant: Sendable {
 
 /// Who plays which side.
 package struct Participants: Sendable {
-  /// Who plays X.
   package var x: Participant
-  /// Who plays O.
   package var o: Participant
 
-  /// Seats two players.
   package init(x: Participant, o: Participant) {
     (self.x, self.o) = (x, o)
   }
 
-  /// Who plays a side.
   package subscript(player: Player) -> Participant { player == .x ? x : o }
 
   /// Whether the game is played, or watched, over a connection.

@@ -4,14 +4,12 @@ import ScoreModel
 package struct SoundPort {
   /// A batch that reached the audio thread after its first frame and was moved as a whole.
   package struct Late: Sendable, Hashable {
-    /// The generation that was moved.
     package var generation: UInt32
     /// The frame its first event sounded on.
     package var frame: Tick
     /// Frames it was moved by.
     package var lateness: Int64
 
-    /// Describes a moved batch.
     package init(generation: UInt32, frame: Tick, lateness: Int64) {
       (self.generation, self.frame, self.lateness) = (generation, frame, lateness)
     }
@@ -26,7 +24,6 @@ package struct SoundPort {
   /// How far ahead of `now` events must be posted to be in time: two blocks of the device and the loop's own jitter.
   package var lead: Tick
 
-  /// Makes a port of functions.
   package init(
     now: @escaping () -> Tick, post: @escaping ([ScoreEvent]) -> Void, takeLate: @escaping () -> [Late], lead: Tick
   ) {

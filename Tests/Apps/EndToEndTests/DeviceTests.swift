@@ -30,7 +30,7 @@ struct DeviceTests {
     #expect(desk.complaints == "")
     #expect(desk.spoken.filter { $0.hasPrefix("The sound device is gone") }.count == 1)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
-    let frames = record.game.moves.compactMap(\.frame)
+    let frames = record.times.compactMap(\.frame)
     #expect(frames.count == 3 && frames == frames.sorted(), "time stood still: \(frames)")
   }
 
@@ -80,7 +80,7 @@ struct PulseServer {
         "pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--realtime=no",
         "--high-priority=no", "-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1",
         "-L", "module-null-sink sink_name=nul rate=48000 channels=2 format=float32le",
-      ], environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+      ], environment: environment)
     _ = try waitFor(seconds: 10, "PulseAudio") { FileManager.default.fileExists(atPath: socket) ? 1 : nil }
   }
 

@@ -56,7 +56,7 @@ struct ListeningTests {
   @Test("A replay from the middle of a game sounds as the game does from that bar on")
   func replay() throws {
     var record = Record()
-    for cell in [4, 1, 0, 8, 6, 2, 3] { _ = try record.game.play(Square(cell)) }
+    for cell in [4, 1, 0, 8, 6, 2, 3] { try record.game.play(Square(cell)) }
     let file = try Desk.newFolder().appendingPathComponent("game.pgn")
     try Data(record.text.utf8).write(to: file)
     let heard = try hear(

@@ -1,5 +1,6 @@
 import Foundation
 import Records
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -21,7 +22,7 @@ struct NetworkTests {
           Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path, "serve",
           "--listen", address, "--no-page", "--no-admin",
           "--data", folder.appendingPathComponent("server").path,
-        ], environment: ProcessInfo.processInfo.environment, output: output, errors: errors)
+        ], output: .file(output.path), errors: .file(errors.path))
       self.address = try waitFor(
         seconds: 20, "the server to listen; \((try? String(contentsOf: errors, encoding: .utf8)) ?? "")"
       ) {
@@ -78,7 +79,7 @@ struct NetworkTests {
         // The one to move vanishes without a word; the other is told, and the next start finds the match by itself.
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
-        try desks[mover].killHard()
+        desks[mover].killHard()
         try desks[1 - mover].hear("O to move, the other voice is away", after: heard)
         recordings[mover] = folders[mover].appendingPathComponent("second.raw")
         desks[mover] = try desk(nil, place: mover, folder: folders[mover], recording: recordings[mover])
@@ -88,7 +89,7 @@ struct NetworkTests {
       try desks[mover].click(cell: cell)
       try game.play(Square(cell))
       for desk in desks {
-        #expect(try record(desk, moves: ply + 1).game.moves.map(\.square) == game.moves.map(\.square))
+        #expect(try record(desk, moves: ply + 1).game.moves == game.moves)
       }
     }
     #expect(game.position.outcome == nil)
@@ -104,7 +105,7 @@ struct NetworkTests {
       }
     }
     for (index, desk) in desks.enumerated() {
-      let frames = try record(desk, moves: 9).game.moves.compactMap(\.frame)
+      let frames = try record(desk, moves: 9).times.compactMap(\.frame)
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
       // The killed window began a new recording; what each has heard since must be sound, and no click in it.
@@ -154,7 +155,7 @@ struct NetworkTests {
     _ = try record(desks[x], moves: 3)
     let second = try Server(in: folder, at: first.address)
     defer { second.kill() }
-    #expect(try record(desks[1 - x], moves: 3).game.moves.map(\.square) == [Square(4), Square(0), Square(8)])
+    #expect(try record(desks[1 - x], moves: 3).game.moves == [Square(4), Square(0), Square(8)])
     for desk in desks { #expect(try desk.quit() == 0) }
   }
 
@@ -167,7 +168,7 @@ struct NetworkTests {
     }
     let server = try Desk.shell("pgrep", "--parent", "\(desk.processIdentifier)", "alina-server")
     #expect(!desk.settings.contains(":"))
-    try desk.killHard()
+    desk.killHard()
     try waitFor(seconds: 10, "the server to end") { kill(Int32(server) ?? 0, 0) != 0 && errno == ESRCH ? () : nil }
   }
 

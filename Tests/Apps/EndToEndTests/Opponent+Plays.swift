@@ -1,4 +1,5 @@
 import Foundation
+import Oracle
 import Records
 import TicTacToe
 

@@ -153,7 +153,7 @@ struct PagesTests {
     try first.wait(setting: "language = de")
     try first.click("Schriftgröße: 150 %")
     try first.wait(setting: "text-scale = 1.5")
-    try first.killHard()
+    first.killHard()
     let second = try Desk(["--scene", "settings"], folder: folder)
     try second.hear("Einstellungen")
     _ = try waitFor(seconds: 10, "the page in German") {
@@ -210,7 +210,7 @@ struct PagesTests {
     let opened = try desk.hear("Review", seconds: 1)
     try desk.hear("2. O a1", after: opened, seconds: 1)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
-    #expect(record.game.moves.map(\.square.name) == ["b2"])
+    #expect(record.game.moves.map(\.name) == ["b2"])
   }
 
   @Test("Keep this piece writes sound, MIDI, notation, a page and the game", .long)

@@ -24,7 +24,7 @@ struct SoundTests {
   private func checkHealth(_ heard: Sound, _ record: Record) {
     #expect(heard.level > -60, "silent: \(heard.level) dBFS")
     #expect(heard.peak < 0.99, "clipped: \(heard.peak)")
-    for frame in record.game.moves.compactMap(\.frame) {
+    for frame in record.times.compactMap(\.frame) {
       let click = heard.click(at: Int(frame))
       #expect(click < 6, "a click of \(click) dB at frame \(frame)")
     }
@@ -45,7 +45,7 @@ struct SoundTests {
     #expect(try desk.waitForExit(seconds: 60) == 0)
     let record = try savedRecord(desk)
     let recorded = try Sound(rawFloat: raw)
-    let last = Int(record.game.moves.last?.frame ?? 0)
+    let last = Int(record.times.last?.frame ?? 0)
     let rendered = try Sound(rendering: record, frames: last + 40_000)
     let heard = recorded.aligned(to: rendered)
     #expect(heard.frames >= last + 48_000)
@@ -91,12 +91,12 @@ struct SoundTests {
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
     #expect(record.game.isOver)
-    try wait(for: 60_000 + Int(record.game.moves.last?.frame ?? 0), of: 8, in: raw)
+    try wait(for: 60_000 + Int(record.times.last?.frame ?? 0), of: 8, in: raw)
     #expect(try desk.quit() == 0)
     let final = try savedRecord(desk)
     let heard = try Sound(rawFloat: raw)
     checkHealth(heard, final)
-    let count = min(heard.frames, Int(final.game.moves.last?.frame ?? 0) + 48_000)
+    let count = min(heard.frames, Int(final.times.last?.frame ?? 0) + 48_000)
     let rendered = try Sound(rendering: final, frames: count)
     let error = Sound(zip(heard.samples, rendered.samples).map { $0 - $1 })
     let difference = rendered.level - error.level
@@ -112,11 +112,10 @@ struct SoundTests {
     let folder = try Desk.newFolder()
     let server = try PulseServer(folder)
     defer { server.stop() }
-    let variables = ProcessInfo.processInfo.environment.merging(server.environment) { $1 }
     let raw = folder.appendingPathComponent("monitor.raw")
     let recorder = try Child(
       ["parec", "-d", "nul.monitor", "--format=s16le", "--rate=48000", "--channels=2", "--latency-msec=20"],
-      environment: variables, output: raw)
+      environment: server.environment, output: .file(raw.path))
     let desk = try Desk(
       ["--seed", "6", "--level", "perfect", "--piano", "modal"],
       environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)
@@ -130,7 +129,7 @@ struct SoundTests {
     let heard = try Sound(raw16: raw)
     #expect(heard.level > -70, "silent: \(heard.level) dBFS")
     #expect(heard.peak < 0.99)
-    let count = Int(record.game.moves.last?.frame ?? 0) + 48_000
+    let count = Int(record.times.last?.frame ?? 0) + 48_000
     let rendered = try Sound(rendering: record, frames: count)
     // The recording began before the program did, by an unknown time.
     let (correlation, lag) = Sound.match(rendered.envelope, heard.envelope, lags: -50...1_000)

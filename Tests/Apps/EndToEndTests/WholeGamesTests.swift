@@ -34,7 +34,7 @@ struct WholeGamesTests {
       #expect(record[player: .x] == "you")
       #expect(record[player: .o] == "random")
       #expect(record.seed == UInt64(seed))
-      let frames = record.game.moves.compactMap(\.frame)
+      let frames = record.times.compactMap(\.frame)
       #expect(frames.count == record.game.moves.count && frames == frames.sorted())
       if record.game.end?.outcome == .win(.x) { return }
     }
@@ -70,7 +70,7 @@ struct WholeGamesTests {
     #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .normal))
     // Replies come in musical time: slots of about a short note each after the human's downbeat, which falls when it falls.
     let rules = try RuleLibrary.load(nil).rules
-    let frames = record.game.moves.compactMap(\.frame)
+    let frames = record.times.compactMap(\.frame)
     #expect(frames.count == record.game.moves.count && frames == frames.sorted())
     for reply in stride(from: 2, to: frames.count, by: 2) {
       let slots = Double(frames[reply] - frames[reply - 1]) / 48_000 / rules.bars.short
@@ -97,7 +97,7 @@ struct WholeGamesTests {
       guard let file = first.games.last, let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
       return (try? Record(text: text)).flatMap { $0.game.moves.count == 2 ? $0 : nil }
     }
-    try first.killHard()
+    first.killHard()
     let second = try Desk([], folder: folder)
     try check(second, shows: before)
     let free = try #require(before.game.position.empty.first)
@@ -136,7 +136,7 @@ struct WholeGamesTests {
     }
     #expect(record.game.isOver)
     // The stand-in clock keeps time: the score has moved on between the moves.
-    let frames = record.game.moves.compactMap(\.frame)
+    let frames = record.times.compactMap(\.frame)
     #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 } && (frames.last ?? 0) > 4_000)
     #expect(desk.complaints == "")
     #expect(try desk.quit() == 0)

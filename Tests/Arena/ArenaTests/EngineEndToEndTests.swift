@@ -1,5 +1,6 @@
 import Foundation
 import Opponents
+import Oracle
 import Records
 import TestSupport
 import Testing
@@ -190,7 +191,7 @@ import TicTacToe
       #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "x\nx\n")
       // What it said of its moves is in the games and in the PGN.
       let games = try Support.games(folder + "/a").games
-      #expect(games.allSatisfy { $0.notes?.thoughts.contains { $0?.evaluation == "-0.07/3" } == true })
+      #expect(games.allSatisfy { $0.notes?.reports.contains { $0?.evaluation == "-0.07/3" } == true })
       try PGNExport.write(folder + "/a", to: folder + "/pgn")
       let pgn = try String(contentsOfFile: folder + "/pgn", encoding: .utf8)
       #expect(pgn.contains("{-0.07/3 0.0") && pgn.contains("[White \"Polite\"]"))
@@ -232,11 +233,58 @@ import TicTacToe
     }
   }
 
-  @Test func `a player that is hired for games elsewhere keeps to the clock of those games`() throws {
+  @Test func `an engine that was ready in time is ready however late one looks`() throws {
+    try Support.withFolder { folder in
+      let command = [Support.misbehave, "punctual", folder + "/said"]
+      let process = try EngineProcess(
+        .init(command: command, guardExecutable: Support.arena, time: TimeLimit(), seed: 1), StopSignal())
+      defer { process.stop() }
+      #expect(process.write("isready\n", deadline: .infinity))
+      #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/said") })
+      guard case .line("readyok") = process.readLine(deadline: monotonicMilliseconds() - 1) else {
+        Issue.record("what was written in time was not read")
+        return
+      }
+      guard case .late = process.readLine(deadline: monotonicMilliseconds() - 1) else {
+        Issue.record("nothing was written, and the deadline has passed")
+        return
+      }
+    }
+  }
+
+  @Test func `the value of a move is that of the best line, and no remark's`() {
+    func evaluation(_ line: String) -> String? { EngineClient.evaluation(in: line.split(separator: " ")) }
+    #expect(evaluation("info depth 9 score cp 31 pv b2") == "+0.31/9")
+    #expect(evaluation("info depth 9 multipv 1 score mate -2 pv b2") == "-M2/9")
+    #expect(evaluation("info depth 9 multipv 2 score cp -250 pv a1") == nil)
+    #expect(evaluation("info string I once had score cp 900 here") == nil)
+    #expect(evaluation("info depth 3 pv a1 score cp 7") == nil)
+  }
+
+  @Test func `our engine tells values only for players that know them`() throws {
+    func said(_ player: any Opponent) -> String {
+      var server = UCIServer(player: player, seed: 1)
+      _ = server.handle("position startpos moves b2 b1")
+      guard case .reply(let lines) = server.handle("go") else { return "" }
+      return lines[0]
+    }
+    #expect(said(SimpleOpponent.perfectDistance).contains("score mate "))
+    #expect(said(try #require(Level(number: 6))).contains("score mate "))
+    for player in [SimpleOpponent.random, .winBlock] { #expect(!said(player).contains("score")) }
+    #expect(!said(try #require(Level(number: 5))).contains("score"))
+    let searched = try Support.run(
+      ["engine", "--player", "mcts:2000"], input: "position startpos moves b2 b1\ngo\n")
+    // The mean of its simulations, which is no proof.
+    let words = searched.out.split(whereSeparator: \.isWhitespace)
+    let at = try #require(words.firstIndex(of: "cp"))
+    #expect((50...100).contains(Int(words[at + 1]) ?? -1), "\(searched.out)")
+  }
+
+  @Test func `a player outside the arena keeps to the clock of its game`() throws {
     try Support.withFolder { folder in
       var time = TimeLimit()
       (time.moveTime, time.clock, time.increment) = (0, 60_000, 2000)
-      let engine = try HiredPlayer(
+      let engine = try StandalonePlayer(
         try PlayerSpec("cmd:\(Support.misbehave) told \(folder)/said"), seed: 1, guardExecutable: Support.arena,
         time: time)
       engine.beginGame()
@@ -304,19 +352,14 @@ import TicTacToe
 
     // Killed alone, or ended together with the guards, as `pkill alina-arena` does.
     for isKilled in [true, false] {
-      let process = Process()
-      process.executableURL = URL(filePath: Support.arena)
-      process.arguments = [
-        "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)", "--games",
-        "1000000", "--threads", "2",
-      ]
-      process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_TEST": mark]) { $1 }
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-      try process.run()
+      let arena = try Child(
+        [
+          Support.arena, "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)",
+          "--games", "1000000", "--threads", "2",
+        ], environment: ["ALINA_TEST": mark])
       #expect(Support.eventually { Support.processes(marked: mark) >= count })
       if isKilled {
-        kill(process.processIdentifier, SIGKILL)
+        arena.signal(SIGKILL)
       } else {
         for pid in Support.pids(marked: mark, named: "alina-arena") { kill(pid, SIGTERM) }
       }

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Opponents
+import Oracle
 import Records
 import Testing
 import TicTacToe
@@ -62,9 +63,9 @@ import TicTacToe
     func chosen(_ order: [Int]) -> [Int] {
       var highlights = Highlights()
       for index in order {
-        let block = Block(index..<index + 1, parts: 0)
-        block.set(index, games[index])
-        highlights.merge(Highlights(block, stage, RunConfiguration()))
+        let batch = GameBatch(index..<index + 1, parts: 0)
+        batch.set(index, games[index])
+        highlights.merge(Highlights(batch, stage, RunConfiguration()))
       }
       return highlights.chosen.flatMap { chosen in chosen.choices.map { _ in chosen.line.index } }
     }

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Opponents
+import Oracle
 import TestSupport
 import Records
 import Testing
@@ -163,19 +164,9 @@ import TicTacToe
     try Support.withFolder { folder in
       let path = folder + "/a"
       _ = try Support.play(try Support.match("random", "random", games: 40_000), to: path)
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = [
-        "-c",
-        """
-        (head -n 1 $0 | sha256sum; tail -n +2 $0 | head -n -1 | split -l 16384 --filter=sha256sum) | sha256sum
-        """, path,
-      ]
-      let out = Pipe()
-      process.standardOutput = out
-      try process.run()
-      let hex = String(decoding: out.fileHandleForReading.readDataToEndOfFile().prefix(64), as: UTF8.self)
-      process.waitUntilExit()
+      let script =
+        "(head -n 1 $0 | sha256sum; tail -n +2 $0 | head -n -1 | split -l 16384 --filter=sha256sum) | sha256sum"
+      let hex = try Child.run(["/bin/sh", "-c", script, path]).out.prefix(64)
       #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix("\"sha256\":\"\(hex)\"}\n"))
     }
   }
@@ -198,8 +189,8 @@ import TicTacToe
       if ending != .normal { notes = GameNotes(reason: "said \"\\ \(index)") }
       if index % 4 == 0 {
         notes = notes ?? GameNotes()
-        notes?.thoughts = moves.indices.map {
-          $0 % 2 == 0 ? nil : Thought(evaluation: index % 8 == 0 ? "+0.31/\($0)" : nil, milliseconds: index)
+        notes?.reports = moves.indices.map {
+          $0 % 2 == 0 ? nil : MoveReport(evaluation: index % 8 == 0 ? "+0.31/\($0)" : nil, milliseconds: index)
         }
       }
       let line = LineBuffer(capacity: 16)
@@ -211,7 +202,7 @@ import TicTacToe
       #expect(content?.game == game && content?.notes == notes && content?.start == start)
       // The same line is a record.
       let record = try? Record(jsonLine: String(decoding: text, as: UTF8.self))
-      #expect((record?.game.moves.map(\.square) == moves) || ending != .normal || start != .start)
+      #expect((record?.game.moves == moves) || ending != .normal || start != .start)
     }
   }
 
@@ -248,7 +239,7 @@ import TicTacToe
         #expect(records[0][player: .x] == configuration.entrants[0].displayName || configuration.format != .match)
         // The quick way to write them is the slow one's text.
         #expect(text == records.map { $0.text + "\n" }.joined())
-        #expect(records.map { $0.game.moves.map(\.square) } == (try Support.games(path)).games.map(\.game.moves))
+        #expect(records.map { $0.game.moves } == (try Support.games(path)).games.map(\.game.moves))
       }
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Opponents
+import Oracle
 import TestSupport
 import Testing
 

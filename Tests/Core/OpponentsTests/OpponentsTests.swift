@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Oracle
 import TestSupport
 import Testing
 import TicTacToe
@@ -20,7 +21,7 @@ import TicTacToe
       for square in position[position.turn.opponent] {
         let taken = SquareSet(square)
         let before = Position(x: position.x.subtracting(taken), o: position.o.subtracting(taken))
-        if Solver.shared.isReachable(before), before.outcome == nil { result.append((position, square)) }
+        if before.isReachable, before.outcome == nil { result.append((position, square)) }
       }
     }
     return result
@@ -39,7 +40,7 @@ import TicTacToe
     for (title, result) in results {
       let names = title.replacing(" (X) vs ", with: "|").replacing(" (O)", with: "").split(separator: "|")
       let (x, o) = (players[String(names[0])]!, players[String(names[1])]!)
-      let odds = Odds.ofX(x, against: o)
+      let odds = Odds.ofX(x.distribution, against: o.distribution)
       for (ours, key) in [(odds.win, "x_win_f"), (odds.draw, "draw_f"), (odds.loss, "o_win_f")] {
         #expect(abs(ours - (result[key] as! Double)) < 1e-9, "\(title) \(key)")
       }
@@ -90,8 +91,10 @@ import TicTacToe
 
 @Suite("Levels") struct LevelTests {
   @Test func `each level is strictly stronger than the one below, against random and against perfect`() {
-    let random = Odds.of(SimpleOpponent.random, against: SimpleOpponent.random).score
-    var (below, belowPerfect) = (random, Odds.of(SimpleOpponent.random, against: SimpleOpponent.perfect).score)
+    let random = Odds.of(SimpleOpponent.random.distribution, against: SimpleOpponent.random.distribution).score
+    var (below, belowPerfect) = (
+      random, Odds.of(SimpleOpponent.random.distribution, against: SimpleOpponent.perfect.distribution).score
+    )
     for level in Level.all {
       let (a, b) = (level.oddsAgainstRandom, level.oddsAgainstPerfect)
       #expect(abs(a.win + a.draw + a.loss - 1) < 1e-12)
@@ -107,7 +110,9 @@ import TicTacToe
     #expect(top.oddsAgainstRandom.loss == 0)
     #expect(top.oddsAgainstPerfect == Odds(win: 0, draw: 1, loss: 0))
     func elo(_ score: Double) -> Double { 400 * log10(score / (1 - score)) }
-    #expect(elo(Odds.of(SimpleOpponent.perfect, against: SimpleOpponent.random).score).rounded() == 467)
+    #expect(
+      elo(Odds.of(SimpleOpponent.perfect.distribution, against: SimpleOpponent.random.distribution).score).rounded()
+        == 467)
     #expect(elo(top.oddsAgainstRandom.score).rounded() == 594)
     for (position, last) in OpponentsTests.states {
       let moves = top.distribution(in: position, lastMove: last).support

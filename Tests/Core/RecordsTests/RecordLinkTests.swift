@@ -21,12 +21,15 @@ import TicTacToe
     var longest = 0
     for _ in 0..<40 {
       var game = Game()
+      var times: [Record.MoveTimes] = []
       while game.end == nil {
         let moves = Array(game.position.legalMoves)
-        try game.play(Move(moves[random.below(moves.count)], elapsed: Int64(random.below(20_000))))
+        try game.play(moves[random.below(moves.count)])
+        times.append(.init(elapsed: Int64(random.below(20_000))))
         if random.below(8) == 0 { break }
       }
       var record = Record(game: game)
+      record.times = times
       record[player: .x] = "human"
       record[player: .o] = "levels:\(random.below(6))"
       record.seed = random.next()
@@ -41,7 +44,8 @@ import TicTacToe
   @Test func `a link means the same for good`() throws {
     let link = "ARVJ0f7tiE1nGk732RycbXd4i9wva9xz2QeMDJv4ZVSOmJgxpZ0VXl8Fy2RX7NAXK41Y0HulPT6K5FB-7SMq"
     var record = Record()
-    try record.game.play(Move(Square(name: "b2")!, elapsed: 1500))
+    try record.game.play(Square(name: "b2")!)
+    record.times = [.init(elapsed: 1500)]
     record[player: .x] = "Ann"
     #expect(record.link == link)
     #expect(try Record(link: link) == record)

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 @testable import Records
+import Oracle
 import Testing
 
 import TicTacToe
@@ -45,11 +46,13 @@ import TicTacToe
   /// A record with everything in it.
   static func full() throws -> Record {
     var game = Game()
-    try game.play(Move(Square(name: "b2")!, elapsed: 1500, clock: 298_500, frame: 48_000))
-    try game.play(Move(Square(name: "a1")!, elapsed: 61_001, clock: 3_600_000, frame: 144_123))
-    try game.play(Move(Square(name: "c1")!, frame: 0))
+    for name in ["b2", "a1", "c1"] { try game.play(Square(name: name)!) }
     try game.lose(.o, by: .resignation)
     var record = Record(game: game)
+    record.times = [
+      .init(elapsed: 1500, clock: 298_500, frame: 48_000), .init(elapsed: 61_001, clock: 3_600_000, frame: 144_123),
+      .init(frame: 0),
+    ]
     record[player: .x] = "Ann \"the \\ cat\""
     record[player: .o] = "levels:3"
     record[tag: "Date"] = "2026.11.21"
@@ -116,11 +119,13 @@ import TicTacToe
     var records: [Record] = []
     for index in 0..<3000 {
       var game = Game(start: Solver.positions[generator.below(5478)])
+      var times: [Record.MoveTimes] = []
       while !game.isOver, generator.below(9) > 0 {
         let moves = Array(game.position.legalMoves)
-        try game.play(
-          Move(
-            moves[generator.below(moves.count)], elapsed: index % 2 == 0 ? Int64(generator.below(1 << 30)) : nil,
+        try game.play(moves[generator.below(moves.count)])
+        times.append(
+          .init(
+            elapsed: index % 2 == 0 ? Int64(generator.below(1 << 30)) : nil,
             clock: index % 3 == 0 ? Int64(generator.below(1 << 20)) * 1000 : nil,
             frame: index % 5 == 0 ? Int64(generator.below(1 << 31)) : nil))
       }
@@ -137,6 +142,7 @@ import TicTacToe
         }
       }
       var record = Record(game: game)
+      record.times = times
       record[tag: "Round"] = "\(index)"
       for ply in 0...game.moves.count where generator.below(2) == 0 { record.addBar(generator.below(12), ply: ply) }
       #expect(try Record(text: record.text) == record, "\(record.text)")
@@ -161,8 +167,8 @@ import TicTacToe
 
       """
     let record = try Record(text: foreign)
-    #expect(record.game.moves.map(\.square.name) == ["b2", "a3", "a1"])
-    #expect(record.game.moves[0].elapsed == 1500)
+    #expect(record.game.moves.map(\.name) == ["b2", "a3", "a1"])
+    #expect(record.times == [.init(elapsed: 1500)])
     #expect(record[player: .x] == "me")
     #expect(record.comments.map(\.text) == ["to the end of the line", "a"])
     #expect(record.game.end == GameEnd(outcome: .win(.o), termination: .time))
@@ -220,6 +226,7 @@ import TicTacToe
     ("1. b2 } *", 1, 7, "neither"),
     ("1. b2 ; a } b\n*", 1, 11, "'}'"),
     ("* *", 1, 1, "more than one"),
+    ("[Variant \"Ultimate\"] 1. e5 *", 1, 11, "records hold classic games only, not 'Ultimate'"),
   ])
   func `a hostile record is refused at its line and column`(text: String, line: Int, column: Int, says: String) {
     let error = #expect(throws: NotationError.self) { try Record(text: text) }

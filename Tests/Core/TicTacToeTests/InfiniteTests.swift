@@ -112,6 +112,6 @@ import Testing
 @Suite("Classic as rules") struct ClassicRulesTests {
   @Test func `the seam plays the same game tree as the position does`() {
     let totals = (0...9).map { Classic.perft(Classic.start, depth: $0) }
-    #expect(totals == Facts.ints("perft_nodes_by_ply"))
+    #expect(totals == [1, 9, 72, 504, 3_024, 15_120, 54_720, 148_176, 200_448, 127_872])
   }
 }

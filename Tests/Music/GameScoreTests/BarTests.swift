@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import Records
 @testable import ScoreIO
 import ScoreModel
@@ -26,7 +27,7 @@ import TicTacToe
     guard let move = game.moves.last, let bar = conductor.music.bars.last else { return }
     moves += 1
     let isX = game.moves.count % 2 == 1
-    let written = rules.cells[move.square.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
+    let written = rules.cells[move.index].midi + 12 * (isX ? rules.first.octaves : rules.second.octaves)
     #expect(bar.pairs[0].m?.pitch.midi == written)
     // X strikes both voices at once; O rolls T first, so that something sounds on the frame of the move.
     #expect(bar.pairs[0].t?.onset == .zero)
@@ -53,7 +54,7 @@ import TicTacToe
     guard game.isOver else { return }
     games += 1
     let awakened = conductor.music.bars.flatMap(\.pairs).filter(\.isAwakening)
-    #expect(awakened.count == (game.awakening == nil ? 0 : 1))
+    #expect(awakened.count == (game.facts.awakening == nil ? 0 : 1))
     for pair in awakened {
       #expect(pair.m.map { $0.pitch.midi % 12 } == 6 && pair.t.map { $0.pitch.midi % 12 } == 1)
     }
@@ -152,9 +153,7 @@ import TicTacToe
       frames.append(now.rawValue)
     }
     heard += carryOn(&session, from: now, to: now + .seconds(100))
-    var kept = Game()
-    for (move, frame) in zip(record.game.moves, frames) { try kept.play(Move(move.square, frame: frame)) }
-    record.game = kept
+    record.times = frames.map { .init(frame: $0) }
     record.bars = session.music.choices
     record.inTime = session.music.inTime
     record.station = session.music.station
@@ -189,7 +188,7 @@ func randomGame(_ index: Int) -> Record {
     let wins = game.position.winningSquares(for: game.turn)
     let blocks = game.position.winningSquares(for: game.turn.opponent)
     let squares = Array(!wins.isEmpty ? wins : !blocks.isEmpty ? blocks : game.position.legalMoves)
-    _ = try? game.play(squares[generator.below(squares.count)])
+    try? game.play(squares[generator.below(squares.count)])
   }
   var record = Record(game: game)
   record.seed = generator.next()

@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import Records
 import ScoreIO
 import ScoreModel
@@ -106,24 +107,27 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     now = now + .seconds(seconds)
     heard += session.music.advance(to: now - Conductor.lookahead)
   }
+  var times: [Record.MoveTimes] = []
   for (number, move) in record.game.moves.enumerated() {
     if number == 3 {
       // Two moves played, one of them kept waiting by the network, and both taken back at once.
       var astray = game
-      for square in game.position.empty.filter({ $0 != move.square }).prefix(2) {
+      for square in game.position.empty.filter({ $0 != move }).prefix(2) {
         go(3)
-        heard += session.handle(.moved(try astray.play(square)), at: now)
+        heard += session.handle(.moved(try astray.play(square, askedOf: .shared)), at: now)
         go(0.5)
-        heard += session.handle(.connection(lost: square == game.position.empty.first { $0 != move.square }), at: now)
+        heard += session.handle(.connection(lost: square == game.position.empty.first { $0 != move }), at: now)
       }
       go(2)
       heard += session.handle(.undone, at: now) + session.handle(.undone, at: now)
     }
     go(4)
-    heard += session.handle(.moved(try game.play(Move(move.square, frame: now.rawValue))), at: now)
+    heard += session.handle(.moved(try game.play(move, askedOf: .shared)), at: now)
+    times.append(.init(frame: now.rawValue))
   }
   go(20)
   var kept = Record(game: game)
+  kept.times = times
   kept.seed = record.seed
   kept.startFrame = 0
   kept.bars = session.music.choices

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import GameScore
+import Oracle
 import ScoreIO
 import ScoreModel
 import TestSupport
@@ -28,7 +29,7 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
     guard !game.isOver else { return }
     for square in game.position.distinctMoves {
       var next = game
-      guard let facts = try? next.play(square) else { continue }
+      guard let facts = try? next.play(square, askedOf: .shared) else { continue }
       var conductor = conductor
       _ = conductor.handle(.moved(facts), at: now)
       walk(next, conductor, conductor.music.bars.last?.end ?? now)
@@ -47,7 +48,7 @@ func firstGame(where condition: (Game, MoveFacts) -> Bool) -> Game? {
     for game in row where !game.isOver {
       for square in game.position.empty {
         var longer = game
-        guard let facts = try? longer.play(square) else { continue }
+        guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
         if condition(longer, facts) { return longer }
         next.append(longer)
       }

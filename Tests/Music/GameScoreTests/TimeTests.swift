@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import ScoreModel
 import Testing
 import TicTacToe
@@ -87,7 +88,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let moment = Tick(rawValue: 6 * 48_000 + 12_345)
   _ = carryOn(&conductor, from: .zero, to: moment)
   var game = Game()
-  let facts = try game.play(Square(4))
+  let facts = try game.play(Square(4), askedOf: .shared)
   let events = conductor.handle(.moved(facts), at: moment)
   #expect(events.first?.kind == .cut && events.first?.frame == moment)
   #expect(events.allSatisfy { $0.frame >= moment && $0.generation == events[0].generation })
@@ -110,7 +111,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(events[1].amount == 0 && events[1].duration == 14_400)
   #expect(events[3].frame == moment + .milliseconds(300))
   var game = Game()
-  let facts = try game.play(Square(0))
+  let facts = try game.play(Square(0), askedOf: .shared)
   var quick = rematch
   let overtaking = quick.handle(.moved(facts), at: moment + .milliseconds(100))
   #expect(overtaking.filter { $0.voice == .bass }.allSatisfy { $0.frame == moment + .milliseconds(100) })
@@ -304,7 +305,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(conductor.music.choices.count == 3 && conductor.music.choices.last?.count == 1)
   var again = game
   _ = again.undo()
-  let facts = try again.play(Square(0))
+  let facts = try again.play(Square(0), askedOf: .shared)
   _ = conductor.handle(.moved(facts), at: moment + .seconds(3))
   #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
   // Two moves taken back at once are one gesture.

@@ -1,3 +1,4 @@
+import Oracle
 import ScoreIO
 import ScoreModel
 import Testing
@@ -10,7 +11,7 @@ import TicTacToe
   throws
 {
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
-  #expect(won.facts.contains { $0.isAwakening } && !drawn.facts.contains { $0.isAwakening })
+  #expect(won.facts.awakening != nil && drawn.facts.awakening == nil)
   let cycles: [(draws: [Int], tonics: String)] = [
     ([], "B D F♯ E G B A D C♯ F♯ B D"), ([2, 9], "B D F♯ E G B A D C♯ F♯ B D"),
   ]

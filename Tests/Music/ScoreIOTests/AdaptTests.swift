@@ -1,5 +1,6 @@
 import Foundation
 import GameScore
+import Oracle
 import ScoreModel
 import Synth
 import TestSupport
@@ -95,8 +96,8 @@ private func pair(differingIn fact: Fact) -> (with: Game, without: Game)? {
     for game in row where !game.isOver {
       let played = game.position.empty.compactMap { square -> (Game, Set<Fact>)? in
         var longer = game
-        guard let facts = try? longer.play(square) else { return nil }
-        return (longer, GameConductor.facts(of: facts))
+        guard let facts = try? longer.play(square, askedOf: .shared) else { return nil }
+        return (longer, GameConductor.facts(of: facts, awakens: facts == longer.facts.awakening))
       }
       for (a, known) in played where isSaid(fact, of: known) {
         if let b = played.first(where: { $0.1 == known.subtracting([fact]) }) { return (a, b.0) }
@@ -116,8 +117,9 @@ private func game(with fact: Fact) -> Game? {
     for game in row where !game.isOver {
       for square in game.position.empty {
         var longer = game
-        guard let facts = try? longer.play(square) else { continue }
-        if isSaid(fact, of: GameConductor.facts(of: facts)) { return longer }
+        guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
+        let known = GameConductor.facts(of: facts, awakens: facts == longer.facts.awakening)
+        if isSaid(fact, of: known) { return longer }
         next.append(longer)
       }
     }

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Oracle
 import Records
 import ScoreModel
 import TestSupport
@@ -125,7 +126,7 @@ private struct Shaker: RuleVisitor {
         isReference ? ReferenceGames.game(seed: generator.next(), index: 0).game.moves[...] : random(&generator)
       var game = Game()
       // Some are set up, some go on.
-      if generator.below(8) == 0 { for _ in 0...generator.below(4) { _ = try? game.play(moves.removeFirst().square) } }
+      if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.position, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(seed: generator.next())) }
       let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
@@ -148,7 +149,7 @@ private struct Shaker: RuleVisitor {
         case 7: conductor.music.home = anyRules(&generator)
         default: break
         }
-        guard let facts = try? game.play(move.square) else { continue }
+        guard let facts = try? game.play(move, askedOf: .shared) else { continue }
         events += conductor.handle(
           .moved(facts), at: now, logged: generator.below(3) == 0 ? now + .milliseconds(generator.below(900)) : nil)
       }
@@ -167,11 +168,11 @@ private struct Shaker: RuleVisitor {
     return events
   }
 
-  static func random(_ generator: inout SplitMix64) -> ArraySlice<Move> {
+  static func random(_ generator: inout SplitMix64) -> ArraySlice<Square> {
     var game = Game()
     while !game.isOver {
       let squares = Array(game.position.legalMoves)
-      _ = try? game.play(squares[generator.below(squares.count)])
+      try? game.play(squares[generator.below(squares.count)])
     }
     return game.moves[...]
   }

@@ -11,7 +11,7 @@ private let page = try? String(contentsOf: repository.appending(path: "docs/tint
 
 /// Whether Debian's Python has a module.
 private func python(has module: String) -> Bool {
-  (try? run(program: "/usr/bin/python3", ["-c", "import \(module)"]).status) == 0
+  (try? Child.run(["/usr/bin/python3", "-c", "import \(module)"]).status) == 0
 }
 
 @Test func `Lines of events become bars on their degrees, and an end closes them with an arch`() throws {
@@ -79,15 +79,13 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
     INFO lobby: request seek
 
     """
-  let lines = try run(
-    program: "/usr/bin/env", ["python3", repository.appending(path: "examples/server-log.py").path, "--every"],
-    input: log)
-  #expect(lines.status == 0, "\(lines.err)")
+  let example = repository.appending(path: "examples/server-log").path
+  let lines = try Child.run(["python3", example + ".py", "--every"], input: log)
+  #expect(lines.status == 0, "\(lines.errors)")
   let folder = TemporaryFolder()
   let told = try run(
     [
-      "live", "--text", "--score-rules", repository.appending(path: "examples/server-log.yaml").path, "--wav",
-      folder.path + "/a.wav",
+      "live", "--text", "--score-rules", example + ".yaml", "--wav", folder.path + "/a.wav",
     ], input: lines.out)
   #expect(told.status == 0 && told.out.contains("error"), "\(told.err)")
 }
@@ -96,9 +94,9 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   throws
 {
   let example = repository.appending(path: "examples")
-  let lines = try run(
-    program: "/usr/bin/python3", ["-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
-  #expect(lines.status == 0, "\(lines.err)")
+  let lines = try Child.run(
+    ["/usr/bin/python3", "-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
+  #expect(lines.status == 0, "\(lines.errors)")
   let folder = TemporaryFolder()
   let told = try run(
     ["live", "--text", "--score-rules", example.path + "/chess.yaml", "--wav", folder.path + "/a.wav"], input: lines.out
@@ -108,19 +106,17 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
 }
 
 @Test(.long) func `Lines are played on the sound device as they come`() throws {
-  let told = try run(
-    program: "/usr/bin/env", ["SDL_AUDIODRIVER=dummy", try #require(command), "live"],
-    input: #"{"voice": "first", "degree": 4}"# + "\n")
-  #expect(told.status == 0, "\(told.err)")
+  let told = try Child.run(
+    [try #require(command), "live"], input: #"{"voice": "first", "degree": 4}"# + "\n",
+    environment: ["SDL_AUDIODRIVER": "dummy"])
+  #expect(told.status == 0, "\(told.errors)")
 }
 
 @Test(.long) func `Another package builds with the libraries and composes with them`() throws {
   let folder = TemporaryFolder()
-  let built = try run(
-    program: "/usr/bin/env",
-    [
-      "ONLY=Tintinnabuli Synth", "swift", "run", "--package-path", repository.appending(path: "examples/swift").path,
-      "--scratch-path", folder.path, "bells",
-    ])
-  #expect(built.status == 0, "\(built.err)")
+  let package = repository.appending(path: "examples/swift").path
+  let built = try Child.run(
+    ["swift", "run", "--package-path", package, "--scratch-path", folder.path, "bells"],
+    environment: ["ONLY": "Tintinnabuli Synth"])
+  #expect(built.status == 0, "\(built.errors)")
 }

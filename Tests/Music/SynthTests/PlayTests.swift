@@ -1,5 +1,6 @@
 import GameScore
 import Glibc
+import Oracle
 import SampledPiano
 import ScoreIO
 import ScoreModel

@@ -1,3 +1,4 @@
+import Interface
 import MatchProtocol
 import ScoreIO
 import ScoreModel
@@ -8,7 +9,7 @@ import TicTacToe
 import Tintinnabuli
 
 @testable import ClientModel
-@testable import Desk
+@testable import WindowLogic
 @testable import Play
 
 /// A machine of functions: a folder in memory, a sound nobody hears, a server that says what the test says.
@@ -42,27 +43,22 @@ private final class Bench: @unchecked Sendable {
 
   func app() throws -> App {
     let loaded = try RuleLibrary.load()
-    var sound = Sound()
-    let tick = { Tick(rawValue: Int64(self.now * 48_000)) }
-    sound.framesBegun = tick
     let port = SoundPort(
-      now: tick, post: { self.posted += $0 }, takeLate: { [] }, lead: .milliseconds(50))
-    let setup = GameSetup(x: .human, o: .human)
-    let session = GameSession(
-      seed: 1, rules: loaded.rules, participants: setup.participants, sound: port, inBackground: { $0() })
+      now: { Tick(rawValue: Int64(self.now * 48_000)) }, post: { self.posted += $0 }, takeLate: { [] },
+      lead: .milliseconds(50))
+    let rules = RuleShelf.Loaded(rules: loaded.rules, reference: loaded.reference)
     let connection = Connection(
       poll: {
         defer { self.events = [] }
         return self.events
       }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
     let machine = Machine(
-      services: services, sound: sound,
-      rules: RuleShelf { _ throws(RuleShelf.Refusal) in
-        RuleShelf.Loaded(rules: loaded.rules, reference: loaded.reference)
-      },
+      services: services, sound: SoundOutput(port),
+      rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
       connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { _, _, _, _ in })
-    let store = GameStore(folder: "data/games", read: services.readFile, write: services.writeFile)
-    return App(machine, session, setup: setup, store: store, rulesName: "score")
+    var opening = Opening(seed: 1, rulesName: "score", rules: rules)
+    opening.opponent = .human
+    return App(machine, opening)
   }
 
   /// Lets the window turn for some seconds.
@@ -93,7 +89,7 @@ struct AppTests {
     let bench = Bench()
     let app = try bench.app()
     bench.pass(app)
-    app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), wish: nil)
+    app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
     let you = PlayerInfo(name: "Vera", rating: 1_500, guest: false)
     let other = PlayerInfo(name: "Ida", rating: 1_518, guest: false)
     bench.events = [
@@ -108,7 +104,7 @@ struct AppTests {
     bench.posted = []
     app.want(.play(Square(4)))
     bench.pass(app)
-    #expect(app.screen.model.game.moves.map { $0.square } == [Square(4)])
+    #expect(app.screen.model.game.moves == [Square(4)])
     #expect(bench.commands.last.map { if case .move(_, Square(4)) = $0 { true } else { false } } == true)
     #expect(bench.posted.contains { $0.kind == .note })
     try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)
@@ -117,7 +113,8 @@ struct AppTests {
     bench.pass(app, 1)
     #expect(app.screen.model.game.isOver)
     app.want(.statistics)
-    #expect(app.screen.statistics.asX.wins == 1 && app.screen.statistics.opponents.map { $0.name } == ["Ida"])
+    #expect(
+      app.screen.pages.statistics.asX.wins == 1 && app.screen.pages.statistics.opponents.map { $0.name } == ["Ida"])
   }
 
   @Test("what a disk refuses is told once, and written when it can be")

@@ -15,10 +15,12 @@ private final class Ear {
   var scales: [Scale] = []
   var beds: [Pitch] = []
 
-  var sound: Play.Sound {
-    var sound = Play.Sound()
+  var sound: SoundOutput {
+    var sound = SoundOutput(
+      SoundPort(
+        now: { .zero }, post: { [unowned self] in beds += $0.filter { $0.kind == .drone }.map(\.pitch) },
+        takeLate: { [] }, lead: .zero))
     sound.load = { [unowned self] in scales.append($0.scale) }
-    sound.post = { [unowned self] in beds += $0.filter { $0.kind == .drone }.map(\.pitch) }
     return sound
   }
 }

@@ -1,3 +1,4 @@
+import Interface
 import Testing
 import TicTacToe
 
@@ -7,7 +8,7 @@ import TicTacToe
 struct FieldTests {
   private func screen(_ network: NetworkModel = NetworkModel(phase: .offline)) -> RootScreen {
     let screen = Samples.screen()
-    screen.network = network
+    screen.pages.network = network
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.show(.network)
     return screen
@@ -17,7 +18,7 @@ struct FieldTests {
     screen.handle([.key(key, modifiers, isRepeat: false)], at: 1)
   }
 
-  private func field(_ screen: RootScreen) -> FieldRow? { screen.stage.focus as? FieldRow }
+  private func field(_ screen: RootScreen) -> FieldRow? { screen.context.focus as? FieldRow }
 
   @Test(
     "marks that join the letter before them, joiners, right-to-left and emoji are written, walked over and taken back",
@@ -90,11 +91,11 @@ struct FieldTests {
   @Test("the space that opens the page is not written into its field")
   func openingSpace() {
     let screen = Samples.screen()
-    screen.network = NetworkModel(phase: .offline)
+    screen.pages.network = NetworkModel(phase: .offline)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.show(.contents)
     let row = (screen.topScene as? PageScene)?.column.rows.first { $0.spoken == screen.text(.network) }
-    screen.stage.moveFocus(to: row)
+    screen.context.moveFocus(to: row)
     screen.handle([.key(.character(" "), [], isRepeat: false), .text(" ")], at: 1)
     #expect(screen.currentScene == .network && field(screen)?.text == "")
     screen.handle([.key(.character("a"), [], isRepeat: false), .text("a")], at: 1)
@@ -105,14 +106,14 @@ struct FieldTests {
   func refresh() {
     let screen = screen(NetworkModel(phase: .lobby))
     let code = (screen.topScene as? PageScene)?.column.rows.first { $0 is FieldRow }
-    screen.stage.moveFocus(to: code)
-    screen.network.matches = [.init(id: "a", title: "Ida – Jan"), .init(id: "b", title: "Ada – Bo")]
+    screen.context.moveFocus(to: code)
+    screen.pages.network.matches = [.init(id: "a", title: "Ida – Jan"), .init(id: "b", title: "Ada – Bo")]
     screen.handle([], at: 2)
-    #expect(screen.stage.focus === code)
-    screen.stage.moveFocus(to: (screen.topScene as? PageScene)?.column.rows.last)
-    screen.network.matches = [.init(id: "b", title: "Ada – Bo"), .init(id: "c", title: "Uta – Eva")]
+    #expect(screen.context.focus === code)
+    screen.context.moveFocus(to: (screen.topScene as? PageScene)?.column.rows.last)
+    screen.pages.network.matches = [.init(id: "b", title: "Ada – Bo"), .init(id: "c", title: "Uta – Eva")]
     screen.handle([], at: 3)
-    #expect(screen.stage.focus?.spoken == "Ada – Bo")
+    #expect(screen.context.focus?.spoken == "Ada – Bo")
   }
 
   @Test("whatever the page of the network turns into, the focus is on something that is there")
@@ -124,8 +125,8 @@ struct FieldTests {
       for after in phases {
         let screen = screen(NetworkModel(phase: before))
         screen.handle([], at: 1)
-        screen.network.phase = after
-        #expect(screen.topScene.focusOrder.contains { $0 === screen.stage.focus }, "\(before) to \(after)")
+        screen.pages.network.phase = after
+        #expect(screen.topScene.focusOrder.contains { $0 === screen.context.focus }, "\(before) to \(after)")
       }
     }
   }
@@ -133,19 +134,19 @@ struct FieldTests {
   @Test("a word that goes takes no focus with it: a second Enter after a rematch asks for nothing")
   func hiddenButton() {
     let screen = Samples.screen()
-    let wishes = Wishes()
+    let log = IntentLog()
     screen.model = Samples.model([4, 1, 0, 8, 6, 2, 3])
     _ = screen.png(width: 800, height: 600, at: 0)
     screen.handle([], at: 1)
-    screen.stage.moveFocus(to: screen.topScene.focusOrder.first { $0.spoken == screen.text(.rematch) })
-    wishes.attach(to: screen)
+    screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0.spoken == screen.text(.rematch) })
+    log.attach(to: screen)
     press(screen, .enter)
-    #expect(wishes.intents == [.rematch])
+    #expect(log.intents == [.rematch])
     screen.model = Samples.model([])
     screen.handle([], at: 2)
     press(screen, .enter)
-    #expect(wishes.intents.filter { $0 == .rematch }.count == 1)
-    #expect(screen.stage.focus is CellView)
+    #expect(log.intents.filter { $0 == .rematch }.count == 1)
+    #expect(screen.context.focus is CellView)
   }
 
   @Test("the words under the board keep still beneath the pointer until it leaves them, or presses the one that goes")
@@ -182,7 +183,7 @@ struct FieldTests {
   @Test("with the four buttons and the cross of a controller a code is written, letter by letter")
   func controller() {
     let screen = screen(NetworkModel(phase: .lobby))
-    screen.stage.moveFocus(to: screen.topScene.focusOrder.first { $0 is FieldRow })
+    screen.context.moveFocus(to: screen.topScene.focusOrder.first { $0 is FieldRow })
     let (turn, next) = (Key.function(2), Key.function(3))
     for key in [turn, turn, turn, next, turn, next] { press(screen, key) }
     #expect(field(screen)?.text == "CBA")
@@ -276,18 +277,18 @@ struct FieldTests {
   @Test("a finger drags a list, and what it rested on is not pressed; aside it still moves a slider")
   func drag() throws {
     let screen = Samples.screen()
-    let wishes = Wishes()
+    let log = IntentLog()
     _ = screen.png(width: 480, height: 480, at: 0)
     screen.show(.help)
-    wishes.attach(to: screen)
+    log.attach(to: screen)
     let row = try #require((screen.topScene as? PageScene)?.column.rows.first { $0.isClickable })
     let (x, y) = (row.frame.midX, row.frame.midY)
     screen.handle([.pointerDown(x: x, y: y, isTouch: true)], at: 1)
     for step in 1...10 { screen.handle([.pointerMoved(x: x, y: y - Double(step) * 10)], at: 1) }
     screen.handle([.pointerUp(x: x, y: y - 100, isTouch: true), .pointerLeft], at: 1)
-    #expect(abs(row.frame.midY - (y - 100)) < 1 && wishes.intents.isEmpty)
+    #expect(abs(row.frame.midY - (y - 100)) < 1 && log.intents.isEmpty)
     screen.handle([.pointerDown(x: x, y: y, isTouch: true), .pointerUp(x: x, y: y, isTouch: true)], at: 2)
-    #expect(wishes.intents.count == 1)
+    #expect(log.intents.count == 1)
     screen.show(.settings)
     let place = try #require((screen.topScene as? PageScene)?.column.rows.first { $0 is SliderRow }).frame
     screen.settings.volume = 0.8

@@ -1,3 +1,4 @@
+import Interface
 import Base
 import Testing
 import TicTacToe
@@ -23,7 +24,7 @@ struct KeyboardTests {
         var reached: Set<ObjectIdentifier> = []
         for _ in 0..<(wanted.count + 3) {
           press(screen, .tab, shift)
-          if let focus = screen.stage.focus { reached.insert(ObjectIdentifier(focus)) }
+          if let focus = screen.context.focus { reached.insert(ObjectIdentifier(focus)) }
         }
         for view in wanted {
           #expect(reached.contains(ObjectIdentifier(view)), "\(name): \(view.spoken ?? "?") cannot be reached")
@@ -36,14 +37,14 @@ struct KeyboardTests {
   @Test("arrows and hjkl walk over the board and come in again on the other side; Enter plays")
   func arrows() {
     let screen = Samples.screen()
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     _ = screen.png(width: 800, height: 600, at: 0)
     for key in [Key.up, .left, .left, .character("j"), .character("l"), .down] { press(screen, key) }
     press(screen, .enter)
     // Centre, up b3, left a3, left c3, down c2, right a2, down a1.
-    #expect(wishes.intents.last == .play(Square(6)))
-    let previews = wishes.intents.compactMap { if case .preview(let square) = $0 { square?.index } else { nil } }
+    #expect(log.intents.last == .play(Square(6)))
+    let previews = log.intents.compactMap { if case .preview(let square) = $0 { square?.index } else { nil } }
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
   }
 
@@ -68,17 +69,17 @@ struct KeyboardTests {
   @Test("Esc never quits, Ctrl-Q does; the function keys do what they say")
   func functionKeys() {
     let screen = Samples.screen()
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     for _ in 0..<9 { press(screen, .escape) }
-    #expect(!wishes.intents.contains(.quit))
+    #expect(!log.intents.contains(.quit))
     press(screen, .character("q"), .control)
     press(screen, .function(12))
     press(screen, .function(5))
     press(screen, .character("s"), .control)
     press(screen, .character("m"))
     #expect(
-      wishes.intents.filter { if case .preview = $0 { false } else { true } }
+      log.intents.filter { if case .preview = $0 { false } else { true } }
         == [.quit, .screenshot, .reloadRules, .saveGame, .setMuted(true)])
     press(screen, .function(1))
     #expect(screen.currentScene == .help)
@@ -93,11 +94,11 @@ struct KeyboardTests {
   @Test("letters mean letters in a text field, and Enter sends it")
   func field() {
     let screen = Samples.screen()
-    let wishes = Wishes()
-    wishes.attach(to: screen)
-    screen.network = NetworkModel(phase: .offline)
+    let log = IntentLog()
+    log.attach(to: screen)
+    screen.pages.network = NetworkModel(phase: .offline)
     screen.show(.network)
-    #expect(screen.stage.focus is FieldRow)
+    #expect(screen.context.focus is FieldRow)
     for letter in "mnh.no:9" {
       screen.handle([.key(.character(letter), [], isRepeat: false), .text(String(letter))], at: 1)
     }
@@ -105,7 +106,7 @@ struct KeyboardTests {
     press(screen, .home)
     screen.handle([.text("a\nb")], at: 1)
     press(screen, .enter)
-    #expect(wishes.intents == [.connect(address: "abmnh.no:")])
+    #expect(log.intents == [.connect(address: "abmnh.no:")])
     #expect(screen.currentScene == .network)
   }
 
@@ -164,11 +165,11 @@ struct KeyboardTests {
     let screen = Samples.screen()
     screen.onSpeak = { spoken.append($0) }
     screen.show(.network)
-    screen.network = NetworkModel(phase: .room(code: "SPYQXY"))
+    screen.pages.network = NetworkModel(phase: .room(code: "SPYQXY"))
     screen.handle([], at: 1)
-    screen.network.hostAddress = "192.0.2.2:4664"
+    screen.pages.network.hostAddress = "192.0.2.2:4664"
     screen.handle([], at: 2)
-    screen.network = NetworkModel(phase: .queued(bots: 0))
+    screen.pages.network = NetworkModel(phase: .queued(bots: 0))
     screen.handle([], at: 3)
     #expect(spoken.filter { $0.contains("S P Y Q X Y") }.count == 1)
     #expect(spoken.last == screen.text(.queued))
@@ -186,11 +187,11 @@ struct KeyboardTests {
       next = view.parent
     }
     #expect(path == ["CellView", "BoardView", "BoardScene", "Root"])
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     #expect(cell?.send(.play(Square(0))) == true)
     #expect(cell?.send(.hint) == true)
-    #expect(wishes.intents == [.play(Square(0))])
+    #expect(log.intents == [.play(Square(0))])
     #expect(cell?.send(.back) == true)
   }
 
@@ -234,7 +235,7 @@ struct KeyboardTests {
         }
       screen.handle([event], at: now)
       if generator.next() % 64 == 0 { _ = screen.draw(into: buffer.bitmap, isNew: false, at: now) }
-      #expect(screen.stage.focus != nil)
+      #expect(screen.context.focus != nil)
     }
   }
 }

@@ -1,3 +1,4 @@
+import Interface
 import Testing
 import TicTacToe
 
@@ -85,7 +86,7 @@ struct LayoutTests {
       }
     }
     // The largest letters in the smallest windows leave no room that is nobody's.
-    if scene.stage.settings.textScale <= 1, let notice = scene.children.lazy.compactMap({ $0 as? NoticeView }).first {
+    if scene.context.settings.textScale <= 1, let notice = scene.children.lazy.compactMap({ $0 as? NoticeView }).first {
       let slip = notice.slipFrame
       #expect(window.contains(slip), "the notice \(slip) leaves the window: \(place)")
       for view in views where view is TextButton || view is PlayersView {
@@ -114,7 +115,7 @@ struct LayoutTests {
           #expect(above.frame.maxY <= below.frame.y + 0.5, "\(name): \(above.frame) and \(below.frame)")
         }
         _ = page.column.scrolled(-1000)
-        screen.handle([], at: screen.stage.now + 5)
+        screen.handle([], at: screen.context.now + 5)
         #expect((rows.last?.frame.maxY ?? 0) <= page.column.frame.maxY + 1, "\(name): the last row stays out of sight")
       }
     }
@@ -124,9 +125,9 @@ struct LayoutTests {
 extension RootScreen {
   /// Lays everything out for a window of a size, without drawing.
   func measureForTest(_ width: Int, _ height: Int) {
-    stage.metrics = Metrics(
+    context.metrics = Metrics(
       width: Double(width), height: Double(height), scale: scale, textScale: settings.textScale,
-      target: stage.services.leastTarget)
+      target: context.services.leastTarget)
     boardScene.layout()
     topScene.layout()
   }

@@ -1,4 +1,6 @@
+import Interface
 import Foundation
+import Oracle
 import ScoreModel
 import Screen
 import TestSupport
@@ -17,9 +19,9 @@ enum Samples {
     var services = services()
     services.leastTarget = leastTarget
     let screen = RootScreen(services: services, themes: themes)
-    screen.opponents += [.adaptive, .menace]
+    screen.pages.opponents += [.adaptive, .menace]
     let names = ["Pip", "Wren", "Bram", "Odile", "Sorrel", "Alina"]
-    screen.levels = names.enumerated().map {
+    screen.pages.levels = names.enumerated().map {
       LevelCard(
         number: $0 + 1, character: $1, manner: "watches the board, but not all of it at once",
         odds: ["against random play: wins 86.1 %, draws 8.2 %, loses 5.7 %"])
@@ -28,23 +30,25 @@ enum Samples {
       ([4, 1, 0, 8, 6, 2, 3], "you won"), ([1, 4, 8, 2, 0, 6], "Bram won"), ([4, 0, 8, 2, 1, 7, 6, 5, 3], "a draw"),
       ([4, 0, 8], "unfinished"), ([0, 4, 8, 2, 6, 3, 7], "you won"),
     ]
-    screen.games = ends.enumerated().map {
+    screen.pages.games = ends.enumerated().map {
       GameEntry(
         path: "/games/\($0).ttt", players: "you and Bram", date: "21 November, 9.4\($0)", result: $1.1,
         position: game($1.0).position)
     }
-    screen.statistics = StatisticsModel(
+    screen.pages.statistics = StatisticsModel(
       opponents: names.enumerated().map {
         .init(name: $1, tally: Tally(wins: max(0, 9 - 2 * $0), draws: 2 + $0, losses: $0 * $0 / 3))
       },
       asX: Tally(wins: 18, draws: 11, losses: 6), asO: Tally(wins: 7, draws: 16, losses: 12),
       openings: (0..<9).map { Tally(wins: [3, 0, 2, 1, 9, 0, 2, 0, 1][$0], draws: $0 % 3, losses: $0 % 2) },
       results: [1, 0, 0, -1, 1, 1, 0, -1, -1, 0, 1, 1, 1, 0, 0, 1, -1, 0, 1, 1, 0, 0, 0, 1, 1])
-    screen.network = NetworkModel(
+    screen.pages.network = NetworkModel(
       phase: .lobby, matches: [.init(id: "a", title: "Nora and Jan"), .init(id: "b", title: "Ida and a guest")])
-    screen.network.you = .init(name: "Vera", rating: 1_542, isGuest: false)
-    screen.talk.opponent = "Nora"
-    screen.talk.lines = [.init(name: "Nora", text: "Good luck"), .init(name: "Vera", text: "Thanks, and to you.")]
+    screen.pages.network.you = .init(name: "Vera", rating: 1_542, isGuest: false)
+    screen.pages.talk.opponent = "Nora"
+    screen.pages.talk.lines = [
+      .init(name: "Nora", text: "Good luck"), .init(name: "Vera", text: "Thanks, and to you."),
+    ]
     return screen
   }
 
@@ -67,7 +71,7 @@ enum Samples {
 
   static func game(_ moves: [Int]) -> Game {
     var game = Game()
-    for move in moves { _ = try? game.play(Square(move)) }
+    for move in moves { try? game.play(Square(move)) }
     return game
   }
 
@@ -134,7 +138,8 @@ enum Samples {
       bar(
         .move, first: cellPitch[facts.square.index] - (isX ? 0 : 12), contour: shape, ply: i + 1,
         voice: isX ? .first : .second,
-        cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil, awakens: facts.isAwakening)
+        cut: cut && !isLast && shape.count > 2 ? max(2, shape.count - 2) : nil,
+        awakens: facts == game.facts.first { $0.isDecisive })
     }
     if game.isOver, closing {
       for n in [4, 3, 2] {

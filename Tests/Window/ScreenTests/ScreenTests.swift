@@ -1,3 +1,4 @@
+@testable import Interface
 import ScoreModel
 import Testing
 import TicTacToe
@@ -5,7 +6,7 @@ import TicTacToe
 @testable import Screen
 
 /// Collects what a screen wants of the executable.
-final class Wishes {
+final class IntentLog {
   var intents: [Intent] = []
   func attach(to screen: RootScreen) { screen.onIntent = { [unowned self] in intents.append($0) } }
 }
@@ -15,36 +16,36 @@ struct ScreenTests {
   @Test("a press on a cell plays it, and the pointer's rest is a preview")
   func press() {
     let screen = RootScreen(services: Samples.services())
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     _ = screen.png(width: 1280, height: 720, at: 0)
     let center = screen.boardCell(Square(4))
     screen.handle([.pointerMoved(x: center.x, y: center.y)], at: 1)
     screen.handle([.pointerDown(x: center.x, y: center.y, isTouch: false)], at: 1.1)
     screen.handle([.pointerUp(x: center.x, y: center.y, isTouch: false)], at: 1.2)
-    #expect(wishes.intents == [.preview(Square(4)), .play(Square(4))])
+    #expect(log.intents == [.preview(Square(4)), .play(Square(4))])
   }
 
   @Test("a finger plays where it lifts, not where it lands")
   func touch() {
     let screen = RootScreen(services: Samples.services())
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     _ = screen.png(width: 480, height: 800, at: 0)
     let cell = screen.boardCell(Square(8))
     screen.handle([.pointerDown(x: cell.x, y: cell.y, isTouch: true)], at: 1)
-    #expect(wishes.intents == [.preview(Square(8))])
+    #expect(log.intents == [.preview(Square(8))])
     screen.handle([.pointerUp(x: cell.x, y: cell.y, isTouch: true)], at: 1.2)
-    #expect(wishes.intents == [.preview(Square(8)), .preview(nil), .play(Square(8))])
+    #expect(log.intents == [.preview(Square(8)), .preview(nil), .play(Square(8))])
   }
 
   @Test("digits are a keypad: 7 8 9 is the top row")
   func keypad() {
     let screen = RootScreen(services: Samples.services())
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     for digit in "789456123" { screen.handle([.key(.character(digit), [], isRepeat: false)], at: 1) }
-    let played = wishes.intents.compactMap { if case .play(let square) = $0 { square.index } else { nil } }
+    let played = log.intents.compactMap { if case .play(let square) = $0 { square.index } else { nil } }
     #expect(played == Array(0..<9))
   }
 }
@@ -98,17 +99,17 @@ struct PhraseTests {
     let screen = Samples.screen()
     _ = screen.png(width: 640, height: 480, at: 0)
     let first = Samples.game([4, 1, 0, 8, 6, 2, 3])
-    screen.replay = ReplayModel(game: first, title: "one")
+    screen.pages.replay = ReplayModel(game: first, title: "one")
     screen.show(.review)
     let page = screen.topScene
-    screen.replay = ReplayModel(game: first, title: "one", bars: Samples.bars(for: first))
+    screen.pages.replay = ReplayModel(game: first, title: "one", bars: Samples.bars(for: first))
     #expect(screen.topScene === page)
-    screen.replay = ReplayModel(game: Samples.game([0, 1]), title: "two")
+    screen.pages.replay = ReplayModel(game: Samples.game([0, 1]), title: "two")
     #expect(screen.topScene !== page)
     #expect(screen.currentScene == .review)
     screen.handle([.key(.escape, [], isRepeat: false)], at: 1)
     #expect(screen.currentScene == .board)
-    #expect(screen.replay == nil)
+    #expect(screen.pages.replay == nil)
   }
 
   @Test("the staff of the review page is in the key of its own game")
@@ -120,7 +121,7 @@ struct PhraseTests {
       _ = screen.png(width: 640, height: 480, at: 0)
       screen.model = Samples.model([4, 0])
       screen.model.tonality.scale = running
-      screen.replay = ReplayModel(game: game, title: "one", bars: Samples.bars(for: game), scale: reviewed)
+      screen.pages.replay = ReplayModel(game: game, title: "one", bars: Samples.bars(for: game), scale: reviewed)
       screen.show(.review)
       return screen.png(width: 640, height: 480, at: 9)
     }
@@ -131,10 +132,10 @@ struct PhraseTests {
   @Test("a key held down plays once")
   func repeats() {
     let screen = Samples.screen()
-    let wishes = Wishes()
-    wishes.attach(to: screen)
+    let log = IntentLog()
+    log.attach(to: screen)
     screen.handle([.key(.character("5"), [], isRepeat: false)], at: 1)
     for _ in 0..<9 { screen.handle([.key(.character("5"), [], isRepeat: true)], at: 1) }
-    #expect(wishes.intents.filter { $0 == .play(Square(4)) }.count == 1)
+    #expect(log.intents.filter { $0 == .play(Square(4)) }.count == 1)
   }
 }

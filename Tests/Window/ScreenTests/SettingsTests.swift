@@ -201,7 +201,7 @@ struct SettingsTests {
     let screen = RootScreen(services: disk.services, themes: ThemeTests.themes)
     _ = screen.png(width: 640, height: 480, at: 0)
     screen.settings.theme = "dark"
-    #expect(screen.stage.theme.name == "dark")
+    #expect(screen.context.theme.name == "dark")
     #expect(screen.nextFrame(after: 0) == 0)
     screen.handle([], at: 1)
     #expect(disk.text.contains("theme = dark"))

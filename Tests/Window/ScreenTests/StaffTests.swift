@@ -18,7 +18,7 @@ struct StaffTests {
 
   @Test("signs of octaves touch neither the heads that they are for nor the low notes, whatever T plays")
   func octaves() {
-    let staff = StaffView(stage: Samples.screen().stage)
+    let staff = StaffView(context: Samples.screen().context)
     staff.frame = Rect(0, 0, 1_200, 210)
     for high in 57...98 {
       for low in max(45, high - 19)...high {

@@ -1,3 +1,4 @@
+import Interface
 import Testing
 import TicTacToe
 
@@ -20,7 +21,7 @@ struct UseTests {
       let screen = Samples.screen()
       screen.settings.language = language
       for (wins, head) in [(1, one), (2, two)] {
-        screen.statistics = StatisticsModel(asX: Tally(wins: wins), results: Array(repeating: 1, count: wins))
+        screen.pages.statistics = StatisticsModel(asX: Tally(wins: wins), results: Array(repeating: 1, count: wins))
         screen.show(.board)
         let texts: [TextRow] = rows(screen, .statistics)
         #expect(texts.first?.text.hasPrefix(head) == true, "\(texts.first?.text ?? "")")
@@ -66,7 +67,7 @@ struct UseTests {
       screen.model.soundWaits = waits
       screen.model.online = online
       screen.handle([], at: 1)
-      return screen.stage.statusText().detail
+      return screen.context.statusText().detail
     }
     #expect(detail(waits: true).contains("first touch") && detail(waits: false).contains("watching"))
     online.isOffline = true
@@ -96,7 +97,7 @@ struct UseTests {
   @Test("who only listens has nothing to resign, and the one chosen to play against stays chosen")
   func listening() throws {
     let screen = Samples.screen()
-    screen.chosenOpponent = .level(2)
+    screen.pages.chosenOpponent = .level(2)
     screen.model = Samples.model([4, 0], setup: GameSetup(x: .level(5), o: .level(6)))
     let lines: [ContentsRow] = rows(screen, .contents)
     #expect(lines.contains { $0.intent == .listen } && !lines.contains { $0.intent == .resign })

@@ -37,7 +37,7 @@ import TicTacToe
 
   private func record(_ squares: [Int]) throws -> Record {
     var game = Game()
-    for square in squares { _ = try game.play(Square(square)) }
+    for square in squares { try game.play(Square(square)) }
     return Record(game: game)
   }
 

@@ -57,7 +57,7 @@ private let person = Participant.human(name: "you")
     session.open()
     bench.now = Tick(rawValue: 123_456)
     #expect(session.play(Square(4)) == nil)
-    #expect(session.record.game.moves.last?.frame == 123_456)
+    #expect(session.record.times.last?.frame == 123_456)
     #expect(bench.posted.last?.contains { $0.kind == .note && $0.frame.rawValue == 123_456 } == true)
   }
 
@@ -104,10 +104,10 @@ private let person = Participant.human(name: "you")
     session.join(Participants(x: person, o: .remote(name: "Ida")), seed: 1)
     #expect(session.play(Square(4)) == nil)
     session.follow([4, 0].map { Square($0) })
-    #expect(session.game.moves.map(\.square.index) == [4, 0])
+    #expect(session.game.moves.map(\.index) == [4, 0])
     session.follow([1, 0, 8].map { Square($0) })
     bench.pass(session, seconds: 1)
-    #expect(session.game.moves.map(\.square.index) == [1, 0, 8])
+    #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
 
   /// What somebody hears of a match whose lines take so many milliseconds either way: he plays a side, or watches; at one
@@ -239,7 +239,7 @@ private let person = Participant.human(name: "you")
       if looks == 1 { bench.now = Tick(rawValue: 49_024) }
     }
     session.play(Square(0))
-    #expect(session.record.game.moves.last?.frame == 49_024)
+    #expect(session.record.times.last?.frame == 49_024)
     #expect(bench.posted.last?.first?.frame.rawValue ?? 0 >= 49_024)
   }
 
@@ -253,7 +253,7 @@ private let person = Participant.human(name: "you")
     let generation = try #require(bench.posted.last?.first?.generation)
     bench.late = [.init(generation: generation, frame: .seconds(3) + Tick(rawValue: 1_024), lateness: 1_024)]
     session.advance()
-    let frame = try #require(session.record.game.moves.last?.frame)
+    let frame = try #require(session.record.times.last?.frame)
     #expect(frame == 145_024)
   }
 
@@ -266,9 +266,9 @@ private let person = Participant.human(name: "you")
     session.play(Square(4))
     #expect(session.isThinking && !session.acceptsMove)
     bench.pass(session, seconds: 6)
-    let moves = session.record.game.moves
-    #expect(moves.count == 2)
-    let gap = try #require(moves[1].frame) - (moves[0].frame ?? 0)
+    let times = session.record.times
+    #expect(times.count == 2)
+    let gap = try #require(times[1].frame) - (times[0].frame ?? 0)
     // Two short notes at the standard tempo, give or take the performance's timing.
     #expect(gap > Tick.seconds(1.6).rawValue && gap < Tick.seconds(4).rawValue, "\(gap)")
   }
@@ -322,7 +322,7 @@ private let person = Participant.human(name: "you")
         session.play(session.game.position.empty.first ?? Square(0))
         bench.pass(session, seconds: 1)
       }
-      games.append(session.game.moves.map(\.square))
+      games.append(session.game.moves)
     }
     #expect(games[0] == games[1])
   }
@@ -366,7 +366,7 @@ private let person = Participant.human(name: "you")
     session.open(resuming: saved)
     second.now = .seconds(1)
     session.play(Square(0))
-    let frames = session.record.game.moves.compactMap(\.frame)
+    let frames = session.record.times.compactMap(\.frame)
     #expect(frames.count == 2)
     #expect(frames[0] == 20 * 48_000)
     #expect(frames[1] == 22 * 48_000)
@@ -385,7 +385,7 @@ private let person = Participant.human(name: "you")
     #expect(abs((session.milliseconds(left: .o) ?? 0) - 11_000) < 100)
     bench.pass(session, seconds: 2)
     session.play(Square(0))
-    #expect(abs((session.record.game.moves.last?.clock ?? 0) - 9_000) < 100)
+    #expect(abs((session.record.times.last?.clock ?? 0) - 9_000) < 100)
     #expect(!session.canUndo)
     bench.pass(session, seconds: 31)
     #expect(session.game.end == GameEnd(outcome: .win(.o), termination: .time))
@@ -395,7 +395,9 @@ private let person = Participant.human(name: "you")
 
   @Test("Looked at only when it asks, the score and the answers are those of one that is looked at all the time")
   func wakes() {
-    func play(_ step: (GameSession) -> Double) -> (events: [String], moves: [Move], looks: Int) {
+    func play(_ step: (GameSession) -> Double) -> (
+      events: [String], moves: [Square], times: [Record.MoveTimes], looks: Int
+    ) {
       let bench = Bench()
       let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
       session.open()
@@ -408,11 +410,13 @@ private let person = Participant.human(name: "you")
         }
         if let cell = Array(session.game.position.legalMoves).first { session.play(cell) }
       }
-      return (bench.posted.flatMap { $0 }.map { "\($0)" }.sorted(), session.game.moves, looks)
+      return (bench.posted.flatMap { $0 }.map { "\($0)" }.sorted(), session.game.moves, session.times, looks)
     }
     let always = play { _ in 0.02 }
     let asked = play { $0.wake ?? 1_000 }
-    #expect(asked.events == always.events && asked.moves == always.moves && asked.moves.count > 5)
+    #expect(
+      asked.events == always.events && asked.moves == always.moves && asked.times == always.times
+        && asked.moves.count > 5)
     #expect(asked.looks < always.looks / 20, "\(asked.looks) looks in two minutes, \(always.looks) without asking")
   }
 

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Base
 import Foundation
-import MatchServer
-import TicTacToe
 
 /// `alina-server`: serves matches, and looks after what it keeps.
 @main

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import MatchServer
+import ServerTransport
 
 /// Makes what a node shows to the others.
 struct ClusterCert: ParsableCommand {

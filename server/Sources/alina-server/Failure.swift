@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import MatchServer
+import MatchStore
+import ServerTransport
 
 /// How the program ends: help goes to standard output, an error is one line on standard error; wrong arguments exit 2.
 enum Failure {

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Foundation
-import MatchServer
+import MatchStore
+import PostgresStore
+import ServerTransport
 
-/// Where the data is.
 struct DataOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Folder of the database (default: $ALINA_DATA, then $XDG_DATA_HOME/alina).", valueName: "dir"))

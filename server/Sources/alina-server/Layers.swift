@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import MatchServer
+import PostgresStore
 
 /// Lays the settings of a file and of the environment under the command line.
 enum Layers {

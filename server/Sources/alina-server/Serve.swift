@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
 import MatchProtocol
-import MatchServer
+import MatchStore
+import PostgresStore
+import ServerTransport
 
 /// The flags of a serving process.
 struct ServeOptions: ParsableArguments {
@@ -138,17 +140,14 @@ struct ServeOptions: ParsableArguments {
       }
     }
     if let page = result.page { try resolve(page, &result) }
-    try Self.check("threads", threads, 1...64)
-    try Self.check("max-per-address", maxPerAddress, 1...1_000_000)
-    try Self.check("rate", rate, 1...1_000_000)
-    try Self.check("burst", burst, 1...1_000_000)
-    try Self.check("bot-rate", botRate, 1...1_000_000)
-    try Self.check("logins-per-minute", loginsPerMinute, 1...1_000_000)
-    try Self.check("code-tries", codeTries, 1...1_000_000)
-    try Self.check("max-pending", maxPending, 1...10_000_000)
-    try Self.check("max-wait", maxWait, 1...600_000)
-    try Self.check("drain-seconds", drainSeconds, 0...600)
-    if let keepDays { try Self.check("keep-days", keepDays, 1...36_500) }
+    let million = 1...1_000_000
+    for (name, value, range) in [
+      ("threads", threads, 1...64), ("max-per-address", maxPerAddress, million), ("rate", rate, million),
+      ("burst", burst, million), ("bot-rate", botRate, million), ("logins-per-minute", loginsPerMinute, million),
+      ("code-tries", codeTries, million), ("max-pending", maxPending, 1...10_000_000),
+      ("max-wait", maxWait, 1...600_000),
+      ("drain-seconds", drainSeconds, 0...600), ("keep-days", keepDays ?? 1, 1...36_500),
+    ] { try Self.check(name, value, range) }
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))

@@ -3,6 +3,7 @@ import ClientModel
 import GameScore
 import MatchProtocol
 import Opponents
+import Oracle
 import Records
 import ScoreModel
 import ScoreFormats
@@ -46,8 +47,8 @@ package struct Probe {
     while !record.game.isOver, record.game.moves.count < 3 + Int(seed % 7) {
       let squares = Array(record.game.position.legalMoves)
       let elapsed = Int64(generator.below(1 << 16))
-      _ = try? record.game.play(
-        Move(squares[generator.below(squares.count)], elapsed: elapsed, clock: (1 << 33) - elapsed))
+      try? record.game.play(squares[generator.below(squares.count)])
+      record.times.append(.init(elapsed: elapsed, clock: (1 << 33) - elapsed))
     }
     if !record.game.isOver { try? record.game.lose(record.game.turn, by: .resignation) }
     return record
@@ -63,10 +64,10 @@ package struct Probe {
       text += "\(Solver.shared.distanceOptimalMoves(in: position).rawValue) \(position.canonical.position.notation)\n"
       guard position.outcome == nil else { continue }
       for square in position.legalMoves {
-        let facts = MoveFacts(before: position, square: square, awakened: false)
+        let facts = Solver.shared.facts(of: square, in: position)
         text +=
           "\(square.name)\(facts.threats.rawValue) \(facts.opposingThreats.rawValue) \(facts.winningCells.rawValue) "
-        text += "\(facts.isBlock)\(facts.isFork)\(facts.isOnlyMove)\(facts.isAwakening)\(facts.isMistake)\n"
+        text += "\(facts.isBlock)\(facts.isFork)\(facts.isOnlyMove)\(facts.isDecisive)\(facts.isMistake)\n"
       }
     }
     return "\(Solver.positions.count) \(hash(text))"

@@ -28,6 +28,5 @@ package func probeAnswer() -> Int32 {
   return Int32(bytes.count)
 }
 
-/// Where the answer begins.
 @_expose(wasm, "probe_place") @_cdecl("probe_place")
 package func probePlace() -> UnsafeMutableRawPointer? { bytes.withUnsafeMutableBytes { $0.baseAddress } }

@@ -27,8 +27,7 @@ final class PageSound {
 
   func wasLate(_ report: SoundPort.Late) { late.append(report) }
 
-  /// As the session knows it.
-  var port: SoundPort {
+  private var port: SoundPort {
     SoundPort(
       now: { PageSound.now }, post: { PageSound.post($0) },
       takeLate: {
@@ -38,10 +37,8 @@ final class PageSound {
   }
 
   /// As the game knows it.
-  var sound: Sound {
-    var sound = Sound()
-    sound.framesBegun = { PageSound.now }
-    sound.post = { PageSound.post($0) }
+  var output: SoundOutput {
+    var sound = SoundOutput(port)
     sound.setVolume = { scriptSoundSet(Knob.volume.rawValue, $0) }
     sound.setPreviewLevel = { scriptSoundSet(Knob.preview.rawValue, $0 ?? PageSound.silence) }
     sound.setDroneLevel = { scriptSoundSet(Knob.drone.rawValue, $0 ?? PageSound.silence) }

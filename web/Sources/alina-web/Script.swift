@@ -18,7 +18,7 @@ func scriptTakeText(_ x: Double, _ y: Double, _ width: Double, _ height: Double)
 
 /// What can be asked of the page.
 enum Asked: Int32 {
-  case file, folder, clipboard, language, wishes, timeStamp, textPercent, address
+  case file, folder, clipboard, language, preferences, timeStamp, textPercent, address
 }
 
 /// What the page can be told.
@@ -43,7 +43,7 @@ enum Page {
   static func text(_ what: Asked) -> String { String(decoding: ask(what) ?? [], as: UTF8.self) }
 
   /// Whether the system asks for something: `dark`, `contrast`, `still`, or has a `finger` to press with.
-  static func wishes(_ word: Substring) -> Bool { text(.wishes).split(separator: " ").contains(word) }
+  static func prefers(_ word: Substring) -> Bool { text(.preferences).split(separator: " ").contains(word) }
 
   @discardableResult
   static func tell(_ what: Told, _ words: String = "") -> Bool {

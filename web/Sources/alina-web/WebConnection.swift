@@ -1,5 +1,5 @@
 import ClientModel
-import Desk
+import WindowLogic
 import MatchProtocol
 import Play
 import TicTacToe

@@ -30,10 +30,10 @@ extension PlatformServices {
         Double(place?.x ?? 0), Double(place?.y ?? 0), Double(place?.width ?? 0), Double(place?.height ?? 0))
     }
     services.systemLanguage = { Page.text(.language) }
-    services.prefersDark = { Page.wishes("dark") }
-    services.prefersContrast = { Page.wishes("contrast") }
+    services.prefersDark = { Page.prefers("dark") }
+    services.prefersContrast = { Page.prefers("contrast") }
     services.textPercent = { Int(Page.text(.textPercent)) ?? 100 }
-    if Page.wishes("finger") { services.leastTarget = 44 }
+    if Page.prefers("finger") { services.leastTarget = 44 }
     services.timeStamp = { Page.text(.timeStamp) }
     return services
   }

@@ -17,10 +17,16 @@ final class EngineClient: @unchecked Sendable {
     var time: TimeLimit
     var seed: UInt64
     var settings = EngineSettings()
+    var variant = Variant.classic
+    /// Where every line is noted, under the player's number.
+    var trace: EngineTrace?
+    var player = 0
   }
 
   /// Milliseconds granted for `uciok` and `readyok`.
   static let handshakePatience = 5000.0
+  /// Milliseconds of silence after `uci` in which `ugi` is not tried yet.
+  static let silence = 1000.0
   /// Bytes an engine may write while it thinks about one move.
   static let floodLimit = 1 << 20
   /// Starts that fail in a row before the engine is given up.
@@ -33,7 +39,10 @@ final class EngineClient: @unchecked Sendable {
   private(set) var id: String?
   private var notation = UCINotation.native
   private var advertisesSeed = false
-  private var advertisesVariant = false
+  /// Whether the engine shook hands as the Universal Game Interface has it.
+  private var isUGI = false
+  /// What the engine lists in `UCI_Variant`.
+  private var variants: [String] = []
   private var failures = 0
   /// What was wrong with the last handshake; the engine's path is no part of it.
   private var refusal: String?
@@ -67,26 +76,42 @@ final class EngineClient: @unchecked Sendable {
       return ArenaError("engine '\(recipe.command.joined(separator: " "))': \(what)", kind: .handshake)
     }
     guard process.write("uci\n", deadline: deadline) else { throw refuse("does not take 'uci'; \(process.ending())") }
-    (advertisesSeed, advertisesVariant) = (false, false)
+    (advertisesSeed, variants) = (false, [])
+    isUGI = false
+    var patience = monotonicMilliseconds() + EngineClient.silence
     conversation: while true {
       guard process.bytesRead <= EngineClient.floodLimit else { throw refuse("floods its handshake") }
-      switch process.readLine(deadline: deadline) {
+      switch process.readLine(deadline: min(patience, deadline)) {
       case .line("uciok"): break conversation
+      case .line("ugiok"):
+        isUGI = true
+        break conversation
+      case .late where patience < deadline && !stopSignal.isSet:
+        // An engine that does not know "uci" may speak UGI; one that is slow to start passes the line over.
+        patience = .infinity
+        guard process.write("ugi\n", deadline: deadline) else { throw refuse(process.ending()) }
       case .line(let line):
         // As long in memory as it looks: accents are letters here.
         if line.hasPrefix("id name "), line.utf8.count > 8 { id = String(line.unicodeScalars.dropFirst(8).prefix(80)) }
         if line.hasPrefix("option name Seed ") { advertisesSeed = true }
-        if line.hasPrefix("option name UCI_Variant "), line.hasSuffix(" tictactoe") || line.contains(" tictactoe ") {
-          advertisesVariant = true
+        if line.hasPrefix("option name UCI_Variant ") {
+          let words = line.split(separator: " ")
+          variants = zip(words, words.dropFirst()).filter { $0.0 == "var" }.map { String($0.1) }
         }
       case .late: throw refuse("no 'uciok' within \(Int(EngineClient.handshakePatience)) ms")
       case .closed: throw refuse("\(process.ending()) before 'uciok'")
       case .overlong, .garbage: throw refuse("speaks no UCI: a line that is too long or no text before 'uciok'")
       }
     }
-    notation = advertisesVariant ? .cutechess : .native
+    let name = recipe.variant.uciName
+    guard recipe.variant == .classic || variants.contains(name) else {
+      let known =
+        variants.isEmpty ? "it lists no UCI_Variant" : "its UCI_Variant lists \(variants.joined(separator: ", "))"
+      throw refuse("does not play \(name); \(known)")
+    }
+    notation = recipe.variant == .classic && variants.contains(name) ? .cutechess : .native
     var options = ""
-    if advertisesVariant { options += "setoption name UCI_Variant value tictactoe\n" }
+    if variants.contains(name) { options += "setoption name UCI_Variant value \(name)\n" }
     // Engines take seeds as 32-bit spins; the run's is folded.
     if advertisesSeed {
       options += "setoption name Seed value \((recipe.seed ^ recipe.seed >> 32) & 0x7FFF_FFFF)\n"
@@ -145,7 +170,7 @@ final class EngineClient: @unchecked Sendable {
     // The answer is awaited before the first move: both engines get ready at the same time.
     readyDeadline = monotonicMilliseconds() + EngineClient.handshakePatience
     request.removeAll(keepingCapacity: true)
-    if let process, !process.write("ucinewgame\nisready\n", deadline: readyDeadline ?? 0) {
+    if let process, !process.write("\(isUGI ? "ugi" : "uci")newgame\nisready\n", deadline: readyDeadline ?? 0) {
       pendingLoss = lose("\(process.ending(otherwise: "closed its input")) between games")
     }
   }
@@ -153,7 +178,35 @@ final class EngineClient: @unchecked Sendable {
   /// Asks for a move; anything but a legal one in time loses the game and kills the engine.
   func move(
     start: Position, moves: [Square], position: Position, otherClock: Double?
-  ) -> Result<(Square, Thought), EngineLoss> {
+  ) -> Result<(Square, MoveReport), EngineLoss> {
+    ask(position.turn, otherClock) {
+      writePosition(start, moves)
+    } reading: { word in
+      UCINotation.square(word).flatMap { position.legalMoves.contains($0) ? $0 : nil }
+    }
+  }
+
+  /// Asks for a move of a variant's game that began at the start of the rules or from a position.
+  func move<R: Rules>(
+    _ rules: R.Type, _ start: String?, _ cells: [Cell], _ state: R.State, otherClock: Double?
+  ) -> Result<(Cell, MoveReport), EngineLoss> {
+    ask(R.turn(in: state), otherClock) {
+      if request.isEmpty {
+        request += (start.map { "position fen \($0)" } ?? "position startpos").utf8
+        movesTold = 0
+      }
+      for (number, cell) in cells.enumerated().dropFirst(movesTold) {
+        request += "\(number == 0 ? " moves" : "") \(R.variant.name(of: cell))".utf8
+      }
+      movesTold = cells.count
+    } reading: { word in
+      R.variant.cell(named: word).flatMap { R.moves(state).contains($0) ? $0 : nil }
+    }
+  }
+
+  private func ask<Move>(
+    _ turn: Player, _ otherClock: Double?, writing: () -> Void, reading: (Substring) -> Move?
+  ) -> Result<(Move, MoveReport), EngineLoss> {
     if let pendingLoss { return .failure(pendingLoss) }
     guard let process else { return .failure(EngineLoss(reason: "is not running", ending: .forfeit)) }
     if let deadline = readyDeadline {
@@ -161,9 +214,9 @@ final class EngineClient: @unchecked Sendable {
       if let fault = unready(process, deadline) { return .failure(lose("not ready for a new game: \(fault)")) }
     }
     if let line = process.unaskedMove() { return .failure(lose("an unasked '\(line.prefix(24))'")) }
-    writePosition(start, moves)
+    writing()
     let told = request.count
-    request += recipe.time.clock == 0 ? plainGo : goCommand(position.turn, otherClock)
+    request += recipe.time.clock == 0 ? plainGo : goCommand(turn, otherClock)
     let begun = monotonicMilliseconds()
     let deadline = begun + Double(recipe.time.patience(left: Int(clock)))
     process.resetCount()
@@ -174,20 +227,20 @@ final class EngineClient: @unchecked Sendable {
     // The position of the next move begins with this one.
     request.removeLast(request.count - told)
     var evaluation: String?
-    var answer: (square: Square?, text: String)?
+    var answer: (move: Move?, text: String)?
     while answer == nil {
       guard process.bytesRead <= EngineClient.floodLimit else {
         return .failure(lose("wrote more than \(EngineClient.floodLimit) bytes without a move"))
       }
       switch process.readLine(deadline: deadline) {
+      case .line where monotonicMilliseconds() >= deadline, .late:
+        return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
       case .line(let line):
         let words = line.utf8.split { $0 <= 0x20 }.map { Substring($0) }
         if words.first == "info" { evaluation = EngineClient.evaluation(in: words) ?? evaluation }
         guard words.first == "bestmove" else { continue }
         let word = words.dropFirst().first ?? ""
-        answer = (UCINotation.square(word), String(word.prefix(16)))
-      case .late:
-        return .failure(lose("no move within \(Int((deadline - begun).rounded())) ms", .time))
+        answer = (reading(word), String(word.prefix(16)))
       case .closed: return .failure(lose(process.ending()))
       case .overlong: return .failure(lose("a line of more than \(EngineProcess.lineLimit) bytes"))
       case .garbage: return .failure(lose("wrote what is no text"))
@@ -195,10 +248,10 @@ final class EngineClient: @unchecked Sendable {
     }
     let elapsed = monotonicMilliseconds() - begun
     clock += Double(recipe.time.increment) - elapsed
-    guard let square = answer?.square, position.legalMoves.contains(square) else {
+    guard let move = answer?.move else {
       return .failure(lose("illegal move '\(answer?.text ?? "")'"))
     }
-    return .success((square, Thought(evaluation: evaluation, milliseconds: Int(elapsed))))
+    return .success((move, MoveReport(evaluation: evaluation, milliseconds: Int(elapsed))))
   }
 
   /// Writes `position …` into the request, which holds that of the move before if it was of this game.
@@ -211,14 +264,17 @@ final class EngineClient: @unchecked Sendable {
       if number == 0 { request += " moves".utf8 }
       request.append(0x20)
       if notation == .cutechess { request += "P@".utf8 }
-      request.append(0x61 + UInt8(square.index % 3))
-      request.append(0x33 - UInt8(square.index / 3))
+      request.append(square.nameBytes.column)
+      request.append(square.nameBytes.row)
     }
     movesTold = moves.count
   }
 
-  /// Score and depth of an `info` line as PGN has them; `nil` where it has no score.
-  static func evaluation(in words: [Substring]) -> String? {
+  /// Score and depth of an `info` line as PGN has them; `nil` where it has no score of the best line.
+  static func evaluation(in line: [Substring]) -> String? {
+    // What follows `string` is free text, and what follows `pv` are moves.
+    let words = Array(line.prefix { $0 != "string" && $0 != "pv" })
+    if let at = words.firstIndex(of: "multipv"), words.dropFirst(at + 1).first != "1" { return nil }
     guard let at = words.firstIndex(of: "score"), at + 2 < words.count, let value = Int(words[at + 2]) else {
       return nil
     }

@@ -27,11 +27,11 @@ package enum EngineGuard {
       exit(127)
     }
     _ = fcntl(3, F_SETFD, FD_CLOEXEC)
-    guard pipe(&childrenEnds) == 0 else {
+    guard let pipe = Descriptor.pipe() else {
       report("\(lack): \(systemReason)")
       exit(127)
     }
-    for end in childrenEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    childrenEnds = [pipe.read, pipe.write]
     _ = fcntl(childrenEnds[1], F_SETFL, O_NONBLOCK)
     signal(SIGCHLD) { _ in
       var byte: UInt8 = 0
@@ -151,7 +151,7 @@ package enum EngineGuard {
 
   /// A small file of /proc, or `nil` where it is not there any more.
   private static func contents(_ path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = Descriptor.open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []

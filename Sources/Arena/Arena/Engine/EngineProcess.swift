@@ -2,7 +2,7 @@ import Foundation
 import TicTacToe
 
 /// Milliseconds that only go forward.
-func monotonicMilliseconds() -> Double {
+package func monotonicMilliseconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
@@ -27,9 +27,9 @@ final class EngineProcess {
   /// The longest line read from an engine.
   static let lineLimit = 4096
 
-  private static let spawning = NSLock()
-
   private let stopSignal: StopSignal
+  private let trace: EngineTrace?
+  private let player: Int
   private let pid: pid_t
   private let input: Int32
   private let output: Int32
@@ -44,25 +44,19 @@ final class EngineProcess {
 
   /// Starts `guardExecutable guard -- command…`.
   init(_ recipe: EngineClient.Recipe, _ stop: StopSignal) throws(ArenaError) {
-    stopSignal = stop
+    (stopSignal, trace, player) = (stop, recipe.trace, recipe.player)
     let settings = recipe.settings
-    var toEngine: (Int32, Int32) = (0, 0)
-    var fromEngine: (Int32, Int32) = (0, 0)
-    var sockets: (Int32, Int32) = (0, 0)
-    // No other thread may start an engine between the making of a descriptor and its close-on-exec flag.
-    EngineProcess.spawning.lock()
-    defer { EngineProcess.spawning.unlock() }
     // An engine that no longer reads is told of by write(2), whoever runs us.
     signal(SIGPIPE, SIG_IGN)
-    guard EngineProcess.pair(&toEngine, { pipe($0) }), EngineProcess.pair(&fromEngine, { pipe($0) }),
-      EngineProcess.pair(&sockets, { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0) })
-    else {
+    let (first, second) = (Descriptor.pipe(), Descriptor.pipe())
+    guard let toEngine = first, let fromEngine = second, let sockets = Descriptor.socketPair() else {
       let reason = systemReason
-      for end in [toEngine.0, toEngine.1, fromEngine.0, fromEngine.1] where end > 0 { close(end) }
+      for pipe in [first, second] {
+        guard let pipe else { continue }
+        close(pipe.read)
+        close(pipe.write)
+      }
       throw ArenaError.lack("pipes for an engine: \(reason)")
-    }
-    for descriptor in [toEngine.0, toEngine.1, fromEngine.0, fromEngine.1, sockets.0, sockets.1] {
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -90,8 +84,8 @@ final class EngineProcess {
       ([recipe.guardExecutable, "guard", "-C", settings.folder ?? ".", "--"] + recipe.command).map { strdup($0) }
     arguments.append(nil)
     let inherited = ProcessInfo.processInfo.environment
-    let given = settings.environment.reduce(into: inherited) { $0[$1.name] = $1.value }
-    var variables: [UnsafeMutablePointer<CChar>?] = given.map { strdup("\($0.key)=\($0.value)") }
+    let environment = settings.environment.reduce(into: inherited) { $0[$1.name] = $1.value }
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") }
     variables.append(nil)
     defer { for text in arguments + variables { free(text) } }
     var child: pid_t = 0
@@ -108,12 +102,6 @@ final class EngineProcess {
     }
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
     tick.begin()
-  }
-
-  private static func pair(_ ends: inout (Int32, Int32), _ open: (UnsafeMutablePointer<Int32>) -> Int32) -> Bool {
-    withUnsafeMutablePointer(to: &ends) {
-      $0.withMemoryRebound(to: Int32.self, capacity: 2) { open($0) == 0 }
-    }
   }
 
   deinit {
@@ -157,6 +145,7 @@ final class EngineProcess {
 
   /// Sends the bytes of lines; `false` where the engine does not take them in time or is gone.
   func write(_ bytes: [UInt8], deadline: Double) -> Bool {
+    trace?.note(player, ">", String(decoding: bytes, as: UTF8.self))
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { Glibc.write(input, $0.baseAddress.map { $0 + sent }, bytes.count - sent) }
@@ -171,7 +160,7 @@ final class EngineProcess {
     return true
   }
 
-  /// The next line without its end.
+  /// The next line without its end; one that was written is read even after the deadline.
   func readLine(deadline: Double) -> Reading {
     while true {
       if let end = lineEnd {
@@ -181,6 +170,7 @@ final class EngineProcess {
         if line.count > EngineProcess.lineLimit { return .overlong }
         // Decoded and compared: quicker than the library's way of validating.
         let text = String(decoding: line, as: UTF8.self)
+        trace?.note(player, "<", text)
         let isText = !line.contains { $0 < 0x20 && $0 != 0x09 } && text.utf8.elementsEqual(line)
         return isText ? .line(text) : .garbage
       }
@@ -200,12 +190,13 @@ final class EngineProcess {
     (head, tail) = (0, tail - head)
     while true {
       let count = tick.read(output, buffer + tail, 2 * EngineProcess.lineLimit - tail)
-      guard count > 0 || (count < 0 && errno == EINTR) else { return .closed }
-      if stopSignal.isSet || monotonicMilliseconds() >= deadline { return .late }
-      guard count < 0 else {
+      // What was there is kept before anybody looks at the clock: it was written in time if we only came late to read it.
+      if count > 0 {
         (tail, bytesRead) = (tail + count, bytesRead + count)
         return nil
       }
+      guard count < 0, errno == EINTR else { return .closed }
+      if stopSignal.isSet || monotonicMilliseconds() >= deadline { return .late }
     }
   }
 

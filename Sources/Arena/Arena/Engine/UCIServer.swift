@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Opponents
+import Oracle
 import TicTacToe
 
 /// One of Alina's players as a UCI engine: a state machine from lines to lines, so a transcript is a test.
@@ -22,12 +23,14 @@ package struct UCIServer {
   /// The longest line read.
   package static let lineLimit = 4096
 
-  private var player: any Opponent
+  var player: any Opponent
   private var seed: UInt64
-  private var generator: SplitMix64
+  var generator: SplitMix64
   private var games: UInt64 = 0
   private var notation = UCINotation.native
   private var position = Position.start
+  /// The position of another variant, once one was chosen.
+  var variantPosition: VariantPosition?
   private var lastMove: Square?
   /// The result of an infinite search, which is written when the search is stopped.
   private var held: [String]?
@@ -51,11 +54,13 @@ package struct UCIServer {
 
     /// Searches. Returns what to write.
     package func run() -> [String] {
-      let square = MonteCarloSearch().bestMove(
-        in: server.position, simulations: simulations, using: &generator
-      ) { stop.isSet || monotonicMilliseconds() > deadline }
+      let search = MonteCarloSearch()
+      let square = search.bestMove(in: server.position, simulations: simulations, using: &generator) {
+        stop.isSet || monotonicMilliseconds() > deadline
+      }
       while isInfinite, !stop.isSet { usleep(1000) }
-      return server.found(square)
+      let mean = search.mean(of: square, in: server.position)
+      return server.found(square, info: "info depth 1 score cp \(Int((100 * mean).rounded())) pv ")
     }
   }
 
@@ -75,10 +80,13 @@ package struct UCIServer {
       games += 1
       generator = SplitMix64(seed: seed, index: games)
       position = .start
+      variantPosition = variantPosition.flatMap { VariantPosition($0.variant) }
       lastMove = nil
       held = nil
       return .reply([])
     case "setoption": return .reply(setOption(words))
+    case "position" where variantPosition != nil: return .reply(setVariantPosition(Array(words.dropFirst())))
+    case "go" where variantPosition != nil: return .reply(goInVariant(Array(words.dropFirst())))
     case "position": return .reply(setPosition(Array(words.dropFirst())))
     case "go": return go(Array(words.dropFirst()))
     case "stop", "ponderhit":
@@ -93,7 +101,7 @@ package struct UCIServer {
   private var identity: [String] {
     [
       "id name Alina \(player.name)", "id author the Alina team",
-      "option name UCI_Variant type combo default tictactoe var tictactoe",
+      "option name UCI_Variant type combo default tictactoe" + variants.map { " var \($0.uciName)" }.joined(),
       "option name Player type combo default \(player.name)"
         + (UCIServer.players + (UCIServer.players.contains(player.name) ? [] : [player.name]))
         .map { " var \($0)" }.joined(),
@@ -109,8 +117,12 @@ package struct UCIServer {
     let value = words[min(valueAt + 1, words.endIndex)...].joined(separator: " ")
     switch name {
     case "UCI_Variant":
-      guard value == "tictactoe" else { return ["info string variant '\(value)' is not played, only tictactoe"] }
+      guard let variant = variants.first(where: { $0.uciName == value }) else {
+        let names = variants.map(\.uciName).joined(separator: ", ")
+        return ["info string \(player.name) does not play variant '\(value)', only \(names)"]
+      }
       notation = .cutechess
+      variantPosition = VariantPosition(variant)
     case "Seed":
       guard let number = UInt64(value) else { return ["info string Seed '\(value)' is no number"] }
       seed = number
@@ -167,8 +179,9 @@ package struct UCIServer {
           self, simulations: min(searching.simulations, value("nodes").map { max(1, Int($0)) } ?? .max),
           deadline: isInfinite ? .infinity : monotonicMilliseconds() + time, isInfinite: isInfinite))
     }
-    let lines = found(player.move(in: position, lastMove: lastMove, using: &generator))
-    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once. An infinite search waits for `stop`.
+    let square = player.move(in: position, lastMove: lastMove, using: &generator)
+    let lines = found(square, info: knowsValues ? exactInfo : "info depth 1 pv ")
+    // Every limit (movetime, wtime, nodes, depth) is kept by answering at once; infinite waits for stop.
     guard isInfinite else { return .reply(lines) }
     held = [lines[1]]
     return .reply([lines[0]])
@@ -177,8 +190,13 @@ package struct UCIServer {
   /// Takes the rest of the seed's numbers from a search.
   package mutating func finish(_ search: Search) { generator = search.generator }
 
-  /// The `info` line of a move that was found.
-  private func found(_ square: Square) -> [String] {
+  /// Whether the player looks positions up in the solver's table: nobody else may claim its values.
+  private var knowsValues: Bool {
+    [SimpleOpponent.perfect, .perfectDistance, .trap].contains { $0.name == player.name } || player.name == "levels:6"
+  }
+
+  /// Depth and score of the position for a player that knows them.
+  private var exactInfo: String {
     let evaluation = Solver.shared.evaluation(of: position)
     let score =
       switch evaluation.value {
@@ -186,10 +204,12 @@ package struct UCIServer {
       case .win: "mate \((evaluation.distance + 1) / 2)"
       case .loss: "mate -\(evaluation.distance / 2)"
       }
-    return [
-      "info depth \(max(1, evaluation.distance)) score \(score) pv \(notation.text(of: square))",
-      "bestmove \(notation.text(of: square))",
-    ]
+    return "info depth \(max(1, evaluation.distance)) score \(score) pv "
+  }
+
+  /// What is said of a move that was found.
+  private func found(_ square: Square, info: String) -> [String] {
+    [info + notation.text(of: square), "bestmove \(notation.text(of: square))"]
   }
 
   /// Reads lines from a descriptor and answers on another, until `quit` or the end.

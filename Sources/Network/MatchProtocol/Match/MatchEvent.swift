@@ -7,15 +7,14 @@ import TicTacToe
 /// decide nothing.
 package struct MatchEvent: Sendable, Hashable {
   /// What a player may say about a draw.
-  package enum DrawAction: String, Sendable, Hashable, CaseIterable {
+  package enum DrawAction: String, FieldText, Sendable, Hashable, CaseIterable {
     case offer, accept, decline
   }
 
   /// Why a match ended.
-  package enum Reason: String, Sendable, Hashable, CaseIterable {
+  package enum Reason: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A line or a full board.
     case normal
-    /// A side resigned.
     case resign
     /// A flag fell.
     case time
@@ -29,11 +28,8 @@ package struct MatchEvent: Sendable, Hashable {
 
   /// A rating before and after a match, rounded.
   package struct RatingChange: Sendable, Hashable {
-    /// Before.
     package var before: Int
-    /// After.
     package var after: Int
-    /// Makes a change.
     package init(before: Int, after: Int) {
       self.before = before
       self.after = after
@@ -46,7 +42,6 @@ package struct MatchEvent: Sendable, Hashable {
     case open(by: String, MatchTerms)
     /// Two sides sit down. With `confirm` both must still say that they are there. `keys` are the seeks it answers.
     case start(Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, keys: [String])
-    /// A side confirmed.
     case confirm
     /// A side marked a cell as ply `ply` (marks on the board before it), having used `spent` ms.
     case move(ply: Int, cell: Square, spent: Int)
@@ -54,7 +49,6 @@ package struct MatchEvent: Sendable, Hashable {
     case flag
     /// A side spoke of a draw; an answer names the `seq` of the offer.
     case draw(DrawAction, offer: Int?)
-    /// A side resigned.
     case resign
     /// A side asked to abort.
     case abort
@@ -88,7 +82,6 @@ package struct MatchEvent: Sendable, Hashable {
   /// What happened.
   package var kind: Kind
 
-  /// Makes an event.
   package init(at: Int64, side: Player? = nil, mid: String? = nil, clocks: Sides<Int>? = nil, _ kind: Kind) {
     self.at = at
     self.side = side
@@ -99,43 +92,11 @@ package struct MatchEvent: Sendable, Hashable {
 
   /// The bytes that are stored, hashed and sent.
   package var body: [UInt8] {
-    var out = JSONWriter()
-    out.field("k", name)
-    out.field("at", at)
-    out.field("side", side?.wire)
-    out.field("mid", mid)
-    switch kind {
-    case .open(let by, let terms):
-      out.field("by", by)
-      MatchEvent.write(terms, to: &out)
-    case .start(let players, let terms, let confirm, let previous, let keys):
-      out.raw("x", MatchEvent.json(players.x))
-      out.raw("o", MatchEvent.json(players.o))
-      MatchEvent.write(terms, to: &out)
-      if confirm { out.field("confirm", true) }
-      out.field("prev", previous?.rawValue)
-      if keys.contains(where: { !$0.isEmpty }) { out.field("keys", keys) }
-    case .move(let ply, let cell, let spent):
-      out.field("ply", ply)
-      out.field("cell", cell.name)
-      out.field("spent", spent)
-    case .draw(let action, let offer):
-      out.field("a", action.rawValue)
-      out.field("offer", offer)
-    case .end(let outcome, let reason, let ratings):
-      out.field("result", outcome?.wire ?? "none")
-      out.field("reason", reason.rawValue)
-      if let ratings {
-        out.field("rx", [ratings.x.before, ratings.x.after])
-        out.field("ro", [ratings.o.before, ratings.o.after])
-      }
-    case .rematch(let next): out.field("next", next?.rawValue)
-    case .confirm, .flag, .resign, .abort, .claim, .gone, .back, .recovered: break
-    case .aside(let why): out.field("why", why)
+    FieldCoder.bytes { coder throws(FieldError) in
+      var copy = self
+      coder.tell("k", name)
+      try copy.code(&coder)
     }
-    if let clocks { out.field("clk", [clocks.x, clocks.o]) }
-    out.finish()
-    return out.bytes
   }
 
   /// The `k` of the event.
@@ -158,20 +119,6 @@ package struct MatchEvent: Sendable, Hashable {
     case .aside: "aside"
     }
   }
-
-  static func json(_ player: PlayerInfo) -> [UInt8] {
-    var out = JSONWriter(capacity: 64)
-    out.field("name", player.name)
-    out.field("rating", player.rating)
-    if player.guest { out.field("guest", true) }
-    out.finish()
-    return out.bytes
-  }
-
-  static func write(_ terms: MatchTerms, to out: inout JSONWriter) {
-    out.field("clock", terms.clockText)
-    out.field("rated", terms.rated)
-  }
 }
 
 extension MatchEvent {
@@ -182,57 +129,54 @@ extension MatchEvent {
 
   /// Reads an event from the fields of its body.
   package init(_ body: JSONObject) throws(ProtocolError) {
-    at = try body.int64("at")
-    side = Player(wire: body["side"]?.string)
-    mid = body["mid"]?.string
-    clocks = try body.sides("clk")
-    switch try body.string("k") {
-    case "open": kind = .open(by: try body.string("by"), try body.terms())
-    case "start":
-      var previous: MatchID?
-      if body["prev"] != nil { previous = try body.match("prev") }
-      // None at all is the same as none of each.
-      let keys = body["keys"]?.array?.compactMap { $0.string } ?? []
-      kind = .start(
-        Sides(x: try body.player("x"), o: try body.player("o")), try body.terms(),
-        confirm: body["confirm"]?.bool ?? false, previous: previous,
-        keys: keys.contains { !$0.isEmpty } ? keys : [])
-    case "confirm": kind = .confirm
-    case "move": kind = .move(ply: try body.int("ply"), cell: try body.cell("cell"), spent: try body.int("spent"))
-    case "flag": kind = .flag
-    case "draw":
-      guard let action = DrawAction(rawValue: try body.string("a")) else {
-        throw .invalid("a", "offer, accept, decline")
-      }
-      kind = .draw(action, offer: body["offer"]?.int)
-    case "resign": kind = .resign
-    case "abort": kind = .abort
-    case "claim": kind = .claim
-    case "gone": kind = .gone
-    case "back": kind = .back
-    case "recovered": kind = .recovered
-    case "end":
-      let result = try body.string("result")
-      let outcome = Outcome(wire: result)
-      guard outcome != nil || result == "none" else { throw .invalid("result", "x, o, draw, none") }
-      guard let reason = Reason(rawValue: try body.string("reason")) else {
-        throw .invalid("reason", Reason.allCases.map { $0.rawValue }.joined(separator: ", "))
-      }
-      var ratings: Sides<RatingChange>?
-      if let x = body["rx"]?.array?.compactMap({ $0.int }), let o = body["ro"]?.array?.compactMap({ $0.int }),
-        x.count == 2, o.count == 2
-      {
-        ratings = Sides(x: RatingChange(before: x[0], after: x[1]), o: RatingChange(before: o[0], after: o[1]))
-      }
-      kind = .end(outcome, reason, ratings: ratings)
-    case "rematch":
-      var next: MatchID?
-      if body["next"] != nil { next = try body.match("next") }
-      kind = .rematch(next: next)
-    case "aside": kind = .aside(why: try body.string("why"))
-    case let other: throw .unknownEvent(String(other.prefix(20)))
+    var coder = FieldCoder(reading: body)
+    let name: String
+    do throws(FieldError) { name = try coder.field("k", "") } catch { throw .field(error) }
+    guard let blank = MatchEvent.blanks.first(where: { $0.name == name }) else {
+      throw .unknownEvent(String(name.prefix(20)))
     }
+    self = blank
+    do throws(FieldError) { try code(&coder) } catch { throw .field(error) }
   }
+
+  /// An event of each kind, whose values reading replaces.
+  private static let blanks: [MatchEvent] = {
+    let nobody = PlayerInfo()
+    let kinds: [Kind] = [
+      .open(by: "", MatchTerms()),
+      .start(Sides(x: nobody, o: nobody), MatchTerms(), confirm: false, previous: nil, keys: []), .confirm,
+      .move(ply: 0, cell: Square(0), spent: 0), .flag, .draw(.offer, offer: nil), .resign, .abort, .claim, .gone, .back,
+      .recovered, .end(nil, .normal, ratings: nil), .rematch(next: nil), .aside(why: ""),
+    ]
+    return kinds.map { MatchEvent(at: 0, $0) }
+  }()
+
+  /// The fields behind `k`.
+  private mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("at", &at)
+    try c.code("side", &side)
+    try c.code("mid", &mid)
+    switch kind {
+    case .open(let by, let terms): kind = .open(by: try c.field("by", by), try c.terms(terms))
+    case .start(let players, let terms, let confirm, let previous, let keys):
+      kind = .start(
+        Sides(x: try c.field("x", players.x), o: try c.field("o", players.o)), try c.terms(terms),
+        confirm: try c.field("confirm", confirm, unless: false), previous: try c.field("prev", previous),
+        keys: MatchEvent.used(try c.field("keys", MatchEvent.used(keys), unless: [])))
+    case .move(let ply, let cell, let spent):
+      kind = .move(ply: try c.field("ply", ply), cell: try c.field("cell", cell), spent: try c.field("spent", spent))
+    case .draw(let action, let offer): kind = .draw(try c.field("a", action), offer: try c.field("offer", offer))
+    case .end(let outcome, let reason, let ratings):
+      kind = .end(try c.result(outcome), try c.field("reason", reason), ratings: try c.ratings(ratings))
+    case .rematch(let next): kind = .rematch(next: try c.field("next", next))
+    case .aside(let why): kind = .aside(why: try c.field("why", why))
+    case .confirm, .flag, .resign, .abort, .claim, .gone, .back, .recovered: break
+    }
+    try c.code("clk", &clocks)
+  }
+
+  /// Keys, of which none at all is the same as none of each.
+  private static func used(_ keys: [String]) -> [String] { keys.contains { !$0.isEmpty } ? keys : [] }
 }
 
 extension MatchEvent.Kind {
@@ -250,18 +194,18 @@ extension MatchEvent.Kind {
 
 extension Outcome {
   /// `x`, `o` or `draw`.
-  package var wire: String {
+  package var text: String {
     switch self {
-    case .win(let player): player.wire
+    case .win(let player): player.text
     case .draw: "draw"
     }
   }
 
   /// Reads `x`, `o` or `draw`.
-  package init?(wire: String?) {
-    if let winner = Player(wire: wire) {
+  package init?(text: String) {
+    if let winner = Player(text: text) {
       self = .win(winner)
-    } else if wire == "draw" {
+    } else if text == "draw" {
       self = .draw
     } else {
       return nil

@@ -4,7 +4,7 @@ import TicTacToe
 /// A match as the fold of its log, and of nothing else: server, client and history checker all use this one fold.
 package struct MatchState: Sendable, Hashable {
   /// How far a match has come.
-  package enum Phase: String, Sendable, Hashable, CaseIterable {
+  package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
     case open
     /// Both sides must still say that they are there.
@@ -23,7 +23,6 @@ package struct MatchState: Sendable, Hashable {
     package var seq: Int
   }
 
-  /// How a match ended.
   package struct End: Sendable, Hashable {
     /// Who won, `nil` if aborted.
     package var outcome: Outcome?
@@ -32,14 +31,12 @@ package struct MatchState: Sendable, Hashable {
     /// The ratings, if they changed.
     package var ratings: Sides<MatchEvent.RatingChange>?
 
-    /// Makes an end.
     package init(outcome: Outcome?, reason: MatchEvent.Reason, ratings: Sides<MatchEvent.RatingChange>? = nil) {
       (self.outcome, self.reason, self.ratings) = (outcome, reason, ratings)
     }
   }
 
-  /// The match.
-  package let id: MatchID
+  package private(set) var id: MatchID
   /// The number of events folded; the next is `seq` + 1.
   package internal(set) var seq = 0
   /// The hash after event `seq`.
@@ -64,15 +61,11 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var offer: Offer?
   /// Draw offers made by each side.
   package internal(set) var offersMade = Sides(x: 0, o: 0)
-  /// Which sides are away.
   package internal(set) var away = Sides(x: false, o: false)
-  /// Which sides have confirmed.
   package internal(set) var confirmed = Sides(x: false, o: false)
-  /// Which sides want a rematch.
   package internal(set) var wantsRematch = Sides(x: false, o: false)
   /// The rematch, once both wanted it.
   package internal(set) var next: MatchID?
-  /// The end.
   package internal(set) var end: End?
 
   /// The match before its first event.
@@ -81,7 +74,6 @@ package struct MatchState: Sendable, Hashable {
     hash = LogHash(start: id)
   }
 
-  /// The side to move.
   package var turn: Player { position.turn }
 
   /// Whether both sides have moved, after which a match can no longer be aborted.
@@ -193,99 +185,50 @@ package struct MatchState: Sendable, Hashable {
 
 extension MatchState {
   /// The board as nine characters in reading order, `x`, `o` or `.`.
-  package var board: String { String(Square.all.map { position[$0].map { Character($0.wire) } ?? "." }) }
+  package var board: String { String(Square.all.map { position[$0].map { Character($0.text) } ?? "." }) }
 
-  /// Writes the fields of a `state` message.
-  func write(to out: inout JSONWriter) {
-    out.field("m", id.rawValue)
-    out.field("seq", seq)
-    out.field("hash", hash.digest.hex)
-    out.field("phase", phase.rawValue)
-    out.field("board", board)
-    out.field("moves", moves.map { $0.name })
-    out.field("times", times)
-    if phase != .over { out.field("turn", turn.wire) }
-    MatchEvent.write(terms, to: &out)
-    out.field("by", openedBy)
-    if let players {
-      out.raw("x", MatchEvent.json(players.x))
-      out.raw("o", MatchEvent.json(players.o))
-    }
-    if let clocks { out.field("clk", [clocks.x, clocks.o]) }
-    out.field("offer", offer?.side.wire)
-    out.field("offer_seq", offer?.seq)
-    out.field("offers", [offersMade.x, offersMade.o])
-    out.field("gone", names(away))
-    if phase == .confirming { out.field("confirmed", names(confirmed)) }
-    if let end {
-      out.field("result", end.outcome?.wire ?? "none")
-      out.field("reason", end.reason.rawValue)
-      if let r = end.ratings {
-        out.field("rx", [r.x.before, r.x.after])
-        out.field("ro", [r.o.before, r.o.after])
+  /// A match whose fields are about to be read.
+  init() { self.init(id: .blank) }
+
+  /// The fields of a `state` message; the board follows from the moves.
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("m", &id)
+    try c.code("seq", &seq)
+    hash = LogHash(digest: try c.field("hash", hash.digest))
+    try c.code("phase", &phase)
+    c.tell("board", board)
+    try c.code("moves", &moves, or: [])
+    try c.code("times", &times, or: [])
+    try c.require(times.isEmpty || times.count == moves.count, "times", "one for each move")
+    if c.isReading {
+      for square in moves {
+        try c.require(position.legalMoves.contains(square), "moves", "legal cells in order")
+        position = position.playing(square)
       }
-      out.field("rematch", names(wantsRematch))
-      out.field("next", next?.rawValue)
     }
-  }
-
-  private func names(_ sides: Sides<Bool>) -> [String] { Player.allCases.filter { sides[$0] }.map { $0.wire } }
-
-  /// Reads the fields of a `state` message; the board must follow from the moves.
-  init(_ fields: JSONObject) throws(ProtocolError) {
-    self.init(id: try fields.match("m"))
-    seq = try fields.int("seq")
-    let hex = try fields.string("hash")
-    guard let bytes = unhex(hex), let digest = SHA256.Digest(bytes: bytes) else {
-      throw .invalid("hash", "64 hex digits")
+    if phase != .over { c.tell("turn", turn) }
+    terms = try c.terms(terms)
+    try c.code("by", &openedBy)
+    if let x = try c.field("x", players?.x), let o = try c.field("o", players?.o) { players = Sides(x: x, o: o) }
+    try c.code("clk", &clocks)
+    if let side = try c.field("offer", offer?.side), let seq = try c.field("offer_seq", offer?.seq) {
+      offer = Offer(side: side, seq: seq)
     }
-    hash = LogHash(digest: digest)
-    guard let phase = Phase(rawValue: try fields.string("phase")) else {
-      throw .invalid("phase", "open, confirming, live or over")
-    }
-    self.phase = phase
-    terms = try fields.terms()
-    openedBy = fields["by"]?.string
-    if fields["x"] != nil { players = Sides(x: try fields.player("x"), o: try fields.player("o")) }
-    for name in fields["moves"]?.array ?? [] {
-      guard let square = name.string.flatMap({ Square(name: $0) }), position.legalMoves.contains(square) else {
-        throw .invalid("moves", "legal cells in order")
-      }
-      moves.append(square)
-      position = position.playing(square)
-    }
-    for time in fields["times"]?.array ?? [] { if case .int(let at) = time { times.append(at) } }
-    guard times.isEmpty || times.count == moves.count else { throw .invalid("times", "one for each move") }
-    clocks = try fields.sides("clk")
-    if let side = Player(wire: fields["offer"]?.string) { offer = Offer(side: side, seq: try fields.int("offer_seq")) }
-    offersMade = try fields.sides("offers") ?? offersMade
-    away = MatchState.sides(fields["gone"])
-    confirmed = phase == .confirming ? MatchState.sides(fields["confirmed"]) : Sides(x: true, o: true)
-    if phase == .open { confirmed = Sides(x: false, o: false) }
-    wantsRematch = MatchState.sides(fields["rematch"])
-    if fields["next"] != nil { next = try fields.match("next") }
-    if let result = fields["result"]?.string {
-      guard let reason = MatchEvent.Reason(rawValue: try fields.string("reason")) else { throw .missing("reason") }
-      var ratings: Sides<MatchEvent.RatingChange>?
-      if let x = try fields.sides("rx"), let o = try fields.sides("ro") {
-        ratings = Sides(x: .init(before: x.x, after: x.o), o: .init(before: o.x, after: o.o))
-      }
-      end = End(outcome: Outcome(wire: result), reason: reason, ratings: ratings)
-    }
-  }
-
-  private static func sides(_ value: JSON?) -> Sides<Bool> {
-    let names = value?.array?.compactMap { $0.string } ?? []
-    return Sides(x: names.contains("x"), o: names.contains("o"))
+    try c.code("offers", &offersMade, or: offersMade)
+    away = Sides(of: try c.field("gone", away.players, or: []))
+    confirmed =
+      phase == .confirming
+      ? Sides(of: try c.field("confirmed", confirmed.players, or: [])) : Sides(x: phase != .open, o: phase != .open)
+    guard phase == .over else { return }
+    end = End(
+      outcome: try c.result(end?.outcome), reason: try c.field("reason", end?.reason ?? .normal),
+      ratings: try c.ratings(end?.ratings))
+    wantsRematch = Sides(of: try c.field("rematch", wantsRematch.players, or: []))
+    try c.code("next", &next)
   }
 }
 
-/// The bytes of an even number of hexadecimal digits, or `nil`.
-package func unhex(_ text: String) -> [UInt8]? {
-  let digits = text.utf8.map { byte -> UInt8? in
-    byte &- 0x30 < 10 ? byte - 0x30 : (0x61...0x66).contains(byte | 0x20) ? (byte | 0x20) - 0x57 : nil
-  }
-  guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
-  let values = digits.compactMap { $0 }
-  return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+extension Sides where Value == Bool {
+  fileprivate var players: [Player] { Player.allCases.filter { self[$0] } }
+  fileprivate init(of players: [Player]) { self.init(x: players.contains(.x), o: players.contains(.o)) }
 }

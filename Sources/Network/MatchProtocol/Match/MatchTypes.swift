@@ -1,3 +1,4 @@
+import Base
 import TicTacToe
 
 /// The name of a match: 1–32 characters `[a-z0-9-]`, in practice twelve made by the server.
@@ -10,6 +11,11 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
     guard isToken(rawValue, 1...32) else { return nil }
     self.rawValue = rawValue
   }
+
+  private init() { rawValue = "" }
+
+  /// The name of no match, where one is about to be read.
+  package static let blank = MatchID()
 
   /// Draws a fresh id of 60 random bits.
   package init(using random: inout some RandomNumberGenerator) {
@@ -68,7 +74,6 @@ package struct MatchTerms: Sendable, Hashable {
   /// Whether ratings change; untimed matches are never rated.
   package var rated: Bool
 
-  /// Makes terms.
   package init(clock: TimeControl? = .standard, rated: Bool = false) {
     self.clock = clock
     self.rated = rated
@@ -85,13 +90,11 @@ package struct Sides<Value> {
   /// O's.
   package var o: Value
 
-  /// Makes a pair.
   package init(x: Value, o: Value) {
     self.x = x
     self.o = o
   }
 
-  /// One side's.
   package subscript(side: Player) -> Value {
     get { side == .x ? x : o }
     set { if side == .x { x = newValue } else { o = newValue } }
@@ -110,7 +113,6 @@ package struct PlayerInfo: Sendable, Hashable {
   /// Whether the player is a guest or a bot, who have no rating to lose.
   package var guest: Bool
 
-  /// Makes a player.
   package init(name: String, rating: Int, guest: Bool) {
     self.name = name
     self.rating = rating
@@ -146,16 +148,14 @@ package func canonicalCode(_ typed: String) -> String? {
   return result.utf8.count == Limits.code ? result : nil
 }
 
-extension Player {
-  /// `x` or `o`, as the wire spells a side.
-  package var wire: String { self == .x ? "x" : "o" }
-
-  /// Reads `x` or `o`.
-  package init?(wire: String?) {
-    switch wire {
+extension Player: FieldText {
+  package init?(text: String) {
+    switch text {
     case "x": self = .x
     case "o": self = .o
     default: return nil
     }
   }
+  package var text: String { self == .x ? "x" : "o" }
+  package static var allowed: String { "x or o" }
 }

@@ -28,11 +28,11 @@ extension ClientLine {
     _ verb: String, _ rest: String, _ arguments: [String]
   ) throws(ProtocolError) -> ClientMessage {
     func one(_ what: String) throws(ProtocolError) -> String {
-      guard let first = arguments.first, first.utf8.count <= 64 else { throw .missing(what) }
+      guard let first = arguments.first, first.utf8.count <= 64 else { throw .field(.missing(what)) }
       return first
     }
     func match() throws(ProtocolError) -> MatchID {
-      guard let m = MatchID(rawValue: try one("m")) else { throw .invalid("m", "a match id") }
+      guard let m = MatchID(rawValue: try one("m")) else { throw .field(.invalid("m", "a match id")) }
       return m
     }
     func terms() throws(ProtocolError) -> MatchTerms {
@@ -44,7 +44,8 @@ extension ClientLine {
           fields.fields.append(.init(name: "clock", value: .string(word)))
         }
       }
-      return try fields.terms()
+      var coder = FieldCoder(reading: fields)
+      do throws(FieldError) { return try coder.terms(MatchTerms()) } catch { throw .field(error) }
     }
     switch verb {
     case "hello":
@@ -56,11 +57,13 @@ extension ClientLine {
     case "create": return .create(try terms(), key: nil)
     case "join": return .join(code: try one("code"))
     case "move":
-      guard let cell = Square(name: try one("cell").lowercased()) else { throw .invalid("cell", "a1…c3 or 1…9") }
+      guard let cell = Square(name: try one("cell").lowercased()) else {
+        throw .field(.invalid("cell", "a1…c3 or 1…9"))
+      }
       return .act(nil, .move(ply: nil, cell: cell), mid: nil)
     case "draw":
       guard let action = MatchEvent.DrawAction(rawValue: arguments.first ?? "offer") else {
-        throw .invalid("draw", "offer, accept or decline")
+        throw .field(.invalid("draw", MatchEvent.DrawAction.allowed))
       }
       return .act(nil, .draw(action, offer: nil), mid: nil)
     case "resign": return .act(nil, .resign, mid: nil)
@@ -69,7 +72,7 @@ extension ClientLine {
     case "claim": return .act(nil, .claim, mid: nil)
     case "say":
       guard !rest.isEmpty, rest.unicodeScalars.count <= Limits.say else {
-        throw .invalid("say", "followed by 1–\(Limits.say) characters")
+        throw .field(.invalid("say", "followed by 1–\(Limits.say) characters"))
       }
       return .say(nil, rest)
     case "emote": return .emote(nil, try one("e"))

@@ -33,7 +33,6 @@ package enum ClientMessage: Sendable, Hashable {
     package var guest: String?
     /// The resume token of an interrupted session.
     package var resume: String?
-    /// Makes a greeting.
     package init(
       client: String? = nil, caps: [String] = [], token: String? = nil, guest: String? = nil, resume: String? = nil
     ) {
@@ -50,18 +49,16 @@ package enum ClientMessage: Sendable, Hashable {
     package var terms: MatchTerms
     /// The most the ratings may differ; without one it widens with the wait.
     package var range: Int?
-    /// Whether a bot will do.
     package var bots: Bool
     /// What makes the wish safe to send again.
     package var key: String?
-    /// Makes a wish.
     package init(_ terms: MatchTerms = MatchTerms(), range: Int? = nil, bots: Bool = false, key: String?) {
       (self.terms, self.range, self.bots, self.key) = (terms, range, bots, key)
     }
   }
 
   /// What to do with the account's token.
-  package enum TokenAction: String, Sendable, Hashable {
+  package enum TokenAction: String, FieldText, Sendable, Hashable, CaseIterable {
     case rotate, revoke
   }
 
@@ -98,12 +95,10 @@ package enum ClientMessage: Sendable, Hashable {
 package struct ClientLine: Sendable, Hashable {
   /// Echoed as `re`.
   package var id: String?
-  /// The message.
   package var message: ClientMessage
   /// The JSON it was read from, where it may be given on to another node.
   package var source: [UInt8]?
 
-  /// Makes a line.
   package init(id: String? = nil, _ message: ClientMessage) {
     self.id = id
     self.message = message
@@ -125,196 +120,152 @@ extension ClientLine {
       self = try ClientLine(bare: line)
       return
     }
-    let fields = try JSONObject(line: line, with: "t")
-    id = try fields.optionalString("id", max: Limits.id)
-    message = try ClientMessage(fields)
+    try self.init(JSONObject(line: line, with: "t"), isRelayed: false)
   }
 
   /// Reads a line that one server node gives to another: like a client's, but what a bare command leaves out may be missing; O(n).
   package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    try self.init(relayed: JSONObject(line: line, with: "t"))
+    try self.init(JSONObject(line: line, with: "t"), isRelayed: true)
   }
 
-  /// The same from its fields.
-  package init(relayed fields: JSONObject) throws(ProtocolError) {
-    id = try fields.optionalString("id", max: Limits.id)
-    message = try ClientMessage(fields, isRelayed: true)
+  /// Reads the fields of a line.
+  package init(_ fields: JSONObject, isRelayed: Bool) throws(ProtocolError) {
+    var coder = FieldCoder(reading: fields)
+    let type: String
+    do throws(FieldError) {
+      id = try coder.text("id", String?.none, max: Limits.id)
+      type = try coder.field("t", "")
+    } catch { throw .field(error) }
+    guard let blank = ClientMessage.blanks.first(where: { $0.name == type }) else {
+      throw .unknownType(String(type.prefix(20)))
+    }
+    do throws(FieldError) { message = try blank.coded(by: &coder, isRelayed: isRelayed) } catch { throw .field(error) }
+  }
+
+  /// The line as a client sends it, with its line end.
+  package var bytes: [UInt8] {
+    FieldCoder.bytes(isLine: true) { coder throws(FieldError) in
+      coder.tell("t", message.name)
+      _ = try coder.field("id", id)
+      _ = try message.coded(by: &coder, isRelayed: false)
+    }
   }
 }
 
 extension ClientMessage {
-  init(_ f: JSONObject, isRelayed: Bool = false) throws(ProtocolError) {
-    func act(_ action: MatchAction) throws(ProtocolError) -> ClientMessage {
-      .act(try f.match("m"), action, mid: isRelayed && f["mid"] == nil ? nil : try f.token("mid"))
+  /// The `t` of the message.
+  var name: String {
+    switch self {
+    case .hello: "hello"
+    case .register: "register"
+    case .token: "token"
+    case .seek: "seek"
+    case .unseek: "unseek"
+    case .confirm: "confirm"
+    case .create: "create"
+    case .join: "join"
+    case .sync: "sync"
+    case .watch: "watch"
+    case .unwatch: "unwatch"
+    case .act(_, let action, _): action.name
+    case .emote: "emote"
+    case .say: "say"
+    case .mute: "mute"
+    case .block: "block"
+    case .report: "report"
+    case .top: "top"
+    case .me: "me"
+    case .history: "history"
+    case .export: "export"
+    case .list: "list"
+    case .ping: "ping"
+    case .pong: "pong"
+    case .bye: "bye"
+    case .help: "help"
     }
-    switch try f.string("t") {
-    case "hello":
-      var hello = Hello()
-      hello.versions = try f.optionalArray("v", of: { $0.int })
-      guard !hello.versions.isEmpty else { throw .missing("v") }
-      hello.client = try f.optionalString("client", max: 64)
-      hello.caps = try f.optionalArray("caps", of: { $0.string })
-      hello.token = try f.optionalString("token", max: 128)
-      hello.guest = try f.optionalString("guest", max: 64)
-      hello.resume = try f.optionalString("resume", max: 128)
-      self = .hello(hello)
-    case "register": self = .register(name: try f.string("name", max: 64))
-    case "token":
-      guard let action = TokenAction(rawValue: try f.string("op")) else { throw .invalid("op", "rotate or revoke") }
-      self = .token(action)
-    case "seek":
-      let range = try f.optionalInt("range")
-      guard range.map({ (0...3000).contains($0) }) ?? true else { throw .invalid("range", "0–3000") }
-      let key = isRelayed && f["key"] == nil ? nil : try f.token("key")
-      self = .seek(Seek(try f.terms(), range: range, bots: try f.optionalBool("bots", or: false), key: key))
-    case "unseek": self = .unseek
-    case "confirm": self = .confirm(try f.match("m"))
-    case "create": self = .create(try f.terms(), key: try f.token("key"))
-    case "join": self = .join(code: try f.string("code", max: 16))
-    case "sync":
-      let seq = try f.optionalInt("seq") ?? 0
-      guard seq >= 0 else { throw .invalid("seq", "0 or more") }
-      self = .sync(try f.match("m"), seq: seq)
-    case "watch": self = .watch(try f.match("m"), code: try f.optionalString("code", max: 16))
-    case "unwatch": self = .unwatch(try f.match("m"))
-    case "move":
-      let ply = isRelayed ? try f.optionalInt("ply") : try f.int("ply")
-      guard ply.map({ (0...8).contains($0) }) ?? true else { throw .invalid("ply", "0–8") }
-      self = try act(.move(ply: ply, cell: try f.cell("cell")))
-    case "resign": self = try act(.resign)
-    case "draw":
-      guard let action = MatchEvent.DrawAction(rawValue: try f.string("a")) else {
-        throw .invalid("a", "offer, accept or decline")
-      }
-      let offer = try f.optionalInt("offer")
-      guard action == .offer || offer != nil || isRelayed else { throw .missing("offer") }
-      self = try act(.draw(action, offer: action == .offer ? nil : offer))
-    case "rematch": self = try act(.rematch)
-    case "abort": self = try act(.abort)
-    case "claim": self = try act(.claim)
-    case "emote": self = .emote(try f.match("m"), try f.string("e", max: 16))
-    case "say": self = .say(try f.match("m"), try f.string("text", max: Limits.say))
-    case "mute": self = .mute(on: try f.optionalBool("on", or: true))
-    case "block": self = .block(name: try f.string("name", max: 64), on: try f.optionalBool("on", or: true))
-    case "report": self = .report(try f.match("m"), text: try f.string("text", max: Limits.say))
-    case "top": self = .top
-    case "me": self = .me
-    case "history": self = .history(before: f["before"] == nil ? nil : try f.int64("before"))
-    case "export": self = .export(try f.match("m"))
-    case "list": self = .list
-    case "ping": self = .ping(try f.int64("ts"))
-    case "pong": self = .pong(try f.int64("ts"))
-    case "bye": self = .bye
-    case "help": self = .help
-    case let other: throw .unknownType(String(other.prefix(20)))
+  }
+
+  /// A message of each kind, whose values reading replaces; those that are read most stand first.
+  fileprivate static let blanks: [ClientMessage] = {
+    let actions: [MatchAction] = [
+      .move(ply: nil, cell: Square(0)), .resign, .draw(.offer, offer: nil), .rematch, .abort, .claim,
+    ]
+    let m = MatchID.blank
+    return actions.map { .act(nil, $0, mid: nil) } + [
+      .pong(0), .ping(0), .hello(Hello()), .seek(Seek(key: nil)), .unseek, .confirm(m), .sync(m, seq: 0),
+      .create(MatchTerms(), key: nil), .join(code: ""), .watch(m, code: nil), .unwatch(m), .emote(nil, ""),
+      .say(nil, ""),
+      .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""), .top,
+      .me,
+      .history(before: nil), .export(m), .list, .bye, .help,
+    ]
+  }()
+
+  /// The message with its fields written, or read. What a bare command leaves out may be missing where a line is relayed.
+  fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> ClientMessage {
+    switch self {
+    case .hello(var hello):
+      try c.code("v", &hello.versions)
+      try c.require(!hello.versions.isEmpty, "v", "a list of versions")
+      hello.client = try c.text("client", hello.client, max: 64)
+      hello.caps = try c.field("caps", hello.caps, unless: [])
+      hello.token = try c.text("token", hello.token, max: 128)
+      hello.guest = try c.text("guest", hello.guest, max: 64)
+      hello.resume = try c.text("resume", hello.resume, max: 128)
+      return .hello(hello)
+    case .register(let name): return .register(name: try c.text("name", name, max: 64))
+    case .token(let action): return .token(try c.field("op", action))
+    case .seek(var seek):
+      seek.terms = try c.terms(seek.terms)
+      try c.code("range", &seek.range)
+      try c.require(seek.range.map { (0...3000).contains($0) } ?? true, "range", "0–3000")
+      seek.bots = try c.field("bots", seek.bots, unless: false)
+      seek.key = try c.token("key", seek.key, isRequired: !isRelayed)
+      return .seek(seek)
+    case .confirm(let m): return .confirm(try c.field("m", m))
+    case .create(let terms, let key):
+      return .create(try c.terms(terms), key: try c.token("key", key, isRequired: true))
+    case .join(let code): return .join(code: try c.text("code", code, max: 16))
+    case .sync(let m, let seq):
+      let sync = (m: try c.field("m", m), seq: try c.field("seq", seq, or: 0))
+      try c.require(sync.seq >= 0, "seq", "0 or more")
+      return .sync(sync.m, seq: sync.seq)
+    case .watch(let m, let code): return .watch(try c.field("m", m), code: try c.text("code", code, max: 16))
+    case .unwatch(let m): return .unwatch(try c.field("m", m))
+    case .act(let m, let action, let mid):
+      return .act(
+        try c.field("m", m, isRequired: true), try action.coded(by: &c, isRelayed: isRelayed),
+        mid: try c.token("mid", mid, isRequired: !isRelayed))
+    case .emote(let m, let emote):
+      return .emote(try c.field("m", m, isRequired: true), try c.text("e", emote, max: 16))
+    case .say(let m, let text):
+      return .say(try c.field("m", m, isRequired: true), try c.text("text", text, max: Limits.say))
+    case .mute(let on): return .mute(on: try c.field("on", on, or: true))
+    case .block(let name, let on):
+      return .block(name: try c.text("name", name, max: 64), on: try c.field("on", on, or: true))
+    case .report(let m, let text):
+      return .report(try c.field("m", m, isRequired: true), text: try c.text("text", text, max: Limits.say))
+    case .history(let before): return .history(before: try c.field("before", before))
+    case .export(let m): return .export(try c.field("m", m))
+    case .ping(let ts): return .ping(try c.field("ts", ts))
+    case .pong(let ts): return .pong(try c.field("ts", ts))
+    case .unseek, .top, .me, .list, .bye, .help: return self
     }
   }
 }
 
-extension ClientLine {
-  /// The line as a client sends it, with its line end.
-  package var bytes: [UInt8] {
-    var out = JSONWriter()
-    func head(_ t: String) {
-      out.field("t", t)
-      out.field("id", id)
+extension MatchAction {
+  fileprivate func coded(by c: inout FieldCoder, isRelayed: Bool) throws(FieldError) -> MatchAction {
+    switch self {
+    case .move(let ply, let cell):
+      let ply = try c.field("ply", ply, isRequired: !isRelayed)
+      try c.require(ply.map { (0...8).contains($0) } ?? true, "ply", "0–8")
+      return .move(ply: ply, cell: try c.field("cell", cell))
+    case .draw(let action, let offer):
+      let action = try c.field("a", action)
+      return .draw(action, offer: action == .offer ? nil : try c.field("offer", offer, isRequired: !isRelayed))
+    case .resign, .rematch, .abort, .claim: return self
     }
-    func terms(_ terms: MatchTerms) { MatchEvent.write(terms, to: &out) }
-    switch message {
-    case .hello(let hello):
-      head("hello")
-      out.field("v", hello.versions)
-      out.field("client", hello.client)
-      if !hello.caps.isEmpty { out.field("caps", hello.caps) }
-      out.field("token", hello.token)
-      out.field("guest", hello.guest)
-      out.field("resume", hello.resume)
-    case .register(let name):
-      head("register")
-      out.field("name", name)
-    case .token(let action):
-      head("token")
-      out.field("op", action.rawValue)
-    case .seek(let seek):
-      head("seek")
-      terms(seek.terms)
-      out.field("range", seek.range)
-      if seek.bots { out.field("bots", true) }
-      out.field("key", seek.key)
-    case .unseek: head("unseek")
-    case .confirm(let m):
-      head("confirm")
-      out.field("m", m.rawValue)
-    case .create(let t, let key):
-      head("create")
-      terms(t)
-      out.field("key", key)
-    case .join(let code):
-      head("join")
-      out.field("code", code)
-    case .sync(let m, let seq):
-      head("sync")
-      out.field("m", m.rawValue)
-      out.field("seq", seq)
-    case .watch(let m, let code):
-      head("watch")
-      out.field("m", m.rawValue)
-      out.field("code", code)
-    case .unwatch(let m):
-      head("unwatch")
-      out.field("m", m.rawValue)
-    case .act(let m, let action, let mid):
-      head(action.name)
-      out.field("m", m?.rawValue)
-      switch action {
-      case .move(let ply, let cell):
-        out.field("ply", ply)
-        out.field("cell", cell.name)
-      case .draw(let a, let offer):
-        out.field("a", a.rawValue)
-        out.field("offer", offer)
-      case .resign, .rematch, .abort, .claim: break
-      }
-      out.field("mid", mid)
-    case .emote(let m, let e):
-      head("emote")
-      out.field("m", m?.rawValue)
-      out.field("e", e)
-    case .say(let m, let text):
-      head("say")
-      out.field("m", m?.rawValue)
-      out.field("text", text)
-    case .mute(let on):
-      head("mute")
-      out.field("on", on)
-    case .block(let name, let on):
-      head("block")
-      out.field("name", name)
-      out.field("on", on)
-    case .report(let m, let text):
-      head("report")
-      out.field("m", m?.rawValue)
-      out.field("text", text)
-    case .top: head("top")
-    case .me: head("me")
-    case .history(let before):
-      head("history")
-      out.field("before", before)
-    case .export(let m):
-      head("export")
-      out.field("m", m.rawValue)
-    case .list: head("list")
-    case .ping(let ts):
-      head("ping")
-      out.field("ts", ts)
-    case .pong(let ts):
-      head("pong")
-      out.field("ts", ts)
-    case .bye: head("bye")
-    case .help: head("help")
-    }
-    out.finishLine()
-    return out.bytes
   }
 }
 

@@ -12,7 +12,6 @@ package struct LineFramer: Sendable {
   private var partial: [UInt8] = []
   private var skipping = false
 
-  /// Makes a framer for lines of at most `limit` bytes.
   package init(limit: Int) { self.limit = limit }
 
   /// Bytes of an unfinished line held now; at most `limit` + 1, for a carriage return.

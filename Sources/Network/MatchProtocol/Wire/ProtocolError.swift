@@ -5,10 +5,7 @@ import TicTacToe
 package enum ProtocolError: Error, Sendable, Hashable {
   /// The bytes are no acceptable JSON.
   case malformed(JSONError)
-  /// A field is missing or has the wrong type.
-  case missing(String)
-  /// A field has a value that is not allowed; the second text says what is.
-  case invalid(String, String)
+  case field(FieldError)
   /// The `t` of the message is unknown.
   case unknownType(String)
   /// An event is of a kind this build does not know: a newer one wrote it.
@@ -19,12 +16,16 @@ package enum ProtocolError: Error, Sendable, Hashable {
   /// Whether the line was no message at all, which counts towards closing the connection.
   package var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
+  /// Reads fields, with what is wrong with one of them as an error of the protocol.
+  package static func fields<T>(_ read: () throws(FieldError) -> T) throws(ProtocolError) -> T {
+    do throws(FieldError) { return try read() } catch { throw .field(error) }
+  }
+
   /// One sentence for the person at the other end.
   package var message: String {
     switch self {
     case .malformed(let error): "not a message: \(error.reason.rawValue) at byte \(error.offset)"
-    case .missing(let field): "the field \"\(field)\" is missing or has the wrong type"
-    case .invalid(let field, let allowed): "the field \"\(field)\" must be \(allowed)"
+    case .field(let error): error.message
     case .unknownType(let type): "unknown message type \"\(type)\"; send help for the list"
     case .unknownEvent(let kind):
       "events of the kind \"\(kind)\" are newer than this build, which reads version \(MatchEvent.newest)"
@@ -40,7 +41,7 @@ extension JSONObject {
     do throws(JSONError) {
       value = try JSONParser.parse(line, maxDepth: Limits.depth)
     } catch { throw .malformed(error) }
-    guard let object = value.object else { throw .missing(field) }
+    guard let object = value.object else { throw .field(.missing(field)) }
     self = object
   }
 
@@ -53,93 +54,81 @@ extension JSONObject {
     }
     self = try result.get()
   }
+}
 
-  func string(_ name: String) throws(ProtocolError) -> String {
-    guard let value = self[name]?.string else { throw .missing(name) }
+extension FieldCoder {
+  /// The clock and whether a match counts: two fields of whatever object has terms.
+  mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
+    let text = try field("clock", terms.clockText, or: TimeControl.standard.description)
+    let clock = TimeControl(text)
+    try require(
+      clock != nil || text == "none", "clock", "none or SECONDS+SECONDS, 10–3600 and 0–60, as 60+2")
+    let rated = try field("rated", terms.rated, or: false)
+    try require(!rated || clock != nil, "rated", "false in an untimed match")
+    return MatchTerms(clock: clock, rated: rated)
+  }
+
+  /// How a match ended; aborted matches have no outcome.
+  mutating func result(_ outcome: Outcome?) throws(FieldError) -> Outcome? {
+    let text = try field("result", outcome?.text ?? "none")
+    let outcome = Outcome(text: text)
+    try require(outcome != nil || text == "none", "result", "x, o, draw or none")
+    return outcome
+  }
+
+  /// The ratings that an end changed, if it did.
+  mutating func ratings(
+    _ ratings: Sides<MatchEvent.RatingChange>?
+  ) throws(FieldError) -> Sides<MatchEvent.RatingChange>? {
+    guard let x = try field("rx", ratings?.x), let o = try field("ro", ratings?.o) else { return nil }
+    return Sides(x: x, o: o)
+  }
+
+  /// What makes a command safe to send again.
+  mutating func token(_ name: StaticString, _ value: String?, isRequired: Bool) throws(FieldError) -> String? {
+    let value = try field(name, value, isRequired: isRequired)
+    try require(
+      value.map { isToken($0, 1...Limits.mid) } ?? true, name, "1–\(Limits.mid) characters A–Z, a–z, 0–9, _ or -")
     return value
   }
+}
 
-  func string(_ name: String, max: Int) throws(ProtocolError) -> String {
-    let value = try string(name)
-    guard value.unicodeScalars.count <= max else { throw .invalid(name, "at most \(max) characters long") }
-    return value
+extension MatchID: FieldText {
+  package init?(text: String) { self.init(rawValue: text) }
+  package var text: String { rawValue }
+  package static var allowed: String { "a match id" }
+}
+
+extension Square: FieldText {
+  package init?(text: String) { self.init(name: text) }
+  package var text: String { name }
+  package static var allowed: String { "a cell a1…c3 or 1…9" }
+}
+
+extension PlayerInfo: FieldObject {
+  package init() { self.init(name: "", rating: 0, guest: false) }
+
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("name", &name)
+    try c.code("rating", &rating)
+    guest = try c.field("guest", guest, unless: false)
   }
+}
 
-  func int(_ name: String) throws(ProtocolError) -> Int {
-    guard let value = self[name]?.int else { throw .missing(name) }
-    return value
+/// Two numbers, X's first.
+extension Sides: FieldValue where Value: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    let values = try [Value](json, name)
+    guard values.count == 2 else { throw .missing("\(name)") }
+    self.init(x: values[0], o: values[1])
   }
+  package func append(to bytes: inout [UInt8]) { [x, o].append(to: &bytes) }
+}
 
-  func int64(_ name: String) throws(ProtocolError) -> Int64 {
-    guard let value = self[name]?.int64 else { throw .missing(name) }
-    return value
+extension MatchEvent.RatingChange: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    let values = try Sides<Int>(json, name)
+    self.init(before: values.x, after: values.o)
   }
-
-  func optionalInt(_ name: String) throws(ProtocolError) -> Int? { self[name] == nil ? nil : try int(name) }
-
-  func optionalString(_ name: String, max: Int) throws(ProtocolError) -> String? {
-    self[name] == nil ? nil : try string(name, max: max)
-  }
-
-  func optionalBool(_ name: String, or usual: Bool) throws(ProtocolError) -> Bool {
-    guard let value = self[name] else { return usual }
-    guard let value = value.bool else { throw .missing(name) }
-    return value
-  }
-
-  /// The elements of an array, all of one type; empty if there is none.
-  func optionalArray<T>(_ name: String, of type: (JSON) -> T?) throws(ProtocolError) -> [T] {
-    guard let value = self[name] else { return [] }
-    guard let values = value.array, case let found = values.compactMap(type), found.count == values.count else {
-      throw .missing(name)
-    }
-    return found
-  }
-
-  func match(_ name: String) throws(ProtocolError) -> MatchID {
-    guard let m = MatchID(rawValue: try string(name)) else { throw .invalid(name, "a match id") }
-    return m
-  }
-
-  func cell(_ name: String) throws(ProtocolError) -> Square {
-    guard let square = Square(name: try string(name)) else { throw .invalid(name, "a cell a1…c3 or 1…9") }
-    return square
-  }
-
-  func token(_ name: String) throws(ProtocolError) -> String {
-    let value = try string(name)
-    guard isToken(value, 1...Limits.mid) else {
-      throw .invalid(name, "1–\(Limits.mid) characters A–Z, a–z, 0–9, _ or -")
-    }
-    return value
-  }
-
-  func terms() throws(ProtocolError) -> MatchTerms {
-    var terms = MatchTerms()
-    if let text = self["clock"] {
-      guard let text = text.string else { throw .missing("clock") }
-      if text == "none" {
-        terms.clock = nil
-      } else if let clock = TimeControl(text) {
-        terms.clock = clock
-      } else {
-        throw .invalid("clock", "none or SECONDS+SECONDS, 10–3600 and 0–60, as 60+2")
-      }
-    }
-    terms.rated = try optionalBool("rated", or: false)
-    guard !(terms.rated && terms.clock == nil) else { throw .invalid("rated", "false in an untimed match") }
-    return terms
-  }
-
-  func player(_ name: String) throws(ProtocolError) -> PlayerInfo {
-    guard let fields = self[name]?.object else { throw .missing(name) }
-    return PlayerInfo(
-      name: try fields.string("name"), rating: try fields.int("rating"), guest: fields["guest"]?.bool ?? false)
-  }
-
-  func sides(_ name: String) throws(ProtocolError) -> Sides<Int>? {
-    guard let value = self[name] else { return nil }
-    guard let values = value.array?.compactMap({ $0.int }), values.count == 2 else { throw .missing(name) }
-    return Sides(x: values[0], o: values[1])
-  }
+  package func append(to bytes: inout [UInt8]) { [before, after].append(to: &bytes) }
 }

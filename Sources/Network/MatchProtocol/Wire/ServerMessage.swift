@@ -21,7 +21,6 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case midReused = "mid_reused"
   /// The rules of the game or of the match forbid it; `state` has what is true.
   case rules
-  /// The match is over.
   case over
   /// A seek is open already, or you sit at a board already.
   case occupied
@@ -57,9 +56,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case restart
   /// Too many connections, of all or from your address.
   case full
-  /// Banned by an administrator.
   case banned
-  /// The session was revoked.
   case revoked
 }
 
@@ -73,7 +70,6 @@ package enum ServerMessage: Sendable, Hashable {
     package var session: String
     /// What brings the session back after a lost connection; it changes with each `hello`.
     package var resume: String
-    /// Who you are.
     package var you: PlayerInfo
     /// The rating deviation, rounded.
     package var deviation: Int
@@ -90,13 +86,26 @@ package enum ServerMessage: Sendable, Hashable {
     /// The server's clock, milliseconds since 1970.
     package var now: Int64
 
-    /// Makes an answer.
     package init(
       session: String, resume: String, you: PlayerInfo, deviation: Int, token: String?, rate: [Int],
       matches: [MatchID], now: Int64
     ) {
       (self.session, self.resume, self.you, self.deviation) = (session, resume, you, deviation)
       (self.token, self.rate, self.matches, self.now) = (token, rate, matches, now)
+    }
+
+    fileprivate mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+      try c.code("v", &version)
+      try c.code("session", &session)
+      try c.code("resume", &resume)
+      try c.code("you", &you)
+      try c.code("rd", &deviation)
+      try c.code("token", &token)
+      try c.code("hb", &heartbeat)
+      try c.code("limits", &rate, or: [])
+      try c.code("nodes", &nodes, or: [])
+      try c.code("matches", &matches, or: [])
+      try c.code("now", &now)
     }
   }
 
@@ -124,190 +133,139 @@ package enum ServerMessage: Sendable, Hashable {
   case help(String)
 }
 
-extension ServerMessage {
-  /// The line as the server sends it, with its line end; O(n).
-  package func bytes(re: String? = nil) -> [UInt8] {
-    // An event is its body and less than 128 bytes around it.
-    let room = if case .event(_, _, _, let body) = self { body.count + 128 } else { 160 }
-    var out = JSONWriter(capacity: room)
-    func head(_ t: String) {
-      out.field("t", t)
-      out.field("re", re)
-    }
-    switch self {
-    case .greeting(let server, let versions):
-      head("hello")
-      out.field("server", server)
-      out.field("v", versions)
-      out.field("help", "type hello, then help")
-    case .welcome(let w):
-      head("welcome")
-      out.field("v", w.version)
-      out.field("session", w.session)
-      out.field("resume", w.resume)
-      out.raw("you", MatchEvent.json(w.you))
-      out.field("rd", w.deviation)
-      out.field("token", w.token)
-      out.field("hb", w.heartbeat)
-      out.field("limits", w.rate)
-      out.field("nodes", w.nodes)
-      out.field("matches", w.matches.map { $0.rawValue })
-      out.field("now", w.now)
-    case .token(let token, let name):
-      head("token")
-      out.field("token", token)
-      out.field("name", name)
-    case .queued(let ticket, let waited, let bots):
-      head("queued")
-      out.field("ticket", ticket)
-      out.field("waited", waited)
-      out.field("bots", bots)
-    case .paired(let m, let side, let confirmIn):
-      head("paired")
-      out.field("m", m.rawValue)
-      out.field("side", side.wire)
-      out.field("confirm_ms", confirmIn)
-    case .room(let m, let code, let expiresIn):
-      head("room")
-      out.field("m", m.rawValue)
-      out.field("code", code)
-      out.field("in_ms", expiresIn)
-    case .state(let state, let left, let you):
-      head("state")
-      state.write(to: &out)
-      out.field("left", left)
-      out.field("you", you?.wire)
-    case .event(let m, let seq, let hash, let body):
-      head("event")
-      out.field("m", m.rawValue)
-      out.field("seq", seq)
-      out.field("hash", hash)
-      out.raw("body", body)
-    case .ok(let m, let seq):
-      head("ok")
-      out.field("m", m?.rawValue)
-      out.field("seq", seq)
-    case .err(let code, let message):
-      head("err")
-      out.field("code", code.rawValue)
-      out.field("msg", message)
-    case .gone(let m, let side, let claimIn):
-      head("gone")
-      out.field("m", m.rawValue)
-      out.field("side", side.wire)
-      out.field("in_ms", claimIn)
-    case .chat(let m, let from, let text, let emote):
-      head("chat")
-      out.field("m", m.rawValue)
-      out.field("from", from)
-      out.field("text", text)
-      out.field("e", emote)
-    case .page(let of, let rows, let more):
-      head("page")
-      out.field("of", of)
-      out.array("rows", rows) { JSONWriter.append(.object($0), to: &$1) }
-      out.field("more", more)
-    case .ping(let ts):
-      head("ping")
-      out.field("ts", ts)
-    case .pong(let ts, let now):
-      head("pong")
-      out.field("ts", ts)
-      out.field("now", now)
-    case .drain(let retry):
-      head("drain")
-      out.field("retry_ms", retry)
-    case .bye(let code, let message, let retry, let node):
-      head("bye")
-      out.field("code", code.rawValue)
-      out.field("msg", message)
-      out.field("retry_ms", retry)
-      out.field("node", node)
-    case .help(let text):
-      head("help")
-      out.field("text", text)
-    }
-    out.finishLine()
-    return out.bytes
-  }
-}
-
 /// One line from a server: a message, and which line of ours it answers.
 package struct ServerLine: Sendable, Hashable {
   /// The `id` of the line it answers, if it answers one.
   package var re: String?
-  /// The message.
   package var message: ServerMessage
   /// The state a refusal came with.
   package var state: ServerMessage?
-}
 
-extension ServerLine {
   /// Reads a line of a server; an unknown type throws, unknown fields are ignored; O(n).
   package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    let f = try JSONObject(line: line, with: "t")
-    re = f["re"]?.string
-    message = try ServerMessage(f, line)
-    if let fields = f["state"]?.object { state = try ServerMessage(state: fields) }
+    var coder = FieldCoder(reading: try JSONObject(line: line, with: "t"))
+    let type: String
+    do throws(FieldError) {
+      type = try coder.field("t", "")
+      re = try coder.field("re", String?.none)
+    } catch { throw .field(error) }
+    guard var blank = ServerMessage.blanks.first(where: { $0.name == type }) else {
+      throw .unknownType(String(type.prefix(20)))
+    }
+    do throws(FieldError) {
+      // The body is the bytes that were sent, and not what they say.
+      if case .event(let m, let seq, let hash, _) = blank {
+        blank = .event(m, seq: seq, hash: hash, body: try EventBody.bytes(in: line))
+      }
+      message = try blank.coded(by: &coder)
+      if let object = try coder.field("state", JSONObject?.none) {
+        var inner = FieldCoder(reading: object)
+        state = try ServerMessage.blankState.coded(by: &inner)
+      }
+    } catch { throw .field(error) }
   }
 }
 
 extension ServerMessage {
-  init(state f: JSONObject) throws(ProtocolError) {
-    self = .state(try MatchState(f), left: try f.optionalInt("left"), you: Player(wire: f["you"]?.string))
-  }
-
-  fileprivate init(_ f: JSONObject, _ line: UnsafeRawBufferPointer) throws(ProtocolError) {
-    switch try f.string("t") {
-    case "hello":
-      self = .greeting(server: try f.string("server"), versions: f["v"]?.array?.compactMap { $0.int } ?? [])
-    case "welcome":
-      var welcome = Welcome(
-        session: try f.string("session"), resume: try f.string("resume"), you: try f.player("you"),
-        deviation: try f.int("rd"), token: f["token"]?.string, rate: f["limits"]?.array?.compactMap { $0.int } ?? [],
-        matches: (f["matches"]?.array ?? []).compactMap { $0.string.flatMap(MatchID.init(rawValue:)) },
-        now: try f.int64("now"))
-      welcome.version = try f.int("v")
-      welcome.heartbeat = try f.int("hb")
-      welcome.nodes = f["nodes"]?.array?.compactMap { $0.string } ?? []
-      self = .welcome(welcome)
-    case "token": self = .token(try f.string("token"), name: try f.string("name"))
-    case "queued":
-      self = .queued(
-        ticket: try f.string("ticket"), waited: try f.optionalInt("waited") ?? 0, bots: try f.optionalInt("bots") ?? 0)
-    case "paired":
-      self = .paired(try f.match("m"), try f.player(side: "side"), confirmIn: try f.optionalInt("confirm_ms"))
-    case "room": self = .room(try f.match("m"), code: try f.string("code"), expiresIn: try f.int("in_ms"))
-    case "state": self = try ServerMessage(state: f)
-    case "event":
-      self = .event(
-        try f.match("m"), seq: try f.int("seq"), hash: try f.string("hash"), body: try EventBody.bytes(in: line))
-    case "ok": self = .ok(f["m"] == nil ? nil : try f.match("m"), seq: try f.optionalInt("seq"))
-    case "err": self = .err(ErrorCode(rawValue: try f.string("code")) ?? .bad, f["msg"]?.string ?? "")
-    case "gone": self = .gone(try f.match("m"), try f.player(side: "side"), claimIn: try f.int("in_ms"))
-    case "chat":
-      self = .chat(try f.match("m"), from: try f.string("from"), text: f["text"]?.string, emote: f["e"]?.string)
-    case "page":
-      self = .page(
-        try f.string("of"), rows: (f["rows"]?.array ?? []).compactMap { $0.object },
-        more: f["more"] == nil ? nil : try f.int64("more"))
-    case "ping": self = .ping(try f.int64("ts"))
-    case "pong": self = .pong(try f.int64("ts"), now: try f.int64("now"))
-    case "drain": self = .drain(retry: try f.int("retry_ms"))
-    case "bye":
-      self = .bye(
-        ByeCode(rawValue: try f.string("code")) ?? .bye, f["msg"]?.string ?? "", retry: try f.optionalInt("retry_ms"),
-        node: f["node"]?.string)
-    case "help": self = .help(try f.string("text"))
-    case let other: throw .unknownType(String(other.prefix(20)))
+  /// The `t` of the message.
+  fileprivate var name: String {
+    switch self {
+    case .greeting: "hello"
+    case .welcome: "welcome"
+    case .token: "token"
+    case .queued: "queued"
+    case .paired: "paired"
+    case .room: "room"
+    case .state: "state"
+    case .event: "event"
+    case .ok: "ok"
+    case .err: "err"
+    case .gone: "gone"
+    case .chat: "chat"
+    case .page: "page"
+    case .ping: "ping"
+    case .pong: "pong"
+    case .drain: "drain"
+    case .bye: "bye"
+    case .help: "help"
     }
   }
-}
 
-extension JSONObject {
-  fileprivate func player(side name: String) throws(ProtocolError) -> Player {
-    guard let side = Player(wire: try string(name)) else { throw .invalid(name, "x or o") }
-    return side
+  fileprivate static let blankState = ServerMessage.state(MatchState(), left: nil, you: nil)
+
+  /// A message of each kind, whose values reading replaces; those that are read most stand first.
+  fileprivate static let blanks: [ServerMessage] = {
+    let m = MatchID.blank
+    let welcome = Welcome(
+      session: "", resume: "", you: PlayerInfo(), deviation: 0, token: nil, rate: [], matches: [], now: 0)
+    return [
+      .event(m, seq: 0, hash: "", body: []), .ok(nil, seq: nil), blankState, .ping(0), .pong(0, now: 0),
+      .greeting(server: "", versions: []), .welcome(welcome), .token("", name: ""),
+      .queued(ticket: "", waited: 0, bots: 0), .paired(m, .x, confirmIn: nil), .room(m, code: "", expiresIn: 0),
+      .err(.bad, ""), .gone(m, .x, claimIn: 0), .chat(m, from: "", text: nil, emote: nil),
+      .page("", rows: [], more: nil),
+      .drain(retry: 0), .bye(.bye, "", retry: nil), .help(""),
+    ]
+  }()
+
+  /// The line as the server sends it, with its line end; O(n).
+  package func bytes(re: String? = nil) -> [UInt8] {
+    // An event is its body and less than 128 bytes around it.
+    let room = if case .event(_, _, _, let body) = self { body.count + 128 } else { 160 }
+    return FieldCoder.bytes(capacity: room, isLine: true) { coder throws(FieldError) in
+      coder.tell("t", name)
+      _ = try coder.field("re", re)
+      _ = try coded(by: &coder)
+    }
+  }
+
+  /// The message with its fields written, or read.
+  fileprivate func coded(by c: inout FieldCoder) throws(FieldError) -> ServerMessage {
+    switch self {
+    case .greeting(let server, let versions):
+      let greeting = (try c.field("server", server), try c.field("v", versions, or: []))
+      c.tell("help", "type hello, then help")
+      return .greeting(server: greeting.0, versions: greeting.1)
+    case .welcome(var welcome):
+      try welcome.code(&c)
+      return .welcome(welcome)
+    case .token(let token, let name): return .token(try c.field("token", token), name: try c.field("name", name))
+    case .queued(let ticket, let waited, let bots):
+      return .queued(
+        ticket: try c.field("ticket", ticket), waited: try c.field("waited", waited, or: 0),
+        bots: try c.field("bots", bots, or: 0))
+    case .paired(let m, let side, let confirmIn):
+      return .paired(try c.field("m", m), try c.field("side", side), confirmIn: try c.field("confirm_ms", confirmIn))
+    case .room(let m, let code, let expiresIn):
+      return .room(try c.field("m", m), code: try c.field("code", code), expiresIn: try c.field("in_ms", expiresIn))
+    case .state(var state, let left, let you):
+      try state.code(&c)
+      return .state(state, left: try c.field("left", left), you: try c.field("you", you))
+    case .event(let m, let seq, let hash, let body):
+      let event = (try c.field("m", m), try c.field("seq", seq), try c.field("hash", hash))
+      c.tell("body", json: body)
+      return .event(event.0, seq: event.1, hash: event.2, body: body)
+    case .ok(let m, let seq): return .ok(try c.field("m", m), seq: try c.field("seq", seq))
+    case .err(let code, let text):
+      let code = ErrorCode(rawValue: try c.field("code", code.rawValue)) ?? .bad
+      return .err(code, try c.field("msg", text, or: ""))
+    case .gone(let m, let side, let claimIn):
+      return .gone(try c.field("m", m), try c.field("side", side), claimIn: try c.field("in_ms", claimIn))
+    case .chat(let m, let from, let text, let emote):
+      return .chat(
+        try c.field("m", m), from: try c.field("from", from), text: try c.field("text", text),
+        emote: try c.field("e", emote))
+    case .page(let of, let rows, let more):
+      return .page(try c.field("of", of), rows: try c.field("rows", rows, or: []), more: try c.field("more", more))
+    case .ping(let ts): return .ping(try c.field("ts", ts))
+    case .pong(let ts, let now): return .pong(try c.field("ts", ts), now: try c.field("now", now))
+    case .drain(let retry): return .drain(retry: try c.field("retry_ms", retry))
+    case .bye(let code, let text, let retry, let node):
+      let code = ByeCode(rawValue: try c.field("code", code.rawValue)) ?? .bye
+      return .bye(
+        code, try c.field("msg", text, or: ""), retry: try c.field("retry_ms", retry), node: try c.field("node", node))
+    case .help(let text): return .help(try c.field("text", text))
+    }
   }
 }
 
@@ -316,7 +274,7 @@ package enum EventBody {
   private static let key = Array(#","body":"#.utf8)
 
   /// The bytes of `body`; throws if the line has none where it must be. O(n).
-  package static func bytes(in line: UnsafeRawBufferPointer) throws(ProtocolError) -> [UInt8] {
+  package static func bytes(in line: UnsafeRawBufferPointer) throws(FieldError) -> [UInt8] {
     guard line.last == UInt8(ascii: "}"), line.count > key.count else { throw .missing("body") }
     var i = 0
     let last = line.count - key.count
@@ -344,18 +302,14 @@ extension ServerMessage {
   package static func refusal(
     _ code: ErrorCode, _ text: String, state: MatchState, left: Int?, you: Player?, re: String?
   ) -> [UInt8] {
-    var inner = JSONWriter(capacity: 400)
-    state.write(to: &inner)
-    inner.field("left", left)
-    inner.field("you", you?.wire)
-    inner.finish()
-    var out = JSONWriter(capacity: 500)
-    out.field("t", "err")
-    out.field("re", re)
-    out.field("code", code.rawValue)
-    out.field("msg", text)
-    out.raw("state", inner.bytes)
-    out.finishLine()
-    return out.bytes
+    let state = FieldCoder.bytes(capacity: 400) { coder throws(FieldError) in
+      _ = try ServerMessage.state(state, left: left, you: you).coded(by: &coder)
+    }
+    return FieldCoder.bytes(capacity: 500, isLine: true) { coder throws(FieldError) in
+      coder.tell("t", "err")
+      _ = try coder.field("re", re)
+      _ = try ServerMessage.err(code, text).coded(by: &coder)
+      coder.tell("state", json: state)
+    }
   }
 }

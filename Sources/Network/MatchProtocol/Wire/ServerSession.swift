@@ -9,7 +9,6 @@ package struct ServerSession: Sendable {
   package enum Action: Sendable, Hashable {
     /// Hand a message to the lobby; the time is when its last byte was decoded.
     case deliver(ClientLine, at: Int64)
-    /// Send a line.
     case send([UInt8])
     /// Send `bye`, as the answer to `re`, and close.
     case close(ByeCode, String, re: String? = nil)
@@ -37,7 +36,6 @@ package struct ServerSession: Sendable {
     package var personSilence = 600_000
     /// Whether lines are delivered with their bytes, which another node may want.
     package var keepsSource = false
-    /// Makes the defaults.
     package init() {}
   }
 

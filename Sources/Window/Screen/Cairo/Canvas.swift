@@ -75,7 +75,6 @@ final class Canvas {
     cairo_fill(context)
   }
 
-  /// Fills a closed polygon.
   func fill(polygon points: some Sequence<Point>, _ color: Color) {
     setColor(color)
     cairo_new_path(context)
@@ -96,14 +95,12 @@ final class Canvas {
     cairo_fill(context)
   }
 
-  /// Fills a path.
   func fill(_ path: Path, _ color: Color) {
     setColor(color)
     add(path)
     cairo_fill(context)
   }
 
-  /// Strokes a path.
   func stroke(_ path: Path, width: Double, _ color: Color, round: Bool = true) {
     setColor(color)
     add(path)
@@ -113,7 +110,6 @@ final class Canvas {
     cairo_stroke(context)
   }
 
-  /// Strokes a straight line.
   func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
     setColor(color)
     cairo_new_path(context)

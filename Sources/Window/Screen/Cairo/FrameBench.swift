@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// What drawing costs, in milliseconds: the medians of many frames.
@@ -8,9 +9,7 @@ package struct FrameBench: Sendable, Hashable {
   package var cached: Double
   /// A cell whose ghost fades in, input included.
   package var cell: Double
-  /// The picture measured.
   package var width: Int
-  /// The picture measured.
   package var height: Int
 
   /// Measures a finished game on the board page; a second at 1280×720, several at 3840×2160.
@@ -20,7 +19,7 @@ package struct FrameBench: Sendable, Hashable {
     silent.configFolder = { "" }
     let screen = RootScreen(services: silent, themes: themes)
     var model = BoardModel()
-    for index in [4, 1, 0, 8, 6] { _ = try? model.game.play(Square(index)) }
+    for index in [4, 1, 0, 8, 6] { try? model.game.play(Square(index)) }
     screen.model = model
     let buffer = PixelBuffer(width: width, height: height)
     _ = screen.draw(into: buffer.bitmap, isNew: true, at: 0)

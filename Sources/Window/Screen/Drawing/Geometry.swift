@@ -1,8 +1,6 @@
 /// A place on the picture in device pixels, origin top left, y downwards.
 package struct Point: Sendable, Hashable {
-  /// Pixels from the left.
   package var x: Double
-  /// Pixels from the top.
   package var y: Double
 
   /// Makes a place from pixels.
@@ -14,15 +12,12 @@ package struct Point: Sendable, Hashable {
   static func - (a: Point, b: Point) -> Point { Point(a.x - b.x, a.y - b.y) }
   static func * (a: Point, k: Double) -> Point { Point(a.x * k, a.y * k) }
 
-  /// The distance from the origin.
   var length: Double { (x * x + y * y).squareRoot() }
 }
 
 /// A rectangle on the picture in device pixels.
 package struct Rect: Sendable, Hashable {
-  /// The left edge.
   package var x: Double
-  /// The top edge.
   package var y: Double
   /// The width, never negative.
   package var width: Double

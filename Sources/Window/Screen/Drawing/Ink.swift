@@ -120,8 +120,8 @@ struct MarkStrokes: Sendable, Hashable {
 
   /// X as two strokes; `seed` moves the hand a little.
   static func x(seed: Int) -> MarkStrokes {
-    var hand = Hand(seed: seed)
-    func j(_ amount: Double) -> Double { hand.next() * amount }
+    var jitter = Jitter(seed: seed)
+    func j(_ amount: Double) -> Double { jitter.next() * amount }
     let first = InkStroke(knots: [
       (-0.292 + j(0.020), -0.300 + j(0.020), 0.030),
       (-0.255, -0.262, 0.062),
@@ -143,11 +143,11 @@ struct MarkStrokes: Sendable, Hashable {
 
   /// O as one stroke that starts at eleven o'clock and runs a little past its beginning.
   static func o(seed: Int) -> MarkStrokes {
-    var hand = Hand(seed: seed &+ 77)
+    var jitter = Jitter(seed: seed &+ 77)
     var knots: [(x: Double, y: Double, width: Double)] = []
     let steps = 14
-    let tilt = hand.next() * 0.16
-    let phase = hand.next() * 2.5
+    let tilt = jitter.next() * 0.16
+    let phase = jitter.next() * 2.5
     for step in 0...steps {
       let t = Double(step) / Double(steps)
       // Counter-clockwise from just right of the top, as a hand writes an O; 20° of overlap.
@@ -176,7 +176,7 @@ struct MarkStrokes: Sendable, Hashable {
 }
 
 /// A small fixed sequence of numbers −1…1: the unsteadiness of a hand, the same at every redraw.
-struct Hand {
+struct Jitter {
   private var state: UInt64
 
   init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }

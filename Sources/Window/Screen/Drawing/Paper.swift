@@ -3,7 +3,6 @@
 /// A software pass of its own because stacked translucent strokes band: the sum is taken in 1/256 levels and dithered
 /// once, at the end.
 struct Paper: Sendable, Hashable {
-  /// The colour of the paper.
   var color: Color
   /// The strength of the grain, 0 (none) … 1.
   var grain: Double

@@ -20,13 +20,13 @@ struct Picture {
   }
 
   /// Draws what has changed of a page; returns it.
-  mutating func draw(_ scene: Scene, of stage: Stage, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
+  mutating func draw(_ scene: Scene, of context: ViewContext, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
       backdrop = PixelBuffer(width: bitmap.width, height: bitmap.height, apron: bitmap.apron)
       leaving = nil
       turnIsPending = false
-      stage.staticIsStale = true
+      context.staticIsStale = true
     }
     guard let backdrop else { return [] }
     let all = PixelRect(x: 0, y: 0, width: bitmap.width, height: bitmap.height)
@@ -42,19 +42,19 @@ struct Picture {
     if isTurning || wasTurning { whole = true }
     wasTurning = isTurning
     if !isTurning { leaving = nil }
-    let sunk = Int(stage.settle.value.rounded())
+    let sunk = Int(context.settle.value.rounded())
     if sunk != drawnSunk {
       drawnSunk = sunk
       whole = true
     }
-    if stage.staticIsStale {
-      stage.staticIsStale = false
-      stage.theme.sheet.fill(backdrop.bitmap)
+    if context.staticIsStale {
+      context.staticIsStale = false
+      context.theme.sheet.fill(backdrop.bitmap)
       let canvas = Canvas(backdrop.bitmap)
       scene.visit { $0.drawStatic(canvas) }
       whole = true
     }
-    let damage = stage.takeDamage()
+    let damage = context.takeDamage()
     let rects = whole ? [all] : Picture.merged(damage, bitmap)
     guard !rects.isEmpty else { return [] }
     let canvas = Canvas(bitmap)

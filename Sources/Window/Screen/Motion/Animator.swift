@@ -1,14 +1,11 @@
 /// A number that an animator may move; reading it gives its value at the animator's clock.
 package final class Motion {
-  /// The value now.
   package fileprivate(set) var value: Double {
     didSet { if value != oldValue { view?.moved() } }
   }
 
-  /// The view that shows the number.
   unowned(unsafe) var view: View?
 
-  /// Makes a number at rest.
   package init(_ value: Double) { self.value = value }
 }
 
@@ -54,7 +51,6 @@ package final class Animator {
   private var runs: [Run] = []
   private var nextID = 0
 
-  /// Makes an animator whose clock stands at 0.
   package init() {}
 
   /// Starts an animation at the clock; `completion` is told whether it ran to its end undisturbed.

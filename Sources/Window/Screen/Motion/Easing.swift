@@ -26,49 +26,28 @@ package struct Easing: Sendable {
     ("bounceIn", .bounceIn), ("bounceOut", .bounceOut), ("bounceInOut", .bounceInOut),
   ]
 
-  /// `linear`.
   package static let linear = Easing(curve: { $0 })
-  /// `quadIn`.
   package static let quadIn = Easing(curve: { quad($0) })
-  /// `quadOut`.
   package static let quadOut = Easing(curve: { out($0, quad) })
-  /// `quadInOut`.
   package static let quadInOut = Easing(curve: { inOut($0, quad) })
-  /// `cubicIn`.
   package static let cubicIn = Easing(curve: { cubic($0) })
-  /// `cubicOut`.
   package static let cubicOut = Easing(curve: { out($0, cubic) })
-  /// `cubicInOut`.
   package static let cubicInOut = Easing(curve: { inOut($0, cubic) })
-  /// `sineIn`.
   package static let sineIn = Easing(curve: { sineCurve($0) })
-  /// `sineOut`.
   package static let sineOut = Easing(curve: { out($0, sineCurve) })
-  /// `sineInOut`.
   package static let sineInOut = Easing(curve: { inOut($0, sineCurve) })
-  /// `expoIn`.
   package static let expoIn = Easing(curve: { expo($0) })
-  /// `expoOut`.
   package static let expoOut = Easing(curve: { out($0, expo) })
-  /// `expoInOut`.
   package static let expoInOut = Easing(curve: { inOut($0, expo) })
-  /// `backIn`.
   package static let backIn = Easing(curve: { back($0, overshoot: 1.70158) })
-  /// `backOut`.
   package static let backOut = Easing(curve: { 1 - back(1 - $0, overshoot: 1.70158) })
   /// Penner's factor 1.525 keeps the overshoot near 10 % when the curve is halved.
   package static let backInOut = Easing(curve: { inOut($0) { back($0, overshoot: 1.70158 * 1.525) } })
-  /// `elasticIn`.
   package static let elasticIn = Easing(curve: { elastic($0, period: 0.3) })
-  /// `elasticOut`.
   package static let elasticOut = Easing(curve: { 1 - elastic(1 - $0, period: 0.3) })
-  /// `elasticInOut`.
   package static let elasticInOut = Easing(curve: { inOut($0) { elastic($0, period: 0.45) } })
-  /// `bounceIn`.
   package static let bounceIn = Easing(curve: { 1 - bounce(1 - $0) })
-  /// `bounceOut`.
   package static let bounceOut = Easing(curve: { bounce($0) })
-  /// `bounceInOut`.
   package static let bounceInOut = Easing(curve: { inOut($0) { 1 - bounce(1 - $0) } })
 
   private static func out(_ p: Double, _ f: (Double) -> Double) -> Double { 1 - f(1 - p) }

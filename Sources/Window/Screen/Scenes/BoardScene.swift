@@ -1,3 +1,5 @@
+import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -15,52 +17,45 @@ final class BoardScene: Scene {
   /// The word under the pointer, once it was pressed.
   private unowned(unsafe) var pressed: TextButton?
 
-  override init(stage: Stage) {
-    board = BoardView(stage: stage)
-    staff = StaffView(stage: stage)
-    status = StatusView(stage: stage)
-    players = PlayersView(stage: stage)
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    board = BoardView(context: context)
+    staff = StaffView(context: context)
+    status = StatusView(context: context)
+    players = PlayersView(context: context)
+    super.init(context: context)
     for view in [board, status, players, staff] as [View] { add(view) }
-    let intents: [Intent] = [
-      .show(.newGame), .rematch, .claimWin, .offerDraw, .declineDraw, .resign, .abortMatch, .show(.talk),
-      .show(.review), .keepPiece, .undo, .redo, .hint, .leave, .setMuted(true), .show(.contents),
-    ]
-    for intent in intents {
-      let button = TextButton(stage: stage, title: "", intent: intent)
-      buttons.append(button)
-      add(button)
+    buttons = context.model.footControls(unread: 0).map {
+      TextButton(context: context, title: "", intent: $0.intent)
     }
+    for button in buttons { add(button) }
     refresh(animated: false)
   }
 
   override var initialFocus: View? { board.cells[4] }
-  override var title: String { stage.text(.title) }
+  override var title: String { context.text(.title) }
 
   // MARK: Layout
 
   /// Between title and players where they stand beside the board; else at the foot.
   override var noticePlace: (width: Double, foot: Double?)? {
-    let m = stage.metrics
+    let m = context.metrics
     guard m.isLandscape, board.frame.width > 20 * m.em else { return (frame.width - 2 * m.margin, footerTop) }
     return (board.frame.width, nil)
   }
 
   override func layout() {
-    let m = stage.metrics
+    let m = context.metrics
     frame = m.bounds
     isCompact = false
     refreshButtons()
-    // Where the words would take more than two rows, all but three move to the table of contents.
-    isCompact =
-      m.bounds.height - m.margin * 0.45
-      - TextButton.arrangeInRows(
-        buttons.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: 0,
-        bottom: m.bounds.height - m.margin * 0.45) > 2.5 * (buttons[0].idealSize.height)
-    refreshButtons()
+    let width = m.bounds.width - m.margin
+    // Where the words would take more than two rows, all but three move to the menu.
+    if TextButton.rows(shownButtons, width: width).count > 2 {
+      isCompact = true
+      refreshButtons()
+    }
     footerTop = TextButton.arrangeInRows(
-      buttons.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
-      bottom: m.bounds.height - m.margin * 0.45)
+      shownButtons, width: width, midX: m.bounds.midX, bottom: m.bounds.height - m.margin * 0.45)
     titlePlace = nil
     players.isHidden = false
     if m.isLandscape { layOutLandscape() } else { layOutPortrait() }
@@ -69,12 +64,12 @@ final class BoardScene: Scene {
 
   /// Text in columns beside the board, the staff across the whole page.
   private func layOutLandscape() {
-    let m = stage.metrics
+    let m = context.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
     var stripHeight = (m.bounds.height * 0.26).clamped(to: 62...(innerWidth * 0.32 + 40))
     let top = m.margin * 0.75
-    if !stage.settings.showsStrip || footerTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
+    if !context.settings.showsStrip || footerTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
     let stripTop = footerTop - stripHeight
     let column = max(em * 6, innerWidth * 0.19)
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
@@ -92,7 +87,7 @@ final class BoardScene: Scene {
 
   /// Everything in one column.
   private func layOutPortrait() {
-    let m = stage.metrics
+    let m = context.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
     var stripHeight = (m.bounds.height * 0.205).clamped(to: 62...(innerWidth * 0.32 + 40))
@@ -101,7 +96,7 @@ final class BoardScene: Scene {
     var linesHeight = em * 1.9
     var left = footerTop - top - linesHeight - statusHeight
     let titleHeight = em * 2.6
-    if !stage.settings.showsStrip || left - stripHeight < innerWidth * 0.5 { stripHeight = 0 }
+    if !context.settings.showsStrip || left - stripHeight < innerWidth * 0.5 { stripHeight = 0 }
     if left - titleHeight - stripHeight > innerWidth * 0.75 {
       let size = min(em * 2.2, innerWidth / 4)
       titlePlace = (m.bounds.midX, top + em * 1.9, size, .center)
@@ -133,23 +128,24 @@ final class BoardScene: Scene {
 
   override func drawStatic(_ canvas: Canvas) {
     guard let t = titlePlace else { return }
-    let theme = stage.theme
-    let em = stage.metrics.em
-    let beside = board.frame.x - stage.metrics.margin - em
+    let theme = context.theme
+    let em = context.metrics.em
+    let beside = board.frame.x - context.metrics.margin - em
     canvas.text(
-      stage.text(.title), TextStyle(t.size, tracking: 0.02), stage.typeface, x: t.x, baseline: t.y,
+      context.text(.title), TextStyle(t.size, tracking: 0.02), context.typeface, x: t.x, baseline: t.y,
       alignment: t.alignment, theme.ink)
     let style = TextStyle(em, italic: true)
-    guard t.alignment == .left, stage.typeface.block(stage.text(.subtitle), style).width < beside else { return }
+    guard t.alignment == .left, context.typeface.block(context.text(.subtitle), style).width < beside else { return }
     canvas.text(
-      stage.text(.subtitle), style, stage.typeface, x: t.x, baseline: t.y + em * 0.3 + t.size * 0.55, theme.faintInk)
+      context.text(.subtitle), style, context.typeface, x: t.x, baseline: t.y + em * 0.3 + t.size * 0.55, theme.faintInk
+    )
   }
 
   // MARK: Model
 
   override func modelChanged(from old: BoardModel) {
-    if old.game != stage.model.game { hideHint() }
-    if old.game != stage.model.game || old.beads != stage.model.beads { board.setNeedsDisplay() }
+    if old.game != context.model.game { hideHint() }
+    if old.game != context.model.game || old.beads != context.model.beads { board.setNeedsDisplay() }
     refresh(animated: true)
   }
 
@@ -166,108 +162,39 @@ final class BoardScene: Scene {
   private func relay() {
     guard frame.width > 0 else { return }
     layout()
-    stage.staticIsStale = true
+    context.staticIsStale = true
   }
 
   private func showStatus(animated: Bool) {
-    var text = stage.statusText()
+    var text = context.statusText()
     if let hint = board.hint {
-      let worth = BoardView.worth(of: hint, in: stage.model.game.position)
+      let worth = Solver.shared.evaluation(of: hint, in: context.model.game.position)
       let phrase: Phrase = worth.value == .win ? .hintWins : worth.value == .draw ? .hintDraws : .hintLoses
-      text = ("\(hint.name)", stage.text(phrase))
+      text = ("\(hint.name)", context.text(phrase))
     }
     status.show(text, animated: animated)
   }
 
-  /// Brings titles and presence of the words at the foot up to date; returns whether their room has changed.
+  private var shownButtons: [TextButton] { buttons.filter { !$0.isHidden } }
+
+  /// Brings the words at the foot up to date; returns whether their room has changed.
   @discardableResult
   private func refreshButtons() -> Bool {
-    let model = stage.model
-    let isOver = model.game.isOver
-    // Who only listens has nothing to take back, to ask or to play again.
-    let hasHuman = [model.setup.x, model.setup.o].contains(.human)
     let before = buttons.map { $0.isHidden ? "" : $0.title }
     let wereHidden = buttons.map { $0.isHidden }
-    for button in buttons {
-      switch button.intent {
-      case .show(.newGame):
-        button.title = stage.text(.newGame)
-        button.isHidden = model.online.map { !$0.mayLeave } ?? false
-      case .rematch:
-        button.title = stage.text(model.online?.rematch == .theirs ? .acceptRematch : .rematch)
-        button.isHidden =
-          !isOver || !hasHuman
-          || model.online.map { $0.you == nil || $0.rematch == .mine || !$0.mayRematch } ?? false
-      case .show(.review):
-        button.title = stage.text(.review)
-        button.isHidden = !isOver
-      case .keepPiece:
-        button.title = stage.text(.keep)
-        button.isHidden = !isOver
-      case .undo:
-        button.title = stage.text(.undo)
-        button.isHidden = isOver || !hasHuman || model.online != nil
-        button.isEnabled = model.canUndo && !model.game.moves.isEmpty
-      case .redo:
-        button.title = stage.text(.redo)
-        button.isHidden = !model.canRedo
-      case .hint:
-        button.title = stage.text(.hint)
-        button.isHidden = isOver || !hasHuman || model.online != nil
-        button.isEnabled = mayHelp
-      case .setMuted:
-        button.title = stage.text(model.isMuted ? .unmute : .mute)
-        button.intent = .setMuted(!model.isMuted)
-        button.isHidden = false
-      case .show(.contents): button.title = stage.text(.menu)
-      default: showOnline(button)
-      }
-      if isCompact {
-        switch button.intent {
-        case .setMuted, .hint, .keepPiece, .show(.review), .redo, .resign, .show(.talk): button.isHidden = true
-        case .offerDraw where model.online?.draw != .theirs: button.isHidden = true
-        default: break
-        }
-      }
+    for (button, control) in zip(buttons, context.model.footControls(unread: context.pages.talk.unread)) {
+      button.title = context.text(control.phrase) + (control.count > 0 ? " (\(control.count))" : "")
+      button.poem = control.poem.map(context.text)
+      button.intent = control.intent
+      button.isEnabled = control.isUsable
+      button.isHidden = !control.isThere || isCompact && control.isSpare
     }
     // Nothing moves under the pointer: words come and go once it has left them, or has pressed the one that goes.
-    if let held = buttons.first(where: { $0 === stage.hovered }), !(held === pressed && held.isHidden) {
+    if let held = buttons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
       for (button, wasHidden) in zip(buttons, wereHidden) { button.isHidden = wasHidden }
       return false
     }
     return before != buttons.map { $0.isHidden ? "" : $0.title }
-  }
-
-  /// The words that only a match over the network has.
-  private func showOnline(_ button: TextButton) {
-    let online = stage.model.online
-    let isLive = !stage.model.game.isOver && online?.you != nil
-    switch button.intent {
-    case .claimWin:
-      button.title = stage.text(.claimWin)
-      button.isHidden = !isLive || online?.claimIn != 0
-    case .offerDraw:
-      button.title = stage.text(online?.draw == .theirs ? .acceptDraw : .offerDraw)
-      button.isHidden = !isLive || !(online?.draw == .theirs || online?.mayOfferDraw == true)
-    case .declineDraw:
-      button.title = stage.text(.declineDraw)
-      button.poem = stage.text(.declineDrawPoem)
-      button.isHidden = !isLive || online?.draw != .theirs
-    case .resign:
-      button.title = stage.text(.resign)
-      button.isHidden = !isLive || online?.mayAbort == true
-    case .abortMatch:
-      button.title = stage.text(.abortMatch)
-      button.isHidden = !isLive || online?.mayAbort != true
-    case .show(.talk):
-      let unread = stage.talk.unread
-      button.title = stage.text(.talk) + (unread > 0 ? " (\(unread))" : "")
-      button.isHidden = online?.you == nil
-    case .leave:
-      button.title = stage.text(.leaveMatch)
-      button.isHidden = online == nil || isLive && online?.mayLeave != true
-    default: break
-    }
   }
 
   /// What is said beside the match changes the word that leads there.
@@ -284,23 +211,20 @@ final class BoardScene: Scene {
 
   // MARK: Hint and analysis
 
-  /// Nobody is helped against a person elsewhere.
-  private var mayHelp: Bool { !stage.model.setup.x.isRemote && !stage.model.setup.o.isRemote }
-
   /// Shows the best cell for a few seconds.
   private func showHint() {
-    let position = stage.model.game.position
-    guard mayHelp, stage.model.acceptsMove, !position.legalMoves.isEmpty else { return }
+    let position = context.model.game.position
+    guard context.model.mayHelp, context.model.acceptsMove, !position.legalMoves.isEmpty else { return }
     // The best value; among winning moves the quickest, among losing ones the slowest.
     func rank(_ square: Square) -> (Int, Int) {
-      let worth = BoardView.worth(of: square, in: position)
+      let worth = Solver.shared.evaluation(of: square, in: position)
       return (Int(worth.value.rawValue), worth.value == .win ? -worth.distance : worth.distance)
     }
     board.hint = position.legalMoves.max { rank($0) < rank($1) }
     showStatus(animated: true)
-    stage.say(board.hint.map { "\(stage.text(.hint)): \($0.name)" })
-    stage.animator.set(hintTimer, to: 0)
-    stage.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
+    context.say(board.hint.map { "\(context.text(.hint)): \($0.name)" })
+    context.animator.set(hintTimer, to: 0)
+    context.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
       if finished { self.hideHint() }
     }
   }
@@ -314,15 +238,15 @@ final class BoardScene: Scene {
   // MARK: Responding
 
   override func receive(_ intent: Intent) -> Bool {
-    pressed = buttons.first { $0 === stage.hovered }
+    pressed = buttons.first { $0 === context.hovered }
     switch intent {
     case .preview(let square):
       staff.preview(square)
       return false
     case .hint: showHint()
-    case .analysis: board.showsAnalysis = !board.showsAnalysis && mayHelp
+    case .analysis: board.showsAnalysis = !board.showsAnalysis && context.model.mayHelp
     case .toggleStrip:
-      stage.settings.showsStrip.toggle()
+      context.settings.showsStrip.toggle()
       relay()
     default: return false
     }
@@ -346,25 +270,25 @@ final class BoardScene: Scene {
     case .function(2): return receive(.hint)
     case .function(3): return receive(.analysis)
     case .character("n"): return send(.show(.newGame))
-    case .character("r") where stage.model.game.isOver: return send(.rematch)
+    case .character("r") where context.model.game.isOver: return send(.rematch)
     case .character("s"): return receive(.toggleStrip)
     default: break
     }
     if board.key(key, modifiers) { return true }
     if [.up, .down, .left, .right].contains(key) || ["h", "j", "k", "l"].contains(where: { key == .character($0) }) {
-      stage.moveFocus(to: board.cells[4])
+      context.moveFocus(to: board.cells[4])
       return true
     }
     return false
   }
 }
 
-extension Stage {
+extension ViewContext {
   /// Who sits in a seat, in words.
   func name(of seat: Seat) -> String {
     switch seat {
     case .human: text(model.setup.x == .human && model.setup.o == .human ? .person : .you)
-    case .level(let n): levels.first { $0.number == n }?.character ?? "\(text(.level)) \(n)"
+    case .level(let n): pages.levels.first { $0.number == n }?.character ?? "\(text(.level)) \(n)"
     case .random: text(.random)
     case .perfect: text(.perfect)
     case .adaptive: text(.adaptive)

@@ -1,16 +1,18 @@
+import Interface
+
 /// The gallery of the curves of motion: each drawn, each moving a note head when played.
 final class EasingsScene: PageScene {
   private let gallery: EasingsRow
-  override var title: String { stage.text(.easings) }
+  override var title: String { context.text(.easings) }
   override var columnWidth: Double { 48 }
 
-  override init(stage: Stage) {
-    gallery = EasingsRow(stage: stage)
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    gallery = EasingsRow(context: context)
+    super.init(context: context)
     column.set([gallery])
     setFoot([
-      TextButton(stage: stage, title: stage.text(.play), intent: .playAll),
-      TextButton(stage: stage, title: stage.text(.back), intent: .back),
+      TextButton(context: context, title: context.text(.play), intent: .playAll),
+      TextButton(context: context, title: context.text(.back), intent: .back),
     ])
   }
 
@@ -25,16 +27,16 @@ final class EasingsScene: PageScene {
 final class EasingsRow: PageRow {
   private let motions: [Motion]
 
-  override init(stage: Stage) {
+  override init(context: ViewContext) {
     motions = Easing.named.map { _ in Motion(0) }
-    super.init(stage: stage)
+    super.init(context: context)
     follow(motions)
   }
 
   func play() {
     for (motion, easing) in zip(motions, Easing.named.map({ $0.easing })) {
-      stage.animator.set(motion, to: 0)
-      stage.animator.play(
+      context.animator.set(motion, to: 0)
+      context.animator.play(
         .sequence([
           .tween(motion, to: 1, seconds: 1.6, easing), .pause(seconds: 0.6),
           .tween(motion, to: 0, seconds: 0.5, .sineInOut),
@@ -42,19 +44,19 @@ final class EasingsRow: PageRow {
     }
   }
 
-  private var columns: Int { max(2, min(6, Int(frame.width / (stage.metrics.em * 6.8)))) }
+  private var columns: Int { max(2, min(6, Int(frame.width / (context.metrics.em * 6.8)))) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
     frame = Rect(x, y, width, 0)
     let rows = (Easing.named.count + columns - 1) / columns
-    let height = Double(rows) * stage.metrics.em * 5
+    let height = Double(rows) * context.metrics.em * 5
     frame = Rect(x, y, width, height)
     return height
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     let width = frame.width / Double(columns)
     for (index, (name, easing)) in Easing.named.enumerated() {
       let cell = Rect(
@@ -73,7 +75,7 @@ final class EasingsRow: PageRow {
       canvas.fill(
         head.moved(box.maxX + em * 0.7, box.maxY - motions[index].value * box.height), theme.accent)
       canvas.text(
-        name, TextStyle(em * 0.85, italic: true), stage.typeface, x: box.x, baseline: box.maxY + em * 0.95,
+        name, TextStyle(em * 0.85, italic: true), context.typeface, x: box.x, baseline: box.maxY + em * 0.95,
         theme.faintInk)
     }
   }

@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// The list of saved games, with a field for any other file.
@@ -6,41 +7,40 @@ final class GamesScene: PageScene {
   private let empty: TextRow
   private let pieces: ContentsRow
 
-  override var title: String { stage.text(.games) }
+  override var title: String { context.text(.games) }
   override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? (field.isHidden ? foot.last : field) }
   override var columnWidth: Double { 36 }
 
-  override init(stage: Stage) {
+  override init(context: ViewContext) {
     field = FieldRow(
-      stage: stage, caption: stage.text(.pathField), text: "", limit: 4096, intent: Intent.openGame(path:))
-    empty = TextRow(stage: stage, stage.text(.noGames))
-    empty.isItalic = true
-    pieces = ContentsRow(stage: stage, title: stage.text(.openPieces), key: "", intent: .openPieces)
-    super.init(stage: stage)
+      context: context, caption: context.text(.pathField), text: "", limit: 4096, intent: Intent.openGame(path:))
+    empty = TextRow(context: context, context.text(.noGames), italic: true)
+    pieces = ContentsRow(context: context, title: context.text(.openPieces), key: "", intent: .openPieces)
+    super.init(context: context)
     column.isCentered = false
     setFoot([
-      TextButton(stage: stage, title: stage.text(.save), intent: .saveGame),
-      TextButton(stage: stage, title: stage.text(.copy), intent: .copyGame),
-      TextButton(stage: stage, title: stage.text(.paste), intent: .pasteGame),
-      TextButton(stage: stage, title: stage.text(.back), intent: .back),
+      TextButton(context: context, title: context.text(.save), intent: .saveGame),
+      TextButton(context: context, title: context.text(.copy), intent: .copyGame),
+      TextButton(context: context, title: context.text(.paste), intent: .pasteGame),
+      TextButton(context: context, title: context.text(.back), intent: .back),
     ])
     fill()
   }
 
   private func fill() {
-    let rows: [PageRow] = stage.games.map { GameRow(stage: stage, entry: $0) }
+    let rows: [PageRow] = context.pages.games.map { GameRow(context: context, entry: $0) }
     // A browser has neither paths nor folders.
-    (field.isHidden, pieces.isHidden) = (stage.services.isPage, stage.services.isPage)
+    (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + [pieces])
   }
 
   override func contentChanged() {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
-    guard shown != stage.games else { return }
-    let hadFocus = stage.focus is GameRow
+    guard shown != context.pages.games else { return }
+    let hadFocus = context.focus is GameRow
     fill()
     column.layout()
-    if hadFocus { stage.moveFocus(to: initialFocus) }
+    if hadFocus { context.moveFocus(to: initialFocus) }
     column.setNeedsDisplay()
   }
 }
@@ -49,9 +49,9 @@ final class GamesScene: PageScene {
 final class GameRow: PressableRow {
   let entry: GameEntry
 
-  init(stage: Stage, entry: GameEntry) {
+  init(context: ViewContext, entry: GameEntry) {
     self.entry = entry
-    super.init(stage: stage)
+    super.init(context: context)
     gapAfter = 0.35
   }
 
@@ -70,15 +70,15 @@ final class GameRow: PressableRow {
   }
 
   /// The room of the sign at the right that deletes the game.
-  private var cross: Double { max(stage.metrics.target, stage.metrics.em * 2.4) }
+  private var cross: Double { max(context.metrics.target, context.metrics.em * 2.4) }
 
   override var spoken: String? { "\(entry.players), \(entry.date), \(entry.result)" }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * 3.4 }
+  override func height(_ width: Double) -> Double { context.metrics.em * 3.4 }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     canvas.miniBoard(entry.position, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
     let arm = em * 0.24
     for (from, to) in [(Point(-arm, -arm), Point(arm, arm)), (Point(arm, -arm), Point(-arm, arm))] {
@@ -88,10 +88,10 @@ final class GameRow: PressableRow {
     let left = frame.x + em * 4.2
     canvas.saved {
       canvas.clip(Rect(left - em, frame.y, frame.maxX - left + em - cross, frame.height))
-      let name = stage.typeface.block(entry.players, TextStyle(em * 1.1))
+      let name = context.typeface.block(entry.players, TextStyle(em * 1.1))
       canvas.draw(name, at: Point(left, frame.y + em * 1.45 - name.baseline), theme.ink)
       canvas.text(
-        "\(entry.date)   ·   \(entry.result)", TextStyle(em * 0.95, italic: true), stage.typeface, x: left,
+        "\(entry.date)   ·   \(entry.result)", TextStyle(em * 0.95, italic: true), context.typeface, x: left,
         baseline: frame.y + em * 2.75, theme.faintInk)
       underline(canvas, x: left, y: frame.y + em * 1.72, width: name.width)
     }

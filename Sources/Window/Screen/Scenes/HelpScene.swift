@@ -1,33 +1,26 @@
+import Interface
 import ScoreModel
 
 /// The page that says what one hears; each sign can be played.
 final class HelpScene: PageScene {
-  override var title: String { stage.text(.help) }
+  override var title: String { context.text(.help) }
   override var columnWidth: Double { 36 }
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
-    let intro = TextRow(stage: stage, stage.text(.helpIntro))
-    intro.isFaint = false
-    intro.gapAfter = 0.8
-    let note = TextRow(stage: stage, stage.text(.helpSigns))
-    note.isItalic = true
-    note.gapAfter = 0.4
-    let keysHead = TextRow(stage: stage, stage.text(.helpKeys))
-    keysHead.isFaint = false
-    keysHead.size = 1.4
-    keysHead.gapAfter = 0.3
-    let keys = TextRow(stage: stage, stage.text(.helpKeysText))
-    keys.isFaint = false
+  override init(context: ViewContext) {
+    super.init(context: context)
+    let intro = TextRow(context: context, context.text(.helpIntro), faint: false, gap: 0.8)
+    let note = TextRow(context: context, context.text(.helpSigns), italic: true, gap: 0.4)
+    let keysHead = TextRow(context: context, context.text(.helpKeys), faint: false, size: 1.4, gap: 0.3)
+    let keys = TextRow(context: context, context.text(.helpKeysText), faint: false)
     let signs: [PageRow] = MusicSign.allCases.compactMap { sign in
       let name = sign.rawValue.prefix(1).uppercased() + sign.rawValue.dropFirst()
       guard let title = Phrase(rawValue: "sign" + name), let what = Phrase(rawValue: "what" + name) else { return nil }
-      return SignRow(stage: stage, sign: sign, title: stage.text(title), text: stage.text(what))
+      return SignRow(context: context, sign: sign, title: context.text(title), text: context.text(what))
     }
     signs.last?.gapAfter = 1.4
     column.isCentered = false
     column.set([intro, note] + signs + [keysHead, keys])
-    setFoot([TextButton(stage: stage, title: stage.text(.back), intent: .back)])
+    setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
   }
 }
 
@@ -38,37 +31,37 @@ final class SignRow: PressableRow {
   private let text: String
   private let struck = Motion(0)
 
-  init(stage: Stage, sign: MusicSign, title: String, text: String) {
+  init(context: ViewContext, sign: MusicSign, title: String, text: String) {
     (self.sign, self.title, self.text) = (sign, title, text)
-    super.init(stage: stage)
+    super.init(context: context)
     gapAfter = 0.55
     follow([struck])
   }
 
   override var spoken: String? { "\(title). \(text)" }
 
-  private var indent: Double { stage.metrics.em * 1.6 }
+  private var indent: Double { context.metrics.em * 1.6 }
 
   private func body(_ width: Double) -> Typeface.Block {
     // Accidentals need paths of their own, which a wrapped paragraph has no room for: their names stand instead.
     let words = text.split(separator: "♯", omittingEmptySubsequences: false).joined(separator: " sharp")
-    return stage.typeface.block(words, TextStyle(stage.metrics.em), width: max(10, width - indent))
+    return context.typeface.block(words, TextStyle(context.metrics.em), width: max(10, width - indent))
   }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * 1.55 + body(width).height }
+  override func height(_ width: Double) -> Double { context.metrics.em * 1.55 + body(width).height }
 
   override func press() {
-    stage.animator.set(struck, to: 1)
-    stage.animator.move(struck, to: 0, seconds: 1.6, .quadOut)
+    context.animator.set(struck, to: 1)
+    context.animator.move(struck, to: 0, seconds: 1.6, .quadOut)
     send(.playSign(sign))
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
-    let focused = isFocused && stage.showsFocus
+    let em = context.metrics.em
+    let theme = context.theme
+    let focused = isFocused && context.showsFocus
     let baseline = frame.y + em * 1.05
-    let head = stage.typeface.block(title, TextStyle(em * 1.15))
+    let head = context.typeface.block(title, TextStyle(em * 1.15))
     // An open head that fills as the sign sounds.
     let glyph = (ink.value > 0.5 || focused || struck.value > 0 ? Glyphs.blackHead : Glyphs.openHead)
     let color =

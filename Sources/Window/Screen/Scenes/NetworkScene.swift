@@ -1,3 +1,5 @@
+import Interface
+
 /// The page of the network: find a server, then a partner.
 final class NetworkScene: PageScene {
   private let address: FieldRow
@@ -9,29 +11,30 @@ final class NetworkScene: PageScene {
   /// The clocks offered; the server knows any from ten seconds to an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
 
-  override var title: String { stage.text(.network) }
+  override var title: String { context.text(.network) }
   override var initialFocus: View? {
-    stage.network.phase == .offline && !stage.services.isPage ? address : focusOrder.first
+    context.pages.network.phase == .offline && !context.services.isPage ? address : focusOrder.first
   }
 
-  override init(stage: Stage) {
-    let settings = stage.settings
+  override init(context: ViewContext) {
+    let settings = context.settings
     address = FieldRow(
-      stage: stage, caption: stage.text(.serverAddress), text: settings.server, limit: 253,
+      context: context, caption: context.text(.serverAddress), text: settings.server, limit: 253,
       intent: Intent.connect(address:))
-    name = FieldRow(stage: stage, caption: stage.text(.yourName), text: settings.name, limit: 20) { _ in
+    name = FieldRow(context: context, caption: context.text(.yourName), text: settings.name, limit: 20) { _ in
       .connect(address: "")
     }
     clock = ChoiceRow(
-      stage: stage, caption: stage.text(.clock),
-      options: NetworkScene.clocks.map { NetworkScene.words(for: $0, stage) },
+      context: context, caption: context.text(.clock),
+      options: NetworkScene.clocks.map { NetworkScene.words(for: $0, context) },
       selected: NetworkScene.clocks.firstIndex(of: settings.networkClock) ?? 0)
     counts = ChoiceRow(
-      stage: stage, caption: stage.text(.counts), options: [stage.text(.countsNot), stage.text(.countsRated)],
+      context: context, caption: context.text(.counts),
+      options: [context.text(.countsNot), context.text(.countsRated)],
       selected: settings.networkRated ? 1 : 0)
     code = FieldRow(
-      stage: stage, caption: stage.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
-    super.init(stage: stage)
+      context: context, caption: context.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
+    super.init(context: context)
     code.gapAfter = 0.6
     clock.gapAfter = 0.5
     clock.onSelect = { [unowned(unsafe) self] in
@@ -43,51 +46,46 @@ final class NetworkScene: PageScene {
       [
         (Phrase.connect, Intent.connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),
         (.join, .joinRoom(code: "")), (.disconnect, .leave), (.back, .back),
-      ].map { TextButton(stage: stage, title: stage.text($0.0), intent: $0.1) })
+      ].map { TextButton(context: context, title: context.text($0.0), intent: $0.1) })
     fill()
   }
 
-  private func line(_ phrase: Phrase, italic: Bool = true, size: Double = 1) -> TextRow {
-    let row = TextRow(stage: stage, stage.text(phrase))
-    row.isItalic = italic
-    row.size = size
-    return row
-  }
+  private func line(_ phrase: Phrase) -> TextRow { TextRow(context: context, context.text(phrase), italic: true) }
 
   private func fill() {
     var rows: [PageRow] = []
-    let network = stage.network
-    let message = network.message.map { TextRow(stage: stage, $0) }
-    message?.isFaint = false
+    let network = context.pages.network
+    let message = network.message.map { TextRow(context: context, $0, faint: false) }
     if let message { rows.append(message) }
     switch network.phase {
     case .offline:
       // In its place, so that the page does not move under the pointer.
       if message == nil { rows.append(line(.networkIntro)) }
-      if !stage.services.isPage {
-        rows.append(ContentsRow(stage: stage, title: stage.text(.host), key: "", intent: .host))
+      if !context.services.isPage {
+        rows.append(ContentsRow(context: context, title: context.text(.host), key: "", intent: .host))
       }
       rows += network.nearby.map { room in
         ContentsRow(
-          stage: stage, title: room.name, key: stage.text(.join),
+          context: context, title: room.name, key: context.text(.join),
           intent: .joinNearby(address: room.address, code: room.code), poem: room.address)
       }
       rows.last?.gapAfter = 0.8
-      rows += stage.services.isPage ? [name] : [address, name]
+      rows += context.services.isPage ? [name] : [address, name]
     case .connecting: rows.append(line(.connecting))
     case .lobby:
       if let you = network.you {
-        let rating = you.isGuest ? stage.text(.guest) : "\(you.rating)"
-        let row = TextRow(stage: stage, "\(stage.text(.lobby)) \(stage.text(.youAre)) \(you.name) (\(rating)).")
-        row.isItalic = true
-        rows.append(row)
+        let rating = you.isGuest ? context.text(.guest) : "\(you.rating)"
+        rows.append(
+          TextRow(
+            context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true)
+        )
       }
       rows.append(clock)
       // Guests have no rating to play for.
-      if network.you?.isGuest == false, stage.settings.networkClock != "none" { rows.append(counts) }
+      if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
       rows.last?.gapAfter = 0.8
-      rows.append(ContentsRow(stage: stage, title: stage.text(.quickMatch), key: "", intent: .quickMatch))
-      rows.append(ContentsRow(stage: stage, title: stage.text(.openRoom), key: "", intent: .openRoom))
+      rows.append(ContentsRow(context: context, title: context.text(.quickMatch), key: "", intent: .quickMatch))
+      rows.append(ContentsRow(context: context, title: context.text(.openRoom), key: "", intent: .openRoom))
       rows.last?.gapAfter = 1
       rows.append(code)
       if network.matches.isEmpty {
@@ -96,24 +94,21 @@ final class NetworkScene: PageScene {
         rows.append(line(.matches))
         for match in network.matches.prefix(50) {
           rows.append(
-            ContentsRow(stage: stage, title: match.title, key: stage.text(.watchMatch), intent: .watch(id: match.id)))
+            ContentsRow(
+              context: context, title: match.title, key: context.text(.watchMatch), intent: .watch(id: match.id)))
         }
       }
     case .queued: rows.append(line(.queued))
     case .room(let code):
       rows.append(line(.roomIs))
-      let big = TextRow(stage: stage, code)
-      big.size = 3
-      (big.isFaint, big.isLining) = (false, true)
+      let big = TextRow(context: context, code, faint: false, lining: true, size: 3)
       big.alignment = .center
       rows.append(big)
-      var words: [(title: String, intent: Intent, poem: String?)] = [(stage.text(.copy), .copyText(code), nil)]
-      if stage.services.share != nil { words.append((stage.text(.share), .shareRoom(code: code), nil)) }
-      rows.append(WordsRow(stage: stage, words))
+      var words: [(title: String, intent: Intent, poem: String?)] = [(context.text(.copy), .copyText(code), nil)]
+      if context.services.share != nil { words.append((context.text(.share), .shareRoom(code: code), nil)) }
+      rows.append(WordsRow(context: context, words))
       if let host = network.hostAddress {
-        let row = TextRow(stage: stage, stage.text(.hostIs) + " " + host)
-        row.isLining = true
-        rows.append(row)
+        rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
       }
     case .playing: rows.append(line(.inMatch))
     }
@@ -128,9 +123,9 @@ final class NetworkScene: PageScene {
       case .leave:
         button.isHidden = network.phase == .offline
         switch network.phase {
-        case .queued: button.title = stage.text(.stopWaiting)
-        case .room: button.title = stage.text(.closeRoom)
-        default: button.title = stage.text(.disconnect)
+        case .queued: button.title = context.text(.stopWaiting)
+        case .room: button.title = context.text(.closeRoom)
+        default: button.title = context.text(.disconnect)
         }
       default: break
       }
@@ -139,50 +134,49 @@ final class NetworkScene: PageScene {
 
   /// What whoever does not see the page must know: what went wrong, else what is waited for, and the code to tell.
   private var news: String? {
-    if let message = stage.network.message { return message }
-    switch stage.network.phase {
+    if let message = context.pages.network.message { return message }
+    switch context.pages.network.phase {
     // Letter by letter: a code is no word.
-    case .room(let code): return "\(stage.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
-    case .queued: return stage.text(.queued)
+    case .room(let code): return "\(context.text(.roomIs)) \(code.map { String($0) }.joined(separator: " "))"
+    case .queued: return context.text(.queued)
     default: return nil
     }
   }
 
   override func contentChanged() {
     // Rows that are made anew take the focus of those they replace.
-    let focused = stage.focus?.spoken
+    let focused = context.focus?.spoken
     fill()
     layout()
-    stage.staticIsStale = true
-    if !focusOrder.contains(where: { $0 === stage.focus }) {
-      stage.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
+    context.staticIsStale = true
+    if !focusOrder.contains(where: { $0 === context.focus }) {
+      context.moveFocus(to: column.rows.first { $0.isFocusable && $0.spoken == focused } ?? initialFocus)
     }
     // After the control that has the focus now, so that it is not spoken over.
     if news != said {
       said = news
-      stage.say(said)
+      context.say(said)
     }
   }
 
   /// What a page calls the server that it came from.
   private static let ownServer = "localhost"
 
-  /// A clock in words.
-  private static func words(for clock: String, _ stage: Stage) -> String {
-    guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return stage.text(.noClock) }
-    return "\(seconds / 60) \(stage.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
+  private static func words(for clock: String, _ context: ViewContext) -> String {
+    guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return context.text(.noClock) }
+    return "\(seconds / 60) \(context.text(.minutes)) + \(clock[clock.index(after: plus)...]) s"
   }
 
   /// The words at the foot carry no text: what is in the field is meant.
   override func receive(_ intent: Intent) -> Bool {
     switch intent {
     case .connect(let text):
-      stage.settings.name = name.text
-      let wanted = stage.services.isPage ? NetworkScene.ownServer : address.text
+      context.settings.name = name.text
+      let wanted = context.services.isPage ? NetworkScene.ownServer : address.text
       return text.isEmpty && !wanted.isEmpty && send(.connect(address: wanted))
     case .joinRoom(""): return !code.text.isEmpty && send(.joinRoom(code: code.text))
     case .registerName(""):
-      return send(.registerName(name.text.isEmpty ? stage.network.you?.name ?? "" : name.text))
+      return send(.registerName(name.text.isEmpty ? context.pages.network.you?.name ?? "" : name.text))
     default: return false
     }
   }

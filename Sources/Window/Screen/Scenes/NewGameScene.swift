@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// The page that sets up a game: against whom, which side, how much time.
@@ -12,39 +13,38 @@ final class NewGameScene: PageScene {
   private let begin: TextButton
   private static let minutes = [nil, 1, 3, 5]
 
-  override var title: String { stage.text(.newGame) }
+  override var title: String { context.text(.newGame) }
   override var initialFocus: View? { begin }
 
-  override init(stage: Stage) {
-    seats = stage.opponents
-    let names = seats.map { $0 == .human ? stage.text(.person) : stage.name(of: $0) }
-    let setup = stage.model.setup
+  override init(context: ViewContext) {
+    seats = context.pages.opponents
+    let names = seats.map { $0 == .human ? context.text(.person) : context.name(of: $0) }
+    let setup = context.model.setup
     // Who only listens has chosen nobody.
-    let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : stage.chosenOpponent
+    let other = setup.x == .human ? setup.o : setup.o == .human ? setup.x : context.pages.chosenOpponent
     let bothHuman = setup.x == .human && setup.o == .human
     opponent = ChoiceRow(
-      stage: stage, caption: stage.text(.against), options: names,
+      context: context, caption: context.text(.against), options: names,
       selected: seats.firstIndex(of: other) ?? min(3, seats.count - 1))
-    manner = TextRow(stage: stage, "")
+    manner = TextRow(context: context, "", italic: true)
     side = ChoiceRow(
-      stage: stage, caption: stage.text(.youPlay), options: [stage.text(.playX), stage.text(.playO)],
+      context: context, caption: context.text(.youPlay), options: [context.text(.playX), context.text(.playO)],
       selected: setup.o == .human && !bothHuman ? 1 : 0)
     clock = ChoiceRow(
-      stage: stage, caption: stage.text(.clock),
-      options: NewGameScene.minutes.map { $0.map { "\($0) \(stage.text(.minutes))" } ?? stage.text(.noClock) },
+      context: context, caption: context.text(.clock),
+      options: NewGameScene.minutes.map { $0.map { "\($0) \(context.text(.minutes))" } ?? context.text(.noClock) },
       selected: NewGameScene.minutes.firstIndex { $0.map { $0 * 60 } == setup.clockSeconds } ?? 0)
-    let choices = stage.scoreRuleChoices
+    let choices = context.scoreRuleChoices
     ruleNames = choices.map { $0.0 }
     rules = ChoiceRow(
-      stage: stage, caption: stage.text(.scoreRules), options: choices.map { $0.1 },
-      selected: ruleNames.firstIndex(of: stage.settings.scoreRules) ?? 0)
-    begin = TextButton(stage: stage, title: stage.text(.start), intent: .newGame(setup))
-    super.init(stage: stage)
-    manner.isItalic = true
+      context: context, caption: context.text(.scoreRules), options: choices.map { $0.1 },
+      selected: ruleNames.firstIndex(of: context.settings.scoreRules) ?? 0)
+    begin = TextButton(context: context, title: context.text(.start), intent: .newGame(setup))
+    super.init(context: context)
     opponent.gapAfter = 0.4
     column.set([opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
     begin.size = 1.2
-    setFoot([begin, TextButton(stage: stage, title: stage.text(.back), intent: .back)])
+    setFoot([begin, TextButton(context: context, title: context.text(.back), intent: .back)])
     manner.others = seats.map(words)
     for row in [opponent, side, clock] { row.onSelect = { [unowned(unsafe) self] _ in refresh() } }
     refresh()
@@ -63,14 +63,14 @@ final class NewGameScene: PageScene {
   /// What kind of player sits there.
   private func words(for seat: Seat) -> String {
     switch seat {
-    case .human: return stage.text(.personManner)
-    case .adaptive: return stage.text(.adaptiveManner)
-    case .menace: return stage.text(.menaceManner)
+    case .human: return context.text(.personManner)
+    case .adaptive: return context.text(.adaptiveManner)
+    case .menace: return context.text(.menaceManner)
     case .level(let n):
-      guard let card = stage.levels.first(where: { $0.number == n }) else { return "" }
+      guard let card = context.pages.levels.first(where: { $0.number == n }) else { return "" }
       // The executable speaks English; the table knows the same words in the other languages.
       let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
-      let words = known.map(stage.text) ?? card.manner
+      let words = known.map(context.text) ?? card.manner
       return (["\(card.character) \(words)."] + card.odds.map(translated)).joined(separator: "\n")
     default: return ""
     }
@@ -80,16 +80,16 @@ final class NewGameScene: PageScene {
   private func translated(_ line: String) -> String {
     // A number and its sign stay on one line.
     var line = line.replacing(" %", by: "\u{A0}%")
-    if stage.language == .german { line = line.replacing(".", by: ",") }
+    if context.language == .german { line = line.replacing(".", by: ",") }
     return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
-      text.replacing(phrase.text(in: .english), by: stage.text(phrase))
+      text.replacing(phrase.text(in: .english), by: context.text(phrase))
     }
   }
 
   /// The music chosen holds from the game that begins.
   override func receive(_ intent: Intent) -> Bool {
     let name = ruleNames[rules.selected]
-    if case .newGame = intent, name != stage.settings.scoreRules { stage.settings.scoreRules = name }
+    if case .newGame = intent, name != context.settings.scoreRules { context.settings.scoreRules = name }
     return false
   }
 }

@@ -1,3 +1,5 @@
+import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -17,41 +19,35 @@ final class ReviewScene: Scene {
   private var footTop = 0.0
   private var isPlaying = false
 
-  override var title: String { stage.text(.replay) }
+  override var title: String { context.text(.replay) }
   override var initialFocus: View? { scrubber }
 
-  override init(stage: Stage) {
+  override init(context: ViewContext) {
     let replay =
-      stage.replay
+      context.pages.replay
       ?? ReplayModel(
-        game: stage.model.game, title: "", bars: stage.model.bars, scale: stage.model.tonality.scale)
+        game: context.model.game, title: "", bars: context.model.bars, scale: context.model.tonality.scale)
     self.replay = replay
     facts = replay.game.facts
     ply = replay.game.moves.count
-    board = MiniBoard(stage: stage)
-    staff = StaffView(stage: stage)
-    scrubber = ScrubberView(stage: stage, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
-    notes = ScrollView(stage: stage)
-    comment = TextRow(stage: stage, "")
-    summary = TextRow(stage: stage, "")
-    super.init(stage: stage)
-    staff.source = { [unowned(unsafe) self] in (self.replay.bars, stage.replay?.soundNow ?? restingMoment) }
+    board = MiniBoard(context: context)
+    staff = StaffView(context: context)
+    scrubber = ScrubberView(context: context, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
+    notes = ScrollView(context: context)
+    comment = TextRow(context: context, "", faint: false, lining: true, size: 1.15, gap: 0.5)
+    summary = TextRow(context: context, "", italic: true, lining: true)
+    super.init(context: context)
+    staff.source = { [unowned(unsafe) self] in (self.replay.bars, context.pages.replay?.soundNow ?? restingMoment) }
     staff.key = { [unowned(unsafe) self] in self.replay.scale }
-    comment.isFaint = false
-    comment.isLining = true
-    summary.isLining = true
-    comment.size = 1.15
-    summary.isItalic = true
-    comment.gapAfter = 0.5
     notes.isCentered = false
     notes.set([comment, summary])
     for view in [board, scrubber, notes, staff] as [View] { add(view) }
     var words: [(Phrase, Intent)] = [
       (.playMusic, .playAll), (.playOn, .playOn(.start)), (.keep, .keepPiece), (.copy, .copyGame), (.back, .back),
     ]
-    if stage.services.share != nil { words.insert((.share, .shareGame), at: 4) }
+    if context.services.share != nil { words.insert((.share, .shareGame), at: 4) }
     for (phrase, intent) in words {
-      let button = TextButton(stage: stage, title: stage.text(phrase), intent: intent)
+      let button = TextButton(context: context, title: context.text(phrase), intent: intent)
       foot.append(button)
       add(button)
     }
@@ -74,7 +70,7 @@ final class ReviewScene: Scene {
     ply = clamped
     if isPlaying { send(.replay(fromPly: ply)) }
     show()
-    stage.say(comment.text)
+    context.say(comment.text)
   }
 
   private func show() {
@@ -95,51 +91,51 @@ final class ReviewScene: Scene {
   /// What there is before the first move: the empty board, or a position and what it is worth.
   private func beginning() -> String {
     let start = replay.game.start
-    guard start != .start else { return stage.text(.atStart) }
-    guard start.outcome == nil else { return stage.text(.position) }
+    guard start != .start else { return context.text(.atStart) }
+    guard start.outcome == nil else { return context.text(.position) }
     let worth = Solver.shared.evaluation(of: start)
-    let words = stage.words(for: worth.value, in: worth.distance)
-    return "\(stage.text(.position)) \(stage.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
+    let words = context.words(for: worth.value, in: worth.distance)
+    return "\(context.text(.position)) \(context.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }
 
   /// What a move did, in words.
   private func sentence(_ f: MoveFacts) -> String {
     var parts: [String] = []
-    if case .win = f.outcome { parts.append(stage.text(.factWins)) }
-    if f.outcome == .draw { parts.append(stage.text(.factDraws)) }
+    if case .win = f.outcome { parts.append(context.text(.factWins)) }
+    if f.outcome == .draw { parts.append(context.text(.factDraws)) }
     if f.isMistake {
       let better = Solver.shared.valuePreservingMoves(in: f.before).map { $0.name }.joined(separator: ", ")
-      parts.append("\(stage.text(.factMistake)); \(stage.text(.factBetter)) \(better)")
+      parts.append("\(context.text(.factMistake)); \(context.text(.factBetter)) \(better)")
     }
-    if f.isOnlyMove { parts.append(stage.text(.factOnly)) }
-    if f.isBlock { parts.append(stage.text(.factBlock)) }
+    if f.isOnlyMove { parts.append(context.text(.factOnly)) }
+    if f.isBlock { parts.append(context.text(.factBlock)) }
     if f.isFork {
-      parts.append(stage.text(.factFork))
+      parts.append(context.text(.factFork))
     } else if !f.threats.isEmpty {
-      parts.append(stage.text(.factThreat))
+      parts.append(context.text(.factThreat))
     }
-    if f.isAwakening { parts.append(stage.text(.factAwakening)) }
+    if f == facts.first(where: { $0.isDecisive }) { parts.append(context.text(.factAwakening)) }
     let text = parts.isEmpty ? "" : ": " + parts.joined(separator: "; ")
     return "\(f.ply). \(f.mover.letter) \(f.square.name)\(text)."
   }
 
   /// How many moves of each side kept the value, and the first that did not.
   private func summaryText() -> String {
-    guard !facts.isEmpty else { return replay.game.start == .start ? stage.text(.noReplay) : "" }
+    guard !facts.isEmpty else { return replay.game.start == .start ? context.text(.noReplay) : "" }
     let shares = Player.allCases.map { player in
       let own = facts.filter { $0.mover == player }
       let kept = own.filter { !$0.isMistake }.count
       return "\(player.letter) \(own.isEmpty ? 100 : Int((Double(kept) / Double(own.count) * 100).rounded())) %"
     }
     let first = facts.first { $0.isMistake }
-    let mistake = first.map { "\(stage.text(.firstMistake)): \($0.ply). \($0.mover.letter) \($0.square.name)." }
-    return "\(stage.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? stage.text(.noMistake))"
+    let mistake = first.map { "\(context.text(.firstMistake)): \($0.ply). \($0.mover.letter) \($0.square.name)." }
+    return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * stage.metrics.margin, footTop) }
+  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
 
   override func layout() {
-    let m = stage.metrics
+    let m = context.metrics
     frame = m.bounds
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
@@ -179,28 +175,28 @@ final class ReviewScene: Scene {
   }
 
   override func drawStatic(_ canvas: Canvas) {
-    let m = stage.metrics
+    let m = context.metrics
     let heading = replay.title.isEmpty ? title : replay.title
     let size = m.em * (replay.title.isEmpty ? 2.2 : 1.6)
-    let width = stage.typeface.block(heading, TextStyle(size, lining: true)).width
+    let width = context.typeface.block(heading, TextStyle(size, lining: true)).width
     let fitting = min(size, size * (m.bounds.width - 2 * m.margin) / max(1, width))
     canvas.text(
-      heading, TextStyle(fitting, lining: true), stage.typeface, x: m.bounds.midX, baseline: headBaseline,
+      heading, TextStyle(fitting, lining: true), context.typeface, x: m.bounds.midX, baseline: headBaseline,
       alignment: .center,
-      stage.theme.ink)
+      context.theme.ink)
   }
 
   /// The music has moved on: the board follows it.
   override func contentChanged() {
-    if let next = stage.replay, next.game == replay.game, next.bars != replay.bars {
+    if let next = context.pages.replay, next.game == replay.game, next.bars != replay.bars {
       let wasEmpty = replay.bars.isEmpty
       replay.bars = next.bars
       if wasEmpty {
         layout()
-        stage.staticIsStale = true
+        context.staticIsStale = true
       }
     }
-    let now = stage.replay?.soundNow
+    let now = context.pages.replay?.soundNow
     if let now, isPlaying {
       let sounding = replay.bars.last { $0.start <= now && ($0.kind == .move || $0.kind == .opening) }
       if let sounding, sounding.ply != ply {
@@ -216,7 +212,7 @@ final class ReviewScene: Scene {
     staff.showModel(animated: true)
   }
 
-  private func refreshFoot() { foot[0].title = stage.text(isPlaying ? .stopMusic : .playMusic) }
+  private func refreshFoot() { foot[0].title = context.text(isPlaying ? .stopMusic : .playMusic) }
 
   override func nextChange(after now: Double) -> Double {
     staff.isHidden || !isPlaying ? .infinity : staff.nextChange(after: now)
@@ -242,7 +238,7 @@ final class ReviewScene: Scene {
     case .right, .character("l"): seek(ply + 1)
     case .home: seek(0)
     case .end: seek(replay.game.moves.count)
-    case .character(" ") where !(stage.focus is TextButton): return receive(.playAll)
+    case .character(" ") where !(context.focus is TextButton): return receive(.playAll)
     case .character("c") where modifiers.contains(.control): return send(.copyGame)
     case .character("v") where modifiers.contains(.control):
       return send(.pasteGame)
@@ -259,38 +255,38 @@ final class ScrubberView: View {
   var ply = 0 {
     didSet {
       guard ply != oldValue else { return }
-      stage.animator.move(place, to: Double(ply), seconds: 0.25, .cubicOut)
+      context.animator.move(place, to: Double(ply), seconds: 0.25, .cubicOut)
     }
   }
   private let place = Motion(0)
 
-  init(stage: Stage, marks: [Player], mistakes: [Bool]) {
+  init(context: ViewContext, marks: [Player], mistakes: [Bool]) {
     (self.marks, self.mistakes) = (marks, mistakes)
-    super.init(stage: stage)
+    super.init(context: context)
     follow([place])
   }
 
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(ply) / \(marks.count)" }
-  override var role: Role { .slider(caption: stage.text(.position), value: "\(ply) / \(marks.count)") }
+  override var role: Role { .slider(caption: context.text(.position), value: "\(ply) / \(marks.count)") }
 
   private func x(of ply: Double) -> Double {
-    let em = stage.metrics.em
+    let em = context.metrics.em
     return mix(frame.x + em, frame.maxX - em, ply / Double(max(1, marks.count)))
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     guard phase.slides else { return true }
-    let em = stage.metrics.em
+    let em = context.metrics.em
     let share = ((point.x - frame.x - em) / max(1, frame.width - 2 * em)).clamped(to: 0...1)
     send(.seek(Int((share * Double(marks.count)).rounded())))
     return true
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
     for step in 0...marks.count {
@@ -303,11 +299,11 @@ final class ScrubberView: View {
       if mistakes[step - 1] {
         // A question mark, as annotators write.
         canvas.text(
-          "?", TextStyle(em, italic: true), stage.typeface, x: at, baseline: y + em * 1.15, alignment: .center,
+          "?", TextStyle(em, italic: true), context.typeface, x: at, baseline: y + em * 1.15, alignment: .center,
           theme.accent)
       }
     }
-    let focused = isFocused && stage.showsFocus
+    let focused = isFocused && context.showsFocus
     let head = Glyphs.blackHead.scaled(em * 0.58, em * 0.58).moved(x(of: place.value), y)
     canvas.fill(head, focused ? theme.accent : theme.ink)
   }

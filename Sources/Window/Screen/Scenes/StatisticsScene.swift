@@ -1,56 +1,54 @@
+import Interface
+
 /// The page of results: by opponent, side, first cell and in order of time.
 final class StatisticsScene: PageScene {
-  override var title: String { stage.text(.statistics) }
+  override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }
-  override var mayHaveTwoColumns: Bool { stage.statistics.results.count > 0 }
+  override var mayHaveTwoColumns: Bool { context.pages.statistics.results.count > 0 }
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
-    setFoot([TextButton(stage: stage, title: stage.text(.back), intent: .back)])
+  override init(context: ViewContext) {
+    super.init(context: context)
+    setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
     fill()
   }
 
   private func fill() {
-    let s = stage.statistics
+    let s = context.pages.statistics
     var all = s.asX
     all.wins += s.asO.wins
     all.draws += s.asO.draws
     all.losses += s.asO.losses
     guard all.games > 0 else {
-      let text = TextRow(stage: stage, stage.text(.noStatistics))
-      text.isItalic = true
+      let text = TextRow(context: context, context.text(.noStatistics), italic: true)
       column.set([text])
       return
     }
     func caption(_ text: String) -> TextRow {
-      let row = TextRow(stage: stage, text)
-      row.isItalic = true
-      row.gapAfter = 0.35
+      let row = TextRow(context: context, text, italic: true, gap: 0.35)
       row.keepsWithNext = true
       return row
     }
     let head = TextRow(
-      stage: stage,
-      "\(all.games) \(stage.text(all.games == 1 ? .gamePlayed : .gamesPlayed)): \(all.wins) \(stage.text(.wins)), \(all.draws) \(stage.text(.draws)), "
-        + "\(all.losses) \(stage.text(.losses)). \(stage.text(.streak)): \(s.streak.now), \(s.streak.best).")
-    head.isFaint = false
-    head.size = 1.1
+      context: context,
+      "\(all.games) \(context.text(all.games == 1 ? .gamePlayed : .gamesPlayed)): \(all.wins) \(context.text(.wins)), \(all.draws) \(context.text(.draws)), "
+        + "\(all.losses) \(context.text(.losses)). \(context.text(.streak)): \(s.streak.now), \(s.streak.best).",
+      faint: false, size: 1.1)
     let most = (s.opponents.map { $0.tally.games } + [s.asX.games, s.asO.games]).max() ?? 1
     let opponents: [PageRow] = s.opponents.filter { $0.tally.games > 0 }.map {
-      TallyRow(stage: stage, name: $0.name, tally: $0.tally, most: most)
+      TallyRow(context: context, name: $0.name, tally: $0.tally, most: most)
     }
     let sides: [PageRow] = [
-      TallyRow(stage: stage, name: stage.text(.asX), tally: s.asX, most: most),
-      TallyRow(stage: stage, name: stage.text(.asO), tally: s.asO, most: most),
+      TallyRow(context: context, name: context.text(.asX), tally: s.asX, most: most),
+      TallyRow(context: context, name: context.text(.asO), tally: s.asO, most: most),
     ]
     opponents.last?.gapAfter = 0.8
     sides[1].gapAfter = 1.1
-    let legend = LegendRow(stage: stage)
+    let legend = LegendRow(context: context)
     column.isCentered = false
     column.set(
       [head, legend] + opponents + sides + [
-        caption(stage.text(.course)), MelodyRow(stage: stage, results: s.results),
-        caption(stage.text(.openings)), OpeningsRow(stage: stage, openings: s.openings),
+        caption(context.text(.course)), MelodyRow(context: context, results: s.results),
+        caption(context.text(.openings)), OpeningsRow(context: context, openings: s.openings),
       ])
   }
 

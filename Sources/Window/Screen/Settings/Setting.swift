@@ -9,14 +9,11 @@ package protocol SettingValue: Equatable, Sendable {
 }
 
 extension Bool: SettingValue {
-  /// `yes` or `no`.
   package var settingText: String { self ? "yes" : "no" }
-  /// Reads `yes` or `no`.
   package init?(settingText: String) {
     guard settingText == "yes" || settingText == "no" else { return nil }
     self = settingText == "yes"
   }
-  /// `yes or no`.
   package static var settingChoices: String { "yes or no" }
 }
 
@@ -28,34 +25,27 @@ extension Double: SettingValue {
     guard let value = Double(settingText), value.isFinite else { return nil }
     self = value
   }
-  /// `a number`.
   package static var settingChoices: String { "a number" }
 }
 
 extension Int: SettingValue {
-  /// Decimal digits.
   package var settingText: String { description }
   /// Reads a decimal integer.
   package init?(settingText: String) { self.init(settingText) }
-  /// `a whole number`.
   package static var settingChoices: String { "a whole number" }
 }
 
 extension String: SettingValue {
   /// The text itself; line ends become spaces, because a setting is one line.
   package var settingText: String { String(map { $0.isNewline ? " " : $0 }) }
-  /// Takes any text.
   package init?(settingText: String) { self = settingText }
-  /// `text`.
   package static var settingChoices: String { "text" }
 }
 
 extension SettingValue where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
-  /// The name of the case.
   package var settingText: String { rawValue }
   /// Reads the name of a case.
   package init?(settingText: String) { self.init(rawValue: settingText) }
-  /// The names of the cases.
   package static var settingChoices: String { allCases.map { $0.rawValue }.joined(separator: ", ") }
 }
 
@@ -80,13 +70,11 @@ package struct Setting<Value: SettingValue> {
     self.init(store, key, fallback) { $0.clamped(to: range) }
   }
 
-  /// The value of the store, or the default.
   package var wrappedValue: Value {
     get { store.value(key, as: Value.self).map(limit) ?? fallback }
     nonmutating set { store.set(key, to: limit(newValue)) }
   }
 
-  /// The setting itself.
   package var projectedValue: Setting<Value> { self }
 
   /// Whether the file, or the command line, says anything of it.

@@ -1,3 +1,5 @@
+import Interface
+
 /// When an opponent's move sounds.
 package enum Reply: String, Sendable, Hashable, CaseIterable, SettingValue {
   /// On the next slot of the music.
@@ -25,7 +27,6 @@ package final class Settings {
 
   /// The name of the theme: `light`, `dark`, `contrast`.
   @Setting package var theme: String
-  /// The language of all texts.
   @Setting package var language: Language
   /// The size of text, 0.75…2.
   @Setting package var textScale: Double
@@ -47,7 +48,6 @@ package final class Settings {
   @Setting package var pace: Double
   /// The tuning of A4 in hertz, 400…480.
   @Setting package var a4: Double
-  /// Which piano plays.
   @Setting package var piano: PianoKind
   /// What sounds while the window is hidden.
   @Setting package var background: BackgroundSound

@@ -3,7 +3,6 @@
 /// A file that is no text is set aside as `settings.broken` and the defaults hold; a line that is no setting stays as it
 /// is, and a value that means nothing falls back to its default, each with a message. Nothing is ever fatal.
 package final class SettingsStore {
-  /// The name of the file in the settings folder.
   package static let fileName = "settings"
   /// More bytes than this are not a settings file (64 KiB: a thousand times a full one).
   package static let sizeLimit = 65_536
@@ -135,7 +134,6 @@ package final class SettingsStore {
     return true
   }
 
-  /// The file as it will be written.
   package var fileText: String {
     lines.map { line in
       switch line {

@@ -1,3 +1,5 @@
+import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -7,10 +9,10 @@ final class BoardView: View {
   private let winStroke = Motion(0)
   private var winningLines: [SquareSet] = []
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    super.init(context: context)
     for square in Square.all {
-      let cell = CellView(stage: stage, square: square)
+      let cell = CellView(context: context, square: square)
       cells.append(cell)
       add(cell)
     }
@@ -27,10 +29,10 @@ final class BoardView: View {
     }
   }
 
-  /// Brings the board to the stage's model.
+  /// Brings the board to the context's model.
   func showModel(animated: Bool) {
-    let game = stage.model.game
-    let last = game.moves.last?.square
+    let game = context.model.game
+    let last = game.moves.last
     var lines: [SquareSet] = []
     var winner = game.turn
     if case .win(let side) = game.position.outcome { (winner, lines) = (side, game.position.completedLines(of: side)) }
@@ -43,20 +45,20 @@ final class BoardView: View {
     }
     if lines != winningLines {
       winningLines = lines
-      stage.animator.set(winStroke, to: 0)
+      context.animator.set(winStroke, to: 0)
       if !lines.isEmpty {
         if animated {
-          stage.animator.move(winStroke, to: 1, seconds: 0.7, after: 0.55, .cubicInOut)
-          if !stage.animator.isReduced {
+          context.animator.move(winStroke, to: 1, seconds: 0.7, after: 0.55, .cubicInOut)
+          if !context.animator.isReduced {
             sing(winning, winner)
-            stage.animator.play(
+            context.animator.play(
               .sequence([
-                .pause(seconds: 1.15), .tween(stage.settle, to: 2, seconds: 0.12, .quadOut),
-                .tween(stage.settle, to: 0, seconds: 0.5, .backOut),
+                .pause(seconds: 1.15), .tween(context.settle, to: 2, seconds: 0.12, .quadOut),
+                .tween(context.settle, to: 0, seconds: 0.5, .backOut),
               ]))
           }
         } else {
-          stage.animator.set(winStroke, to: 1)
+          context.animator.set(winStroke, to: 1)
         }
       }
       setNeedsDisplay()
@@ -65,7 +67,7 @@ final class BoardView: View {
 
   /// The cells of the line swell as the last bar sounds their notes.
   private func sing(_ winning: SquareSet, _ winner: Player) {
-    let model = stage.model
+    let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
     var left = Array(winning)
     for note in bar.pairs.compactMap({ $0.m }) {
@@ -77,12 +79,12 @@ final class BoardView: View {
 
   override func drawStatic(_ canvas: Canvas) {
     let side = frame.width / 3
-    var hand = Hand(seed: 3)
+    var jitter = Jitter(seed: 3)
     for i in 1...2 {
       let at = Double(i) * side
       for vertical in [true, false] {
-        let a = hand.next() * side * 0.01
-        let b = hand.next() * side * 0.012
+        let a = jitter.next() * side * 0.01
+        let b = jitter.next() * side * 0.012
         let thin = frame.width * 0.0042
         let thick = frame.width * 0.0072
         let knots: [(Double, Double, Double)] = [
@@ -93,7 +95,7 @@ final class BoardView: View {
           knots: knots.map { across, along, width in
             vertical ? (frame.x + across, frame.y + along, width) : (frame.x + along, frame.y + across, width)
           })
-        canvas.fill(polygon: stroke.outline(), stage.theme.line)
+        canvas.fill(polygon: stroke.outline(), context.theme.line)
       }
     }
   }
@@ -109,27 +111,21 @@ final class BoardView: View {
     didSet { if showsAnalysis != oldValue { setNeedsDisplay() } }
   }
 
-  /// What marking a cell is worth for the side to move, and in how many plies.
-  static func worth(of square: Square, in position: Position) -> (value: Value, distance: Int) {
-    let after = Solver.shared.evaluation(of: position.playing(square))
-    return (after.value.negated, after.distance + 1)
-  }
-
   private func drawOverlays(_ canvas: Canvas) {
-    let position = stage.model.game.position
-    guard !stage.model.game.isOver else { return }
-    let theme = stage.theme
+    let position = context.model.game.position
+    guard !context.model.game.isOver else { return }
+    let theme = context.theme
     for square in position.legalMoves {
       let cell = cells[square.index].frame
-      let size = min(stage.metrics.em, cell.width * 0.15)
+      let size = min(context.metrics.em, cell.width * 0.15)
       if hint == square {
         let ring = Path.ellipse(cell.center, cell.width * 0.34, cell.width * 0.34)
         canvas.stroke(ring, width: max(1, cell.width * 0.012), theme.accent)
         canvas.fill(Path.ellipse(cell.center, cell.width * 0.03, cell.width * 0.03), theme.accent)
       }
       if showsAnalysis {
-        let worth = BoardView.worth(of: square, in: position)
-        let words = stage.words(for: worth.value, in: worth.distance)
+        let worth = Solver.shared.evaluation(of: square, in: position)
+        let words = context.words(for: worth.value, in: worth.distance)
         // Filled, half, open: readable without colour.
         let at = Point(cell.midX, cell.y + cell.height * 0.15)
         let radius = size * 0.26
@@ -142,10 +138,10 @@ final class BoardView: View {
         }
         canvas.stroke(Path.ellipse(at, radius, radius), width: max(1, size * 0.08), theme.ink)
         canvas.text(
-          words, TextStyle(size, italic: true, lining: true), stage.typeface, x: cell.midX,
+          words, TextStyle(size, italic: true, lining: true), context.typeface, x: cell.midX,
           baseline: cell.y + cell.height * 0.15 + size * 1.35, alignment: .center, theme.faintInk)
       }
-      if let beads = stage.model.beads, beads.indices.contains(square.index) {
+      if let beads = context.model.beads, beads.indices.contains(square.index) {
         drawBeads(beads[square.index], in: cell, canvas)
       }
     }
@@ -154,13 +150,13 @@ final class BoardView: View {
   /// The beads of a matchbox that stand for a cell, five in a row, a number past ten.
   private func drawBeads(_ count: Int, in cell: Rect, _ canvas: Canvas) {
     guard count > 0 else { return }
-    let theme = stage.theme
+    let theme = context.theme
     let radius = cell.width * 0.032
     let y = cell.maxY - cell.width * 0.14
     if count > 10 {
       canvas.fill(Path.ellipse(Point(cell.midX - radius * 3, y), radius, radius), theme.line)
       canvas.text(
-        "× \(count)", TextStyle(cell.width * 0.12, lining: true), stage.typeface, x: cell.midX - radius,
+        "× \(count)", TextStyle(cell.width * 0.12, lining: true), context.typeface, x: cell.midX - radius,
         baseline: y + cell.width * 0.04, theme.faintInk)
       return
     }
@@ -181,7 +177,7 @@ final class BoardView: View {
       guard let first = squares.first, let last = squares.last else { continue }
       let stroke = InkStroke(
         winning: cells[first.index].frame.center, cells[last.index].frame.center, cell: side)
-      canvas.fill(polygon: stroke.outline(upTo: winStroke.value), stage.theme.accent.faded(0.9))
+      canvas.fill(polygon: stroke.outline(upTo: winStroke.value), context.theme.accent.faded(0.9))
     }
   }
 
@@ -207,10 +203,10 @@ final class BoardView: View {
     return true
   }
 
-  private func focus(_ square: Square) { stage.moveFocus(to: cells[square.index]) }
+  private func focus(_ square: Square) { context.moveFocus(to: cells[square.index]) }
 }
 
-extension Stage {
+extension ViewContext {
   /// A value for whoever is to move, and in how many plies it is reached.
   func words(for value: Value, in plies: Int) -> String {
     switch value {

@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// One of the nine cells: its mark, its ghost under pointer or focus, the sign of the last move.
@@ -14,21 +15,21 @@ final class CellView: View {
   private var isLast = false
   private var isHovered = false
 
-  init(stage: Stage, square: Square) {
+  init(context: ViewContext, square: Square) {
     self.square = square
-    super.init(stage: stage)
+    super.init(context: context)
     follow([drawn, presence, ghost, pale, voice])
   }
 
   override var inkBounds: Rect { frame }
   override var role: Role { .cell(row: square.row) }
 
-  private var isOpen: Bool { stage.model.isOpen(square) }
+  private var isOpen: Bool { context.model.isOpen(square) }
 
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
-  override var spoken: String? { "\(square.name), \(mark.map { String($0.letter) } ?? stage.text(.speakEmpty))" }
+  override var spoken: String? { "\(square.name), \(mark.map { String($0.letter) } ?? context.text(.speakEmpty))" }
 
   private func seed(_ player: Player) -> Int { square.index * 7 + (player == .x ? 1 : 2) }
 
@@ -38,7 +39,7 @@ final class CellView: View {
 
   /// Shows what the model says of the cell, with the pen moving where `animated`.
   func show(_ player: Player?, isLast: Bool, isBeaten: Bool, animated: Bool) {
-    let animator = stage.animator
+    let animator = context.animator
     if player != mark {
       if let player {
         mark = player
@@ -68,7 +69,7 @@ final class CellView: View {
 
   /// Swells as its note sounds, and dies away with it.
   func sing(after seconds: Double) {
-    stage.animator.play(
+    context.animator.play(
       .sequence([
         .pause(seconds: seconds), .tween(voice, to: 1, seconds: 0.16, .sineOut),
         .tween(voice, to: 0, seconds: 1.4, .sineInOut),
@@ -76,10 +77,10 @@ final class CellView: View {
   }
 
   /// Whether the mark that would be made here is seen.
-  var showsGhost: Bool { isOpen && (isHovered || (isFocused && stage.showsFocus)) }
+  var showsGhost: Bool { isOpen && (isHovered || (isFocused && context.showsFocus)) }
 
   private func refreshGhost() {
-    stage.animator.move(ghost, to: showsGhost ? 1 : 0, seconds: showsGhost ? 0.14 : 0.25)
+    context.animator.move(ghost, to: showsGhost ? 1 : 0, seconds: showsGhost ? 0.14 : 0.25)
   }
 
   override func hover(_ isInside: Bool) {
@@ -90,7 +91,7 @@ final class CellView: View {
 
   override func focusChanged(_ isFocused: Bool) {
     refreshGhost()
-    if stage.showsFocus { send(.preview(isFocused && isOpen ? square : nil)) }
+    if context.showsFocus { send(.preview(isFocused && isOpen ? square : nil)) }
     setNeedsDisplay()
   }
 
@@ -114,7 +115,7 @@ final class CellView: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = stage.theme
+    let theme = context.theme
     let size = frame.width
     if let mark {
       let color = theme.ink.faded(presence.value * (1 - 0.68 * pale.value))
@@ -129,9 +130,10 @@ final class CellView: View {
         canvas.fill(dot, theme.accent.faded(drawn.value * presence.value))
       }
     } else if ghost.value > 0 {
-      canvas.ink(strokes(stage.model.game.turn), size: size, center: frame.center, theme.ghost.faded(ghost.value * 0.8))
+      canvas.ink(
+        strokes(context.model.game.turn), size: size, center: frame.center, theme.ghost.faded(ghost.value * 0.8))
     }
-    if isFocused && stage.showsFocus { drawFocus(canvas) }
+    if isFocused && context.showsFocus { drawFocus(canvas) }
   }
 
   /// Four pen corners.
@@ -146,7 +148,7 @@ final class CellView: View {
       path.move(x + dx * arm, y)
       path.line(x, y)
       path.line(x, y + dy * arm)
-      canvas.stroke(path, width: max(1, size * 0.012), stage.theme.accent)
+      canvas.stroke(path, width: max(1, size * 0.012), context.theme.accent)
     }
   }
 }

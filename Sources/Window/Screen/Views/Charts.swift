@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// A stacked bar of wins, draws and losses: solid, hatched, open, so that no colour is needed to tell them apart.
@@ -7,43 +8,43 @@ final class TallyRow: PageRow {
   /// The most games of any row on the page; bars share one scale.
   let most: Int
 
-  init(stage: Stage, name: String, tally: Tally, most: Int) {
+  init(context: ViewContext, name: String, tally: Tally, most: Int) {
     (self.name, self.tally) = (name, tally)
     self.most = max(1, most)
-    super.init(stage: stage)
+    super.init(context: context)
     gapAfter = 0.15
   }
 
   override var spoken: String? { "\(name): \(tally.wins), \(tally.draws), \(tally.losses)" }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * 1.75 }
+  override func height(_ width: Double) -> Double { context.metrics.em * 1.75 }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     let baseline = frame.y + em * 1.2
     let nameWidth = min(em * 8, frame.width * 0.3)
     canvas.saved {
       canvas.clip(Rect(frame.x, frame.y, nameWidth - em * 0.4, frame.height))
-      canvas.text(name, TextStyle(em), stage.typeface, x: frame.x, baseline: baseline, theme.ink)
+      canvas.text(name, TextStyle(em), context.typeface, x: frame.x, baseline: baseline, theme.ink)
     }
     let numbers = "\(tally.wins) · \(tally.draws) · \(tally.losses)"
     canvas.text(
-      numbers, TextStyle(em, lining: true), stage.typeface, x: frame.maxX, baseline: baseline, alignment: .right,
+      numbers, TextStyle(em, lining: true), context.typeface, x: frame.maxX, baseline: baseline, alignment: .right,
       theme.faintInk)
     let room = frame.width - nameWidth - em * 5.2
     guard room > em else { return }
     let unit = room / Double(most)
     let bar = Rect(frame.x + nameWidth, baseline - em * 0.68, 0, em * 0.72)
-    canvas.stackedBar(tally, from: bar, unit: unit, stage)
+    canvas.stackedBar(tally, from: bar, unit: unit, context)
   }
 }
 
 extension Canvas {
   /// Wins solid, draws hatched, losses outlined, from the left edge of `bar`.
-  func stackedBar(_ tally: Tally, from bar: Rect, unit: Double, _ stage: Stage) {
-    let theme = stage.theme
-    let line = max(1, stage.metrics.em * 0.055)
+  func stackedBar(_ tally: Tally, from bar: Rect, unit: Double, _ context: ViewContext) {
+    let theme = context.theme
+    let line = max(1, context.metrics.em * 0.055)
     var x = bar.x
     let wins = Double(tally.wins) * unit
     fill(Rect(x, bar.y, wins, bar.height), theme.ink)
@@ -55,7 +56,7 @@ extension Canvas {
       var at = x - bar.height
       while at < x + draws {
         self.line(Point(at, bar.maxY), Point(at + bar.height, bar.y), width: line, theme.ink)
-        at += max(3, stage.metrics.em * 0.24)
+        at += max(3, context.metrics.em * 0.24)
       }
     }
     x += draws
@@ -71,20 +72,20 @@ extension Canvas {
 final class OpeningsRow: PageRow {
   let openings: [Tally]
 
-  init(stage: Stage, openings: [Tally]) {
+  init(context: ViewContext, openings: [Tally]) {
     self.openings = openings
-    super.init(stage: stage)
+    super.init(context: context)
   }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let side = min(width, stage.metrics.em * 13)
+    let side = min(width, context.metrics.em * 13)
     frame = Rect(x + (width - side) / 2, y, side, side * 0.72)
     return side * 0.72
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = stage.theme
-    let em = stage.metrics.em
+    let theme = context.theme
+    let em = context.metrics.em
     let w = frame.width / 3
     let h = frame.height / 3
     for i in 1...2 {
@@ -97,10 +98,10 @@ final class OpeningsRow: PageRow {
       let x = frame.x + Double(square.column) * w
       let y = frame.y + Double(square.row) * h
       canvas.text(
-        "\(tally.games)", TextStyle(em, lining: true), stage.typeface, x: x + w / 2, baseline: y + h * 0.48,
+        "\(tally.games)", TextStyle(em, lining: true), context.typeface, x: x + w / 2, baseline: y + h * 0.48,
         alignment: .center, theme.ink)
       let bar = Rect(x + w * 0.14, y + h * 0.62, 0, h * 0.18)
-      canvas.stackedBar(tally, from: bar, unit: w * 0.72 / Double(tally.games), stage)
+      canvas.stackedBar(tally, from: bar, unit: w * 0.72 / Double(tally.games), context)
     }
   }
 }
@@ -109,16 +110,16 @@ final class OpeningsRow: PageRow {
 final class MelodyRow: PageRow {
   let results: [Int]
 
-  init(stage: Stage, results: [Int]) {
+  init(context: ViewContext, results: [Int]) {
     self.results = results
-    super.init(stage: stage)
+    super.init(context: context)
   }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * 3.4 }
+  override func height(_ width: Double) -> Double { context.metrics.em * 3.4 }
 
   override func draw(_ canvas: Canvas) {
-    let theme = stage.theme
-    let space = (stage.metrics.em * 0.42).rounded()
+    let theme = context.theme
+    let space = (context.metrics.em * 0.42).rounded()
     let bottom = (frame.midY + space * 2).rounded()
     for line in 0..<5 {
       canvas.fill(Rect(frame.x, bottom - Double(line) * space, frame.width, 1), theme.line)
@@ -136,16 +137,16 @@ final class MelodyRow: PageRow {
 
 /// What solid, hatched and open bars mean.
 final class LegendRow: PageRow {
-  override func height(_ width: Double) -> Double { stage.metrics.em * 1.4 }
+  override func height(_ width: Double) -> Double { context.metrics.em * 1.4 }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
+    let em = context.metrics.em
     var x = frame.x
     let parts: [(Phrase, Tally)] = [(.wins, Tally(wins: 1)), (.draws, Tally(draws: 1)), (.losses, Tally(losses: 1))]
     for (phrase, tally) in parts {
-      canvas.stackedBar(tally, from: Rect(x, frame.y + em * 0.3, 0, em * 0.72), unit: em * 1.4, stage)
-      let word = stage.typeface.block(stage.text(phrase), TextStyle(em * 0.95, italic: true))
-      canvas.draw(word, at: Point(x + em * 1.8, frame.y + em - word.baseline), stage.theme.faintInk)
+      canvas.stackedBar(tally, from: Rect(x, frame.y + em * 0.3, 0, em * 0.72), unit: em * 1.4, context)
+      let word = context.typeface.block(context.text(phrase), TextStyle(em * 0.95, italic: true))
+      canvas.draw(word, at: Point(x + em * 1.8, frame.y + em - word.baseline), context.theme.faintInk)
       x += em * 3 + word.width
     }
   }

@@ -9,9 +9,9 @@ final class ChoiceRow: PageRow {
   private var hovered: Int?
   private let mark = Motion(1)
 
-  init(stage: Stage, caption: String, options: [String], selected: Int) {
+  init(context: ViewContext, caption: String, options: [String], selected: Int) {
     (self.caption, self.options, self.selected) = (caption, options, selected)
-    super.init(stage: stage)
+    super.init(context: context)
     follow([mark])
   }
 
@@ -22,19 +22,19 @@ final class ChoiceRow: PageRow {
     zip(boxes, options).map { ($0, "\(caption): \($1)") }
   }
   override var role: Role { .choice(selected: selected) }
-  override var inkBounds: Rect { frame.insetBy(-stage.metrics.em * 0.5, -4) }
+  override var inkBounds: Rect { frame.insetBy(-context.metrics.em * 0.5, -4) }
 
-  private var style: TextStyle { TextStyle(stage.metrics.em * 1.12) }
+  private var style: TextStyle { TextStyle(context.metrics.em * 1.12) }
 
   override func arrange(x: Double, y: Double, width: Double) -> Double {
-    let em = stage.metrics.em
-    let rowHeight = max(stage.metrics.target, em * 2.1)
+    let em = context.metrics.em
+    let rowHeight = max(context.metrics.target, em * 2.1)
     let captionHeight = em * 1.5
     boxes = []
     var cx = x
     var cy = y + captionHeight
     for option in options {
-      let w = max(stage.metrics.target, stage.typeface.block(option, style).width + em * 1.1)
+      let w = max(context.metrics.target, context.typeface.block(option, style).width + em * 1.1)
       if cx + w > x + width, cx > x {
         cx = x
         cy += rowHeight
@@ -50,10 +50,10 @@ final class ChoiceRow: PageRow {
   func select(_ index: Int) {
     guard options.indices.contains(index), index != selected else { return }
     selected = index
-    stage.animator.set(mark, to: 0)
-    stage.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
+    context.animator.set(mark, to: 0)
+    context.animator.move(mark, to: 1, seconds: 0.22, .sineOut)
     // Before it is done: another language makes the page anew.
-    stage.say(spoken)
+    context.say(spoken)
     onSelect(index)
   }
 
@@ -73,14 +73,14 @@ final class ChoiceRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = stage.theme
-    let em = stage.metrics.em
+    let theme = context.theme
+    let em = context.metrics.em
     canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em * 1.0,
+      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em * 1.0,
       theme.faintInk)
-    let focused = isFocused && stage.showsFocus
+    let focused = isFocused && context.showsFocus
     for (index, place) in boxes.enumerated() {
-      let block = stage.typeface.block(options[index], style)
+      let block = context.typeface.block(options[index], style)
       let left = place.x + em * 0.4
       let top = place.midY - block.height / 2
       canvas.draw(block, at: Point(left, top), index == selected ? theme.ink : theme.faintInk)

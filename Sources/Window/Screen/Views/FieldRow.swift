@@ -1,3 +1,5 @@
+import Interface
+
 /// A line of text the player writes; letters mean letters here.
 final class FieldRow: PageRow {
   let caption: String
@@ -15,10 +17,10 @@ final class FieldRow: PageRow {
 
   var text: String { before + after }
 
-  init(stage: Stage, caption: String, text: String, limit: Int, intent: @escaping (String) -> Intent) {
+  init(context: ViewContext, caption: String, text: String, limit: Int, intent: @escaping (String) -> Intent) {
     (self.caption, self.limit, self.intent) = (caption, limit, intent)
     before = text
-    super.init(stage: stage)
+    super.init(context: context)
   }
 
   override var isFocusable: Bool { true }
@@ -27,7 +29,7 @@ final class FieldRow: PageRow {
   override var textPlace: Rect? { frame }
   override var role: Role { .field(caption: caption, text: text) }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * 3.3 }
+  override func height(_ width: Double) -> Double { context.metrics.em * 3.3 }
 
   override func typed(_ addition: String) -> Bool {
     // Control characters and line ends have no place in one line.
@@ -113,10 +115,10 @@ final class FieldRow: PageRow {
       return typed(String(FieldRow.wheel[at.map { ($0 + 1) % FieldRow.wheel.count } ?? 0]))
     case .function(3): return typed(String(FieldRow.wheel[0]))
     case .character("a") where isControl: isSelected = !text.isEmpty
-    case .character("v") where isControl: return typed(stage.services.clipboard() ?? "")
-    case .character("c") where isControl: stage.services.setClipboard(text)
+    case .character("v") where isControl: return typed(context.services.clipboard() ?? "")
+    case .character("c") where isControl: context.services.setClipboard(text)
     case .character("x") where isControl:
-      stage.services.setClipboard(text)
+      context.services.setClipboard(text)
       isSelected = true
       removeSelection()
       changed()
@@ -141,23 +143,23 @@ final class FieldRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     let style = TextStyle(em * 1.12, lining: true)
     let baseline = frame.y + em * 2.4
     canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
+      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
     canvas.saved {
       canvas.clip(Rect(frame.x - 2, frame.y, frame.width + 4, frame.height))
       let shown = before + composing + after
-      let block = stage.typeface.block(shown, style)
+      let block = context.typeface.block(shown, style)
       let start = block.caret(after: before.utf8.count)
       let caret = composing.isEmpty ? start : block.caret(after: before.utf8.count + composing.utf8.count)
       // A long text moves left until the caret is seen.
       let x = frame.x - max(0, caret - frame.width + em)
       let top = baseline - em * 0.85
       if isSelected { canvas.fill(Rect(x, top, block.width, em * 1.2), theme.ghost) }
-      canvas.text(shown, style, stage.typeface, x: x, baseline: baseline, theme.ink)
+      canvas.text(shown, style, context.typeface, x: x, baseline: baseline, theme.ink)
       if !composing.isEmpty {
         canvas.fill(
           Rect(x + min(start, caret), baseline + em * 0.18, abs(caret - start), max(1, em * 0.06)), theme.accent)
@@ -166,6 +168,6 @@ final class FieldRow: PageRow {
     }
     canvas.fill(
       Rect(frame.x, baseline + em * 0.38, frame.width, max(1, em * 0.06)),
-      isFocused && stage.showsFocus ? theme.accent : theme.line)
+      isFocused && context.showsFocus ? theme.accent : theme.line)
   }
 }

@@ -10,7 +10,7 @@ final class MiniBoard: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    canvas.miniBoard(position, last: last, in: frame, stage.theme)
+    canvas.miniBoard(position, last: last, in: frame, context.theme)
   }
 }
 
@@ -20,12 +20,12 @@ extension Canvas {
     let side = min(box.width, box.height)
     let cell = side / 3
     let origin = Point(box.midX - side / 2, box.midY - side / 2)
-    var hand = Hand(seed: 5)
+    var jitter = Jitter(seed: 5)
     let width = max(1, side * 0.007)
     for i in 1...2 {
       for vertical in [true, false] {
         let at = Double(i) * cell
-        let a = hand.next() * cell * 0.012
+        let a = jitter.next() * cell * 0.012
         let knots: [(x: Double, y: Double, width: Double)] =
           [(at + a, cell * 0.06), (at, cell * 1.5), (at - a, cell * 2.94)].map { across, along in
             vertical ? (origin.x + across, origin.y + along, width) : (origin.x + along, origin.y + across, width)

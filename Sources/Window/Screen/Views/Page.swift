@@ -10,7 +10,7 @@ class PageRow: View {
 
   /// Places the row with its top left at a place and within a width; returns the height it took.
   func arrange(x: Double, y: Double, width: Double) -> Double {
-    frame = Rect(x, y, width, max(isClickable ? stage.metrics.target : 0, height(width)))
+    frame = Rect(x, y, width, max(isClickable ? context.metrics.target : 0, height(width)))
     return frame.height
   }
 }
@@ -24,8 +24,8 @@ final class ScrollView: View {
   /// Whether a page shorter than the frame stands a little above its middle.
   var isCentered = true
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    super.init(context: context)
     follow([offset])
   }
 
@@ -56,7 +56,7 @@ final class ScrollView: View {
 
   /// Places all visible rows and takes their height.
   private func place() {
-    let em = stage.metrics.em
+    let em = context.metrics.em
     let top = frame.y - offset.value + lead
     let gap = columns > 1 ? ScrollView.gutter * em : 0
     let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
@@ -88,20 +88,19 @@ final class ScrollView: View {
     let next = target.clamped(to: 0...limit)
     target = next
     if animated {
-      stage.animator.move(offset, to: next, seconds: 0.25, .cubicOut)
+      context.animator.move(offset, to: next, seconds: 0.25, .cubicOut)
     } else {
-      stage.animator.set(offset, to: next)
+      context.animator.set(offset, to: next)
     }
   }
 
   override func scrolled(_ lines: Double) -> Bool {
     guard contentHeight > frame.height else { return false }
-    target -= lines * stage.metrics.em * 3
+    target -= lines * context.metrics.em * 3
     clampTarget(animated: true)
     return true
   }
 
-  /// Moves with a finger.
   func drag(by distance: Double) {
     target = offset.value + distance
     clampTarget(animated: false)
@@ -109,15 +108,15 @@ final class ScrollView: View {
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     switch key {
-    case .pageUp: return scrolled(frame.height / stage.metrics.em / 3.6)
-    case .pageDown: return scrolled(-frame.height / stage.metrics.em / 3.6)
+    case .pageUp: return scrolled(frame.height / context.metrics.em / 3.6)
+    case .pageDown: return scrolled(-frame.height / context.metrics.em / 3.6)
     default: return false
     }
   }
 
   /// Brings a row that has the focus into view.
   func reveal(_ row: View) {
-    let room = stage.metrics.em
+    let room = context.metrics.em
     if row.frame.y < frame.y + room {
       target = offset.value + row.frame.y - frame.y - room
     } else if row.frame.maxY > frame.maxY - room {
@@ -132,11 +131,11 @@ final class ScrollView: View {
     // A short pen mark at the edge tells that there is more.
     let limit = contentHeight - frame.height
     guard limit > 1 else { return }
-    let em = stage.metrics.em
+    let em = context.metrics.em
     let length = max(em * 2, frame.height * frame.height / contentHeight)
     let y = frame.y + (frame.height - length) * (offset.value / limit)
-    let x = min(frame.maxX + 5, stage.metrics.bounds.width - 4)
-    canvas.fill(Rect(x, y, max(1.5, em * 0.1), length), stage.theme.line.faded(0.45))
+    let x = min(frame.maxX + 5, context.metrics.bounds.width - 4)
+    canvas.fill(Rect(x, y, max(1.5, em * 0.1), length), context.theme.line.faded(0.45))
   }
 }
 
@@ -148,9 +147,9 @@ class PageScene: Scene {
   private var headSize = 0.0
   private var footTop = 0.0
 
-  override init(stage: Stage) {
-    column = ScrollView(stage: stage)
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    column = ScrollView(context: context)
+    super.init(context: context)
     add(column)
   }
 
@@ -165,7 +164,7 @@ class PageScene: Scene {
   }
 
   override func layout() {
-    let m = stage.metrics
+    let m = context.metrics
     frame = m.bounds
     let em = m.em
     headSize = min(em * 2.2, (m.bounds.width - 2 * m.margin) / 6.5)
@@ -179,29 +178,29 @@ class PageScene: Scene {
     column.layout()
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * stage.metrics.margin, footTop) }
+  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
 
   private func arrangeFoot() -> Double {
-    let m = stage.metrics
+    let m = context.metrics
     return TextButton.arrangeInRows(
       foot.filter { !$0.isHidden }, width: m.bounds.width - m.margin, midX: m.bounds.midX,
       bottom: m.bounds.height - m.margin * 0.45)
   }
 
   override func drawStatic(_ canvas: Canvas) {
-    let m = stage.metrics
+    let m = context.metrics
     let style = TextStyle(headSize, lining: true)
-    let width = stage.typeface.block(title, style).width
+    let width = context.typeface.block(title, style).width
     let fitting = min(headSize, headSize * (m.bounds.width - 2 * m.margin) / max(1, width))
     canvas.text(
-      title, TextStyle(fitting, lining: true), stage.typeface, x: m.bounds.midX, baseline: headBaseline,
+      title, TextStyle(fitting, lining: true), context.typeface, x: m.bounds.midX, baseline: headBaseline,
       alignment: .center,
-      stage.theme.ink)
+      context.theme.ink)
   }
 
   override func focusMoved(to view: View) {
     // A page opens at its head, wherever its first control is.
-    if !stage.isTurning, let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
+    if !context.isTurning, let row = view as? PageRow ?? view.parent as? PageRow { column.reveal(row) }
   }
 }
 
@@ -210,23 +209,29 @@ final class TextRow: PageRow {
   var text: String {
     didSet { if text != oldValue { setNeedsDisplay() } }
   }
-  var isItalic = false
-  var isFaint = true
+  private let isItalic: Bool
+  private let isFaint: Bool
   /// Whether figures stand as high as capitals, as in names of cells: a1 is read as aı else.
-  var isLining = false
-  var size = 1.0
+  private let isLining: Bool
+  private let size: Double
   var alignment = TextAlignment.left
   /// Texts that may take this one's place: the row is as high as the highest, so that nothing jumps.
   var others: [String] = []
 
-  init(stage: Stage, _ text: String) {
+  init(
+    context: ViewContext, _ text: String, italic: Bool = false, faint: Bool = true, lining: Bool = false,
+    size: Double = 1, gap: Double = 1
+  ) {
     self.text = text
-    super.init(stage: stage)
+    (isItalic, isFaint, isLining, self.size) = (italic, faint, lining, size)
+    super.init(context: context)
+    gapAfter = gap
   }
 
   private func block(_ text: String, _ width: Double) -> Typeface.Block {
-    stage.typeface.block(
-      text, TextStyle(stage.metrics.em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment)
+    context.typeface.block(
+      text, TextStyle(context.metrics.em * size, italic: isItalic, lining: isLining), width: width, alignment: alignment
+    )
   }
 
   override func height(_ width: Double) -> Double {
@@ -235,7 +240,8 @@ final class TextRow: PageRow {
 
   override func draw(_ canvas: Canvas) {
     guard !text.isEmpty else { return }
-    canvas.draw(block(text, frame.width), at: Point(frame.x, frame.y), isFaint ? stage.theme.faintInk : stage.theme.ink)
+    canvas.draw(
+      block(text, frame.width), at: Point(frame.x, frame.y), isFaint ? context.theme.faintInk : context.theme.ink)
   }
 }
 
@@ -250,7 +256,7 @@ final class SliderRow: PageRow {
   private var isHovered = false
 
   init(
-    stage: Stage, caption: String, value: Double, in range: ClosedRange<Double>, step: Double,
+    context: ViewContext, caption: String, value: Double, in range: ClosedRange<Double>, step: Double,
     describe: @escaping (Double) -> String, onChange: @escaping (Double) -> Void
   ) {
     self.caption = caption
@@ -259,7 +265,7 @@ final class SliderRow: PageRow {
     self.step = step
     self.describe = describe
     self.onChange = onChange
-    super.init(stage: stage)
+    super.init(context: context)
   }
 
   override var isFocusable: Bool { true }
@@ -268,11 +274,11 @@ final class SliderRow: PageRow {
   override var role: Role { .slider(caption: caption, value: describe(value)) }
 
   private var track: (left: Double, right: Double, y: Double) {
-    let em = stage.metrics.em
+    let em = context.metrics.em
     return (frame.x + em * 0.5, frame.maxX - em * 4.2, frame.y + em * 2.35)
   }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * 3.2 }
+  override func height(_ width: Double) -> Double { context.metrics.em * 3.2 }
 
   func set(_ next: Double) {
     let snapped = ((next / step).rounded() * step).clamped(to: range)
@@ -280,7 +286,7 @@ final class SliderRow: PageRow {
     value = snapped
     setNeedsDisplay()
     onChange(snapped)
-    stage.say(spoken)
+    context.say(spoken)
   }
 
   override func hover(_ isInside: Bool) {
@@ -307,18 +313,18 @@ final class SliderRow: PageRow {
   }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     let t = track
     canvas.text(
-      caption, TextStyle(em * 0.95, italic: true), stage.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
+      caption, TextStyle(em * 0.95, italic: true), context.typeface, x: frame.x, baseline: frame.y + em, theme.faintInk)
     canvas.fill(Rect(t.left, t.y - max(0.5, em * 0.03), t.right - t.left, max(1, em * 0.06)), theme.line)
     let x = mix(t.left, t.right, (value - range.lowerBound) / (range.upperBound - range.lowerBound))
-    let focused = isFocused && stage.showsFocus
+    let focused = isFocused && context.showsFocus
     let grow = em * (isHovered || focused ? 0.62 : 0.54)
     canvas.fill(Glyphs.blackHead.scaled(grow, grow).moved(x, t.y), focused ? theme.accent : theme.ink)
     canvas.text(
-      describe(value), TextStyle(em, lining: true), stage.typeface, x: frame.maxX, baseline: t.y + em * 0.34,
+      describe(value), TextStyle(em, lining: true), context.typeface, x: frame.maxX, baseline: t.y + em * 0.34,
       alignment: .right, theme.ink)
   }
 }

@@ -1,20 +1,21 @@
+import Interface
+
 /// A row that can be pressed: its title is underlined in ink as the pointer comes, in colour where the focus is.
 class PressableRow: PageRow {
   let ink = Motion(0)
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    super.init(context: context)
     follow([ink])
   }
 
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
 
-  /// What pressing does.
   func press() {}
 
   override func hover(_ isInside: Bool) {
-    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
+    context.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.14 : 0.3)
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
@@ -30,13 +31,13 @@ class PressableRow: PageRow {
 
   /// Draws the line under a title of a width; `y` is the line's height on the page.
   func underline(_ canvas: Canvas, x: Double, y: Double, width: Double) {
-    let em = stage.metrics.em
-    let isMarked = isFocused && stage.showsFocus
+    let em = context.metrics.em
+    let isMarked = isFocused && context.showsFocus
     let shown = isMarked ? 1 : ink.value
     guard shown > 0 else { return }
     canvas.underline(
       from: Point(x - em * 0.1, y), width: (width + em * 0.2) * shown, thickness: em * 0.085,
-      isMarked ? stage.theme.accent : stage.theme.ink)
+      isMarked ? context.theme.accent : context.theme.ink)
   }
 }
 
@@ -48,26 +49,26 @@ final class ContentsRow: PressableRow {
   /// The same as a poem has it, in a small line beneath.
   let poem: String?
 
-  init(stage: Stage, title: String, key: String, intent: Intent, poem: String? = nil) {
+  init(context: ViewContext, title: String, key: String, intent: Intent, poem: String? = nil) {
     (self.title, self.key, self.intent, self.poem) = (title, key, intent, poem)
-    super.init(stage: stage)
+    super.init(context: context)
     gapAfter = 0
   }
 
   override var spoken: String? { title }
   override func press() { send(intent) }
 
-  override func height(_ width: Double) -> Double { stage.metrics.em * (poem == nil ? 2.2 : 2.8) }
+  override func height(_ width: Double) -> Double { context.metrics.em * (poem == nil ? 2.2 : 2.8) }
 
   override func draw(_ canvas: Canvas) {
-    let em = stage.metrics.em
-    let theme = stage.theme
-    let block = stage.typeface.block(title, TextStyle(em * 1.15))
-    let tail = stage.typeface.block(key, TextStyle(em * 0.95, italic: true))
+    let em = context.metrics.em
+    let theme = context.theme
+    let block = context.typeface.block(title, TextStyle(em * 1.15))
+    let tail = context.typeface.block(key, TextStyle(em * 0.95, italic: true))
     let baseline = frame.y + (frame.height - height(frame.width)) / 2 + em * 1.46
     if let poem {
       canvas.text(
-        poem, TextStyle(em * 0.8, italic: true, lining: true), stage.typeface, x: frame.x,
+        poem, TextStyle(em * 0.8, italic: true, lining: true), context.typeface, x: frame.x,
         baseline: baseline + em, theme.faintInk)
     }
     canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink)

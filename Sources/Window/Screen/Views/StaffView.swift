@@ -1,3 +1,4 @@
+import Interface
 import ScoreModel
 import TicTacToe
 
@@ -40,10 +41,10 @@ final class StaffView: View {
   /// Where their scale comes from.
   var key: () -> Scale
 
-  override init(stage: Stage) {
-    source = { [unowned(unsafe) stage] in (stage.model.bars, stage.model.soundNow) }
-    key = { [unowned(unsafe) stage] in stage.model.tonality.scale }
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    source = { [unowned(unsafe) context] in (context.model.bars, context.model.soundNow) }
+    key = { [unowned(unsafe) context] in context.model.tonality.scale }
+    super.init(context: context)
     follow([scroll])
   }
 
@@ -77,7 +78,7 @@ final class StaffView: View {
 
   override func layout() {
     scrolledTo = scrollTarget
-    stage.animator.set(scroll, to: scrolledTo)
+    context.animator.set(scroll, to: scrolledTo)
   }
 
   /// How far the music has moved left so that its newest bar is seen.
@@ -95,13 +96,13 @@ final class StaffView: View {
   }
 
   private func refreshGhost() {
-    let open = previewed.flatMap { stage.model.isOpen($0) ? $0 : nil }
+    let open = previewed.flatMap { context.model.isOpen($0) ? $0 : nil }
     guard ghost != open else { return }
     ghost = open
     setNeedsDisplay()
   }
 
-  /// Brings the strip to the stage's model.
+  /// Brings the strip to the context's model.
   func showModel(animated: Bool) {
     refreshGhost()
     let (bars, soundNow) = source()
@@ -114,9 +115,9 @@ final class StaffView: View {
     if isNew || scrollTarget != scrolledTo {
       scrolledTo = scrollTarget
       if animated {
-        stage.animator.move(scroll, to: scrollTarget, seconds: 0.7, .sineInOut)
+        context.animator.move(scroll, to: scrollTarget, seconds: 0.7, .sineInOut)
       } else {
-        stage.animator.set(scroll, to: scrollTarget)
+        context.animator.set(scroll, to: scrollTarget)
       }
     }
     if soundNow != shownUntil {
@@ -135,13 +136,13 @@ final class StaffView: View {
   /// Repaints one bar, when it is cut short.
   private func damage(_ measure: Measure) {
     let x = musicLeft - scroll.value + measure.x * space
-    stage.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
+    context.damage(Rect(x - space, frame.y - 2, (measure.width + 3) * space, frame.height + 4))
   }
 
   /// Repaints one pair, with its ledger lines, signs and the barline that may follow it.
   private func damage(_ column: Column) {
     let x = musicLeft - scroll.value + column.x * space
-    stage.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
+    context.damage(Rect(x - 3 * space, frame.y - 2, 11 * space, frame.height + 4))
   }
 
   /// How long a head takes to appear, in seconds.
@@ -202,7 +203,7 @@ final class StaffView: View {
   // MARK: Drawing
 
   override func drawStatic(_ canvas: Canvas) {
-    let theme = stage.theme
+    let theme = context.theme
     for bottom in [upperBottom, lowerBottom] {
       for line in 0..<5 {
         let y = bottom - Double(line) * space
@@ -256,7 +257,7 @@ final class StaffView: View {
   }
 
   private func draw(_ measure: Measure, origin: Double, _ canvas: Canvas) {
-    let theme = stage.theme
+    let theme = context.theme
     let now = source().now
     guard measure.bar.start <= now else { return }
     let isCue = measure.bar.kind == .echo
@@ -294,7 +295,7 @@ final class StaffView: View {
 
   /// The barline, the mover's sign, the octave sign.
   private func drawFrame(of measure: Measure, origin: Double, _ canvas: Canvas) {
-    let theme = stage.theme
+    let theme = context.theme
     let now = source().now
     let left = origin + measure.x * space
     let first = left + 1.7 * space
@@ -333,7 +334,7 @@ final class StaffView: View {
       let (octaves, y) = bassPlace(note)
       head(note.pitch, shift: octaves * 7, x: x, bottom: lowerBottom, isLong: true, 0.85, color, canvas)
       guard octaves > 0 else { continue }
-      let label = stage.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
+      let label = context.typeface.block(octaves == 1 ? "8" : "15", TextStyle(space * 1.75, italic: true, lining: true))
       // Under the head, beside which the bell's next note may stand; or beside it, so deep that none does.
       let isDeep = y > lowerBottom + space * 2.6
       let at = isDeep ? Point(x + space * 1.5, y + space * 0.55) : Point(x - label.width / 2, y + space * 1.9)
@@ -383,9 +384,9 @@ final class StaffView: View {
   private func octaveSign(_ shift: Int, at place: Point, to end: Double, _ color: Color, _ canvas: Canvas) {
     guard shift != 0 else { return }
     let size = space * 2.0
-    let number = stage.typeface.block(abs(shift) == 14 ? "15" : "8", TextStyle(size, italic: true, lining: true))
+    let number = context.typeface.block(abs(shift) == 14 ? "15" : "8", TextStyle(size, italic: true, lining: true))
     let suffix = shift > 0 ? "vb" : shift == -14 ? "ma" : "va"
-    let ending = stage.typeface.block(suffix, TextStyle(size * 0.66, italic: true))
+    let ending = context.typeface.block(suffix, TextStyle(size * 0.66, italic: true))
     let (x, y) = (place.x, place.y)
     canvas.draw(number, at: Point(x, y - number.baseline), color)
     canvas.draw(ending, at: Point(x + number.width, y - ending.baseline - size * 0.22), color)
@@ -434,8 +435,8 @@ final class StaffView: View {
     guard let ghost else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1
     let x = min(origin + (end + 1.7) * space, frame.maxX - space * 2)
-    let pitch = stage.model.tonality.pitch(of: ghost, for: stage.model.game.turn)
+    let pitch = context.model.tonality.pitch(of: ghost, for: context.model.game.turn)
     let shift = shift([pitch])
-    head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, stage.theme.ghost, canvas)
+    head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, context.theme.ghost, canvas)
   }
 }

@@ -1,3 +1,4 @@
+import Interface
 import TicTacToe
 
 /// The line above the staff, where a score has its tempo: whose turn it is, or how it ended.
@@ -10,8 +11,8 @@ final class StatusView: View {
   /// Whether the line stands at the left of the board, its detail above it, instead of in the middle below.
   var isBeside = false
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    super.init(context: context)
     follow([change])
   }
 
@@ -22,8 +23,8 @@ final class StatusView: View {
     guard text.main != main || text.detail != detail else { return }
     (oldMain, oldDetail) = (main, detail)
     (main, detail) = text
-    stage.animator.set(change, to: animated ? 0 : 1)
-    if animated { stage.animator.move(change, to: 1, seconds: 0.32, .sineInOut) }
+    context.animator.set(change, to: animated ? 0 : 1)
+    if animated { context.animator.move(change, to: 1, seconds: 0.32, .sineInOut) }
     setNeedsDisplay()
   }
 
@@ -34,12 +35,12 @@ final class StatusView: View {
 
   private func line(_ main: String, _ detail: String, opacity: Double, _ canvas: Canvas) {
     guard opacity > 0, !main.isEmpty else { return }
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     func fitted(_ text: String, _ size: Double, italic: Bool, room: Double) -> Typeface.Block {
-      let block = stage.typeface.block(text, TextStyle(size, italic: italic, lining: true))
+      let block = context.typeface.block(text, TextStyle(size, italic: italic, lining: true))
       guard block.width > room else { return block }
-      return stage.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic, lining: true))
+      return context.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic, lining: true))
     }
     if isBeside {
       let block = fitted(main, em * 1.6, italic: false, room: frame.width)
@@ -53,14 +54,14 @@ final class StatusView: View {
     }
     let gap = em * 0.7
     var size = em * 1.5
-    var block = stage.typeface.block(main, TextStyle(size, lining: true))
-    var second = stage.typeface.block(detail, TextStyle(em * 1.05, italic: true))
+    var block = context.typeface.block(main, TextStyle(size, lining: true))
+    var second = context.typeface.block(detail, TextStyle(em * 1.05, italic: true))
     var width = block.width + (detail.isEmpty ? 0 : gap + second.width)
     if width > frame.width {
       let k = max(0.45, frame.width / width)
       size *= k
-      block = stage.typeface.block(main, TextStyle(size, lining: true))
-      second = stage.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true))
+      block = context.typeface.block(main, TextStyle(size, lining: true))
+      second = context.typeface.block(detail, TextStyle(em * 1.05 * k, italic: true))
       width = block.width + (detail.isEmpty ? 0 : gap * k + second.width)
     }
     let x = frame.midX - width / 2
@@ -78,13 +79,13 @@ final class NoticeView: View {
   private var text = ""
   private let presence = Motion(0)
 
-  override init(stage: Stage) {
-    super.init(stage: stage)
+  override init(context: ViewContext) {
+    super.init(context: context)
     follow([presence])
   }
 
   /// At nothing the bounds are empty; what was there must go all the same.
-  override func moved() { stage.damage(slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach)) }
+  override func moved() { context.damage(slipFrame.insetBy(-NoticeView.reach, -NoticeView.reach)) }
 
   override var inkBounds: Rect {
     guard presence.value > 0 else { return .zero }
@@ -98,7 +99,7 @@ final class NoticeView: View {
     if presence.value > 0 { setNeedsDisplay() }
     self.text = text
     setNeedsDisplay()
-    stage.animator.play(
+    context.animator.play(
       .sequence([
         .tween(presence, to: 1, seconds: 0.3, .cubicOut), .pause(seconds: NoticeView.stay),
         .tween(presence, to: 0, seconds: 0.8, .sineInOut),
@@ -108,8 +109,8 @@ final class NoticeView: View {
   override func draw(_ canvas: Canvas) {
     guard presence.value > 0 else { return }
     let slip = slipFrame
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     canvas.shadow(
       under: slip.movedBy(0, em * 0.25), radius: min(NoticeView.reach - 4, em * 0.9), strength: 0.22 * presence.value)
     canvas.fill(slip, theme.paper.faded(presence.value))
@@ -123,21 +124,21 @@ final class NoticeView: View {
   private static let reach = Double(Bitmap.standardApron)
 
   private var block: Typeface.Block {
-    let em = stage.metrics.em
+    let em = context.metrics.em
     let style = TextStyle(em, italic: true)
-    let width = min(stage.typeface.block(text, style).width + 4, room - 2 * em)
-    return stage.typeface.block(text, style, width: max(em, width), alignment: .center)
+    let width = min(context.typeface.block(text, style).width + 4, room - 2 * em)
+    return context.typeface.block(text, style, width: max(em, width), alignment: .center)
   }
 
   private var place: (width: Double, foot: Double?)? { (parent as? Scene)?.noticePlace }
 
   /// How broad it may be.
-  private var room: Double { place?.width ?? stage.metrics.bounds.width - 2 * stage.metrics.margin }
+  private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
 
   /// Where it lies: over nothing that can be pressed and no title.
   var slipFrame: Rect {
-    let m = stage.metrics
-    let single = stage.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
+    let m = context.metrics
+    let single = context.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
     let width = (min(single, room - 2 * m.em) + 2 * m.em).rounded()
     let height = (block.height + m.em * 1.2).rounded()
     let top = place?.foot.map { max(0, $0 - height) } ?? m.margin * 0.4
@@ -153,8 +154,8 @@ final class PlayersView: View {
   var isRight = false
 
   func showModel() {
-    let model = stage.model
-    var names = [model.setup.x, model.setup.o].map { stage.name(of: $0) }
+    let model = context.model
+    var names = [model.setup.x, model.setup.o].map { context.name(of: $0) }
     if let score = model.score { names = zip(names, [score.x, score.o]).map { "\($0)  \($1)" } }
     let next = ["X  \(names[0])", "O  \(names[1])"]
     let clocks = model.clocks.map { [$0.x, $0.o] } ?? []
@@ -175,8 +176,8 @@ final class PlayersView: View {
 
   override func draw(_ canvas: Canvas) {
     guard lines.count == 2 else { return }
-    let em = stage.metrics.em
-    let theme = stage.theme
+    let em = context.metrics.em
+    let theme = context.theme
     let style = TextStyle(em, italic: true)
     let clock = TextStyle(em * 1.1, lining: true)
     if isRight {
@@ -185,19 +186,20 @@ final class PlayersView: View {
         var right = frame.maxX
         if times.indices.contains(i) {
           canvas.text(
-            times[i], clock, stage.typeface, x: right, baseline: baseline, alignment: .right,
+            times[i], clock, context.typeface, x: right, baseline: baseline, alignment: .right,
             isLow[i] ? theme.accent : theme.ink)
           right -= em * 3.4
         }
-        canvas.text(lines[i], style, stage.typeface, x: right, baseline: baseline, alignment: .right, theme.faintInk)
+        canvas.text(lines[i], style, context.typeface, x: right, baseline: baseline, alignment: .right, theme.faintInk)
       }
       return
     }
     let parts = (0..<2).map { lines[$0] + (times.indices.contains($0) ? "  \(times[$0])" : "") }
     let text = parts.joined(separator: "   ·   ")
-    let width = stage.typeface.block(text, style).width
+    let width = context.typeface.block(text, style).width
     let fitting = width > frame.width ? TextStyle(em * max(0.6, frame.width / width), italic: true) : style
     canvas.text(
-      text, fitting, stage.typeface, x: frame.midX, baseline: frame.midY + em * 0.3, alignment: .center, theme.faintInk)
+      text, fitting, context.typeface, x: frame.midX, baseline: frame.midY + em * 0.3, alignment: .center,
+      theme.faintInk)
   }
 }

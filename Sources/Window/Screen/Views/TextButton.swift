@@ -1,9 +1,10 @@
+import Interface
+
 /// A word that can be pressed: small capitals, underlined in ink as the pointer comes.
 final class TextButton: View {
   var title: String {
     didSet { if title != oldValue { setNeedsDisplay() } }
   }
-  /// What pressing it wants.
   var intent: Intent
   var size = 1.0
   var isEnabled = true {
@@ -14,39 +15,45 @@ final class TextButton: View {
   var alignment = TextAlignment.center
   private let ink = Motion(0)
 
-  init(stage: Stage, title: String, intent: Intent, poem: String? = nil) {
+  init(context: ViewContext, title: String, intent: Intent, poem: String? = nil) {
     (self.title, self.intent, self.poem) = (title, intent, poem)
-    super.init(stage: stage)
+    super.init(context: context)
     follow([ink])
   }
 
-  var style: TextStyle { TextStyle(stage.metrics.em * size, smallCaps: true, tracking: 0.06) }
+  var style: TextStyle { TextStyle(context.metrics.em * size, smallCaps: true, tracking: 0.06) }
 
   /// The room the word needs, with a finger's margin around it.
   var idealSize: (width: Double, height: Double) {
-    let (em, target) = (stage.metrics.em, stage.metrics.target)
-    let width = max(stage.typeface.block(title, style).width, poemBlock?.width ?? 0)
+    let (em, target) = (context.metrics.em, context.metrics.target)
+    let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)
     return (max(target, width + 1.1 * em), max(target, 2.3 * em))
   }
 
   private var poemBlock: Typeface.Block? {
-    poem.map { stage.typeface.block($0, TextStyle(stage.metrics.em * 0.72, italic: true)) }
+    poem.map { context.typeface.block($0, TextStyle(context.metrics.em * 0.72, italic: true)) }
   }
 
-  /// Places words in centred rows that end at `bottom`; returns where the first row begins.
-  static func arrangeInRows(_ buttons: [TextButton], width: Double, midX: Double, bottom: Double) -> Double {
-    guard let first = buttons.first else { return bottom }
-    var rows: [[TextButton]] = [[]]
-    var used = 0.0
+  /// The words in as many rows as a width asks for.
+  static func rows(_ buttons: [TextButton], width: Double) -> [[TextButton]] {
+    var rows: [[TextButton]] = []
+    var used = Double.infinity
     for button in buttons {
       let ideal = button.idealSize.width
-      if used + ideal > width, !(rows.last ?? []).isEmpty {
+      if used + ideal > width {
         rows.append([])
         used = 0
       }
       rows[rows.count - 1].append(button)
       used += ideal
     }
+    return rows
+  }
+
+  /// Places words in centred rows that end at `bottom`; returns where the first row begins.
+  static func arrangeInRows(_ buttons: [TextButton], width: Double, midX: Double, bottom: Double) -> Double {
+    guard let first = buttons.first else { return bottom }
+    let rows = rows(buttons, width: width)
     let rowHeight = first.idealSize.height
     let top = bottom - rowHeight * Double(rows.count)
     for (index, row) in rows.enumerated() {
@@ -65,7 +72,7 @@ final class TextButton: View {
   override var spoken: String? { title }
 
   override func hover(_ isInside: Bool) {
-    stage.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.16 : 0.3)
+    context.animator.move(ink, to: isInside ? 1 : 0, seconds: isInside ? 0.16 : 0.3)
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
@@ -80,9 +87,9 @@ final class TextButton: View {
   }
 
   override func draw(_ canvas: Canvas) {
-    let theme = stage.theme
-    let block = stage.typeface.block(title, style)
-    let em = stage.metrics.em
+    let theme = context.theme
+    let block = context.typeface.block(title, style)
+    let em = context.metrics.em
     let left = alignment == .center ? frame.midX - block.width / 2 : frame.x + 0.55 * em
     let top = frame.midY - block.height / 2 - (poem == nil ? 0 : 0.28 * em)
     if let poemBlock {
@@ -90,7 +97,7 @@ final class TextButton: View {
         poemBlock, at: Point(frame.midX - poemBlock.width / 2, frame.midY + 0.3 * em), theme.faintInk)
     }
     canvas.draw(block, at: Point(left, top), isEnabled ? theme.ink : theme.ghost)
-    let focused = isFocused && stage.showsFocus
+    let focused = isFocused && context.showsFocus
     let shown = focused ? 1 : ink.value
     if shown > 0, isEnabled {
       let y = top + block.baseline + 0.32 * em

@@ -1,3 +1,5 @@
+import Interface
+
 /// Where the pointer is in its gesture.
 enum PointerPhase: Hashable {
   case down(isTouch: Bool)
@@ -10,7 +12,7 @@ enum PointerPhase: Hashable {
 
 /// A rectangle of the page that draws itself and answers input; the parent is the next responder.
 class View {
-  let stage: Stage
+  let context: ViewContext
   /// A number that no other view of the window has.
   let number: Int
   private(set) unowned(unsafe) var parent: View?
@@ -23,7 +25,7 @@ class View {
   var frame = Rect.zero {
     didSet {
       guard frame != oldValue else { return }
-      stage.damage(oldValue)
+      context.damage(oldValue)
       setNeedsDisplay()
     }
   }
@@ -31,17 +33,17 @@ class View {
   /// Numbers that the view shows.
   private var motions: [Motion] = []
 
-  init(stage: Stage) {
-    self.stage = stage
-    number = stage.nextNumber()
+  init(context: ViewContext) {
+    self.context = context
+    number = context.nextNumber()
   }
 
   deinit {
     // References up the tree are not counted: whoever goes is forgotten by those that know it.
     for child in children { child.parent = nil }
     for motion in motions { motion.view = nil }
-    if stage.focus === self { stage.focus = nil }
-    if stage.hovered === self { stage.hovered = nil }
+    if context.focus === self { context.focus = nil }
+    if context.hovered === self { context.hovered = nil }
   }
 
   /// Draws itself anew whenever one of these changes.
@@ -82,7 +84,7 @@ class View {
   /// A number of the view's, which an animator moves, has changed.
   func moved() { setNeedsDisplay() }
 
-  final func setNeedsDisplay() { stage.damage(inkBounds) }
+  final func setNeedsDisplay() { context.damage(inkBounds) }
 
   // MARK: Input
 
@@ -102,7 +104,6 @@ class View {
   func pointer(_ phase: PointerPhase, at point: Point) -> Bool { false }
   /// The pointer came or went.
   func hover(_ isInside: Bool) {}
-  /// The focus came or went.
   func focusChanged(_ isFocused: Bool) { setNeedsDisplay() }
   /// A key went down while the focus is here or below; returns whether the view took it.
   func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool { false }
@@ -117,7 +118,7 @@ class View {
   /// What is wanted below; returns whether the view answered it.
   func receive(_ intent: Intent) -> Bool { false }
 
-  final var isFocused: Bool { stage.focus === self }
+  final var isFocused: Bool { context.focus === self }
 
   /// Sends an intent up the responder chain, beginning with the parent; returns whether anyone answered.
   @discardableResult
@@ -179,7 +180,6 @@ class Scene: View {
   func soundMoved() {}
   /// When the scene itself wants the next frame, beside what is animated.
   func nextChange(after now: Double) -> Double { .infinity }
-  /// The focus came to a view of the page.
   func focusMoved(to view: View) {}
   /// The pointer has come to another view of the page, or to none.
   func hoverMoved() {}

@@ -1,10 +1,12 @@
+import Interface
+
 /// Words to press among the rows of a page, in centred lines.
 final class WordsRow: PageRow {
   let words: [TextButton]
 
-  init(stage: Stage, _ words: [(title: String, intent: Intent, poem: String?)]) {
-    self.words = words.map { TextButton(stage: stage, title: $0.title, intent: $0.intent, poem: $0.poem) }
-    super.init(stage: stage)
+  init(context: ViewContext, _ words: [(title: String, intent: Intent, poem: String?)]) {
+    self.words = words.map { TextButton(context: context, title: $0.title, intent: $0.intent, poem: $0.poem) }
+    super.init(context: context)
     for word in self.words { add(word) }
   }
 

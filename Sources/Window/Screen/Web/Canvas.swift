@@ -3,7 +3,6 @@ final class Canvas {
   /// What is being redrawn.
   var damage: PixelRect
 
-  /// Draws on a surface from here on.
   init(_ surface: Surface) {
     damage = PixelRect(x: 0, y: 0, width: surface.width, height: surface.height)
     Commands.add(.target, id: surface.id)
@@ -16,7 +15,6 @@ final class Canvas {
     Commands.add(.restore)
   }
 
-  /// Has everything drawn.
   func flush() { Commands.flush() }
 
   /// Lays a soft shadow under a slip of paper.
@@ -40,7 +38,6 @@ final class Canvas {
     Commands.add(.rectangle, rect.x, rect.y, rect.width, rect.height)
   }
 
-  /// Fills a closed polygon.
   func fill(polygon points: some Sequence<Point>, _ color: Color) { fill(polygons: [Array(points)], color) }
 
   /// Fills the union of closed polygons, so that a translucent colour lies on everything once.
@@ -55,21 +52,18 @@ final class Canvas {
     Commands.add(.fill)
   }
 
-  /// Fills a path.
   func fill(_ path: Path, _ color: Color) {
     setColor(color)
     add(path)
     Commands.add(.fill)
   }
 
-  /// Strokes a path.
   func stroke(_ path: Path, width: Double, _ color: Color, round: Bool = true) {
     setColor(color)
     add(path)
     Commands.add(.stroke, width, round ? 1 : 0)
   }
 
-  /// Strokes a straight line.
   func line(_ a: Point, _ b: Point, width: Double, _ color: Color) {
     var path = Path()
     path.move(a.x, a.y)

@@ -1,9 +1,7 @@
 /// What pages are drawn on: here a canvas of the page's script, by its number.
 package struct Surface {
   let id: Int32
-  /// The width in pixels.
   package let width: Int
-  /// The height in pixels.
   package let height: Int
 
   /// The canvas that is seen.
@@ -53,7 +51,6 @@ extension Paper {
   /// The last sheet made: its texture costs as much as a picture, and pages turn often.
   nonisolated(unsafe) private static var last: (paper: Paper, sheet: PixelBuffer)?
 
-  /// Fills a canvas.
   func fill(_ surface: Surface) {
     let all = PixelRect(x: 0, y: 0, width: surface.width, height: surface.height)
     if let last = Paper.last, last.paper == self, last.sheet.bitmap.width == surface.width,

@@ -70,6 +70,8 @@ while True:
         if mode == "exits-at-isready" and games > 0:
             sys.exit(5)
         say("readyok")
+        if mode == "punctual":
+            note("+")
     elif words[:1] == ["setoption"] and mode == "polite":
         note(line, "said")
     elif words[:1] == ["ucinewgame"]:

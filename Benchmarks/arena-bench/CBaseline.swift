@@ -1,0 +1,47 @@
+import Foundation
+
+/// `baseline.c`, compiled into a folder of its own for as long as this lives.
+struct CBaseline: ~Copyable {
+  /// The program.
+  let path: String
+  private let folder: String
+
+  /// Compiles; `nil` where there is no C compiler.
+  init?() {
+    folder = NSTemporaryDirectory() + "alina-bench-\(getpid())"
+    path = folder + "/baseline"
+    guard (try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)) != nil,
+      (try? Data(PackageResources.baseline_c).write(to: URL(filePath: path + ".c"))) != nil
+    else { return nil }
+    for compiler in ["cc", "gcc", "clang"] {
+      // No contraction: the tree's arithmetic is the same in both languages, digit for digit.
+      let words = [compiler, "-O3", "-ffp-contract=off", "-o", path, path + ".c"]
+      if CBaseline.output("/usr/bin/env", words) != nil { return }
+    }
+    try? FileManager.default.removeItem(atPath: folder)
+    return nil
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// The time that so much of some work took, and what was computed; `nil` where the program failed.
+  borrowing func measure(_ work: String, _ amount: Int) -> (nanoseconds: Double, signature: String)? {
+    let words = CBaseline.output(path, [work, "\(amount)"])?.split(separator: " ", maxSplits: 1)
+    guard let words, words.count == 2, let time = Double(words[0]) else { return nil }
+    return (time, words[1].trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+
+  /// What a program prints; `nil` where it fails.
+  private static func output(_ path: String, _ arguments: [String]) -> String? {
+    let process = Process()
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    let out = Pipe()
+    process.standardOutput = out
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    let data = out.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+  }
+}

@@ -1,0 +1,97 @@
+import Base
+import TicTacToe
+
+/// When a referee ends a game that the board has not ended.
+package struct Adjudication: Sendable, Hashable {
+  /// So many moves in a row with values of so many hundredths at most (draw) or at least against the mover (resign).
+  package struct Rule: Sendable, Hashable {
+    package var moves: Int
+    package var score: Int
+
+    /// Reads `moves=4,score=10`.
+    package init(_ text: String, option: String) throws(ArenaError) {
+      var values: [String: Int] = [:]
+      for field in text.split(separator: ",") {
+        let parts = field.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, ["moves", "score"].contains(parts[0]), let value = Int(parts[1]), value >= 0,
+          value <= 100_000
+        else { throw ArenaError("\(option) '\(field)': moves=NUMBER,score=HUNDREDTHS is needed") }
+        values[parts[0]] = value
+      }
+      guard let moves = values["moves"], let score = values["score"], (1...1000).contains(moves) else {
+        throw ArenaError("\(option) '\(text)': moves=1–1000,score=0–100000 is needed")
+      }
+      (self.moves, self.score) = (moves, score)
+    }
+
+    var text: String { "moves=\(moves),score=\(score)" }
+  }
+
+  /// Plies after which a game is drawn; 0 for no limit.
+  package var maxPlies = 0
+  /// Drawn when both sides have said so.
+  package var draw: Rule?
+  /// Lost for a side that has said so.
+  package var resign: Rule?
+
+  package init() {}
+
+  /// Whether there is anything that could end a game early.
+  var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
+
+  /// The members of a header.
+  func add(to members: inout JSONObject) {
+    members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))
+    members.add("draw", draw.map { .string($0.text) })
+    members.add("resign", resign.map { .string($0.text) })
+  }
+
+  /// Reads the members of a header.
+  init(header: JSON) throws(ArenaError) {
+    if let plies = header["maxPlies"] {
+      guard let number = plies.int, (1...1000).contains(number) else {
+        throw ArenaError("the header's 'maxPlies' is missing or wrong")
+      }
+      maxPlies = number
+    }
+    if let text = header["draw"] { draw = try Rule(text.string ?? "", option: "the header's draw") }
+    if let text = header["resign"] { resign = try Rule(text.string ?? "", option: "the header's resign") }
+  }
+}
+
+/// Watches one game and ends it as the rules of adjudication say.
+struct Referee {
+  struct Verdict {
+    var outcome: Outcome
+    var reason: String
+  }
+
+  private let rules: Adjudication
+  /// Moves in a row with a value that draws, by either side; and by side, with one that resigns.
+  private var level = 0
+  private var lost: [Player: Int] = [:]
+
+  init(_ rules: Adjudication) { self.rules = rules }
+
+  /// What follows from a move that did not end the game; a move without a value breaks every row.
+  mutating func verdict(after report: MoveReport?, by mover: Player, plies: Int) -> Verdict? {
+    let score = report?.score
+    if let draw = rules.draw {
+      level = score.map { abs($0) <= draw.score } == true ? level + 1 : 0
+      if level >= 2 * draw.moves {
+        return Verdict(outcome: .draw, reason: "both sides within \(draw.score) for \(draw.moves) moves")
+      }
+    }
+    if let resign = rules.resign {
+      lost[mover] = score.map { $0 <= -resign.score } == true ? lost[mover, default: 0] + 1 : 0
+      if lost[mover, default: 0] >= resign.moves {
+        return Verdict(
+          outcome: .win(mover.opponent), reason: "\(mover.letter) at -\(resign.score) for \(resign.moves) moves")
+      }
+    }
+    if rules.maxPlies > 0, plies >= rules.maxPlies {
+      return Verdict(outcome: .draw, reason: "\(rules.maxPlies) plies")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Synchronization
+
+/// Every line between the arena and its engines, in a file: milliseconds, the player's number, the direction, the line.
+package final class EngineTrace: Sendable {
+  private let descriptor: Int32
+  private let path: String
+  private let begun = monotonicMilliseconds()
+  private let writing = Mutex(())
+
+  /// Creates the file, or empties it.
+  package init(_ path: String) throws(ArenaError) {
+    self.path = path
+    descriptor = Descriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND)
+    guard descriptor >= 0 else { throw ArenaError("--trace \(path) cannot be written: \(systemReason)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Notes lines: `>` to the engine, `<` from it. What the disk does not take is lost.
+  func note(_ player: Int, _ direction: Character, _ lines: String) {
+    let time = String(format: "%.3f", monotonicMilliseconds() - begun)
+    let text = lines.split(separator: "\n").map { "\(time) \(player) \(direction) \($0)\n" }.joined()
+    writing.withLock { _ in Array(text.utf8).withUnsafeBytes { _ = writeAll($0, to: descriptor) } }
+  }
+}

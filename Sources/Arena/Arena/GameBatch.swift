@@ -1,0 +1,171 @@
+import Base
+import Foundation
+import TicTacToe
+
+/// Games that follow one another, what they come to, and their lines.
+final class GameBatch: @unchecked Sendable {
+  /// Games of a full batch; the footer of a file holds a hash of the hashes of such batches.
+  static let size = 16_384
+
+  /// What the games come to.
+  struct Summary {
+    /// Games by the number of moves.
+    var lengths = [Int](repeating: 0, count: 10)
+    /// Pairs of games by the pairing, from that of the first pair on, and nine by the results of both: 3 · first + second.
+    var pairs: [Int]
+    var highlights: Highlights?
+    /// The lines of the games that were not known before.
+    var lines: LineBuffer?
+    /// The hash of a full batch.
+    var digest: SHA256.Digest?
+
+    /// Adds the lines, in an empty buffer.
+    mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
+      for index in batch.indices.dropFirst(batch.known) {
+        let game = stage.game(index)
+        if let moves = batch.variantMoves[index] {
+          GameLine.write(
+            index: index, x: game.x, o: game.o, moves, configuration.variant, game: batch[index],
+            notes: batch.notes[index], to: lines)
+          continue
+        }
+        GameLine.write(
+          index: index, x: game.x, o: game.o, start: configuration.openings.start(pair: game.opening),
+          game: batch[index], notes: batch.notes[index], to: lines)
+      }
+      if batch.known == 0, batch.indices.count == GameBatch.size { digest = GameHash.digest(of: lines.written) }
+      self.lines = lines
+    }
+  }
+
+  private(set) var indices: Range<Int>
+  /// Games at the beginning that the file holds already.
+  var known = 0
+  /// Parts that are still to be played.
+  var partsLeft: Int
+  private(set) var notes: [Int: GameNotes] = [:]
+  /// The moves of games of another variant than classic.
+  private(set) var variantMoves: [Int: VariantMoves] = [:]
+  private let first: Int
+  private let games: UnsafeMutablePointer<PackedGame>
+
+  init(_ indices: Range<Int>, parts: Int) {
+    (self.indices, first, partsLeft) = (indices, indices.lowerBound, parts)
+    games = .allocate(capacity: indices.count)
+    games.initialize(repeating: PackedGame(bits: 0), count: indices.count)
+  }
+
+  deinit { games.deallocate() }
+
+  subscript(index: Int) -> PackedGame { games[index - first] }
+
+  func isPlayed(_ index: Int) -> Bool { self[index].bits != 0 }
+
+  @inline(__always)
+  func set(_ index: Int, _ game: PackedGame) { games[index &- first] = game }
+
+  func set(_ index: Int, _ game: PackedGame, _ notes: GameNotes?) {
+    set(index, game)
+    if let notes { self.notes[index] = notes }
+  }
+
+  func set(_ index: Int, _ played: PlayedVariantGame) {
+    set(index, played.game, played.notes)
+    variantMoves[index] = played.moves
+  }
+
+  /// The game of an index as it was played.
+  func variantGame(_ index: Int) -> PlayedVariantGame? {
+    variantMoves[index].map { PlayedVariantGame(game: self[index], moves: $0, notes: notes[index]) }
+  }
+
+  /// Plays random games of some pairs, which begin at `start`.
+  func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
+    let games = games
+    for pair in pairs {
+      let index = UInt64(truncatingIfNeeded: start &+ 2 &* pair)
+      let place = start &+ 2 &* pair &- first
+      games[place] = random.play(seed: seed, index: index)
+      games[place &+ 1] = random.play(seed: seed, index: index &+ 1)
+    }
+  }
+
+  /// Leaves out the games from an index on.
+  func cut(to end: Int) { indices = indices.lowerBound..<end }
+
+  /// Counts the games; `pairings` is how many there are in the stage.
+  func counted(pairings: Int) -> Summary {
+    let slots = min(pairings, (indices.count + 1) / 2)
+    var summary = Summary(pairs: .init(repeating: 0, count: 9 * slots))
+    if !variantMoves.isEmpty {
+      summary.lengths = .init(repeating: 0, count: Variant.longestGame + 1)
+      for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
+    }
+    summary.pairs.withUnsafeMutableBufferPointer { pairs in
+      // Two lists, so that equal lengths in a row do not wait for one another.
+      var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
+      var slot = 0
+      for place in stride(from: 0, to: indices.count - 1, by: 2) {
+        let (one, two) = (games[place], games[place &+ 1])
+        lengths.0[one.count] &+= 1
+        lengths.1[two.count] &+= 1
+        pairs[9 &* slot &+ 3 &* one.result &+ two.result] &+= 1
+        slot = slot &+ 1 == slots ? 0 : slot &+ 1
+      }
+      guard variantMoves.isEmpty else { return }
+      for count in 0..<10 { summary.lengths[count] = lengths.0[count] + lengths.1[count] }
+    }
+    return summary
+  }
+}
+
+/// Bytes that grow at the end.
+final class LineBuffer: @unchecked Sendable {
+  private(set) var bytes: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  init(capacity: Int) { bytes = .allocate(byteCount: capacity, alignment: 16) }
+
+  deinit { bytes.deallocate() }
+
+  /// What was written.
+  var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
+
+  /// Room for so many bytes more, and where they go.
+  @inline(__always)
+  func reserve(_ more: Int) -> UnsafeMutableRawPointer {
+    if bytes.count &- count < more { grow(more) }
+    // swift-format-ignore: NeverForceUnwrap
+    return bytes.baseAddress! + count
+  }
+
+  private func grow(_ more: Int) {
+    let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(2 * bytes.count, count + more), alignment: 16)
+    larger.copyMemory(from: written)
+    bytes.deallocate()
+    bytes = larger
+  }
+
+  /// Says that bytes were written where `reserve` said, up to `end`.
+  @inline(__always)
+  func advance(to end: UnsafeMutableRawPointer) {
+    count = end - UnsafeMutableRawPointer(bytes.baseAddress.unsafelyUnwrapped)
+  }
+
+  func append(_ text: String) {
+    var text = text
+    text.withUTF8 {
+      guard let base = $0.baseAddress else { return }
+      reserve($0.count).copyMemory(from: base, byteCount: $0.count)
+      count += $0.count
+    }
+  }
+
+  func append(_ more: UnsafeRawBufferPointer) {
+    guard let base = more.baseAddress else { return }
+    reserve(more.count).copyMemory(from: base, byteCount: more.count)
+    count += more.count
+  }
+
+  func removeAll() { count = 0 }
+}

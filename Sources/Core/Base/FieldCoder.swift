@@ -1,0 +1,256 @@
+/// What is wrong with a field of a JSON object.
+package enum FieldError: Error, Sendable, Hashable {
+  /// The field is missing or has the wrong type.
+  case missing(String)
+  /// The field has a value that is not allowed; the second text says what is.
+  case invalid(String, String)
+
+  /// One sentence for the person who wrote the object.
+  package var message: String {
+    switch self {
+    case .missing(let field): "the field \"\(field)\" is missing or has the wrong type"
+    case .invalid(let field, let allowed): "the field \"\(field)\" must be \(allowed)"
+    }
+  }
+}
+
+/// Writes the fields of a JSON object, or reads them: a type lists its fields once, and the list serves both directions.
+///
+/// Each call takes the value to write and returns the value that the object has: the same when writing, the one that was read
+/// when reading. Only reading throws.
+///
+/// ```swift
+/// func code(_ c: inout FieldCoder) throws(FieldError) {
+///   try c.code("m", &match)
+///   note = try c.text("note", note, max: 200)
+/// }
+/// ```
+package struct FieldCoder {
+  private var writer: JSONWriter?
+  private let object: JSONObject
+
+  /// Reads from an object.
+  package init(reading object: JSONObject) { self.object = object }
+
+  private init(capacity: Int) {
+    writer = JSONWriter(capacity: capacity)
+    object = JSONObject()
+  }
+
+  /// The object that `body` writes; with `isLine`, followed by a line end.
+  package static func bytes(
+    capacity: Int = 160, isLine: Bool = false, _ body: (inout FieldCoder) throws(FieldError) -> Void
+  ) -> [UInt8] {
+    var coder = FieldCoder(capacity: capacity)
+    do throws(FieldError) { try body(&coder) } catch { preconditionFailure("writing refused: \(error.message)") }
+    if isLine { coder.writer?.finishLine() } else { coder.writer?.finish() }
+    return coder.writer?.bytes ?? []
+  }
+
+  /// Whether fields are read.
+  package var isReading: Bool { writer == nil }
+
+  /// A field that must be there.
+  package mutating func field<V: FieldValue>(_ name: StaticString, _ value: V) throws(FieldError) -> V {
+    writer?.field(name, value)
+    if !isReading { return value }
+    guard let found = try read(name, as: V.self) else { throw .missing("\(name)") }
+    return found
+  }
+
+  /// A field that may be absent, or, though the type has no value for that, must be there.
+  package mutating func field<V: FieldValue>(
+    _ name: StaticString, _ value: V?, isRequired: Bool = false
+  ) throws(FieldError) -> V? {
+    if !isReading {
+      if let value { writer?.field(name, value) }
+      return value
+    }
+    let found = try read(name, as: V.self)
+    if isRequired, found == nil { throw .missing("\(name)") }
+    return found
+  }
+
+  /// A field that has its usual value where it is absent; it is always written.
+  package mutating func field<V: FieldValue>(_ name: StaticString, _ value: V, or usual: V) throws(FieldError) -> V {
+    writer?.field(name, value)
+    return isReading ? try read(name, as: V.self) ?? usual : value
+  }
+
+  /// A field that has its usual value where it is absent, and is absent where it has that.
+  package mutating func field<V: FieldValue & Equatable>(
+    _ name: StaticString, _ value: V, unless usual: V
+  ) throws(FieldError) -> V {
+    if value != usual { writer?.field(name, value) }
+    return isReading ? try read(name, as: V.self) ?? usual : value
+  }
+
+  /// A field that must be there, in place.
+  package mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V) throws(FieldError) {
+    value = try field(name, value)
+  }
+
+  /// A field that may be absent, in place.
+  package mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V?) throws(FieldError) {
+    value = try field(name, value)
+  }
+
+  /// A field that has its usual value where it is absent, in place.
+  package mutating func code<V: FieldValue>(_ name: StaticString, _ value: inout V, or usual: V) throws(FieldError) {
+    value = try field(name, value, or: usual)
+  }
+
+  /// A text of at most `max` Unicode scalars that must be there.
+  package mutating func text(_ name: StaticString, _ value: String, max: Int) throws(FieldError) -> String {
+    try text(name, value, max: max, isRequired: true) ?? value
+  }
+
+  /// A text of at most `max` Unicode scalars that may be absent.
+  package mutating func text(
+    _ name: StaticString, _ value: String?, max: Int, isRequired: Bool = false
+  ) throws(FieldError) -> String? {
+    let value = try field(name, value, isRequired: isRequired)
+    try require((value?.unicodeScalars.count ?? 0) <= max, name, "at most \(max) characters long")
+    return value
+  }
+
+  /// Refuses what was read unless a condition holds; `allowed` says what may stand there.
+  package func require(
+    _ holds: Bool, _ name: StaticString, _ allowed: @autoclosure () -> String
+  ) throws(FieldError) {
+    if isReading, !holds { throw .invalid("\(name)", allowed()) }
+  }
+
+  /// Writes a field that follows from others, and that nobody reads.
+  package mutating func tell(_ name: StaticString, _ value: some FieldValue) { writer?.field(name, value) }
+
+  /// Writes a field whose value is complete JSON already.
+  package mutating func tell(_ name: StaticString, json: some Sequence<UInt8>) { writer?.raw(name, json) }
+
+  private func read<V: FieldValue>(_ name: StaticString, as type: V.Type) throws(FieldError) -> V? {
+    guard let json = object["\(name)"] else { return nil }
+    return try V(json, name)
+  }
+}
+
+/// What a field can hold.
+package protocol FieldValue {
+  /// Reads a value; throws, naming its field, if it has another type or is not allowed.
+  init(_ json: JSON, _ name: StaticString) throws(FieldError)
+  /// Writes the value.
+  func append(to bytes: inout [UInt8])
+}
+
+/// A value that is written as a text.
+package protocol FieldText: FieldValue {
+  init?(text: String)
+  var text: String { get }
+  /// The texts there are, for whoever wrote another one.
+  static var allowed: String { get }
+}
+
+extension FieldText {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let text = json.string else { throw .missing("\(name)") }
+    guard let value = Self(text: text) else { throw .invalid("\(name)", Self.allowed) }
+    self = value
+  }
+  package func append(to bytes: inout [UInt8]) { JSONWriter.append(text, to: &bytes) }
+}
+
+extension FieldText where Self: RawRepresentable & CaseIterable, RawValue == String {
+  package init?(text: String) { self.init(rawValue: text) }
+  package var text: String { rawValue }
+  /// `a, b or c`.
+  package static var allowed: String {
+    let all = allCases.map { $0.rawValue }
+    return all.dropLast().joined(separator: ", ") + " or " + (all.last ?? "")
+  }
+}
+
+/// A value that is written as an object.
+package protocol FieldObject: FieldValue {
+  /// A value whose fields are about to be read.
+  init()
+  mutating func code(_ coder: inout FieldCoder) throws(FieldError)
+}
+
+extension FieldObject {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let object = json.object else { throw .missing("\(name)") }
+    try self.init(object)
+  }
+
+  /// Reads the fields of an object.
+  package init(_ object: JSONObject) throws(FieldError) {
+    self.init()
+    var coder = FieldCoder(reading: object)
+    try code(&coder)
+  }
+
+  /// The object as bytes.
+  package func bytes(capacity: Int = 160, isLine: Bool = false) -> [UInt8] {
+    FieldCoder.bytes(capacity: capacity, isLine: isLine) { coder throws(FieldError) in
+      var copy = self
+      try copy.code(&coder)
+    }
+  }
+
+  package func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes()) }
+}
+
+extension String: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let value = json.string else { throw .missing("\(name)") }
+    self = value
+  }
+  package func append(to bytes: inout [UInt8]) { JSONWriter.append(self, to: &bytes) }
+}
+
+extension Int: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let value = json.int else { throw .missing("\(name)") }
+    self = value
+  }
+  package func append(to bytes: inout [UInt8]) { JSONWriter.append(Int64(self), to: &bytes) }
+}
+
+extension Int64: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let value = json.int64 else { throw .missing("\(name)") }
+    self = value
+  }
+  package func append(to bytes: inout [UInt8]) { JSONWriter.append(self, to: &bytes) }
+}
+
+extension Bool: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let value = json.bool else { throw .missing("\(name)") }
+    self = value
+  }
+  package func append(to bytes: inout [UInt8]) { JSONWriter.append(.bool(self), to: &bytes) }
+}
+
+extension JSONObject: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let value = json.object else { throw .missing("\(name)") }
+    self = value
+  }
+  package func append(to bytes: inout [UInt8]) { JSONWriter.append(.object(self), to: &bytes) }
+}
+
+extension Array: FieldValue where Element: FieldValue {
+  package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
+    guard let values = json.array else { throw .missing("\(name)") }
+    self = []
+    for value in values { append(try Element(value, name)) }
+  }
+  package func append(to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "["))
+    for (i, value) in enumerated() {
+      if i > 0 { bytes.append(UInt8(ascii: ",")) }
+      value.append(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+}

@@ -1,0 +1,73 @@
+import TicTacToe
+
+extension Game {
+  /// The facts of every move with its values, in order.
+  package var facts: [MoveFacts] {
+    var position = start
+    return moves.map { square in
+      defer { position = position.playing(square) }
+      return Solver.shared.facts(of: square, in: position)
+    }
+  }
+
+  /// Marks a cell for the side to move and returns what the move did, with its values.
+  @discardableResult
+  package mutating func play(_ square: Square, askedOf solver: Solver) throws(RuleViolation) -> MoveFacts {
+    let before = position
+    try play(square)
+    return solver.facts(of: square, in: before)
+  }
+}
+
+/// What a game looks like to someone who sees everything: values, only-moves, the first mistake, accuracy.
+package struct Analysis: Sendable, Hashable {
+  /// One move.
+  package struct Entry: Sendable, Hashable {
+    package let facts: MoveFacts
+    /// The evaluation before it, for the mover.
+    package let before: Evaluation
+    /// The evaluation after it, for the mover.
+    package let after: Evaluation
+    /// The moves that keep the value.
+    package let best: SquareSet
+    /// How good the choice was: 1 where the value was kept, ½ where half a point of it went, 0 where a win became a loss.
+    package let accuracy: Double
+  }
+
+  /// The moves in order.
+  package let entries: [Entry]
+
+  /// The index of the first move that lost value, or `nil`.
+  package var firstMistake: Int? { entries.firstIndex { $0.facts.isMistake } }
+
+  /// A side's mean accuracy over the moves at which value could be lost; 1 where it never could.
+  package func accuracy(of player: Player) -> Double {
+    let choices = entries.filter { $0.facts.mover == player && $0.best != $0.facts.before.legalMoves }
+    guard !choices.isEmpty else { return 1 }
+    return choices.reduce(0) { $0 + $1.accuracy } / Double(choices.count)
+  }
+
+  /// Analyses the moves of a game.
+  package init(of game: Game, solver: Solver = .shared) {
+    entries = game.facts.map { facts in
+      let before = solver.evaluation(of: facts.before)
+      let after = solver.evaluation(of: facts.after)
+      return Entry(
+        facts: facts, before: before, after: Evaluation(value: after.value.negated, distance: after.distance),
+        best: solver.valuePreservingMoves(in: facts.before),
+        // Win to draw and draw to loss cost half, win to loss all.
+        accuracy: 1 - Double(before.value.rawValue + after.value.rawValue) / 2)
+    }
+  }
+}
+
+extension Evaluation {
+  /// `win in 3`, `draw`, `loss in 2`, `won`, `lost`.
+  package var text: String {
+    switch value {
+    case .draw: "draw"
+    case .win: distance == 0 ? "won" : "win in \(distance)"
+    case .loss: distance == 0 ? "lost" : "loss in \(distance)"
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import TicTacToe
+
+/// The exact value of a position and how many plies the game lasts from it.
+@frozen
+package struct Evaluation: Sendable, Hashable {
+  /// The value for the side to move; in a finished game, for the side whose turn it would be.
+  package let value: Value
+  /// Plies to the end when the winner hurries, the loser delays and a draw is played out; 0 when over.
+  package let distance: Int
+
+  /// Makes an evaluation.
+  package init(value: Value, distance: Int) {
+    (self.value, self.distance) = (value, distance)
+  }
+}
+
+/// Perfect knowledge of 3×3 tic-tac-toe: one table of 19,683 bytes, solved by retrograde analysis.
+///
+/// Adding a mark raises the base-3 key of a board, so that one pass over the keys from the top meets every position
+/// after all that can follow it.
+package struct Solver: Sendable {
+  /// The one table, built on first use (microseconds).
+  package static let shared = Solver()
+
+  /// By base-3 key: 0 a draw, ±(32 − distance) a win or loss of the side to move; `unreachable` where no position is.
+  private let table: [Int8]
+
+  private static let unreachable = Int8.min
+
+  /// Solves the game anew (for measuring; everyone else asks `shared`).
+  package init() {
+    table = [Int8](unsafeUninitializedCapacity: Position.keyCount) { buffer, count in
+      Solver.fill(buffer)
+      count = Position.keyCount
+    }
+  }
+
+  private static func fill(_ table: UnsafeMutableBufferPointer<Int8>) {
+    table.initialize(repeating: unreachable)
+    var work = SolverWork()
+    withUnsafeMutablePointer(to: &work) { work in
+      // Supersets of a mask are larger numbers: going down, every reply is there before it is asked for.
+      for occupied in stride(from: 0x1FF, through: 0, by: -1) { work.pointee.solve(occupied, table) }
+    }
+  }
+
+  /// A number that depends on every entry of the table, for comparing solvers.
+  package var signature: String {
+    "\(table.reduce(UInt64(0)) { $0 &* 31 &+ UInt64(UInt8(bitPattern: $1)) })"
+  }
+
+  /// The value and distance of a reachable position.
+  package func evaluation(of position: Position) -> Evaluation {
+    let score = table[position.ternaryKey]
+    precondition(score != Solver.unreachable, "unreachable position \(position.x.rawValue)/\(position.o.rawValue)")
+    if score == 0 { return Evaluation(value: .draw, distance: 9 - position.ply) }
+    return Evaluation(value: score > 0 ? .win : .loss, distance: 32 - Int(abs(score)))
+  }
+
+  /// The value and distance of a legal move, for the side that makes it.
+  package func evaluation(of square: Square, in position: Position) -> Evaluation {
+    let after = evaluation(of: position.playing(square))
+    return Evaluation(value: after.value.negated, distance: after.distance + 1)
+  }
+
+  /// The facts of a legal move with its values.
+  package func facts(of square: Square, in position: Position) -> MoveFacts {
+    MoveFacts(
+      before: position, square: square,
+      values: MoveValues(
+        before: evaluation(of: position).value, after: evaluation(of: square, in: position).value,
+        isOnlyMove: position.legalMoves.count >= 2 && valuePreservingMoves(in: position) == SquareSet(square)))
+  }
+
+  /// Every reachable position, by number of marks and then by base-3 key; 5,478 of them.
+  package static let positions: [Position] = {
+    let reachable = (0..<Position.keyCount).map { Position(ternaryKey: $0) }.filter { $0.isReachable }
+    return (0...9).flatMap { ply in reachable.filter { $0.ply == ply } }
+  }()
+
+  /// The legal moves that keep the value of the position.
+  package func valuePreservingMoves(in position: Position) -> SquareSet {
+    let value = evaluation(of: position).value
+    return moves(in: position) { $0.value == value }
+  }
+
+  /// The value-preserving moves that also win soonest, lose latest or draw latest.
+  package func distanceOptimalMoves(in position: Position) -> SquareSet {
+    let best = evaluation(of: position)
+    return moves(in: position) { $0 == best }
+  }
+
+  private func moves(in position: Position, where isIncluded: (Evaluation) -> Bool) -> SquareSet {
+    var result: SquareSet = []
+    for square in position.legalMoves where isIncluded(evaluation(of: square, in: position)) {
+      result.insert(square)
+    }
+    return result
+  }
+}
+
+/// What solving needs besides the table: small lists, all on the stack.
+private struct SolverWork {
+  /// Whether a mask holds a line.
+  private var line = InlineArray<512, Bool>(repeating: false)
+  /// Sets of places, n places at n · 126: as many as X has marks among n.
+  private var combinations = InlineArray<1260, Int16>(repeating: 0)
+  private var counts = InlineArray<10, Int>(repeating: 0)
+  /// By set of places among the occupied cells: the mask, and its base-3 weight.
+  private var masks = InlineArray<512, UInt16>(repeating: 0)
+  private var weights = InlineArray<512, Int32>(repeating: 0)
+  private let powers = InlineArray<9, Int> { TernaryKey.power($0) }
+
+  init() {
+    for mask in 0..<512 { line[unchecked: mask] = Line.hasLine(SquareSet(rawValue: UInt16(mask))) }
+    for places in 0...9 {
+      for set in 0..<(1 << places) where set.nonzeroBitCount == (places + 1) / 2 {
+        combinations[places * 126 + counts[places]] = Int16(set)
+        counts[places] += 1
+      }
+    }
+  }
+
+  /// Solves every position with these cells occupied.
+  @inline(__always)
+  mutating func solve(_ occupied: Int, _ table: UnsafeMutableBufferPointer<Int8>) {
+    let isO = occupied.nonzeroBitCount & 1
+    var steps = InlineArray<9, Int>(repeating: 0)
+    var (marks, empty, allO) = (0, 0, 0)
+    masks[unchecked: 0] = 0
+    weights[unchecked: 0] = 0
+    for cell in 0..<9 {
+      let power = powers[unchecked: cell]
+      if occupied &>> cell & 1 == 0 {
+        steps[unchecked: empty] = power &<< isO
+        empty &+= 1
+      } else {
+        let bit = 1 &<< marks
+        for set in 0..<bit {
+          masks[unchecked: set | bit] = masks[unchecked: set] | 1 &<< UInt16(truncatingIfNeeded: cell)
+          weights[unchecked: set | bit] = weights[unchecked: set] &+ Int32(truncatingIfNeeded: power)
+        }
+        marks &+= 1
+        allO &+= 2 &* power
+      }
+    }
+    for number in 0..<counts[unchecked: marks] {
+      let set = Int(combinations[unchecked: marks &* 126 &+ number])
+      let x = Int(masks[unchecked: set])
+      let o = occupied ^ x
+      // The side to move cannot hold a line: the game would have ended before the other side's last move.
+      if line[unchecked: isO == 1 ? o : x] { continue }
+      let key = allO &- Int(weights[unchecked: set])
+      var least: Int8 = 0
+      if line[unchecked: isO == 1 ? x : o] {
+        least = 33
+      } else if empty > 0 {
+        least = .max
+        for slot in 0..<empty { least = min(least, table[key &+ steps[unchecked: slot]]) }
+      }
+      // The reply that is worst for the other side is ours; one ply further from the end.
+      table[key] = least == 0 ? 0 : least < 0 ? -least - 1 : 1 - least
+    }
+  }
+}

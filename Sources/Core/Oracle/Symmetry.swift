@@ -1,0 +1,64 @@
+import TicTacToe
+
+/// One of the eight rotations and reflections of the board.
+package struct Symmetry: Sendable, Hashable {
+  /// The number 0–7 of the symmetry; 0 is the identity.
+  package let index: Int
+
+  /// Where each cell goes: cell `i` of the board becomes cell `images[i]`.
+  package let images: [Square]
+
+  /// The eight symmetries: four rotations clockwise by 0°–270°, then the same after a left–right reflection.
+  package static let all: [Symmetry] = (0..<8).map { index in
+    Symmetry(
+      index: index,
+      images: Square.all.map { square in
+        var (row, column) = (square.row, index >= 4 ? 2 - square.column : square.column)
+        for _ in 0..<index % 4 { (row, column) = (column, 2 - row) }
+        return Square(row * 3 + column)
+      })
+  }
+
+  private init(index: Int, images: [Square]) {
+    (self.index, self.images) = (index, images)
+  }
+
+  /// The symmetry that undoes this one.
+  package var inverse: Symmetry { index < 4 ? Symmetry.all[(4 - index) % 4] : self }
+
+  /// Where a cell goes.
+  package func callAsFunction(_ square: Square) -> Square { images[square.index] }
+
+  /// Where a set of cells goes.
+  package func callAsFunction(_ squares: SquareSet) -> SquareSet {
+    squares.reduce(into: []) { $0.insert(images[$1.index]) }
+  }
+
+  /// The board after the symmetry.
+  package func callAsFunction(_ position: Position) -> Position {
+    Position(x: self(position.x), o: self(position.o))
+  }
+}
+
+extension Position {
+  /// The least of the eight images by base-3 key, with the first symmetry that leads to it.
+  package var canonical: (position: Position, by: Symmetry) {
+    var best = (position: self, by: Symmetry.all[0])
+    for symmetry in Symmetry.all.dropFirst() {
+      let image = symmetry(self)
+      if image.ternaryKey < best.position.ternaryKey { best = (image, symmetry) }
+    }
+    return best
+  }
+
+  /// The symmetries that leave the board as it is; the identity at least.
+  package var symmetries: [Symmetry] { Symmetry.all.filter { $0(self) == self } }
+
+  /// One cell, the lowest, of each orbit of empty cells under the board's own symmetries.
+  package var distinctMoves: SquareSet {
+    let own = symmetries
+    return legalMoves.reduce(into: []) { result, square in
+      if own.allSatisfy({ $0(square) >= square }) { result.insert(square) }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// The value of a position for one side, or of a move for the side that makes it.
+@frozen
+package enum Value: Int8, Sendable, Hashable, Comparable {
+  case loss = -1
+  case draw = 0
+  case win = 1
+
+  /// The same value seen by the other side.
+  package var negated: Value { self == .win ? .loss : self == .loss ? .win : .draw }
+
+  package static func < (a: Value, b: Value) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// What an oracle says of a move.
+package struct MoveValues: Sendable, Hashable {
+  /// The value of the position before the move, for the mover.
+  package let before: Value
+  /// The value of the position after the move, for the mover.
+  package let after: Value
+  /// Whether the move was the only one, of two or more, that kept the value.
+  package let isOnlyMove: Bool
+
+  package init(before: Value, after: Value, isOnlyMove: Bool) {
+    (self.before, self.after, self.isOnlyMove) = (before, after, isOnlyMove)
+  }
+}

@@ -1,0 +1,158 @@
+import TicTacToe
+
+/// Where the connection stands, for the network page.
+package struct NetworkModel: Sendable, Hashable {
+  /// The steps of a connection.
+  package enum Phase: Sendable, Hashable {
+    case offline
+    case connecting
+    /// In the lobby, free to choose.
+    case lobby
+    /// Waiting for whoever comes next; so many bots would play instead.
+    case queued(bots: Int)
+    /// In an own room; others enter with the code.
+    case room(code: String)
+    /// In a match or watching one: the board shows it.
+    case playing
+  }
+
+  /// A match that can be watched.
+  package struct Match: Sendable, Hashable {
+    package var id: String
+    /// Who plays, as one line.
+    package var title: String
+
+    package init(id: String, title: String) {
+      (self.id, self.title) = (id, title)
+    }
+  }
+
+  /// A room somebody near has opened.
+  package struct Nearby: Sendable, Hashable {
+    /// The server, `HOST:PORT`.
+    package var address: String
+    package var code: String
+    /// Who waits there.
+    package var name: String
+
+    package init(address: String, code: String, name: String) {
+      (self.address, self.code, self.name) = (address, code, name)
+    }
+  }
+
+  /// Who the server takes this player for.
+  package struct You: Sendable, Hashable {
+    package var name: String
+    package var rating: Int
+    /// Whether the name is a guest's, who has no rating to keep.
+    package var isGuest: Bool
+
+    package init(name: String, rating: Int, isGuest: Bool) {
+      (self.name, self.rating, self.isGuest) = (name, rating, isGuest)
+    }
+  }
+
+  package var phase: Phase
+  /// What went wrong last, in one line.
+  package var message: String?
+  /// Who this player is there, once known.
+  package var you: You?
+  package var matches: [Match]
+  /// Rooms of others on this network.
+  package var nearby: [Nearby] = []
+  /// Where others reach the server that runs on this machine, if one does.
+  package var hostAddress: String?
+
+  package init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
+    (self.phase, self.message, self.you, self.matches) = (phase, message, you, matches)
+  }
+}
+
+/// What the board page shows of a match played, or watched, over the network.
+package struct OnlineModel: Sendable, Hashable {
+  /// How far something is that both must want.
+  package enum Proposal: Sendable, Hashable {
+    case nobody, mine, theirs
+  }
+
+  /// The side played here; `nil` for a spectator.
+  package var you: Player?
+  package var draw = Proposal.nobody
+  package var mayOfferDraw = false
+  /// Whether the match may still be given up without a result.
+  package var mayAbort = false
+  package var rematch = Proposal.nobody
+  /// Whether the own connection is lost.
+  package var isOffline = false
+  /// Whether the opponent is away.
+  package var isAlone = false
+  /// Whether another game may be begun, or the match left.
+  package var mayLeave = false
+  /// Whether a rematch can still be had.
+  package var mayRematch = true
+  /// Whether the match was called off, rather than not begun in time.
+  package var isCalledOff = false
+  /// Seconds left for the first mark of the side to move.
+  package var firstMoveIn: Int?
+  /// Seconds until the win over an opponent who is away may be claimed; 0 when it may be.
+  package var claimIn: Int?
+  /// The own rating before and after the match, where it changed.
+  package var rating: (before: Int, after: Int)? {
+    get { ratingBefore.flatMap { before in ratingAfter.map { (before, $0) } } }
+    set { (ratingBefore, ratingAfter) = (newValue?.before, newValue?.after) }
+  }
+  private var ratingBefore: Int?
+  private var ratingAfter: Int?
+
+  package init(you: Player?) { self.you = you }
+
+  /// The same but for seconds that run down: what is worth saying aloud.
+  package var withoutCountdown: OnlineModel {
+    var model = self
+    if claimIn != 0 { model.claimIn = nil }
+    model.firstMoveIn = nil
+    return model
+  }
+}
+
+/// What is said beside a match.
+package struct TalkModel: Sendable, Hashable {
+  /// One thing said.
+  package struct Line: Sendable, Hashable {
+    package var name: String
+    package var text: String
+
+    package init(name: String, text: String) {
+      (self.name, self.text) = (name, text)
+    }
+  }
+
+  /// What was said, the newest last.
+  package var lines: [Line] = []
+  /// What this player has said and the server has not taken yet.
+  package var unsent: [String] = []
+  /// How many of the lines nobody has seen yet.
+  package var unread = 0
+  /// Whether this player wants to hear nothing.
+  package var isMuted = false
+  package var isBlocked = false
+  package var opponent = ""
+
+  package init() {}
+}
+
+/// A small word for the opponent that needs no typing.
+package enum Emote: String, Sendable, Hashable, CaseIterable {
+  case hi, gl, gg, thx, wow, oops
+
+  package var phrase: Phrase {
+    switch self {
+    case .hi: .emoteHi
+    case .gl: .emoteGl
+    case .gg: .emoteGg
+    case .thx: .emoteThx
+    case .wow: .emoteWow
+    case .oops: .emoteOops
+    }
+  }
+}

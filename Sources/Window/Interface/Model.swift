@@ -1,0 +1,108 @@
+import ScoreModel
+import TicTacToe
+
+/// Who plays a side in the window.
+package enum Seat: Sendable, Hashable {
+  /// A person at this machine.
+  case human
+  /// Level 1–6 of the built-in opponents.
+  case level(Int)
+  case random
+  case perfect
+  /// The opponent that adapts its level to the games played so far.
+  case adaptive
+  /// The matchbox machine that learns, with its boxes to be seen.
+  case menace
+  /// Someone at the other end of a connection.
+  case remote(name: String)
+
+  /// Whether somebody elsewhere sits here.
+  package var isRemote: Bool { if case .remote = self { true } else { false } }
+}
+
+/// What the player set up on the new-game scene.
+package struct GameSetup: Sendable, Hashable {
+  package var x: Seat
+  package var o: Seat
+  /// Each side's time for the whole game in seconds; `nil` without clocks.
+  package var clockSeconds: Int?
+
+  package init(x: Seat, o: Seat, clockSeconds: Int? = nil) {
+    (self.x, self.o, self.clockSeconds) = (x, o, clockSeconds)
+  }
+}
+
+/// What the score strip must know of the score rules.
+package struct Tonality: Sendable, Hashable {
+  /// The scale the score is spelled in; it gives the key signature.
+  package var scale: Scale
+  /// The pitches of the cells in reading order, as X and as O play them; nine each.
+  package var cells: [Player: [Pitch]]
+
+  /// Makes a tonality from the scale and both hands' cells, nine each, in reading order.
+  package init(scale: Scale, x: [Pitch], o: [Pitch]) {
+    precondition(x.count == 9 && o.count == 9, "\(x.count) and \(o.count) cells instead of 9")
+    self.scale = scale
+    cells = [.x: x, .o: o]
+  }
+
+  /// B minor on the cells of the standard score; O plays an octave lower.
+  package static let standard: Tonality = {
+    let cells = [86, 88, 90, 81, 83, 85, 74, 79, 78]
+    return Tonality(
+      scale: Scale(tonicLetter: 6, tonicAlteration: 0, steps: [0, 2, 3, 5, 7, 8, 10]), x: cells.map { Pitch($0) },
+      o: cells.map { Pitch($0 - 12) })
+  }()
+
+  /// The pitch of a cell in a side's hand.
+  package func pitch(of square: Square, for player: Player) -> Pitch { cells[player]?[square.index] ?? Pitch(60) }
+}
+
+/// Everything the board scene shows, as a value; the executable fills it from the session.
+package struct BoardModel: Sendable, Hashable {
+  package var game = Game()
+  package var setup = GameSetup(x: .human, o: .level(3))
+  /// Whether a mark may be made here now (a local human's turn).
+  package var acceptsMove = true
+  package var isThinking = false
+  /// The bars of the game so far, for the strip.
+  package var bars: [Bar] = []
+  /// Where the sound is now, in score time.
+  package var soundNow: Tick = .zero
+  /// The key of the score and the pitches of the cells.
+  package var tonality = Tonality.standard
+  package var isMuted = false
+  /// The time left on each side's clock in milliseconds, where clocks are used.
+  package var clocks: Numbers?
+  /// Whether the last move may be taken back.
+  package var canUndo = true
+  /// Whether a move taken back may be played again.
+  package var canRedo = false
+  /// Whether there is no sound before the first touch.
+  package var soundWaits = false
+  /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
+  package var beads: [Int]?
+  /// Games won since these two sat down, where any was.
+  package var score: Numbers?
+  /// Whether the opponent's answer waits for the music.
+  package var waitsForMusic = false
+  /// The match over the network, if this is one.
+  package var online: OnlineModel?
+  /// One line of notice (no audio device, a refused file), shown once for a while.
+  package var notice: String?
+
+  /// A number for either side.
+  package struct Numbers: Sendable, Hashable {
+    package var x: Int
+    package var o: Int
+
+    package init(x: Int = 0, o: Int = 0) {
+      (self.x, self.o) = (x, o)
+    }
+  }
+
+  package init() {}
+
+  /// Whether a mark may be made in a cell now.
+  package func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
+}

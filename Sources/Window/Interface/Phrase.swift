@@ -1,0 +1,104 @@
+/// The languages of the game.
+package enum Language: String, Sendable, Hashable, CaseIterable {
+  case english = "en"
+  case german = "de"
+
+  /// The language's own name.
+  package var name: String { self == .english ? "English" : "Deutsch" }
+}
+
+/// A text of the game, by what it is for; the words stand in the table of `Phrase+Table.swift`.
+package enum Phrase: String, Sendable, Hashable, CaseIterable {
+  case title, subtitle
+  case xToMove, oToMove, yourMove, thinkingX, thinkingO, connectionLost, reconnecting, watching
+  case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
+  case xWins, oWins, youWin, youLose, draw, abandoned
+  case byResignation, onTime, byAgreement, byForfeit
+  case newGame, rematch, undo, redo, hint, mute, unmute, start, back, contents, menu, review, keep, quit, listen
+  case resign, offerDraw, acceptDraw, declineDraw, agreeDraw, claimWin, abortMatch, acceptRematch, leaveMatch
+  case you, person, level, random, perfect, adaptive, menace
+  case against, youPlay, playX, playO, clock, noClock, minutes
+  case adaptiveManner, menaceManner, personManner
+  case manner1, manner2, manner3, manner4, manner5, manner6
+  case againstRandom, againstPerfect, oddsWins, oddsDraws, oddsLoses
+  case network, games, statistics, help, settings, easings, analysis
+  case hintWins, hintDraws, hintLoses, win, drawShort, loss
+  // Settings
+  case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
+  case strip, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
+  case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
+  case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
+  // Help
+  case helpIntro, helpSigns, helpKeys, helpKeysText, play
+  case signCells, signOpening, signCalm, signThreat, signBothThreaten, signFork, signBlock, signMistake, signOnlyMove
+  case signAwakening, signWin, signLoss, signDraw, signEcho, signUndo, signRefused
+  case whatCells, whatOpening, whatCalm, whatThreat, whatBothThreaten, whatFork, whatBlock, whatMistake, whatOnlyMove
+  case whatAwakening, whatWin, whatLoss, whatDraw, whatEcho, whatUndo, whatRefused
+  // Replay and review
+  case replay, atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
+  case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
+  case noReplay, position, playOn
+  // Games
+  case pathField, noGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
+  // Notices
+  case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
+  case soundWaits, soundBack, soundNone, soundImpossible, soundLost, rulesRead
+  // Statistics
+  case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak
+  // Network
+  case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
+  case matches, disconnect, inMatch, networkIntro, yourName, registerName, countsRated, countsNot, counts, playBot
+  case youAre, guest, noMatches
+  // Network notices; % stands for a value
+  case writeAddress, wasReported, restarting, finishFirst, nextTry
+  case unreachable, silent, wordless, connectionGone, comeBack
+  case otherVersion, notSecure, untrusted, noTLS, otherCertificate, replaced, notAccepted, banned, ended
+  case endedMalformed, endedFlood, notOurs
+  case errBadRequest, errVersion, errAuth, errNotFound, errNoMatch, errForbidden, errStalePly, errMidReused, errRules
+  case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
+  // Talk
+  case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
+  case quitPoem, blockPoem, muteTalkPoem, declineDrawPoem
+  case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
+  // Speech
+  case speakPlays, speakEmpty
+  // What cannot be, and why
+  case answerIsDue
+  case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
+  case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
+  case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater
+  case waitsForMusic, reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
+  case host, hostIs, hostFailed, openPieces, deleted
+
+  package func text(in language: Language) -> String {
+    guard let words = Phrase.table[self] else { return rawValue }
+    return language == .german ? words.german : words.english
+  }
+
+  /// The text in a language with values in the places of its `%`, in order.
+  package func text(in language: Language, _ values: [String]) -> String {
+    let pieces = text(in: language).split(separator: "%", omittingEmptySubsequences: false)
+    precondition(
+      pieces.count == values.count + 1, "\(rawValue) has places for \(pieces.count - 1) values, not \(values.count)")
+    return zip(pieces, values + [""]).map { $0 + $1 }.joined()
+  }
+}
+
+extension String {
+  /// The text with every `old` (never empty) as `new`.
+  package func replacing(_ old: String, by new: String) -> String {
+    let (text, old) = (Array(utf8), Array(old.utf8))
+    var result: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      if text[index...].starts(with: old) {
+        result += new.utf8
+        index += old.count
+      } else {
+        result.append(text[index])
+        index += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}

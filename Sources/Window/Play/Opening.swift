@@ -1,0 +1,63 @@
+import Interface
+import Records
+import Screen
+import Session
+import TicTacToe
+
+/// How a program begins: what its command line or its address asks for, beside what the player has set.
+package struct Opening {
+  package var seed: UInt64
+  package var rulesName: String
+  package var rules: RuleShelf.Loaded
+  /// The opponent and the side, where they are not those of the last game.
+  package var opponent: Seat?
+  package var side: Player?
+  /// Whether games are kept in the player's folder, and opponents learn from those that are.
+  package var keepsGames = true
+  /// Whether a game that was cut short is taken up.
+  package var mayResume = true
+  /// Sets what holds for this run.
+  package var overrides: (Settings) -> Void = { _ in }
+
+  package init(seed: UInt64, rulesName: String, rules: RuleShelf.Loaded) {
+    (self.seed, self.rulesName, self.rules) = (seed, rulesName, rules)
+  }
+
+  fileprivate func setup(remembered settings: Settings) -> GameSetup {
+    let opponent = opponent ?? Seat(argument: settings.opponent) ?? .level(3)
+    // Whoever names an opponent begins, unless the side is named too.
+    let side = side ?? (self.opponent == nil && settings.side == "o" ? .o : .x)
+    return side == .o ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
+  }
+}
+
+extension App {
+  /// Puts a game together on a machine: the session with its sound and players, the games that are kept, the pages.
+  package convenience init(_ machine: Machine, _ opening: Opening) {
+    let services = machine.services
+    var setup = opening.setup(remembered: Settings(services: services))
+    let session = GameSession(
+      seed: opening.seed, rules: opening.rules.rules, participants: setup.participants, sound: machine.sound.port,
+      inBackground: services.inBackground)
+    session.rulesReference = opening.rules.reference
+    let store =
+      opening.keepsGames
+      ? GameStore(
+        folder: services.dataFolder() + "/games", read: services.readFile, write: services.writeFile,
+        lock: services.lockFile) : nil
+    var damage: String?
+    var unfinished: (name: String, record: Record)?
+    if opening.mayResume, let store {
+      do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error.description }
+    }
+    if let record = unfinished?.record {
+      setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
+      setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
+    }
+    self.init(
+      machine, session, setup: setup, store: store, rulesName: opening.rulesName, resuming: unfinished,
+      overrides: opening.overrides)
+    if opening.keepsGames { session.seat(library.participants(of: setup)) }
+    if let damage { show(notice: damage) }
+  }
+}

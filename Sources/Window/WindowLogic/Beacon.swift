@@ -1,0 +1,48 @@
+import Interface
+
+/// What a room on this network says of itself in a datagram to everybody: `alina 1 PORT CODE NAME`.
+///
+/// A broadcast and not mDNS: it needs no daemon, and a room lives for minutes on one network.
+package struct Beacon: Sendable, Hashable {
+  package static let port: UInt16 = 4665
+  /// Seconds between two datagrams, and after which a room that is silent is gone.
+  package static let (interval, lifetime) = (2.0, 7.0)
+
+  package var port: Int
+  package var code: String
+  /// Who waits.
+  package var name: String
+
+  package init(port: Int, code: String, name: String) { (self.port, self.code, self.name) = (port, code, name) }
+
+  package var bytes: [UInt8] { Array("alina 1 \(port) \(code) \(name)".utf8) }
+
+  /// Reads a datagram; nil for anything else, of which a network is full.
+  package init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count <= 200, let text = String(validating: Array(bytes), as: UTF8.self) else { return nil }
+    let parts = text.unicodeScalars.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+      .map { Substring($0) }
+    guard parts.count == 5, parts[0] == "alina", parts[1] == "1", let port = Int(parts[2]), (1...65_535).contains(port),
+      (1...16).contains(parts[3].count), parts[3].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }),
+      (1...40).contains(parts[4].count), parts[4].unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 })
+    else { return nil }
+    self.init(port: port, code: String(parts[3]), name: String(parts[4]))
+  }
+}
+
+/// The rooms heard of lately.
+package struct Neighbours: Sendable {
+  private var heard: [NetworkModel.Nearby: Double] = [:]
+
+  package init() {}
+
+  package mutating func hear(_ beacon: Beacon, from host: String, at now: Double) {
+    guard heard.count < 32 else { return }
+    heard[.init(address: "\(host):\(beacon.port)", code: beacon.code, name: beacon.name)] = now
+  }
+
+  package mutating func rooms(at now: Double) -> [NetworkModel.Nearby] {
+    heard = heard.filter { now - $0.value < Beacon.lifetime }
+    return heard.keys.sorted { ($0.name, $0.address, $0.code) < ($1.name, $1.address, $1.code) }
+  }
+}

@@ -1,0 +1,77 @@
+import Interface
+import ClientModel
+import MatchProtocol
+import TicTacToe
+
+/// What `WindowState` wants done.
+package enum Effect: Sendable, Hashable {
+  /// A local person marks a cell.
+  case play(Square)
+  /// What was wanted cannot be: heard, not shown.
+  case refuse
+  /// A cell's tone, while a hand rests on it.
+  case preview(Square?)
+  case undo, redo
+  /// The game has ended otherwise than by a mark.
+  case end(GameEnd)
+  case begin(GameSetup, from: Position)
+  /// A match comes to the board as it stands.
+  case join(JoinedMatch)
+  /// The marks of the match and when its log says they were made: missing ones are made, those shown too early taken back.
+  case follow([Square], times: [Int64])
+  /// The other side, or the server, is away or back.
+  case away(Bool)
+  case connect(ServerAddress)
+  case hangUp
+  /// Serve on this machine for whoever is near, and connect to it.
+  case host
+  /// Give away the page's address with so much behind it.
+  case share(String)
+  case command(ClientModel.Command)
+  /// Turn to a page, or do on the page what the screen does by itself.
+  case show(SceneName), screen(Intent)
+  /// Words for the player, for a while.
+  case notice(String)
+  /// Ask for attention where the window is hidden.
+  case attention
+  /// Keep this for the next start.
+  case remember(Memory)
+  /// The game on the board is wanted for review.
+  case review
+  /// Files, the clipboard and what is made of them.
+  case file(Intent)
+  /// Music beside the running game's.
+  case music(Intent)
+  case mute(Bool)
+  case screenshot, quit
+}
+
+/// What the next start should know.
+package enum Memory: Sendable, Hashable {
+  /// Who was played against, on which side.
+  case opponent(GameSetup)
+  /// The server last looked for.
+  case server(String)
+  /// The server of the match that runs; empty where none does.
+  case matchServer(String)
+}
+
+/// Where to go once the server has said who we are.
+package enum Destination: Sendable, Hashable {
+  case room(code: String)
+  case watch(id: String, code: String?)
+  /// A room of one's own.
+  case open
+}
+
+/// A match as it comes to the board.
+package struct JoinedMatch: Sendable, Hashable {
+  package var match: MatchID
+  /// The side played here, `nil` for a spectator.
+  package var you: Player?
+  package var names: Sides<String>
+  /// The marks made so far.
+  package var moves: [Square]
+  /// When they were made, by the server's clock, in milliseconds.
+  package var times: [Int64] = []
+}

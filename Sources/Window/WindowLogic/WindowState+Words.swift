@@ -1,0 +1,62 @@
+import Interface
+import ClientModel
+import MatchProtocol
+
+/// What the network has to say, in the player's language.
+extension WindowState {
+  /// Why there is no connection for now.
+  func words(for problem: ConnectionProblem) -> String {
+    switch problem {
+    case .unreachable(let address): text(.unreachable, address)
+    case .silent: text(.silent)
+    case .wordless: text(.wordless)
+    case .lost: text(.connectionGone)
+    case .asked: text(.comeBack)
+    }
+  }
+
+  /// Why there will be no connection, and what to do.
+  func words(for failure: ClientFailure) -> String {
+    switch failure {
+    case .version(let theirs):
+      text(.otherVersion, theirs.map(String.init).joined(separator: ", "), "\(protocolVersions[0])")
+    case .tls(.untrusted): text(.notSecure, text(.untrusted))
+    case .tls(.absent): text(.notSecure, text(.noTLS))
+    case .tls(.unusable(let why)): text(.notSecure, why)
+    case .fingerprintChanged(_, let found): text(.otherCertificate, String(found.prefix(16)))
+    case .replaced: text(.replaced)
+    case .notAccepted: text(.notAccepted)
+    case .banned: text(.banned)
+    case .refused(.malformed, let said) where said.hasPrefix(ClientFailure.isNoServer): text(.notOurs)
+    case .refused(.malformed, _): text(.ended, text(.endedMalformed))
+    case .refused(.flood, _): text(.ended, text(.endedFlood))
+    case .refused(_, let said): text(.ended, said)
+    }
+  }
+
+  /// Why a command was refused: the server's own sentence knows more, but it speaks English only.
+  func words(for code: ErrorCode, _ said: String) -> String {
+    if preferences.language == .english, !said.isEmpty { return said }
+    let phrase: Phrase =
+      switch code {
+      case .bad: .errBadRequest
+      case .version: .errVersion
+      case .auth: .errAuth
+      case .notFound: .errNotFound
+      case .noMatch: .errNoMatch
+      case .forbidden: .errForbidden
+      case .stalePly: .errStalePly
+      case .midReused: .errMidReused
+      case .rules: .errRules
+      case .over: .errOver
+      case .occupied: .errOccupied
+      case .code: .errCode
+      case .name: .errName
+      case .rate: .errRate
+      case .busy: .errBusy
+      case .muted: .errMuted
+      case .draining: .errDraining
+      }
+    return text(phrase)
+  }
+}

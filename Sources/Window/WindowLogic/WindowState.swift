@@ -1,0 +1,351 @@
+import Interface
+import ClientModel
+import MatchProtocol
+import TicTacToe
+
+/// The window's game as one value: whose game is on the board, how the connection stands, what may be done.
+///
+/// Stepped as (intent | network event | tick) → effects. It knows no SDL, no files, no clock and no locks; what it asks
+/// for is done by whoever steps it. Every intent is answered in every state, by an effect or by words for the player.
+package struct WindowState: Sendable {
+  /// Whose game is on the board.
+  package enum Mode: Sendable, Hashable {
+    case local
+    /// Two opponents compose without end.
+    case listening
+    /// A match we play.
+    case online(MatchID)
+    /// A match we look on at.
+    case watching(MatchID)
+  }
+
+  /// How the connection to a server stands.
+  package enum Link: Sendable, Hashable {
+    /// There is none, or it has failed for good.
+    case none
+    /// Being made for the first time.
+    case connecting
+    /// There.
+    case online
+    /// Lost, and being sought again.
+    case waiting
+  }
+
+  /// What happens to the window.
+  package enum Event: Sendable, Hashable {
+    /// The player wants something.
+    case intent(Intent)
+    /// The connection has something to tell; with the match it is about, as it stands now.
+    case network(ClientEvent, MatchView?)
+    /// Another page is on top.
+    case turned(SceneName)
+    case tick
+  }
+
+  /// What the session says of the game on the board.
+  package struct Board: Sendable, Hashable {
+    package var game: Game
+    /// Whether a local person may mark a cell.
+    package var acceptsMove: Bool
+    /// Whether a move can be taken back.
+    package var canUndo: Bool
+    /// Whether one taken back can be played again.
+    package var canRedo: Bool
+    /// Whether the music after a game's end is still being played.
+    package var isClosing: Bool
+
+    package init(
+      game: Game = Game(), acceptsMove: Bool = true, canUndo: Bool = false, canRedo: Bool = false,
+      isClosing: Bool = false
+    ) {
+      (self.game, self.acceptsMove, self.canUndo, self.canRedo) = (game, acceptsMove, canUndo, canRedo)
+      self.isClosing = isClosing
+    }
+  }
+
+  /// What the player has set, as far as it matters here.
+  package struct Preferences: Sendable, Hashable {
+    package var language = Language.english
+    /// The clock of matches, as the settings spell it.
+    package var clock = "60+2"
+    /// Whether matches count for the rating.
+    package var isRated = false
+    /// Whether the music plays the opponents' marks in time.
+    package var isMusical = true
+
+    package init() {}
+  }
+
+  package internal(set) var mode = Mode.local
+  package internal(set) var setup: GameSetup
+  /// How the connection stands.
+  package internal(set) var link = Link.none
+  package internal(set) var network = NetworkModel()
+  /// What is said beside the match.
+  package internal(set) var talk = TalkModel()
+  /// Games won by the two who play, by the name of the side they have now, since they sat down.
+  package internal(set) var score = BoardModel.Numbers()
+  package var preferences = Preferences()
+  package internal(set) var page = SceneName.board
+
+  /// Who plays when a match has been left.
+  var home: GameSetup
+  var address = ""
+  /// Whether that server is this window's own.
+  var isHosting = false
+  var views: [MatchID: MatchView] = [:]
+  /// The match, or room, that is waited for.
+  var awaited: MatchID?
+  /// The code of the room that the match was made in, which those who watch it need.
+  var code: String?
+  /// What to do once the server has said who we are.
+  var destination: Destination?
+  /// A mark shown here that the server has not answered.
+  var pending: (ply: Int, cell: Square)?
+  /// How many of its marks' times the music has been told.
+  var timesTold = 0
+  /// Whether the other voice, or the server, is away, as last told to the music.
+  var isAlone = false
+  /// Whether a side has called the match off, rather than nobody having begun.
+  var isCalledOff = false
+  /// When the turn, or the end, of the match on the board was first seen.
+  var turnSince = (ply: -1, at: 0.0)
+  var now = 0.0
+  private var listedAt = -Double.infinity
+  private var counted: Game?
+  private var gamesHeard = 0
+  private var silentSince: Double?
+  /// What must be wanted twice, and was wanted once.
+  private var asked: (intent: Intent, until: Double)?
+
+  package init(_ setup: GameSetup) { (self.setup, home) = (setup, setup) }
+
+  /// Seconds between two looks at a server's list of matches.
+  private static let listInterval = 5.0
+  /// Seconds of silence between two games that are only listened to.
+  private static let pause = 12.0
+
+  // MARK: - What follows from the state
+
+  package var match: MatchID? {
+    switch mode {
+    case .online(let m), .watching(let m): m
+    case .local, .listening: nil
+    }
+  }
+
+  var view: MatchView? { match.flatMap { views[$0] } }
+
+  /// Whether we sit in a match that has not ended.
+  var isPlaying: Bool {
+    if case .online = mode { return view.map { $0.state.phase != .over } ?? false }
+    return false
+  }
+
+  /// Whether the board cannot be had for anything else: somebody at the other end waits for us, and we can answer.
+  package var isBound: Bool { isPlaying && link == .online }
+
+  /// Whether the game under review is meant where one is saved, copied or kept.
+  package var isReviewing: Bool { page == .review }
+
+  func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: preferences.language, values) }
+
+  func refuse(_ phrase: Phrase) -> [Effect] { [.refuse, .notice(text(phrase))] }
+
+  // MARK: - Steps
+
+  /// Takes what happens; `board` is what the session says now, `now` any steady clock in seconds.
+  package mutating func step(_ event: Event, _ board: Board, at now: Double) -> [Effect] {
+    self.now = now
+    switch event {
+    case .intent(let intent): return answer(intent, board)
+    case .network(let event, let view): return hear(event, view, board)
+    case .turned(let page):
+      self.page = page
+      if page == .talk { talk.unread = 0 }
+      return []
+    case .tick: return tick(board)
+    }
+  }
+
+  private mutating func tick(_ board: Board) -> [Effect] {
+    count(board.game)
+    if page == .network, link == .online, network.phase == .lobby, now - listedAt > WindowState.listInterval {
+      listedAt = now
+      return [.command(.list)]
+    }
+    return listenOn(board)
+  }
+
+  private mutating func count(_ game: Game) {
+    guard let end = game.end, counted != game else { return }
+    counted = game
+    if end.outcome == .win(.x) { score.x += 1 }
+    if end.outcome == .win(.o) { score.o += 1 }
+  }
+
+  private mutating func listenOn(_ board: Board) -> [Effect] {
+    guard mode == .listening, board.game.isOver, !board.isClosing else {
+      silentSince = nil
+      return []
+    }
+    guard let since = silentSince else {
+      silentSince = now
+      return []
+    }
+    guard now - since > WindowState.pause else { return [] }
+    silentSince = nil
+    gamesHeard += 1
+    // Not always the same two: a strong one always, so that games are long and threats are parried.
+    let levels = [3, 4, 5, 6]
+    setup = GameSetup(x: .level(levels[gamesHeard % 4]), o: .level(levels[(gamesHeard / 4 + 3) % 4]))
+    return [.begin(setup, from: .start)]
+  }
+
+  // MARK: - Intents
+
+  private func takesBoard(_ intent: Intent) -> Bool {
+    switch intent {
+    case .newGame, .playOn, .listen, .connect, .host, .quickMatch, .joinRoom, .joinNearby, .openRoom, .watch: true
+    default: false
+    }
+  }
+
+  private mutating func answer(_ intent: Intent, _ board: Board) -> [Effect] {
+    if takesBoard(intent), isBound { return refuse(.finishFirst) }
+    switch intent {
+    case .show(let page): return [.show(page)]
+    case .play(let square): return play(square, board)
+    case .preview(let square): return [.preview(square)]
+    case .newGame(let setup):
+      home = setup
+      return leaveMatch(for: true) + begin(setup) + [.remember(.opponent(setup)), .show(.board)]
+    case .playOn(let position):
+      guard position.outcome == nil else { return refuse(.gameIsOver) }
+      var setup = mode == .local ? setup : home
+      if ![setup.x, setup.o].contains(.human) { setup.x = .human }
+      setup.clockSeconds = nil
+      return leaveMatch(for: true) + begin(setup, from: position) + [.show(.board)]
+    case .listen:
+      let effects = leaveMatch(for: true)
+      mode = .listening
+      gamesHeard = 0
+      setup = GameSetup(x: .level(5), o: .level(6))
+      return effects + [.begin(setup, from: .start), .show(.board)]
+    case .rematch: return rematch(board)
+    case .resign: return resign(board)
+    case .offerDraw, .declineDraw, .claimWin, .abortMatch: return agree(intent, board)
+    case .undo:
+      guard mode == .local, board.canUndo else { return refuse(.nothingToUndo) }
+      return [.undo]
+    case .redo:
+      guard mode == .local, board.canRedo else { return refuse(.nothingToRedo) }
+      return [.redo]
+    case .connect, .host, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave, .registerName:
+      return seek(intent)
+    case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
+    case .review: return [.review]
+    case .keepPiece:
+      return board.game.moves.isEmpty && !isReviewing ? refuse(.nothingToKeep) : [.file(.keepPiece)]
+    case .deleteGame:
+      guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
+      return [.file(intent)]
+    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareGame, .statistics:
+      return [.file(intent)]
+    case .shareRoom(let code): return [.share("r/\(code)")]
+    case .shareMatch:
+      return match.map { [.share((["w", $0.rawValue] + (code.map { [$0] } ?? [])).joined(separator: "/"))] }
+        ?? refuse(.notConnected)
+    case .playSign, .replay, .reloadRules: return [.music(intent)]
+    case .back, .hint, .analysis, .toggleStrip, .playAll, .seek: return [.screen(intent)]
+    case .setMuted(let isMuted): return [.mute(isMuted)]
+    case .screenshot: return [.screenshot]
+    case .quit: return [.quit]
+    }
+  }
+
+  /// Whether an intent that needs it was wanted twice within a few seconds.
+  private mutating func confirms(_ intent: Intent) -> Bool {
+    let isSecond = asked.map { $0.intent == intent && now <= $0.until } ?? false
+    asked = isSecond ? nil : (intent, now + 6)
+    return isSecond
+  }
+
+  private mutating func begin(_ next: GameSetup, from start: Position = .start) -> [Effect] {
+    if next != setup || mode != .local { score = .init() }
+    mode = .local
+    setup = next
+    return [.begin(next, from: start)]
+  }
+
+  private func mayPlay(_ square: Square, _ board: Board) -> Phrase? {
+    if board.game.isOver { return .gameIsOver }
+    if match != nil, setup.x.isRemote, setup.o.isRemote { return .onlyWatching }
+    if mode == .listening { return .onlyListening }
+    if !board.game.position.legalMoves.contains(square) { return .cellTaken }
+    return nil
+  }
+
+  private mutating func play(_ square: Square, _ board: Board) -> [Effect] {
+    if let phrase = mayPlay(square, board) { return refuse(phrase) }
+    guard case .online(let m) = mode else {
+      return board.acceptsMove ? [.play(square)] : refuse(preferences.isMusical ? .answerIsDue : .notYourTurn)
+    }
+    guard let view, view.canMove, pending == nil, board.acceptsMove else { return refuse(.notYourTurn) }
+    pending = (view.state.moves.count, square)
+    return [.play(square), .command(.move(m, square))]
+  }
+
+  private mutating func rematch(_ board: Board) -> [Effect] {
+    switch mode {
+    case .listening: return refuse(.onlyListening)
+    case .watching: return refuse(.onlyWatching)
+    case .local:
+      guard board.game.isOver || board.game.moves.isEmpty else { return refuse(.gameRuns) }
+      score = .init(x: score.o, o: score.x)
+      setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
+      return [.begin(setup, from: .start)]
+    case .online(let m):
+      guard !isPlaying else { return refuse(.gameRuns) }
+      return mayRematch ? [.command(.rematch(m))] : refuse(.rematchTooLate)
+    }
+  }
+
+  private mutating func resign(_ board: Board) -> [Effect] {
+    guard !board.game.isOver else { return refuse(.gameIsOver) }
+    switch mode {
+    case .listening: return refuse(.onlyListening)
+    case .watching: return refuse(.onlyWatching)
+    case .local:
+      let side = setup.x == .human && setup.o != .human ? Player.x : setup.x != .human ? .o : board.game.turn
+      return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]
+    case .online(let m):
+      guard let view, view.state.phase != .over else { return refuse(.gameIsOver) }
+      guard !view.state.terms.rated || confirms(.resign) else { return [.notice(text(.reallyResign))] }
+      return [.command(.resign(m))] + (link == .online ? [] : [.notice(text(.sentLater))])
+    }
+  }
+
+  private func agree(_ intent: Intent, _ board: Board) -> [Effect] {
+    guard !board.game.isOver else { return refuse(.gameIsOver) }
+    guard case .online(let m) = mode, let view, let you = view.you else {
+      // Two people at one machine agree by word of mouth; an opponent of ours plays on.
+      guard mode == .local, intent == .offerDraw, setup.x == .human, setup.o == .human else {
+        return refuse(mode == .local ? .playsOn : .onlyWatching)
+      }
+      return [.end(GameEnd(outcome: .draw, termination: .agreement))]
+    }
+    let state = view.state
+    switch intent {
+    case .offerDraw:
+      if let offer = state.offer, offer.side != you { return [.command(.answerDraw(m, accept: true))] }
+      guard state.phase == .live, state.offer == nil, state.offersMade[you] < 2 else { return refuse(.noMoreOffers) }
+      return [.command(.offerDraw(m))]
+    case .declineDraw:
+      guard let offer = state.offer, offer.side != you else { return refuse(.noOffer) }
+      return [.command(.answerDraw(m, accept: false))]
+    case .claimWin: return state.away[you.opponent] ? [.command(.claim(m))] : refuse(.nobodyAway)
+    default: return state.bothMoved ? refuse(.tooLateToAbort) : [.command(.abort(m))]
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Arena
+
+@Suite("Runs of the variants", .serialized) struct VariantRunEndToEndTests {
+  private static func match(
+    _ a: String, _ b: String, _ variant: Variant, games: Int = 40, openings: String? = nil
+  ) throws -> RunConfiguration {
+    var configuration = try Support.match(a, b, games: games)
+    configuration.variant = variant
+    if let openings { configuration.openings = try Openings(argument: openings, variant) }
+    return configuration
+  }
+
+  @Test(arguments: [Variant.infinite, .ultimate])
+  func `a run has the same bytes for any number of threads, and after any cut`(variant: Variant) throws {
+    try Support.withFolder { folder in
+      var configuration = try Support.tournament(["random", "random", "random"], .roundRobin, games: 40)
+      (configuration.variant, configuration.openings) = (variant, .random(plies: 2))
+      let path = folder + "/games"
+      let whole = try Support.play(configuration, threads: 1, to: path)
+      #expect(whole.report.games == 120 && whole.report.bySeat.wins > 0)
+      #expect(try Support.play(configuration, threads: 3, to: folder + "/other").bytes == whole.bytes)
+      for cut in stride(from: whole.bytes.firstIndex(of: 0x0A)! + 1, to: whole.bytes.count, by: 997) {
+        try Data(whole.bytes[..<cut]).write(to: URL(filePath: path))
+        var run = try Run(resuming: path, threads: 2, guardExecutable: Support.arena)
+        run.output = path
+        _ = try run.play()
+        #expect(Array(try Data(contentsOf: URL(filePath: path))) == whole.bytes, "cut at \(cut)")
+      }
+    }
+  }
+
+  @Test(arguments: [Variant.infinite, .ultimate])
+  func `shards of a run merge into the bytes of the whole`(variant: Variant) throws {
+    try Support.withFolder { folder in
+      var configuration = try VariantRunEndToEndTests.match("random", "random", variant)
+      let whole = try Support.play(configuration, to: folder + "/whole").bytes
+      let parts = (1...3).map { "\(folder)/shard-\($0)" }
+      for (number, path) in parts.enumerated() {
+        configuration.shard = try Shard("\(number + 1)/3")
+        _ = try Support.play(configuration, to: path)
+      }
+      let merged = try Support.run(["merge"] + parts + ["--out", folder + "/merged"])
+      #expect(merged.code == 0, "\(merged)")
+      #expect(Array(try Data(contentsOf: URL(filePath: folder + "/merged"))) == whole)
+    }
+  }
+
+  @Test func `a game that the rules of its variant forbid is refused by its line`() throws {
+    try Support.withFolder { folder in
+      let path = folder + "/games"
+      var text = String(
+        decoding: try Support.play(try VariantRunEndToEndTests.match("random", "random", .infinite), to: path).bytes,
+        as: UTF8.self)
+      let line = text.split(separator: "\n")[3]
+      let moves = try #require(line.firstRange(of: "\"moves\":\""))
+      var changed = String(line)
+      let first = changed[moves.upperBound...].prefix(2)
+      changed.replaceSubrange(moves.upperBound..., with: first + first + changed[moves.upperBound...].dropFirst(4))
+      text = text.replacing(String(line), with: changed)
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      let refused = try Support.run(["resume", path])
+      #expect(refused.code == 2 && refused.err.contains("line 4: the game breaks the rules"), "\(refused)")
+      #expect(refused.err.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test(arguments: [
+    (["--rules", "chess"], "--rules 'chess': classic, infinite, ultimate"),
+    (["--rules", "ultimate", "--x", "menace"], "player 'menace' does not play ultimate; allowed: "),
+    (["--rules", "infinite", "--openings", "random:9"], "--openings 'random:9': random:0 to random:4"),
+    (["--rules", "infinite", "--render", "/tmp/none"], "--render: music is composed for classic only"),
+    (["--max-plies", "0"], "--max-plies 0: 1–1000"), (["--draw", "moves=3"], "--draw 'moves=3': moves=1–1000"),
+  ])
+  func `what cannot be is refused in one line`(words: [String], message: String) throws {
+    let players = words.contains("--x") ? ["--o", "random"] : ["--x", "random", "--o", "random"]
+    let output = try Support.run(["run"] + players + words)
+    #expect(output.code == 2 && output.err.contains(message), "\(output)")
+    #expect(output.err.split(separator: "\n").count == 1 && output.out.isEmpty)
+  }
+
+  @Test func `openings of another game are refused, those of the right one begin every game`() throws {
+    try Support.withFolder { folder in
+      try "b2 a1\nfen a3b2/c3 o 3 moves a1\n".write(toFile: folder + "/book", atomically: true, encoding: .utf8)
+      let book = try VariantRunEndToEndTests.match("random", "random", .infinite, openings: folder + "/book")
+      let games = try Support.play(book, to: folder + "/games").bytes
+      let lines = String(decoding: games, as: UTF8.self).split(separator: "\n").dropFirst()
+      #expect(lines.prefix(1).allSatisfy { $0.contains("\"moves\":\"b2a1") })
+      #expect(lines.contains { $0.contains("\"start\":\"a3b2/c3 o 3\",\"moves\":\"a1") })
+      #expect(throws: ArenaError.self) {
+        _ = try VariantRunEndToEndTests.match("random", "random", .ultimate, openings: folder + "/book")
+      }
+      var wrong = book
+      wrong.variant = .classic
+      #expect(throws: ArenaError.self) { try wrong.validate() }
+    }
+  }
+
+  @Test(.needs("python3"), arguments: Variant.allCases)
+  func `the engine of thirty lines plays every game by its rules`(variant: Variant) throws {
+    let bot = repository.appending(path: "examples/variants.py").path
+    var configuration = try VariantRunEndToEndTests.match("cmd:\(bot)", "random", variant, games: 8)
+    configuration.time.moveTime = 5000
+    var run = try Run(configuration, threads: 2, guardExecutable: Support.arena)
+    let report = try run.play()
+    #expect(report.games == 8 && report.forfeits.isEmpty, "\(report.forfeits)")
+  }
+
+  @Test(arguments: [Variant.infinite, .ultimate])
+  func `our own engine plays a variant under our arena`(variant: Variant) throws {
+    let engine = "cmd:\(Support.arena) engine --player random"
+    var run = try Run(
+      try VariantRunEndToEndTests.match(engine, "random", variant, games: 8), threads: 2, guardExecutable: Support.arena
+    )
+    let report = try run.play()
+    #expect(report.games == 8 && report.forfeits.isEmpty, "\(report.forfeits)")
+  }
+
+  @Test func `an engine that does not know the variant is refused before any game`() throws {
+    let output = try Support.run(["run", "--rules", "ultimate", "--x", "cmd:\(Support.bot)", "--o", "random"])
+    #expect(output.code == 1 && output.err.contains("does not play ultimate; it lists no UCI_Variant"), "\(output)")
+  }
+
+  @Test(.needs("python3")) func `an engine that speaks UGI is driven as one, and every line is noted`() throws {
+    try Support.withFolder { folder in
+      let engine = folder + "/ugi.py"
+      let script = try String(contentsOfFile: repository.appending(path: "examples/variants.py").path, encoding: .utf8)
+        .replacing("[\"uci\"]", with: "[\"ugi\"]").replacing("uciok", with: "ugiok")
+      try script.write(toFile: engine, atomically: true, encoding: .utf8)
+      let trace = folder + "/trace"
+      let output = try Support.run([
+        "run", "--rules", "infinite", "--x", "cmd:python3 \(engine)", "--o", "random", "--games", "4", "--trace", trace,
+        "--movetime", "5000",
+      ])
+      #expect(output.code == 0 && !output.out.contains("forfeited"), "\(output)")
+      let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+      #expect(lines.allSatisfy { $0.contains(#/^[0-9]+\.[0-9]{3} 0 [<>] /#) })
+      #expect(lines.contains { $0.hasSuffix("0 > uginewgame") } && lines.contains { $0.contains("0 < bestmove ") })
+    }
+  }
+
+  @Test func `perft of the variants counts as published`() throws {
+    let ultimate = try Support.run(["perft", "5", "--rules", "ultimate"])
+    #expect(ultimate.out == "1 81\n2 720\n3 6336\n4 55080\n5 473256\n", "\(ultimate)")
+    let infinite = try Support.run(["perft", "5", "--rules", "infinite", "--json"])
+    // As classic up to the fifth ply: nobody has a fourth mark yet.
+    #expect(infinite.out == "{\"rules\":\"infinite\",\"nodes\":[9,72,504,3024,15120]}\n", "\(infinite)")
+  }
+
+  @Test func `the table of a solved game has every position`() throws {
+    let table = try Support.run(["solve", "--all"])
+    let lines = table.out.split(separator: "\n")
+    #expect(table.code == 0 && lines.count == 5_479 && lines[1].hasPrefix("3/3/3 x\tdraw\t9\t"))
+    #expect(lines.allSatisfy { $0.split(separator: "\t", omittingEmptySubsequences: false).count == 5 })
+  }
+
+  @Test func `the referee draws after so many plies, and the file says why`() throws {
+    try Support.withFolder { folder in
+      let path = folder + "/games"
+      var classic = try VariantRunEndToEndTests.match("random", "perfect", .classic)
+      classic.adjudication.maxPlies = 4
+      #expect(try Support.play(classic, to: path).report.bySeat.draws == 40)
+      #expect(try Support.run(["resume", path]).code == 0)
+      var configuration = try VariantRunEndToEndTests.match("random", "random", .ultimate)
+      configuration.adjudication.maxPlies = 10
+      let played = try Support.play(configuration, to: path)
+      #expect(played.report.bySeat.draws == 40 && played.report.forfeits.isEmpty)
+      #expect(
+        String(decoding: played.bytes, as: UTF8.self).contains(
+          "\"termination\":\"adjudication\",\"reason\":\"10 plies\""))
+      #expect(try Support.run(["resume", path]).code == 0)
+    }
+  }
+
+  @Test func `values within the limits for long enough end a game`() {
+    func verdict(_ rules: Adjudication, _ scores: [String?]) -> (plies: Int, outcome: Outcome)? {
+      var referee = Referee(rules)
+      for (ply, score) in scores.enumerated() {
+        let report = MoveReport(evaluation: score.map { "\($0)/1" }, milliseconds: 1)
+        if let verdict = referee.verdict(after: report, by: ply % 2 == 0 ? .x : .o, plies: ply + 1) {
+          return (ply + 1, verdict.outcome)
+        }
+      }
+      return nil
+    }
+    var rules = Adjudication()
+    rules.draw = try? .init("moves=2,score=10", option: "--draw")
+    #expect(verdict(rules, ["+0.05", "-0.10", "+0.00", "+0.02"])?.plies == 4)
+    #expect(verdict(rules, ["+0.05", "-0.11", "+0.00", "+0.02"]) == nil)
+    #expect(verdict(rules, ["+0.05", nil, "+0.00", "+0.02"]) == nil)
+    rules = Adjudication()
+    rules.resign = try? .init("moves=2,score=300", option: "--resign")
+    #expect(verdict(rules, ["-3.00", "+3.00", "-M2", "+3.00"])?.outcome == .win(.o))
+    #expect(verdict(rules, ["-3.00", "+3.00", "-2.99", "+3.00", "-4.00"]) == nil)
+  }
+}

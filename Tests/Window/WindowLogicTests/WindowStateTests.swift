@@ -1,0 +1,485 @@
+import Interface
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import ClientModel
+@testable import WindowLogic
+
+/// A table, the board it plays on, and the server's lines it is told: everything but a window.
+struct TestWindow {
+  var state = WindowState(GameSetup(x: .human, o: .level(3)))
+  var board = WindowState.Board()
+  var now = 100.0
+  /// Every effect so far.
+  var effects: [Effect] = []
+  /// What the client knows, fed by events that a server would log.
+  var views: [MatchID: MatchView] = [:]
+  static let m = MatchID(rawValue: "0123456789ab").unsafelyUnwrapped
+
+  /// Steps the table, and lets the effects change the board as the session would.
+  @discardableResult
+  mutating func step(_ event: WindowState.Event) -> [Effect] {
+    let effects = state.step(event, board, at: now)
+    self.effects += effects
+    for effect in effects { apply(effect) }
+    return effects
+  }
+
+  @discardableResult
+  mutating func want(_ intent: Intent) -> [Effect] { step(.intent(intent)) }
+
+  mutating func connect(destination: Destination) throws {
+    effects += state.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: destination)
+  }
+
+  private mutating func apply(_ effect: Effect) {
+    switch effect {
+    case .play(let square): try? board.game.play(square)
+    case .begin(_, let start): board.game = Game(start: start)
+    case .join(let joined):
+      board.game = Game()
+      for square in joined.moves { try? board.game.play(square) }
+    case .follow(let moves, _):
+      board.game = Game()
+      for square in moves { try? board.game.play(square) }
+    case .end(let end):
+      if case .win(let winner) = end.outcome {
+        try? board.game.lose(winner.opponent, by: end.termination)
+      } else if end.outcome == nil {
+        try? board.game.abandon()
+      }
+    case .undo: _ = board.game.undo()
+    default: break
+    }
+    let turn = board.game.turn == .x ? state.setup.x : state.setup.o
+    board.acceptsMove = !board.game.isOver && turn == .human
+    board.canUndo = !board.game.moves.isEmpty && state.match == nil
+  }
+
+  // MARK: - The server
+
+  mutating func online(_ matches: [MatchID] = [], guest: Bool = false) {
+    let you = PlayerInfo(name: "Vera", rating: 1_500, guest: guest)
+    step(
+      .network(
+        .status(
+          .online(
+            .init(
+              session: "s", resume: "r", you: you, deviation: 350, token: nil, rate: [10, 20], matches: matches, now: 0)
+          )),
+        nil))
+  }
+
+  /// Logs an event of the match and tells the state.
+  @discardableResult
+  mutating func log(_ kind: MatchEvent.Kind, _ side: Player? = nil, you: Player? = .x) -> [Effect] {
+    let m = TestWindow.m
+    var view = views[m] ?? MatchView(state: MatchState(id: m), you: you)
+    let event = MatchEvent(at: 0, side: side, mid: nil, kind)
+    do throws(ProtocolError) { try view.state.append(event, body: event.body) } catch {
+      Issue.record("\(kind): \(error)")
+    }
+    if case .move = kind { view.pending = nil }
+    views[m] = view
+    return step(.network(.event(m, seq: view.state.seq, event), view))
+  }
+
+  mutating func start(you: Player? = .x, rated: Bool = false) {
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    log(
+      .start(players, MatchTerms(clock: .standard, rated: rated), confirm: false, previous: nil, keys: []), you: you)
+  }
+
+  mutating func move(_ cell: Int) {
+    let ply = views[TestWindow.m]?.state.moves.count ?? 0
+    log(.move(ply: ply, cell: Square(cell), spent: 100), ply % 2 == 0 ? .x : .o)
+  }
+
+  /// The words for the player among effects.
+  static func words(_ effects: [Effect]) -> [String] {
+    effects.compactMap { if case .notice(let text) = $0 { text } else { nil } }
+  }
+}
+
+@Suite("The table: every intent in every state")
+struct TableTests {
+  /// Every kind of intent, with values that can be meant and some that cannot.
+  static let intents: [Intent] = [
+    .show(.settings), .back, .play(Square(4)), .play(Square(0)), .preview(Square(1)), .preview(nil),
+    .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
+    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .offerDraw, .declineDraw, .claimWin, .abortMatch,
+    .review, .seek(3), .playOn(.start), .keepPiece, .openPieces, .saveGame, .listGames, .openGame(path: "x"),
+    .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .shareMatch,
+    .statistics,
+    .playSign(.win), .replay(fromPly: 0),
+    .replay(fromPly: nil), .playAll, .reloadRules, .setMuted(true), .connect(address: "a:1"), .connect(address: ""),
+    .connect(address: "a:b:c d"), .host, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""), .openRoom,
+    .joinRoom(code: "ABC234"), .joinNearby(address: "h:1", code: "ABC234"), .joinNearby(address: "", code: ""),
+    .joinRoom(code: "?"), .watch(id: "0123456789ab"), .watch(id: "?"), .leave, .say("👋"),
+    .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit,
+  ]
+
+  /// The states a window can be in, each reached as it is reached.
+  static var states: [(name: String, window: TestWindow)] {
+    func window(_ build: (inout TestWindow) -> Void) -> TestWindow {
+      var window = TestWindow()
+      build(&window)
+      return window
+    }
+    func connected(_ build: @escaping (inout TestWindow) -> Void) -> TestWindow {
+      window {
+        $0.want(.connect(address: "127.0.0.1:4664"))
+        $0.online()
+        build(&$0)
+      }
+    }
+    func match(_ you: Player? = .x, _ build: @escaping (inout TestWindow) -> Void = { _ in }) -> TestWindow {
+      connected {
+        $0.start(you: you)
+        build(&$0)
+      }
+    }
+    let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
+    return [
+      ("new", TestWindow()),
+      ("local", window { $0.want(.play(Square(4))) }),
+      ("two people", window { $0.want(.newGame(GameSetup(x: .human, o: .human))) }),
+      (
+        "local over",
+        window {
+          $0.want(.newGame(GameSetup(x: .human, o: .human))); $0.want(.resign)
+        }
+      ),
+      ("listening", window { $0.want(.listen) }),
+      (
+        "reviewing",
+        window {
+          $0.want(.play(Square(4))); $0.step(.turned(.review))
+        }
+      ),
+      ("connecting", window { $0.want(.connect(address: "127.0.0.1:4664")) }),
+      (
+        "never reached",
+        window {
+          $0.want(.connect(address: "a:1")); $0.step(.network(.status(lost), nil))
+        }
+      ),
+      (
+        "refused",
+        window {
+          $0.want(.connect(address: "a:1")); $0.step(.network(.status(.failed(.banned)), nil))
+        }
+      ),
+      ("lobby", connected { _ in }),
+      ("queued", connected { $0.want(.quickMatch) }),
+      (
+        "queued, bots",
+        connected {
+          $0.want(.quickMatch); $0.step(.network(.queued(waited: 1, bots: 2), nil))
+        }
+      ),
+      ("room", connected { $0.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil)) }),
+      ("match, mine", match()), ("match, theirs", match(.o)),
+      ("match, moved", match { $0.want(.play(Square(4))) }),
+      (
+        "match, both moved",
+        match {
+          $0.move(4); $0.move(0)
+        }
+      ),
+      (
+        "draw offered",
+        match {
+          $0.move(4); $0.move(0); $0.log(.draw(.offer, offer: nil), .o)
+        }
+      ),
+      (
+        "opponent away",
+        match {
+          $0.move(4); $0.move(0); $0.log(.gone, .o)
+        }
+      ),
+      (
+        "match, lost",
+        match {
+          $0.move(4); $0.step(.network(.status(lost), nil))
+        }
+      ),
+      (
+        "match, failed",
+        match {
+          $0.move(4); $0.step(.network(.status(.failed(.replaced)), nil))
+        }
+      ),
+      (
+        "match, closed",
+        match {
+          $0.move(4); $0.step(.network(.status(.closed), nil))
+        }
+      ),
+      (
+        "match over",
+        match {
+          $0.log(.resign, .o); $0.log(.end(.win(.x), .resign, ratings: nil))
+        }
+      ),
+      ("match aborted", match { $0.log(.end(nil, .aborted, ratings: nil)) }),
+      ("watching", match(nil)),
+      ("watching, lost", match(nil) { $0.step(.network(.status(lost), nil)) }),
+      (
+        "watching, over",
+        match(nil) {
+          $0.log(.resign, .o); $0.log(.end(.win(.x), .resign, ratings: nil))
+        }
+      ),
+    ]
+  }
+
+  @Test("every intent in every state has an effect, and a refusal has words")
+  func walk() {
+    for (name, window) in TableTests.states {
+      for intent in TableTests.intents {
+        var window = window
+        let effects = window.want(intent)
+        #expect(!effects.isEmpty, "\(intent) does nothing in \(name)")
+        if effects.contains(.refuse) {
+          #expect(TestWindow.words(effects).contains { !$0.isEmpty }, "\(intent) is refused without words in \(name)")
+          #expect(effects.count == 2, "\(intent) is refused and done in \(name)")
+        }
+      }
+    }
+  }
+
+  @Test("two intents after each other, and time, leave nothing that traps and no state without a way to a new game")
+  func pairs() {
+    for (name, window) in TableTests.states {
+      for first in TableTests.intents {
+        var after = window
+        after.want(first)
+        after.step(.tick)
+        for second in TableTests.intents {
+          var end = after
+          #expect(!end.want(second).isEmpty, "\(second) does nothing after \(first) in \(name)")
+        }
+        // The way out: a new game; where somebody waits for us, after giving up.
+        after.want(.newGame(GameSetup(x: .human, o: .level(1))))
+        if after.state.isBound {
+          let given = after.want(.abortMatch) + after.want(.resign)
+          #expect(
+            given.contains { if case .command = $0 { true } else { false } }, "no way out of \(name) after \(first)")
+        } else {
+          #expect(after.state.mode == .local && after.state.match == nil, "no new game in \(name) after \(first)")
+          #expect(after.want(.play(Square(2))) == [.play(Square(2))])
+        }
+      }
+    }
+  }
+
+  @Test("a connection that fails for good, or stays away, does not keep the player in a dead match")
+  func deadMatch() {
+    for status in [
+      ConnectionStatus.failed(.replaced), .failed(.notAccepted), .waiting(milliseconds: 30_000, reason: .silent),
+    ] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start()
+      window.move(4)
+      #expect(window.state.isBound)
+      #expect(window.want(.leave).contains(.refuse))
+      window.step(.network(.status(status), nil))
+      #expect(window.state.online(at: window.now, client: 0)?.mayLeave == true)
+      for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
+        var other = window
+        let effects = other.want(intent)
+        #expect(!effects.contains(.refuse) && other.state.match == nil, "\(intent)")
+        // The next start looks for the match again.
+        #expect(!effects.contains(.remember(.matchServer(""))), "\(intent)")
+      }
+    }
+  }
+
+  @Test("what is said shows once the server has taken it; what it refuses does not")
+  func talk() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    window.want(.say("hello"))
+    window.want(.say("you fool"))
+    #expect(window.state.talk.lines.isEmpty && window.state.talk.unsent == ["hello", "you fool"])
+    window.step(.network(.chat(TestWindow.m, from: "Vera", text: "hello", emote: nil), nil))
+    #expect(TestWindow.words(window.step(.network(.unsaid(.bad, "no such word"), nil))).count == 1)
+    #expect(window.state.talk.lines.map(\.text) == ["hello"] && window.state.talk.unsent.isEmpty)
+    let told = window.step(.network(.chat(TestWindow.m, from: "Ida", text: nil, emote: "gg"), nil))
+    #expect(TestWindow.words(told) == ["Ida: Good game"] && window.state.talk.unread == 1)
+    window.step(.turned(.talk))
+    #expect(window.state.talk.unread == 0)
+  }
+
+  @Test("what is served here is not looked for at the next start, where its port is another one")
+  func hosting() {
+    var window = TestWindow()
+    guard let address = ServerAddress("127.0.0.1:43210") else { return }
+    window.effects = window.state.connect(to: address, destination: .open)
+    window.online()
+    window.start()
+    for case .remember(let memory) in window.effects { #expect(memory == .matchServer(""), "\(memory)") }
+    #expect(window.state.match == TestWindow.m)
+    #expect(window.state.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
+  }
+
+  @Test("a click while an opponent's answer waits for the music is refused with that reason")
+  func early() {
+    var window = TestWindow()
+    window.want(.play(Square(4)))
+    #expect(!window.board.acceptsMove)
+    for (language, word) in [(Language.english, "music"), (.german, "Musik")] {
+      window.state.preferences.language = language
+      #expect(TestWindow.words(window.want(.play(Square(0)))).first?.contains(word) == true)
+      window.state.preferences.isMusical = false
+      #expect(TestWindow.words(window.want(.play(Square(0)))).first?.contains(word) == false)
+      window.state.preferences.isMusical = true
+    }
+  }
+
+  @Test("to listen is no choice of whom to play, and nothing to resign; a game is deleted on the second word")
+  func listening() {
+    var window = TestWindow()
+    let effects = window.want(.listen)
+    #expect(!effects.contains { if case .remember = $0 { true } else { false } })
+    #expect(window.want(.resign).contains(.refuse))
+    let delete = Intent.deleteGame(path: "x")
+    #expect(TestWindow.words(window.want(delete)).count == 1)
+    #expect(window.want(.deleteGame(path: "y")) != [.file(.deleteGame(path: "y"))])
+    window.want(delete)
+    #expect(window.want(delete) == [.file(delete)])
+  }
+
+  @Test("a rated match is resigned on the second word; one that does not count at the first")
+  func resigning() {
+    for rated in [true, false] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start(rated: rated)
+      let first = window.want(.resign)
+      #expect(first.contains(.command(.resign(TestWindow.m))) == !rated)
+      #expect(!rated || TestWindow.words(first).count == 1)
+      window.now += rated ? 3 : 0
+      #expect(window.want(.resign) == [.command(.resign(TestWindow.m))])
+    }
+  }
+
+  @Test("a match that nobody begins counts down and says why it ended; a rematch is offered for its time only")
+  func clocksOfTheServer() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    window.now += 12
+    #expect(window.state.online(at: window.now, client: 0)?.firstMoveIn == 18)
+    window.move(4)
+    #expect(window.state.online(at: window.now, client: 0)?.firstMoveIn == 30)
+    window.log(.end(nil, .aborted, ratings: nil))
+    let model = window.state.online(at: window.now, client: 0)
+    #expect(model?.firstMoveIn == nil && model?.isCalledOff == false && model?.mayRematch == true)
+    #expect(window.board.game.end == GameEnd(outcome: nil, termination: .abandoned))
+    #expect(window.want(.rematch) == [.command(.rematch(TestWindow.m))])
+    window.now += 29
+    window.log(.rematch(next: nil), .o)
+    // Who is asked has as long as who asks.
+    window.now += 29
+    #expect(window.state.online(at: window.now, client: 0)?.rematch == .theirs)
+    window.now += 2
+    let late = window.state.online(at: window.now, client: 0)
+    // Nothing is told to be wanted that cannot be had.
+    #expect(late?.mayRematch == false && late?.rematch == .nobody)
+    #expect(window.want(.rematch).contains(.refuse))
+  }
+
+  @Test("a mark shown at once is not made twice, and is taken back where the server refuses it")
+  func pending() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    #expect(window.want(.play(Square(4))) == [.play(Square(4)), .command(.move(TestWindow.m, Square(4)))])
+    #expect(window.want(.play(Square(3))).contains(.refuse))
+    // Something else is told before the answer comes.
+    let effects = window.log(.gone, .o)
+    #expect(!effects.contains { if case .follow = $0 { true } else { false } })
+    let view = window.views[TestWindow.m]
+    window.step(.network(.movePutRight(TestWindow.m, Square(4), .rules, "no"), view))
+    #expect(window.board.game.moves.isEmpty)
+    window.move(0)
+    #expect(window.board.game.moves.map(\.index) == [0])
+  }
+
+  @Test("the score runs over rematches, changes sides with the players, and ends with another opponent")
+  func score() {
+    var window = TestWindow()
+    window.want(.newGame(GameSetup(x: .human, o: .human)))
+    window.want(.resign)
+    window.step(.tick)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 0, o: 1))
+    window.want(.rematch)
+    window.step(.tick)
+    #expect(window.state.score == .init(x: 1, o: 0))
+    window.want(.newGame(GameSetup(x: .human, o: .perfect)))
+    #expect(window.state.score == .init())
+  }
+
+  @Test("what the lobby said of a code is gone once a match has come")
+  func staleMessage() {
+    var window = TestWindow()
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.step(.turned(.network))
+    window.step(.network(.refused(.code, "no room has this code now", nil), nil))
+    #expect(window.state.network.message == "no room has this code now")
+    window.start()
+    #expect(window.state.network.message == nil)
+  }
+
+  @Test("pauses between tries grow to eight seconds, are as long as the server asks, and differ by chance")
+  func pauses() {
+    func pause(_ tries: Int, asked: Int = 0, chance: (Int) -> Int = { _ in 0 }) -> Int {
+      ClientModel.pause(after: tries, asked: asked, chance: chance)
+    }
+    #expect([0, 1, 4, 5, 9].map { pause($0) } == [125, 250, 2_000, 4_000, 4_000])
+    #expect([0, 5].map { pause($0) { $0 - 1 } } == [250, 8_000])
+    #expect(pause(0, asked: 3_000) == 3_000)
+    #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
+  }
+
+  @Test("what has lost its sense by the time it is asked is not asked of the server")
+  func senseless() {
+    var model = ClientModel(.init(), seed: 1)
+    let m = TestWindow.m
+    for command in [ClientModel.Command.acceptBots, .move(m, Square(4)), .answerDraw(m, accept: true), .forget(m)] {
+      let output = model.perform(command, now: 0)
+      #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
+    }
+  }
+
+  @Test("a server that is none of ours is called that, in both languages")
+  func notOurs() {
+    var window = TestWindow()
+    for language in Language.allCases {
+      window.state.preferences.language = language
+      window.want(.connect(address: "a:1"))
+      var model = ClientModel(.init(), seed: 1)
+      let line = Array("HTTP/1.1 400 Bad Request".utf8)
+      _ = model.connected()
+      _ = line.withUnsafeBytes { model.receive($0, now: 0) }
+      let failure = model.failure
+      #expect(failure != nil)
+      if let failure { window.step(.network(.status(.failed(failure)), nil)) }
+      #expect(window.state.network.message == Phrase.notOurs.text(in: language))
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// What is kept of a player.
+package struct AccountRecord: Sendable, Hashable {
+  /// The number that never changes.
+  package var id: Int64
+  /// The name, unique without regard to case.
+  package var name: String
+  /// Whether the account is a guest's, which is forgotten when its token expires.
+  package var guest: Bool
+  /// SHA-256 of the token, `nil` once revoked.
+  package var token: SHA256.Digest?
+  /// When the token expires, milliseconds since 1970.
+  package var tokenExpires: Int64
+  /// Strength.
+  package var rating = Glicko2.Rating()
+  /// When the last rated match ended, milliseconds since 1970, 0 before the first.
+  package var ratedAt: Int64 = 0
+  /// Matches won, drawn and lost.
+  package var won = 0
+  package var drawn = 0
+  package var lost = 0
+  /// Matches as X less matches as O, by which sides are drawn fairly.
+  package var xBalance = 0
+  /// Whether the player wants no chat.
+  package var quiet = false
+  /// Whether an administrator has taken the player's chat away.
+  package var muted = false
+  /// Whether an administrator has shut the player out.
+  package var banned = false
+  /// Accounts this player will not meet or hear.
+  package var blocked: [Int64] = []
+
+  package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
+    (self.id, self.name, self.guest, self.token, self.tokenExpires) = (id, name, guest, token, tokenExpires)
+  }
+}
+
+/// A change of an account's results, as increments, so that writers do not overwrite one another.
+package struct AccountScore: Sendable, Hashable {
+  /// Whose.
+  package var account: Int64
+  /// Matches won more.
+  package var won = 0
+  /// Matches drawn more.
+  package var drawn = 0
+  /// Matches lost more.
+  package var lost = 0
+  /// Matches as X more, less matches as O more.
+  package var xBalance = 0
+  /// The new rating, if it changes.
+  package var rating: Glicko2.Rating?
+  /// When it changed, milliseconds since 1970; with `rating` only.
+  package var ratedAt: Int64?
+  /// The rating this one replaces, and its time; not stored.
+  package var replacedRating: Glicko2.Rating?
+  package var replacedAt: Int64 = 0
+
+  package init(account: Int64) { self.account = account }
+}
+
+extension AccountRecord {
+  package mutating func add(_ score: AccountScore) {
+    won += score.won
+    drawn += score.drawn
+    lost += score.lost
+    xBalance += score.xBalance
+    if let rating = score.rating { self.rating = rating }
+    if let ratedAt = score.ratedAt { self.ratedAt = ratedAt }
+  }
+
+  /// Takes back what was added; a rating only if it has not gone on since.
+  package mutating func subtract(_ score: AccountScore) {
+    won -= score.won
+    drawn -= score.drawn
+    lost -= score.lost
+    xBalance -= score.xBalance
+    if let before = score.replacedRating, rating == score.rating { (rating, ratedAt) = (before, score.replacedAt) }
+  }
+}
+
+/// What is kept of a session, so that it survives a restart.
+package struct SessionRecord: Sendable, Hashable {
+  /// Sessions of one account; for one more the oldest is forgotten.
+  package static let mostPerAccount = 16
+
+  /// The public number.
+  package var id: String
+  /// Whose it is.
+  package var account: Int64
+  /// SHA-256 of the resume token.
+  package var resume: SHA256.Digest
+  /// SHA-256 of the one before, valid until the first message on the new connection.
+  package var previous: SHA256.Digest?
+  /// When it is forgotten, milliseconds since 1970.
+  package var expires: Int64
+
+  package init(id: String, account: Int64, resume: SHA256.Digest, previous: SHA256.Digest? = nil, expires: Int64) {
+    (self.id, self.account, self.resume, self.previous, self.expires) = (id, account, resume, previous, expires)
+  }
+}
+
+/// What is kept of a match beside its log: whose it is and whether it is over, for finding it.
+package struct MatchRecord: Sendable, Hashable {
+  package var id: MatchID
+  /// The account at X, once two sit.
+  package var x: Int64?
+  package var o: Int64?
+  /// The account that opened the room, if it is one.
+  package var opener: Int64?
+  /// The code of a room: to join it until it starts, to watch it afterwards.
+  package var code: String?
+  /// When it was made, milliseconds since 1970.
+  package var created: Int64
+  /// When it ended, milliseconds since 1970.
+  package var ended: Int64?
+
+  package init(
+    id: MatchID, x: Int64? = nil, o: Int64? = nil, opener: Int64? = nil, code: String? = nil, created: Int64,
+    ended: Int64? = nil
+  ) {
+    (self.id, self.x, self.o, self.opener, self.code, self.created, self.ended) = (
+      id, x, o, opener, code, created, ended
+    )
+  }
+}
+
+/// One entry of a log as stored.
+package struct StoredEvent: Sendable, Hashable {
+  /// Its number, from 1 without gaps.
+  package var seq: Int
+  /// The side, if one did it.
+  package var side: Player?
+  /// The command it answers, if that had an id: unique for match and side, which is the lobby's business.
+  package var mid: String?
+  /// The bytes that were hashed and sent.
+  package var body: [UInt8]
+
+  package init(seq: Int, side: Player? = nil, mid: String? = nil, body: [UInt8]) {
+    (self.seq, self.side, self.mid, self.body) = (seq, side, mid, body)
+  }
+}
+
+/// A match with its whole log.
+package struct StoredMatch: Sendable, Hashable {
+  /// What is kept beside the log.
+  package var record: MatchRecord
+  /// The log, by `seq`.
+  package var events: [StoredEvent]
+  /// How many events the log has by the store's own count, which says whether it is whole.
+  package var length: Int
+
+  package init(record: MatchRecord, events: [StoredEvent], length: Int? = nil) {
+    (self.record, self.events, self.length) = (record, events, length ?? events.count)
+  }
+
+  /// Reads the log event by event; throws if it is not whole or an event cannot be read.
+  package func read(_ each: (MatchEvent, [UInt8]) throws(ProtocolError) -> Void) throws(ProtocolError) {
+    guard length == events.count else {
+      throw .inconsistent("match \(record.id) has \(events.count) events and should have \(length)")
+    }
+    for entry in events { try each(try MatchEvent(body: entry.body), entry.body) }
+  }
+
+  /// What the log folds to; throws if it does not. O(events).
+  package func folded() throws(ProtocolError) -> MatchState {
+    var state = MatchState(id: record.id)
+    try read { event, body throws(ProtocolError) in try state.append(event, body: body) }
+    return state
+  }
+}

@@ -1,0 +1,160 @@
+import Base
+import Foundation
+import MatchProtocol
+
+/// Moving a store's content as text: one JSON object a line, every log with its hash, so that whoever reads it can
+/// check it, and another kind of store can take it in.
+package enum StoreArchive {
+  /// What was moved.
+  package struct Summary: Sendable, Hashable {
+    /// Accounts, but guests'.
+    package var accounts = 0
+    package var matches = 0
+    package var events = 0
+    /// Matches whose log cannot be read, which stay behind, and why.
+    package var broken: [Broken] = []
+
+    /// A match that stays behind.
+    package struct Broken: Sendable, Hashable {
+      /// Which.
+      package var m: MatchID
+      /// What is wrong with its log.
+      package var why: String
+    }
+  }
+
+  /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
+  package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
+    var summary = Summary()
+    try write(Data(Archive().bytes(isLine: true)))
+    for account in try store.recover().accounts where !account.guest {
+      try write(Data(account.bytes(isLine: true)))
+      summary.accounts += 1
+    }
+    for id in try store.matchIDs() {
+      guard let stored = try store.match(id) else { continue }
+      let hash: LogHash
+      do throws(ProtocolError) { hash = try stored.folded().hash } catch {
+        summary.broken.append(.init(m: id, why: error.message))
+        continue
+      }
+      try write(Data(ArchivedMatch(stored, hash).bytes(capacity: 2048, isLine: true)))
+      summary.matches += 1
+      summary.events += stored.events.count
+    }
+    return summary
+  }
+
+  /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
+  package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
+    guard try store.recover().accounts.isEmpty, try store.matchIDs().isEmpty else {
+      throw StoreError.unusable("the store is not empty; import into a new one")
+    }
+    var summary = Summary()
+    var taken: [StoreTransaction] = []
+    var isHeaded = false
+    var names: Set<String> = []
+    for (i, text) in lines.enumerated() where !text.isEmpty {
+      do throws(ProtocolError) {
+        let fields = try JSONObject(line: Array(text.utf8), with: "archive")
+        if !isHeaded {
+          _ = try ProtocolError.fields { () throws(FieldError) in try Archive(fields) }
+          isHeaded = true
+        } else if fields["account"] != nil {
+          let account = try ProtocolError.fields { () throws(FieldError) in try AccountRecord(fields) }
+          guard names.insert(account.name.lowercased()).inserted else {
+            throw .inconsistent("a second account \(account.name)")
+          }
+          taken.append(StoreTransaction(number: UInt64(i), writes: [.account(account)]))
+          summary.accounts += 1
+        } else {
+          let stored = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }.checked()
+          taken.append(
+            StoreTransaction(
+              number: UInt64(i), writes: [.match(stored.record), .append(stored.record.id, after: 0, stored.events)]))
+          summary.matches += 1
+          summary.events += stored.events.count
+        }
+      } catch { throw StoreError.unusable("line \(i + 1): \(error.message)") }
+    }
+    guard isHeaded else { throw StoreError.unusable("line 1: not an archive of version 1") }
+    for transaction in taken { try store.commit([transaction]) }
+    return summary
+  }
+}
+
+/// The first line of an archive.
+private struct Archive: FieldObject {
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    let (name, version) = (try c.field("archive", "alina"), try c.field("version", 1))
+    try c.require(name == "alina", "archive", "alina")
+    try c.require(version == 1, "version", "1")
+  }
+}
+
+/// An account as an archive has it, where only named ones are.
+extension AccountRecord: FieldObject {
+  package init() { self.init(id: 0, name: "", guest: false, token: nil, tokenExpires: 0) }
+
+  package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("account", &id)
+    try c.code("name", &name)
+    try c.code("token", &token)
+    try c.code("token_expires", &tokenExpires)
+    let numbers = try c.field("rating", [rating.value, rating.deviation, rating.volatility].map { "\($0)" })
+    let read = numbers.compactMap { Double($0) }
+    try c.require(read.count == 3, "rating", "rating, deviation and volatility")
+    rating = .init(value: read[0], deviation: read[1], volatility: read[2])
+    try c.code("rated_at", &ratedAt, or: 0)
+    let results = try c.field("results", [won, drawn, lost, xBalance])
+    try c.require(results.count == 4, "results", "won, drawn, lost and the balance of sides")
+    (won, drawn, lost, xBalance) = (results[0], results[1], results[2], results[3])
+    try c.code("quiet", &quiet, or: false)
+    try c.code("muted", &muted, or: false)
+    try c.code("banned", &banned, or: false)
+    try c.code("blocked", &blocked, or: [])
+  }
+}
+
+/// A match as an archive has it.
+private struct ArchivedMatch: FieldObject {
+  private var record = MatchRecord(id: .blank, x: nil, o: nil, created: 0)
+  private var hash = SHA256.hash([])
+  /// The bodies as strings, so that their bytes come back exactly.
+  private var events: [String] = []
+
+  init() {}
+
+  init(_ stored: StoredMatch, _ hash: LogHash) {
+    (record, self.hash) = (stored.record, hash.digest)
+    events = stored.events.map { String(decoding: $0.body, as: UTF8.self) }
+  }
+
+  mutating func code(_ c: inout FieldCoder) throws(FieldError) {
+    try c.code("match", &record.id)
+    try c.code("x", &record.x)
+    try c.code("o", &record.o)
+    try c.code("opener", &record.opener)
+    try c.code("code", &record.code)
+    try c.code("created", &record.created)
+    try c.code("ended", &record.ended)
+    try c.code("hash", &hash)
+    try c.code("events", &events)
+  }
+
+  /// The match; throws if its log does not fold, or to another hash.
+  func checked() throws(ProtocolError) -> StoredMatch {
+    var state = MatchState(id: record.id)
+    var log: [StoredEvent] = []
+    for text in events {
+      let body = Array(text.utf8)
+      do throws(ProtocolError) {
+        let event = try MatchEvent(body: body)
+        try state.append(event, body: body)
+        log.append(StoredEvent(seq: state.seq, side: event.side, mid: event.mid, body: body))
+      } catch { throw .inconsistent("match \(record.id): \(error.message)") }
+    }
+    guard state.hash.digest == hash else { throw .inconsistent("match \(record.id) does not have its hash") }
+    return StoredMatch(record: record, events: log)
+  }
+}

@@ -1,0 +1,186 @@
+import CLibPQ
+import Foundation
+import MatchProtocol
+import MatchStore
+
+/// One connection to PostgreSQL by libpq's pipeline mode, used by one thread at a time.
+///
+/// Once it is lost it stays lost: what was meant for the middle of a transaction is never done outside of it.
+final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
+  private var connection: OpaquePointer?
+  private var prepared: Set<String> = []
+
+  /// The state of what our own functions refuse: integrity_constraint_violation.
+  static let fence = "23000"
+  /// What `append_events` raises for logs that are not as expected; the text is their ids.
+  static let broken = "AL001"
+
+  /// Connects and makes the calls of `setup`; blocks up to `connect_timeout` for each address.
+  init(_ address: PGAddress, setup: [PGCall] = []) throws(StoreError) {
+    connection = PQconnectdb(address.parameters)
+    do throws(StoreError) {
+      try must(PQstatus(connection) == CONNECTION_OK)
+      // Notices (a table exists already…) are nobody's business.
+      PQsetNoticeProcessor(connection, { _, _ in }, nil)
+      let version = PQserverVersion(connection) / 10_000
+      guard version >= 15 else { throw .unusable("PostgreSQL 15 or newer is needed, this is \(version)") }
+      try must(PQsetnonblocking(connection, 1) == 0 && PQenterPipelineMode(connection) == 1)
+      if !setup.isEmpty { _ = try run(setup, within: 5000) }
+    } catch {
+      close()
+      throw .unusable("cannot reach PostgreSQL: \(error)")
+    }
+  }
+
+  deinit { close() }
+
+  /// Ends the connection, whatever was on its way.
+  func close() {
+    PQfinish(connection)
+    connection = nil
+  }
+
+  /// Whether the connection is there, as far as can be seen without asking the server.
+  var isOpen: Bool {
+    while let connection {
+      var ready = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+      guard poll(&ready, 1, 0) > 0 else { return true }
+      // A last word of the server's, then its end.
+      if PQconsumeInput(connection) != 1 { close() }
+    }
+    return false
+  }
+
+  /// Makes the calls in one flight and waits for their rows. They are one transaction, which nothing can interrupt but
+  /// the end of the connection, unless they begin or end one themselves.
+  func run(_ calls: [PGCall], within milliseconds: Int64) throws(StoreError) -> [PGRows] {
+    guard isOpen else { throw .unusable("cannot reach PostgreSQL: the connection ended") }
+    do throws(StoreError) {
+      var steps: [String?] = []
+      for call in calls { steps += try send(call) }
+      return try receive(steps, Moment.current.steady + milliseconds)
+    } catch {
+      // What a server refuses leaves the connection whole.
+      if case .unknownOutcome = error { close() }
+      throw error
+    }
+  }
+
+  /// Sends a call, behind what prepares its statement; returns whose answers come: a statement's that is prepared, or the rows of one.
+  private func send(_ call: PGCall) throws(StoreError) -> [String?] {
+    let (statement, n) = (call.statement, Int32(call.values.count))
+    var isNew = false
+    if let name = statement.name, prepared.insert(name).inserted {
+      try must(PQsendPrepare(connection, name, statement.sql, 0, nil) == 1)
+      isNew = true
+    }
+    var buffer: [UInt8] = []
+    let places = call.values.map { value in
+      let start = buffer.count
+      return value.encode(into: &buffer) ? start..<buffer.count : nil
+    }
+    // An empty value needs an address too: libpq takes a null pointer for NULL.
+    buffer.append(0)
+    let isSent = buffer.withUnsafeBytes { raw in
+      let base = raw.assumingMemoryBound(to: CChar.self).baseAddress
+      let values = places.map { place in place.flatMap { base?.advanced(by: $0.lowerBound) } }
+      let (lengths, formats) = (places.map { Int32($0?.count ?? 0) }, places.map { _ in Int32(1) })
+      guard let name = statement.name else {
+        return PQsendQueryParams(connection, statement.sql, n, nil, values, lengths, formats, 1)
+      }
+      return PQsendQueryPrepared(connection, name, n, values, lengths, formats, 1)
+    }
+    try must(isSent == 1)
+    return isNew ? [statement.name, nil] : [nil]
+  }
+
+  private func receive(_ steps: [String?], _ deadline: Int64) throws(StoreError) -> [PGRows] {
+    try must(PQpipelineSync(connection) == 1)
+    var (at, rows, failure) = (0, [PGRows](), StoreError?.none)
+    while true {
+      try wait(until: deadline)
+      while PQisBusy(connection) == 0 {
+        try must(PQstatus(connection) == CONNECTION_OK)
+        // A null pointer ends the results of one statement.
+        guard let result = PQgetResult(connection) else {
+          at += 1
+          continue
+        }
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
+          if let failure { throw failure }
+          return rows
+        case _ where at >= steps.count: throw .unknownOutcome("PostgreSQL: an answer to nothing")
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
+        case let status:
+          // What could not be prepared is prepared again the next time.
+          if let name = steps[at] { prepared.remove(name) }
+          guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
+          let refusal = StoreError(result)
+          if case .unknownOutcome = refusal { throw refusal }
+          failure = refusal
+        }
+      }
+    }
+  }
+
+  /// Writes what the socket takes, then waits for something to read.
+  private func wait(until deadline: Int64) throws(StoreError) {
+    while true {
+      let unsent = PQflush(connection)
+      try must(unsent >= 0)
+      let left = deadline - Moment.current.steady
+      guard left > 0 else { throw .unknownOutcome("PostgreSQL: no answer in time") }
+      let events = Int16(unsent == 0 ? POLLIN : POLLIN | POLLOUT)
+      var ready = pollfd(fd: PQsocket(connection), events: events, revents: 0)
+      _ = poll(&ready, 1, Int32(clamping: left))
+      guard ready.revents & ~Int16(POLLOUT) != 0 else { continue }
+      return try must(PQconsumeInput(connection) == 1)
+    }
+  }
+
+  /// Throws what libpq says of the connection, unless all is well.
+  private func must(_ isWell: Bool) throws(StoreError) {
+    if isWell { return }
+    let text = PGAddress.line(String(cString: PQerrorMessage(connection)))
+    throw .unknownOutcome("PostgreSQL: \(text.isEmpty ? "the connection ended" : text)")
+  }
+}
+
+extension PGRows {
+  fileprivate init(_ result: OpaquePointer) {
+    count = Int(String(cString: PQcmdTuples(result))) ?? 0
+    let columns = (0..<PQnfields(result)).map { ($0, PQftype(result, $0)) }
+    rows = (0..<PQntuples(result)).map { row in
+      columns.map { column, type in
+        guard PQgetisnull(result, row, column) == 0, let bytes = PQgetvalue(result, row, column) else { return .null }
+        return PGValue(
+          UnsafeRawBufferPointer(start: bytes, count: Int(PQgetlength(result, row, column)))[...], type: type)
+      }
+    }
+  }
+}
+
+extension StoreError {
+  /// What a server refused; or, where it ended the connection as well, that what it was doing is in doubt.
+  fileprivate init(_ result: OpaquePointer) {
+    func field(_ code: UnicodeScalar) -> String {
+      PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
+    }
+    let text = PGAddress.line([field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; "))
+    // V is the severity in English. After FATAL and PANIC the connection is gone.
+    switch (field("V"), field("C")) {
+    case ("ERROR", PGConnection.broken):
+      self = .broken(Set(text.split(separator: " ").compactMap { MatchID(rawValue: String($0)) }))
+    // serialization_failure, deadlock_detected, lock_not_available, unique_violation: all of it is done again, and sees more.
+    case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
+    // Check and foreign-key violations, and what our own functions raise.
+    case ("ERROR", let state) where state.hasPrefix("23"): self = .conflict(text)
+    case ("ERROR", _): self = .unusable("PostgreSQL: \(text)")
+    default:
+      self = .unknownOutcome(
+        "PostgreSQL: \(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)")
+    }
+  }
+}

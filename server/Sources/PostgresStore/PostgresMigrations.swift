@@ -1,0 +1,176 @@
+import MatchStore
+
+/// The schema in PostgreSQL and its history. A migration expands first; what it makes needless is removed in a later
+/// version, once no build that needs it is left. `min_reader` says which builds may still use the database.
+enum PostgresMigrations {
+  /// The schema this build writes.
+  static let version = steps.count
+  /// The oldest build that can use what this one writes; raised only when a migration takes something away.
+  static let minReader = 1
+
+  /// The statements that lead from each version to the next; the index is the version they start from.
+  static let steps: [[String]] = [
+    [
+      """
+      CREATE TABLE account (
+        id BIGINT PRIMARY KEY, name TEXT NOT NULL, name_lower TEXT COLLATE "C" NOT NULL, guest BOOLEAN NOT NULL,
+        token BYTEA, token_expires BIGINT NOT NULL, rating DOUBLE PRECISION NOT NULL,
+        deviation DOUBLE PRECISION NOT NULL, volatility DOUBLE PRECISION NOT NULL, rated_at BIGINT NOT NULL,
+        won BIGINT NOT NULL, drawn BIGINT NOT NULL, lost BIGINT NOT NULL, x_balance BIGINT NOT NULL,
+        quiet BOOLEAN NOT NULL, muted BOOLEAN NOT NULL, banned BOOLEAN NOT NULL, blocked BIGINT[] NOT NULL)
+        WITH (fillfactor = 70)
+      """,
+      "CREATE UNIQUE INDEX account_name ON account (name_lower)",
+      """
+      CREATE TABLE session (
+        id TEXT COLLATE "C" PRIMARY KEY, account BIGINT NOT NULL, resume BYTEA NOT NULL, previous BYTEA,
+        expires BIGINT NOT NULL)
+      """,
+      "CREATE INDEX session_account ON session (account)",
+      // Half of a page is left free, so that each move's update of `seq` stays on its page and touches no index.
+      """
+      CREATE TABLE match (
+        id TEXT COLLATE "C" PRIMARY KEY, x BIGINT, o BIGINT, opener BIGINT, code TEXT, created BIGINT NOT NULL,
+        ended BIGINT, seq BIGINT NOT NULL, epoch BIGINT NOT NULL DEFAULT 0)
+        WITH (fillfactor = 50)
+      """,
+      "CREATE INDEX match_x ON match (x, ended)", "CREATE INDEX match_o ON match (o, ended)",
+      "CREATE INDEX match_live ON match (id) WHERE ended IS NULL", "CREATE INDEX match_ended ON match (ended)",
+      """
+      CREATE TABLE match_event (
+        match_id TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, side TEXT NOT NULL, mid TEXT COLLATE "C",
+        epoch BIGINT NOT NULL DEFAULT 0, body BYTEA NOT NULL, PRIMARY KEY (match_id, seq))
+      """,
+      "CREATE UNIQUE INDEX match_event_mid ON match_event (match_id, side, mid) WHERE mid IS NOT NULL",
+    ],
+    // What several nodes share. Times are milliseconds since 1970 on the database's clock. `ticket` and `used_key` were the queue's,
+    // when its rows were everybody's; older builds still use them.
+    [
+      "CREATE SEQUENCE node_epoch", "CREATE SEQUENCE account_id",
+      """
+      CREATE TABLE node (
+        epoch BIGINT PRIMARY KEY, name TEXT NOT NULL, address TEXT NOT NULL, peer TEXT NOT NULL,
+        lease_until BIGINT NOT NULL) WITH (fillfactor = 50)
+      """,
+      "ALTER TABLE account ADD COLUMN rated_match TEXT COLLATE \"C\"",
+      "CREATE INDEX account_token ON account (token) WHERE token IS NOT NULL",
+      "CREATE INDEX account_top ON account (rating DESC, id) WHERE NOT guest AND rated_at > 0 AND NOT banned",
+      "CREATE INDEX account_guest ON account (token_expires) WHERE guest",
+      "ALTER TABLE session ADD COLUMN generation BIGINT NOT NULL DEFAULT 0, ADD COLUMN epoch BIGINT",
+      "CREATE INDEX session_resume ON session (resume)", "CREATE INDEX session_previous ON session (previous)",
+      "CREATE INDEX session_expires ON session (expires)",
+      "CREATE INDEX match_epoch ON match (epoch) WHERE ended IS NULL",
+      "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL",
+      "CREATE INDEX match_code ON match (code) WHERE ended IS NULL",
+      "CREATE INDEX match_created ON match (created DESC, id DESC) WHERE ended IS NULL AND opener IS NULL",
+      """
+      CREATE TABLE ticket (
+        id TEXT COLLATE "C" PRIMARY KEY, session TEXT COLLATE "C" NOT NULL UNIQUE, account BIGINT NOT NULL,
+        epoch BIGINT NOT NULL, clock TEXT COLLATE "C" NOT NULL, rated BOOLEAN NOT NULL, range BIGINT,
+        bots BOOLEAN NOT NULL, key TEXT NOT NULL, is_bot BOOLEAN NOT NULL, confirms BOOLEAN NOT NULL,
+        since BIGINT NOT NULL)
+      """,
+      "CREATE INDEX ticket_terms ON ticket (clock, rated)",
+      """
+      CREATE TABLE used_key (
+        account BIGINT NOT NULL, key TEXT COLLATE "C" NOT NULL, match_id TEXT NOT NULL, is_room BOOLEAN NOT NULL,
+        at BIGINT NOT NULL, PRIMARY KEY (account, key))
+      """,
+      "CREATE INDEX used_key_at ON used_key (at)",
+    ],
+    // The version of the log's language in force, and what each incarnation reads: 1 for builds that do not say. Once it
+    // is raised `min_reader` is 3 (PostgresCluster+Language).
+    [
+      "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
+      "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
+    ],
+    // What a flight of statements looks at by itself. A lobby knows the ids of its commands; the index was paid at each move.
+    [
+      "DROP INDEX match_event_mid",
+      """
+      CREATE FUNCTION must(got BIGINT, wanted BIGINT, what TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+      BEGIN
+        IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '\(PGConnection.fence)', MESSAGE = what; END IF;
+      END $$
+      """,
+      appendEvents,
+    ],
+    [appendEvents],
+  ]
+
+  /// An append to logs; a match that is not there, or not as long as it should be, is broken, and no other one with it.
+  private static let appendEvents =
+    """
+    CREATE OR REPLACE FUNCTION append_events(writer BIGINT, ids TEXT[], afters BIGINT[], counts BIGINT[], events TEXT[],
+      seqs BIGINT[], sides TEXT[], mids TEXT[], bodies BYTEA[]) RETURNS VOID LANGUAGE plpgsql AS $$
+    DECLARE
+      wrong TEXT[];
+    BEGIN
+      WITH grown AS (
+        UPDATE match SET seq = match.seq + d.n FROM unnest(ids, afters, counts) AS d (id, after, n)
+        WHERE match.id = d.id AND match.seq = d.after AND match.epoch = writer RETURNING match.id)
+      SELECT array_agg(d.id) INTO wrong FROM unnest(ids) AS d (id) WHERE d.id NOT IN (SELECT id FROM grown);
+      IF wrong IS NOT NULL THEN
+        PERFORM must(count(*), 0, 'a match belongs to another node') FROM unnest(wrong) AS d (id)
+          JOIN match ON match.id = d.id WHERE match.epoch <> writer;
+      ELSE
+        BEGIN
+          INSERT INTO match_event (match_id, seq, side, mid, body, epoch)
+          SELECT d.*, writer FROM unnest(events, seqs, sides, mids, bodies) AS d;
+          RETURN;
+        EXCEPTION WHEN unique_violation THEN
+          SELECT array_agg(DISTINCT d.id) INTO wrong FROM unnest(events, seqs) AS d (id, seq)
+            JOIN match_event e ON e.match_id = d.id AND e.seq = d.seq;
+        END;
+      END IF;
+      RAISE EXCEPTION USING ERRCODE = '\(PGConnection.broken)', MESSAGE = array_to_string(wrong, ' ');
+    END $$
+    """
+
+  /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several
+  /// stores can share a database.
+  static let lockClass = 0x416C_696E
+  /// What is read after the wait for the lock is what the others have left.
+  private static let begin = PGStatement(once: "BEGIN ISOLATION LEVEL READ COMMITTED")
+  private static let lock = PGStatement(
+    once: "SELECT pg_advisory_xact_lock(\(lockClass), hashtext('migrate ' || current_schema()))")
+
+  /// Brings a database up to this build's version in one transaction, while others who try the same wait.
+  static func run(_ connection: PGConnection, place: String) throws(StoreError) {
+    var minReader = 0
+    do throws(StoreError) {
+      minReader = try migrate(connection)
+    } catch {
+      // Ends the transaction, and with it the lock; what went wrong is already known.
+      _ = try? connection.run([PGStatement.rollback()], within: 5000)
+      throw error.reading(place)
+    }
+    guard minReader <= version else {
+      throw .tooNew("\(place) needs a build that reads version \(minReader); this one reads \(version)")
+    }
+  }
+
+  /// Returns what the database asks of its readers.
+  private static func migrate(_ connection: PGConnection) throws(StoreError) -> Int {
+    let exists = try connection.run(
+      [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
+    var calls: [PGCall] = []
+    if exists.last?.rows.first?.first?.bool != true {
+      calls.append(PGStatement(once: "CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)")())
+    }
+    calls.append(PGStatement(once: "SELECT version, min_reader FROM schema")())
+    let row = try connection.run(calls, within: 10_000).last?.rows.first ?? []
+    let found = Int(row.first?.int ?? 0)
+    let minReader = Int(row.last?.int ?? 0)
+    calls = []
+    if minReader <= version, found < version {
+      calls = steps[found...].flatMap { $0 }.map { PGStatement(once: $0)() }
+      calls.append(PGStatement(once: "DELETE FROM schema")())
+      calls.append(
+        PGStatement(once: "INSERT INTO schema VALUES ($1, $2)")(
+          .int(Int64(version)), .int(Int64(max(minReader, self.minReader)))))
+    }
+    _ = try connection.run(calls + [PGStatement.commit()], within: 120_000)
+    return minReader
+  }
+}

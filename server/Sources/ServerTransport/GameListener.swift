@@ -1,0 +1,254 @@
+import Foundation
+import MatchProtocol
+import MatchStore
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// What the flags say about listening.
+package struct ListenerConfiguration: Sendable {
+  /// The address, a name or number.
+  package var host = "127.0.0.1"
+  /// The port; 0 picks a free one.
+  package var port = 4664
+  /// Certificates, if connections are encrypted.
+  package var tls: ServerTLS?
+  /// Limits of each session.
+  package var session = ServerSession.Configuration()
+  /// Connections in all; keep it below `ulimit -n`, where accepting would spin.
+  package var maxConnections = 10_000
+  /// Connections of one address, but this machine's own.
+  package var maxPerAddress = 64
+  /// Networks whose connections begin with a PROXY header, as `10.0.0.0/8`.
+  package var proxies: [AddressRange] = []
+  /// Bytes the kernel may keep for a reader that falls behind; `nil` leaves that to the kernel.
+  var sendBuffer: Int?
+  /// Seconds a stopping server may take.
+  package var drainSeconds = 5
+
+  package init() {}
+}
+
+/// A range of addresses, `10.0.0.0/8` or a single one.
+package struct AddressRange: Sendable, Hashable {
+  private let bytes: [UInt8]
+  private let bits: Int
+
+  /// Reads `ADDRESS/BITS`; `nil` if it is none.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+    guard let first = parts.first, let address = try? SocketAddress(ipAddress: first, port: 0) else { return nil }
+    bytes = address.addressBytes
+    bits = parts.count > 1 ? Int(parts[1]) ?? -1 : bytes.count * 8
+    guard !bytes.isEmpty, (0...(bytes.count * 8)).contains(bits) else { return nil }
+  }
+
+  func contains(_ address: SocketAddress) -> Bool {
+    let other = address.addressBytes
+    guard other.count == bytes.count else { return false }
+    for bit in 0..<bits where (bytes[bit / 8] ^ other[bit / 8]) >> UInt8(7 - bit % 8) & 1 != 0 { return false }
+    return true
+  }
+}
+
+extension SocketAddress {
+  var addressBytes: [UInt8] {
+    switch self {
+    case .v4(let v4): withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }
+    case .v6(let v6): withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
+    case .unixDomainSocket: []
+    }
+  }
+}
+
+/// Accepts game connections until it is stopped, then drains: no new ones, `drain`, commits, `bye`.
+package final class GameListener: Sendable {
+  private let configuration: ListenerConfiguration
+  private let host: LobbyHost
+  private let group: any EventLoopGroup
+  private let logger: Logger
+  private let channel = Mutex<(any Channel)?>(nil)
+  private let open = Mutex(Open())
+  private let sweeps = Mutex<[ObjectIdentifier: ConnectionSweep]>([:])
+
+  private struct Open {
+    var isListening = false
+    var (all, made) = (0, UInt64(0))
+    var by: [String: Int] = [:]
+  }
+
+  package init(
+    _ configuration: ListenerConfiguration, host: LobbyHost, group: any EventLoopGroup, logger: Logger
+  ) {
+    self.configuration = configuration
+    self.host = host
+    self.group = group
+    self.logger = logger
+  }
+
+  /// Open connections now.
+  package var connections: Int { open.withLock { $0.all } }
+  /// Whether sessions are taken.
+  var isListening: Bool { open.withLock { $0.isListening } }
+
+  /// Listens, and returns `HOST:PORT` once connections are accepted.
+  package func start() async throws -> String {
+    var bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // The default of 4 starves new connections for seconds while others are busy.
+      .serverChannelOption(.maxMessagesPerRead, value: 1024)
+      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
+      // Each connection keeps what it reads into: longer lines come in pieces.
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
+      }
+    if let size = configuration.sendBuffer {
+      bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
+    }
+    try await host.open()
+    let channel = try bootstrap.listen(host: configuration.host, port: configuration.port)
+    let port = channel.localAddress?.port ?? configuration.port
+    let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+    self.channel.withLock { $0 = channel }
+    host.start(at: "\(address):\(port)")
+    open.withLock { $0.isListening = true }
+    return "\(address):\(port)"
+  }
+
+  /// Takes no more connections; without a word to those that are open.
+  package func close() async {
+    open.withLock { $0.isListening = false }
+    try? await channel.withLock({ $0 })?.close(mode: .all).value()
+  }
+
+  /// Drains, and returns when everybody is gone or the time for it is over.
+  package func stop() async {
+    logger.notice("stopping", metadata: ["connections": "\(connections)"])
+    await close()
+    let retry = 1000
+    try? await host.drain(retry: retry, within: configuration.drainSeconds)
+    try? await host.closeAll(.restart, "the server stops; come back", retry: retry)
+    for _ in 0..<40 where connections > 0 { try? await Task.sleep(for: .milliseconds(25)) }
+    logger.notice("stopped")
+  }
+
+  private func prepare(_ channel: any Channel) throws {
+    let isProxy = channel.remoteAddress.map(isProxy) ?? false
+    guard let handler = admit(channel, by: isProxy ? nil : channel.peerKey) else { return turnAway(channel) }
+    let pipeline = channel.pipeline.syncOperations
+    func addRest() throws {
+      if let tls = configuration.tls { try pipeline.addHandler(tls.handler()) }
+      try pipeline.addHandler(handler)
+    }
+    if isProxy {
+      try pipeline.addHandler(
+        ProxyProtocolHandler(within: .milliseconds(Int64(configuration.session.helloWithin))) { address, context in
+          handler.proxied = address
+          if let key = address.flatMap(PeerAddress.key) {
+            guard self.open.withLock({ self.count(key, in: &$0) }) else { return self.turnAway(context.channel) }
+            self.discount(key, when: context.channel)
+          }
+          do { try addRest() } catch { context.close(promise: nil) }
+        })
+    } else {
+      try addRest()
+    }
+  }
+
+  func isProxy(_ address: SocketAddress) -> Bool { configuration.proxies.contains { $0.contains(address) } }
+
+  /// Makes a connection of the page's port, which is a WebSocket now, a session; of the client at another address than
+  /// its own if a proxy named one.
+  func takeIn(_ channel: any Channel, from proxied: SocketAddress?) throws {
+    if let size = configuration.sendBuffer {
+      try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: .init(size))
+    }
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(WebSocketLines())
+    guard let handler = admit(channel, by: proxied.map(PeerAddress.key) ?? channel.peerKey) else {
+      return sayFull(channel)
+    }
+    handler.proxied = proxied
+    try pipeline.addHandler(handler)
+  }
+
+  /// Counts a connection, by its address if it has a key, and makes its session; `nil` if there are as many as may be.
+  private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
+    let id = open.withLock { open -> UInt64? in
+      guard open.all < configuration.maxConnections else { return nil }
+      if let key { guard count(key, in: &open) else { return nil } }
+      open.all += 1
+      open.made += 1
+      return open.made
+    }
+    guard let id else { return nil }
+    channel.closeFuture.whenComplete { _ in self.open.withLock { $0.all -= 1 } }
+    if let key { discount(key, when: channel) }
+    let loop = channel.eventLoop
+    let sweep = sweeps.withLock { sweeps in
+      if let sweep = sweeps[ObjectIdentifier(loop)] { return sweep }
+      let sweep = ConnectionSweep(loop: loop)
+      sweeps[ObjectIdentifier(loop)] = sweep
+      return sweep
+    }
+    var session = configuration.session
+    session.keepsSource = host.isNode
+    return SessionHandler(id: id, host: host, sweep: sweep, configuration: session, loop: loop)
+  }
+
+  /// Counts a connection of an address; `false` if it has as many as it may.
+  private func count(_ key: String, in open: inout Open) -> Bool {
+    guard open.by[key, default: 0] < configuration.maxPerAddress else { return false }
+    open.by[key, default: 0] += 1
+    return true
+  }
+
+  private func discount(_ key: String, when channel: any Channel) {
+    channel.closeFuture.whenComplete { _ in
+      self.open.withLock { open in
+        guard let count = open.by[key] else { return }
+        open.by[key] = count > 1 ? count - 1 : nil
+      }
+    }
+  }
+
+  /// Says why, where that is possible: over TLS closing is all that costs us nothing.
+  private func turnAway(_ channel: any Channel) {
+    guard configuration.tls == nil else { return channel.close(promise: nil) }
+    sayFull(channel)
+  }
+
+  private func sayFull(_ channel: any Channel) {
+    let bye = ServerMessage.bye(.full, "too many connections; come back later", retry: 10_000).bytes()
+    channel.writeAndFlush(ByteBuffer(bytes: bye)).whenComplete { _ in channel.close(promise: nil) }
+  }
+}
+
+private final class ResultBox<Value: Sendable>: Sendable { let result = Mutex<Result<Value, any Error>?>(nil) }
+
+extension EventLoopFuture where Value: Sendable {
+  /// Waits for what comes, as `get` does. It goes through a lock: that a continuation which is resumed before it is awaited
+  /// orders what was done before and after ThreadSanitizer does not see, and takes its value for a race.
+  func value() async throws -> Value {
+    let box = ResultBox<Value>()
+    await withUnsafeContinuation { (waiting: UnsafeContinuation<Void, Never>) in
+      whenComplete { result in
+        box.result.withLock { $0 = result }
+        waiting.resume()
+      }
+    }
+    return try (box.result.withLock { $0 } ?? .failure(CancellationError())).get()
+  }
+}
+
+extension ServerBootstrap {
+  /// Listens; throws one line that names the address and what is wrong. May be called from any thread but an event loop's.
+  func listen(host: String, port: Int) throws -> any Channel {
+    do { return try bind(host: host, port: port).wait() } catch let error as IOError {
+      throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
+    }
+  }
+}

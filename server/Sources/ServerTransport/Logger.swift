@@ -1,0 +1,69 @@
+import Base
+import Foundation
+import MatchStore
+import Synchronization
+
+/// Writes one line for each thing that happens to standard error: text for people or JSON for machines.
+package struct Logger: Sendable {
+  /// How a line looks.
+  package enum Format: String, Sendable, CaseIterable {
+    case text, json
+  }
+
+  /// How much a line matters, least first.
+  package enum Level: String, Sendable, CaseIterable {
+    case trace, debug, info, notice, warning, error, critical
+  }
+
+  private static let output = Mutex(())
+  private let format: Format
+  private let written: Set<Level>
+
+  /// Makes one that writes from a level on; nothing without one.
+  package init(format: Format = .text, from level: Level?) {
+    self.format = format
+    written = Set(Level.allCases.drop { $0 != level })
+  }
+
+  package func notice(_ text: String, metadata: [String: String] = [:]) {
+    log(level: .notice, text, metadata: metadata)
+  }
+  func warning(_ text: String, metadata: [String: String] = [:]) { log(level: .warning, text, metadata: metadata) }
+  package func error(_ text: String, metadata: [String: String] = [:]) { log(level: .error, text, metadata: metadata) }
+  package func critical(_ text: String, metadata: [String: String] = [:]) {
+    log(level: .critical, text, metadata: metadata)
+  }
+
+  func log(level: Level, _ text: String, metadata: [String: String]) {
+    guard written.contains(level) else { return }
+    let time = Moment.current.wall
+    let fields = metadata.sorted { $0.key < $1.key }
+    var line: [UInt8] = []
+    switch format {
+    case .json:
+      var object = JSONObject()
+      object.add("at", .int(time))
+      object.add("level", .string(level.rawValue))
+      object.add("msg", .string(text))
+      for (key, value) in fields where object[key] == nil { object.add(key, .string(value)) }
+      JSONWriter.append(.object(object), to: &line)
+    case .text:
+      let date = Date(timeIntervalSince1970: Double(time) / 1000).formatted(.iso8601)
+      line = Array("\(date) \(level) \(text)\(fields.map { " \($0.key)=\($0.value)" }.joined())".utf8)
+      // What players typed may be in a field; a terminal must not obey it.
+      for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
+    }
+    Logger.output.withLock { _ in Logger.write(String(decoding: line, as: UTF8.self) + "\n", to: STDERR_FILENO) }
+  }
+
+  /// Writes what can be written: a full disk, or nobody at the other end, is no reason to end a server.
+  package static func write(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import Base
+import Lobby
+import MatchProtocol
+import MatchStore
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// The pages for people: the one to play on, if it was built, with its WebSocket; live boards, kept current by Server-Sent
+/// Events, and the leaderboard.
+package struct PeoplePage: Sendable {
+  /// Watchers of the page at once; more are asked to come back later.
+  static let mostWatchers = 1000
+  /// Connections at once: watchers, and those who fetch what the page is made of.
+  package static let mostConnections = mostWatchers + 100
+  static let boards = 24
+
+  private let host: LobbyHost
+  private let listener: GameListener
+  /// Origins of pages elsewhere that may play here.
+  private let origins: Set<String>
+  private let site: Site?
+  private let feed = BoardFeed()
+
+  /// Makes the pages; from now on they are told of every public match.
+  package init(host: LobbyHost, listener: GameListener, site: Site? = nil, origins: Set<String> = []) {
+    (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
+    let feed = feed
+    host.onPublish { if feed.count > 0 { feed.publish("data: \(PeoplePage.json($0))\n\n") } }
+    // A watcher that has left is only noticed by writing to him.
+    host.loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
+      feed.publish(": still here\n\n")
+    }
+  }
+
+  /// Serves the pages at an address; throws one line if that cannot be had.
+  package func serve(
+    at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
+  ) throws -> HTTPServer {
+    try HTTPServer.start(
+      address, loop: loop, mostConnections: mostConnections, tls: tls, atOnce: answerAtOnce, answer: answer)
+  }
+
+  /// Answers what needs no look at the lobby.
+  @Sendable func answerAtOnce(_ request: HTTPRequest) -> HTTPReply? {
+    guard request.isLook else { return .wrongMethod("GET, HEAD") }
+    return request.path == ["play"] ? play(request) : site?.answer(request)
+  }
+
+  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+    var reply = HTTPReply()
+    switch request.path {
+    case [], ["boards"]: (reply.type, reply.text) = ("text/html; charset=utf-8", PageAssets.html)
+    case ["page.js"]: (reply.type, reply.text) = ("text/javascript; charset=utf-8", PageAssets.script)
+    case ["page.css"]: (reply.type, reply.text) = ("text/css; charset=utf-8", PageAssets.style)
+    // The boards of now come with the page, so that it is not empty for a moment; what follows comes by `/live`.
+    case ["now.js"]:
+      let now = try await feed.boards(of: host)
+      (reply.type, reply.text) = (
+        "text/javascript; charset=utf-8",
+        """
+        const now = [\(now.joined(separator: ","))], canWatch = \(site?.isThere == true);
+
+        """
+      )
+    case ["top.json"]:
+      let rows = try await host.leaders(limit: 20).map { account in
+        var row = JSONWriter()
+        row.field("name", account.name)
+        row.field("rating", Int(account.rating.value.rounded()))
+        row.finish()
+        return String(decoding: row.bytes, as: UTF8.self)
+      }
+      (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
+    case ["live"]:
+      guard feed.count < PeoplePage.mostWatchers else { return .refusal(.serviceUnavailable, "too many watchers") }
+      (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store", "x-accel-buffering": "no"])
+      reply.stream = { [host, feed] stream in
+        Task {
+          // On the lobby's loop, so that nothing is missed between what is now and what follows.
+          try await host.inspect { lobby in
+            feed.add(stream, Self.boards(of: lobby).reduce("retry: 2000\n\n") { $0 + "data: \($1)\n\n" })
+          }
+        }
+      }
+    default: return .refusal(.notFound, "there is no such page")
+    }
+    // Nothing but our own script and style may run, and nothing may frame us.
+    reply.headers.add(
+      name: "content-security-policy",
+      value: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
+        + "base-uri 'none'")
+    reply.headers.add(name: "x-content-type-options", value: "nosniff")
+    return reply
+  }
+
+  /// Makes a WebSocket a session, but for a foreign page in somebody's browser: that says where it comes from.
+  private func play(_ request: HTTPRequest) -> HTTPReply {
+    let headers = request.headers
+    if let origin = headers.first(name: "origin"), !origins.contains(origin) {
+      guard let host = headers.first(name: "host"), ["http://", "https://"].contains(where: { $0 + host == origin })
+      else { return .refusal(.forbidden, "not for a page from \(origin)") }
+    }
+    guard request.method == .GET, headers.first(name: "upgrade")?.lowercased() == "websocket" else {
+      var reply = HTTPReply.refusal(.upgradeRequired, "a WebSocket is spoken here")
+      reply.headers = ["upgrade": "websocket"]
+      return reply
+    }
+    guard listener.isListening else { return .refusal(.serviceUnavailable, "come back in a moment") }
+    return HTTPReply(socket: { [listener] in try listener.takeIn($0, from: client(of: request)) })
+  }
+
+  /// Whom trusted proxies say they speak for: in X-Forwarded-For each names, at the end, whom it was asked by.
+  private func client(of request: HTTPRequest) -> SocketAddress? {
+    var client = request.peer
+    for text in request.headers[canonicalForm: "x-forwarded-for"].reversed() {
+      guard let proxy = client, listener.isProxy(proxy) else { break }
+      client = try? SocketAddress(ipAddress: String(text), port: 0)
+    }
+    return client
+  }
+
+  @Sendable fileprivate static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }
+
+  static func json(_ match: MatchState) -> String {
+    var out = JSONWriter(capacity: 200)
+    out.field("m", match.id.rawValue)
+    out.field("board", match.board)
+    out.field("x", match.players?.x.name)
+    out.field("o", match.players?.o.name)
+    out.field("rx", match.players?.x.rating)
+    out.field("ro", match.players?.o.rating)
+    out.field("turn", match.turn.text)
+    out.field("last", match.moves.last.map(\.index))
+    out.field("clock", match.terms.clockText)
+    out.field("rated", match.terms.rated)
+    if let end = match.end {
+      out.field("result", end.outcome?.text ?? "none")
+      out.field("reason", end.reason.rawValue)
+    }
+    out.finish()
+    return String(decoding: out.bytes, as: UTF8.self)
+  }
+}
+
+/// Hands what is published to many streams.
+private final class BoardFeed: Sendable {
+  private let watchers = Mutex<[ObjectIdentifier: EventStream]>([:])
+
+  private let shown = Mutex<(at: Int64, boards: Task<[String], any Error>?)>((.min, nil))
+
+  /// The boards of now, or a tenth of a second ago, however many ask.
+  func boards(of host: LobbyHost) async throws -> [String] {
+    let now = Moment.currentSteady
+    return try await shown.withLock { shown in
+      if let boards = shown.boards, now - 100 < shown.at { return boards }
+      let boards = Task { try await host.inspect(PeoplePage.boards) }
+      shown = (now, boards)
+      return boards
+    }.value
+  }
+
+  /// The number of watchers.
+  var count: Int { watchers.withLock { $0.count } }
+
+  /// Sends a stream how it begins, and from now on what is published.
+  func add(_ stream: EventStream, _ beginning: String) {
+    let id = ObjectIdentifier(stream)
+    watchers.withLock { $0[id] = stream }
+    stream.whenClosed { self.watchers.withLock { _ = $0.removeValue(forKey: id) } }
+    stream.send(beginning)
+  }
+
+  func publish(_ text: String) {
+    for stream in watchers.withLock({ Array($0.values) }) { stream.send(text) }
+  }
+}
+
+/// Health, readiness, metrics and orders, for administrators on the same machine.
+package struct AdminPage: Sendable {
+  package static let mostConnections = 100
+
+  let host: LobbyHost
+  let listener: GameListener
+
+  package init(host: LobbyHost, listener: GameListener) { (self.host, self.listener) = (host, listener) }
+
+  /// Serves the page at an address; throws one line if that cannot be had.
+  package func serve(
+    at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int
+  ) throws -> HTTPServer {
+    try HTTPServer.start(address, loop: loop, mostConnections: mostConnections, answer: answer)
+  }
+
+  @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
+    let path = request.path
+    switch (path.first, path.count) {
+    case ("players", 3), ("matches", 3):
+      guard request.method == .POST else { return .wrongMethod("POST") }
+      // A page in an administrator's browser can post here too, and then says where it comes from.
+      guard !request.headers.contains(name: "origin") else { return .refusal(.forbidden, "not for pages") }
+      return path[0] == "players" ? try await order(path[2], player: path[1]) : try await order(path[2], match: path[1])
+    case ("healthz", 1), ("readyz", 1), ("metrics", 1):
+      return request.isLook ? try await look(path[0]) : .wrongMethod("GET, HEAD")
+    default: return .refusal(.notFound, "there is no such page")
+    }
+  }
+
+  private func look(_ page: String) async throws -> HTTPReply {
+    switch page {
+    case "healthz": return HTTPReply(text: "alive\n")
+    case "readyz":
+      let isBusy = try await host.inspect { $0.isBusy }
+      guard host.isReady, !isBusy else { return .refusal(.serviceUnavailable, "not ready") }
+      return HTTPReply(text: "ready\n")
+    default:
+      let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }
+      let counters = [
+        ("moves", counts.moves), ("events", counts.events), ("matches_started", counts.started),
+        ("matches_ended", counts.ended), ("refusals", counts.refused), ("repeats", counts.repeated),
+      ]
+      let open = [(name: "open_connections", value: listener.connections)]
+      let text = host.metrics.text(gauges: gauges + open, counters: counters.map { (name: $0.0, value: $0.1) })
+      return HTTPReply(type: "text/plain; version=0.0.4", text: text)
+    }
+  }
+
+  private func order(_ order: String, player name: String) async throws -> HTTPReply {
+    guard let order = Administration(rawValue: order) else {
+      let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")
+      return .refusal(.badRequest, "the order is one of \(all)")
+    }
+    guard try await host.administer(name, order) else { return .refusal(.notFound, "there is no player \(name)") }
+    return HTTPReply(text: "done\n")
+  }
+
+  private func order(_ order: String, match id: String) async throws -> HTTPReply {
+    guard order == "aside" else { return .refusal(.badRequest, "the order is aside") }
+    guard let m = MatchID(rawValue: id), try await host.setAside(m) else {
+      return .refusal(.notFound, "no match \(id) is played here")
+    }
+    return HTTPReply(text: "done\n")
+  }
+}
+
+extension HTTPRequest {
+  fileprivate var isLook: Bool { method == .GET || method == .HEAD }
+}
+
+extension HTTPReply {
+  fileprivate static func wrongMethod(_ allowed: String) -> HTTPReply {
+    var reply = refusal(.methodNotAllowed, "only \(allowed)")
+    reply.headers = ["allow": allowed]
+    return reply
+  }
+}

@@ -1,0 +1,57 @@
+import Base
+import Foundation
+import NIOCore
+import Synchronization
+import TLS
+import TLSChannel
+
+/// The server's certificates: read from files, or made once and kept; read again on request.
+package final class ServerTLS: RenewableCertificates {
+  private let files: (certificate: String, key: String)
+  private let current: Mutex<(context: TLSContext, fingerprint: String)>
+
+  /// Reads a certificate chain and its key from PEM files.
+  package init(certificate: String, key: String) throws {
+    files = (certificate, key)
+    current = Mutex(try ServerTLS.load(certificate, key))
+  }
+
+  package var shownTo: String { "clients" }
+
+  /// What stands first in the pipeline of a new connection.
+  func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
+
+  /// SHA-256 of the leaf certificate, as the client shows and pins it.
+  package var fingerprint: String { current.withLock { $0.fingerprint } }
+
+  /// Reads the files again; keeps what it has if they cannot be used.
+  package func reload() throws {
+    let fresh = try ServerTLS.load(files.certificate, files.key)
+    current.withLock { $0 = fresh }
+  }
+
+  private static func load(_ certificate: String, _ key: String) throws -> (TLSContext, String) {
+    let chain = try TLSCertificate.chain(file: certificate)
+    return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex)
+  }
+
+  /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.
+  package static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
+    let certificateFile = folder + "/self-signed.crt"
+    let keyFile = folder + "/self-signed.key"
+    if !FileManager.default.fileExists(atPath: certificateFile) {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      let known = names.filter { name in
+        name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !",;#$\"\\".utf8.contains($0) }
+      }
+      let alternatives = known.map { ((try? SocketAddress(ipAddress: $0, port: 0)) == nil ? "DNS:" : "IP:") + $0 }
+      try OpenSSL.make(
+        name: "alina-server",
+        extensions: [
+          "basicConstraints = critical, CA:FALSE", "subjectAltName = \(alternatives.joined(separator: ", "))",
+        ], certificate: certificateFile, key: keyFile)
+    }
+    return try ServerTLS(certificate: certificateFile, key: keyFile)
+  }
+}

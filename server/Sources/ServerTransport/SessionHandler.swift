@@ -1,0 +1,302 @@
+import Lobby
+import MatchProtocol
+import MatchStore
+import NIOCore
+
+/// The end of a pipeline: bytes to the session's state machine, its messages to the lobby, the lobby's lines to bytes.
+///
+/// Everything happens on the channel's event loop; what comes from another is sent there first.
+final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// Bytes waiting for a slow reader beyond which it is dropped.
+  static let mostWaiting = 256 * 1024
+  /// Milliseconds a reader may take nothing.
+  static let longestWait: Int64 = 10_000
+  /// Bytes delivered beyond which they are handed to the channel at once, so that it sees what waits.
+  static let mostAtOnce = 16 * 1024
+  /// Milliseconds a closing connection may take to read our `bye`.
+  static let linger: Int64 = 250
+
+  let id: ConnectionID
+  private let host: LobbyHost
+  private let sweep: ConnectionSweep
+  private var session: ServerSession
+  private var context: ChannelHandlerContext?
+  private var loop: any EventLoop
+  private var isEnding = false
+  private var saidBye = false
+  private var missed: [MatchID] = []
+  /// Since when the channel takes nothing; `nil` while it does.
+  private var unwritableSince: Int64?
+  private var hasBegun = false
+  /// What came before the lobby's first line, which comes first; `nil` once that is there.
+  private var early: ByteBuffer? = ByteBuffer()
+  /// Bytes of that beyond which nobody waits for it.
+  private static let mostEarly = 64 * 1024
+  private static let allocator = ByteBufferAllocator()
+  /// Lines of the lobby that wait for `flush`, in one piece: one write for all of them.
+  private var outgoing: ByteBuffer?
+  var isTouched = false
+  /// The address a trusted proxy named, instead of its own.
+  var proxied: SocketAddress?
+
+  init(
+    id: ConnectionID, host: LobbyHost, sweep: ConnectionSweep, configuration: ServerSession.Configuration,
+    loop: any EventLoop
+  ) {
+    self.id = id
+    self.host = host
+    self.sweep = sweep
+    self.loop = loop
+    session = ServerSession(configuration, now: Moment.currentSteady)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if context.channel.isActive { begin(context) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    begin(context)
+    context.fireChannelActive()
+  }
+
+  private func begin(_ context: ChannelHandlerContext) {
+    guard !hasBegun else { return }
+    hasBegun = true
+    sweep.add(self)
+    let address = proxied.map(PeerAddress.key) ?? context.channel.peerKey
+    let host = host, id = id
+    host.run { host.connected(id, self, address: address) }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    sweep.remove(self)
+    let clean = saidBye, host = host, id = id
+    host.run { host.disconnected(id, clean: clean) }
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  // MARK: in
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isEnding else { return }
+    let buffer = unwrapInboundIn(data)
+    guard early == nil else {
+      early?.writeImmutableBuffer(buffer)
+      if early?.readableBytes ?? 0 > SessionHandler.mostEarly {
+        end(.flood, "too much before the greeting", retry: nil, node: nil)
+      }
+      return
+    }
+    take(buffer, context)
+  }
+
+  private func take(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
+    let now = Moment.currentSteady
+    var lines: [(line: ClientLine, at: Int64)] = []
+    var ending: (ByeCode, String, String?)?
+    buffer.withUnsafeReadableBytes { raw in
+      session.receive(raw, now: now) { action in
+        switch action {
+        case .deliver(let line, let at): lines.append((line, at))
+        case .send(let line): write(line, context)
+        case .close(let code, let text, let re): ending = (code, text, re)
+        }
+      }
+    }
+    if !lines.isEmpty { handOver(lines) }
+    if let (code, text, re) = ending {
+      saidBye = code == .bye
+      end(code, text, re: re, retry: nil, node: nil)
+    } else if isOverfull(context) {
+      drop()
+    }
+  }
+
+  private func handOver(_ lines: [(line: ClientLine, at: Int64)]) {
+    let host = host, id = id, roundTrip = session.roundTrip
+    if host.loop.inEventLoop { return host.receive(id, lines, roundTrip: roundTrip) }
+    host.loop.execute { host.receive(id, lines, roundTrip: roundTrip) }
+  }
+
+  /// Whether more waits for a reader than may.
+  private func isOverfull(_ context: ChannelHandlerContext) -> Bool {
+    guard unwritableSince != nil else { return false }
+    return (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 > SessionHandler.mostWaiting
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    context.flush()
+    context.fireChannelReadComplete()
+  }
+
+  // MARK: out
+
+  func deliver(_ line: [UInt8], _ kind: LineKind) {
+    guard loop.inEventLoop else { return loop.execute { self.deliver(line, kind) } }
+    guard let context, !isEnding else { return }
+    if unwritableSince != nil {
+      switch kind {
+      case .droppable: return
+      case .spectator(let m):
+        if !missed.contains(m) { missed.append(m) }
+        return
+      case .essential: if isOverfull(context) { return drop() }
+      }
+    }
+    if outgoing == nil { outgoing = SessionHandler.allocator.buffer(capacity: max(line.count, 512)) }
+    outgoing?.writeBytes(line)
+    if let waiting = outgoing?.readableBytes, waiting > SessionHandler.mostAtOnce { write(context) }
+    if let early {
+      self.early = nil
+      if early.readableBytes > 0 { take(early, context) }
+    }
+  }
+
+  func flush() {
+    guard loop.inEventLoop else { return loop.execute { self.flush() } }
+    guard let context else { return }
+    write(context)
+    context.flush()
+  }
+
+  /// Writes a line of the session's own behind what the lobby has delivered.
+  private func write(_ line: [UInt8], _ context: ChannelHandlerContext) {
+    write(context)
+    context.write(wrapOutboundOut(ByteBuffer(bytes: line)), promise: nil)
+  }
+
+  /// Hands what was delivered to the channel, in front of whatever is written next.
+  private func write(_ context: ChannelHandlerContext) {
+    guard let buffer = outgoing else { return }
+    outgoing = nil
+    context.write(wrapOutboundOut(buffer), promise: nil)
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable {
+      unwritableSince = nil
+      let behind = missed, host = host, id = id
+      missed = []
+      if !behind.isEmpty { host.run { host.caughtUp(id, behind) } }
+    } else {
+      unwritableSince = Moment.currentSteady
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  /// Looks at the time, once a second.
+  func tick(now: Int64) {
+    guard let context, !isEnding else { return }
+    if let since = unwritableSince, now - since > SessionHandler.longestWait { return drop() }
+    var wrote = false
+    var ending: (ByeCode, String)?
+    session.tick(now: now) { action in
+      switch action {
+      case .send(let line):
+        write(line, context)
+        wrote = true
+      case .close(let code, let text, _): ending = (code, text)
+      case .deliver: break
+      }
+    }
+    if wrote { context.flush() }
+    if let (code, text) = ending { end(code, text, retry: nil, node: nil) }
+  }
+
+  /// Ends a connection that takes nothing: `bye` is written for the chance that it fits, and nothing is waited for.
+  private func drop() {
+    isEnding = true
+    guard let context else { return }
+    write(ServerMessage.bye(.slow, "what was sent to you was not read", retry: nil).bytes(), context)
+    context.flush()
+    context.close(promise: nil)
+  }
+
+  func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?) {
+    end(code, text, re: nil, retry: retry, node: node)
+  }
+
+  private func end(_ code: ByeCode, _ text: String, re: String?, retry: Int?, node: String?) {
+    guard loop.inEventLoop else {
+      return loop.execute { self.end(code, text, re: re, retry: retry, node: node) }
+    }
+    guard let context, !isEnding else { return }
+    isEnding = true
+    write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(re: re), context)
+    context.flush()
+    // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
+    loop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { self.context?.close(promise: nil) }
+  }
+}
+
+extension LobbyHost {
+  /// Runs on the lobby's loop, at once if that is the current one.
+  func run(_ body: @escaping @Sendable () -> Void) {
+    if loop.inEventLoop { body() } else { loop.execute(body) }
+  }
+}
+
+/// Lets the time pass for all connections of one event loop: for each once a second, a twentieth of them at a time, so
+/// that heartbeats due in the same second are no burst that moves have to wait behind.
+final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
+  private static let slices = 20
+  private var handlers = [[ObjectIdentifier: SessionHandler]](repeating: [:], count: slices)
+  private var next = 0
+
+  init(loop: any EventLoop) {
+    let pause = TimeAmount.milliseconds(1000 / Int64(ConnectionSweep.slices))
+    loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] task in
+      guard let self else { return task.cancel() }
+      let now = Moment.currentSteady
+      for handler in self.handlers[self.next].values { handler.tick(now: now) }
+      self.next = (self.next + 1) % ConnectionSweep.slices
+    }
+  }
+
+  func add(_ handler: SessionHandler) { handlers[slice(handler)][ObjectIdentifier(handler)] = handler }
+  func remove(_ handler: SessionHandler) { handlers[slice(handler)][ObjectIdentifier(handler)] = nil }
+
+  /// Connections are numbered in order: those made at the same time come into different slices.
+  private func slice(_ handler: SessionHandler) -> Int { Int(handler.id % ConnectionID(ConnectionSweep.slices)) }
+}
+
+extension Channel {
+  /// What limits of this peer are counted by: its address, of IPv6 the first 64 bits; `nil` for this machine.
+  var peerKey: String? {
+    remoteAddress.flatMap(PeerAddress.key)
+  }
+}
+
+/// Addresses as limits see them.
+enum PeerAddress {
+  static func key(_ address: SocketAddress) -> String? {
+    switch address {
+    case .v4(let v4):
+      let bits = UInt32(bigEndian: v4.address.sin_addr.s_addr)
+      return bits >> 24 == 127 ? nil : address.ipAddress
+    case .v6:
+      guard let text = address.ipAddress, let bytes = address.packed else { return nil }
+      if bytes.dropLast().allSatisfy({ $0 == 0 }), bytes.last == 1 { return nil }
+      if text.hasPrefix("::ffff:127.") { return nil }
+      if text.hasPrefix("::ffff:") { return String(text.dropFirst(7)) }
+      return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+    case .unixDomainSocket: return nil
+    }
+  }
+}
+
+extension SocketAddress {
+  /// The 16 bytes of an IPv6 address.
+  fileprivate var packed: [UInt8]? {
+    guard case .v6(let v6) = self else { return nil }
+    return withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
+  }
+}

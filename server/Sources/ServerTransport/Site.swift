@@ -1,0 +1,123 @@
+import Base
+import Foundation
+import MatchStore
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// The page to play on: the files of the folder that `scripts/web` makes, as they are sent. All are read at once, so that no
+/// request reaches the disk and no name leads out of the folder.
+package final class Site: Sendable {
+  private struct File {
+    var type: String
+    /// Whether its name says what is in it, so that it is never asked for again.
+    var isLasting: Bool
+    /// As it is, and compressed, each with its tag; `nil` is no coding.
+    var bodies: [String?: (tag: String, bytes: ByteBuffer)] = [:]
+  }
+
+  private static let types = [
+    "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
+    "json": "application/json", "theme": "text/plain; charset=utf-8", "webmanifest": "application/manifest+json",
+    "txt": "text/plain; charset=utf-8",
+    "wasm": "application/wasm", "woff2": "font/woff2", "png": "image/png", "svg": "image/svg+xml",
+  ]
+  /// The codings that a file may lie beside itself in, best first.
+  private static let codings = [("br", "br"), ("gzip", "gz")]
+  /// Nothing but our own script, style and modules may run, nothing is asked of another host, and nothing may frame us.
+  private static let policy =
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
+    + "form-action 'none'; frame-ancestors 'none'"
+
+  private let place: @Sendable () -> String?
+  private let files = Mutex<[String: File]>([:])
+
+  /// Reads a folder; throws one line if the page is not in it.
+  package init(folder: String) throws(StoreError) {
+    place = { folder }
+    try reload()
+  }
+
+  /// The page beside a program, as soon as it is there.
+  package init(beside program: String) {
+    place = { Site.find(beside: program) }
+    try? reload()
+  }
+
+  /// Whether there is a page.
+  package var isThere: Bool { files.withLock { !$0.isEmpty } }
+
+  /// Reads the files again; keeps what it has and throws one line if the page is not there.
+  package func reload() throws(StoreError) {
+    guard let folder = place() else { throw .unusable("there is no page to play on: scripts/web makes it") }
+    var files: [String: File] = [:]
+    let root = URL(filePath: folder).standardizedFileURL.path
+    for path in FileManager.default.subpaths(atPath: root) ?? [] {
+      guard let type = Site.types[(path as NSString).pathExtension], let data = Site.read(root + "/" + path) else {
+        continue
+      }
+      var file = File(type: type, isLasting: path.hasPrefix("v/"))
+      let tag = SHA256.hash(Array(data)).hex.prefix(32)
+      file.bodies[nil] = ("\"\(tag)\"", ByteBuffer(bytes: data))
+      for (coding, ending) in Site.codings {
+        guard let data = Site.read("\(root)/\(path).\(ending)") else { continue }
+        file.bodies[coding] = ("\"\(tag)-\(ending)\"", ByteBuffer(bytes: data))
+      }
+      files[path] = file
+    }
+    guard files["index.html"] != nil else { throw .unusable("\(folder) has no page: scripts/web makes it") }
+    self.files.withLock { $0 = files }
+  }
+
+  private static func read(_ path: String) -> Data? {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { return nil }
+    return FileManager.default.contents(atPath: path)
+  }
+
+  /// Where the page lies beside a program: built, or installed.
+  private static func find(beside program: String) -> String? {
+    let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent().path
+    return ["/web", "/../../../.build-web/page", "/../share/alina/web"].map { folder + $0 }
+      .first { FileManager.default.fileExists(atPath: $0 + "/index.html") }
+  }
+
+  /// What is answered to a path; `nil` if it is none of the page's.
+  func answer(_ request: HTTPRequest) -> HTTPReply? {
+    let path = request.path.joined(separator: "/")
+    // Links lead to the one page, by what follows in its address: that way it is the same on any host.
+    // A room's match has its code behind it.
+    let words = request.path.dropFirst().compactMap {
+      $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-_")))
+    }
+    if let kind = request.path.first, ["r", "w", "g"].contains(kind),
+      words.count == 1 || words.count == 2 && kind == "w"
+    {
+      var reply = HTTPReply(status: .found)
+      let home = words.map { _ in "../" }.joined()
+      reply.headers = ["location": "\(home)#/\(kind)/\(words.joined(separator: "/"))", "cache-control": "no-cache"]
+      return reply
+    }
+    let name = path.isEmpty ? "index.html" : path
+    guard let file = files.withLock({ $0[name] }), let plain = file.bodies[nil] else { return nil }
+    let wanted = request.headers[canonicalForm: "accept-encoding"].map { $0.filter { $0 != " " }.lowercased() }
+    let coding = Site.codings.map(\.0).first { coding in
+      file.bodies[coding] != nil
+        && wanted.contains { $0 == coding || $0.hasPrefix(coding + ";") && !$0.hasSuffix(";q=0") }
+    }
+    let body = file.bodies[coding] ?? plain
+    var reply = HTTPReply(type: file.type)
+    reply.headers = [
+      "etag": body.tag, "vary": "accept-encoding",
+      "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
+      "content-security-policy": Site.policy, "referrer-policy": "no-referrer", "x-content-type-options": "nosniff",
+    ]
+    if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
+      reply.status = .notModified
+      return reply
+    }
+    if let coding { reply.headers.add(name: "content-encoding", value: coding) }
+    reply.bytes = body.bytes
+    return reply
+  }
+}

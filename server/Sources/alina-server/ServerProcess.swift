@@ -1,0 +1,216 @@
+import Foundation
+import Lobby
+import MatchStore
+import NIOPosix
+import PostgresStore
+import ServerTransport
+
+/// Everything a server process is started with.
+struct ServerConfiguration: Sendable {
+  /// The folder of the database, or `nil` to keep everything in memory.
+  var data: String?
+  /// The PostgreSQL database that is used instead of one in the folder, if any.
+  var store: PGAddress?
+  /// What makes it a node of a cluster, if it is one; `store` is what the nodes share.
+  var cluster: NodeConfiguration?
+  /// How games are listened for.
+  var listener = ListenerConfiguration()
+  var lobby = LobbyConfiguration()
+  /// Where the page for people is served, if anywhere.
+  var page: (host: String, port: Int)?
+  /// Pages elsewhere, as `https://alina.example`, that may play here.
+  var pageOrigins: Set<String> = []
+  /// The page to play on, if it was built.
+  var site: Site?
+  /// The page's certificates, if it is encrypted.
+  var pageTLS: ServerTLS?
+  /// Where metrics and health are served, if anywhere.
+  var admin: (host: String, port: Int)?
+  /// Event loops for connections.
+  var threads = 1
+  /// Days after which finished matches are dropped, if ever.
+  var keepDays: Int?
+  /// Gives up durability against power cuts; for the test that shows what that costs.
+  var weakSync = false
+  /// How log lines look.
+  var logFormat = Logger.Format.text
+  /// The least important lines logged.
+  var logLevel = Logger.Level.notice
+
+  /// Connections of the page and of the administrators' port.
+  private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
+
+  init() {}
+
+  /// Gives what is served beside games its share of so many connections, and returns what is left for games: whoever takes
+  /// all of the page takes no player's place.
+  mutating func share(_ connections: Int) -> Int {
+    mostOnPages.page = page == nil ? 0 : min(mostOnPages.page, connections / 4)
+    mostOnPages.admin = admin == nil ? 0 : min(mostOnPages.admin, connections / 16 + 1)
+    return max(1, connections - mostOnPages.page - mostOnPages.admin)
+  }
+
+  static func database(in folder: String) -> String { folder + "/matches.sqlite" }
+}
+
+/// What the flags say about being a node of a cluster.
+struct NodeConfiguration: Sendable {
+  /// Its name, which stays the same over restarts.
+  var name: String
+  /// Where other nodes are listened for.
+  var listen: (host: String, port: Int)
+  /// The certificates.
+  var tls: NodeTLS
+  /// `HOST:PORT` by which other nodes reach it.
+  var peer: String
+  /// `HOST:PORT` of which clients are told; empty for what is listened on.
+  var address: String
+
+  init(name: String, listen: (host: String, port: Int), tls: NodeTLS, peer: String, address: String) {
+    (self.name, self.listen, self.tls, self.peer, self.address) = (name, listen, tls, peer, address)
+  }
+}
+
+/// A server process from start to stop.
+enum ServerProcess {
+  private enum Occasion {
+    case signal(Int32)
+    /// The cluster will have this node no more.
+    case refused(StoreError)
+  }
+
+  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and
+  /// with the address of the page if there is one.
+  static func run(
+    _ configuration: ServerConfiguration, listening: @escaping @Sendable (String, _ page: String?) -> Void
+  ) async throws {
+    // One that is closed would be given to a file or a connection, which the log would then be written to.
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDWR)
+    }
+    let logger = Logger(format: configuration.logFormat, from: configuration.logLevel)
+    // A reader of the log or of the port that goes away is no reason to end.
+    signal(SIGPIPE, SIG_IGN)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
+    let store: any MatchStore
+    var seat: NodeSeat?
+    let loop = group.next()
+    if let cluster = configuration.cluster, let address = configuration.store {
+      let database = try PostgresCluster(address, reads: configuration.lobby.language)
+      logger.notice("store", metadata: ["url": "\(database.place)", "node": "\(cluster.name)"])
+      store = database
+      seat = NodeSeat(
+        store: database,
+        port: NodePort(
+          host: cluster.listen.host, port: cluster.listen.port, tls: cluster.tls, loop: loop, logger: logger),
+        description: NodeDescription(name: cluster.name, address: cluster.address, peer: cluster.peer))
+    } else if let address = configuration.store {
+      let database = try PostgresStore(address, reads: configuration.lobby.language)
+      try database.raiseLanguage()
+      logger.notice("store", metadata: ["url": "\(database.place)"])
+      store = database
+    } else if let data = configuration.data {
+      let file = try SQLiteStore(path: ServerConfiguration.database(in: data))
+      if configuration.weakSync { try file.weaken() }
+      store = file
+    } else {
+      store = MemoryStore()
+    }
+    let host: LobbyHost
+    if let seat {
+      host = LobbyHost(loop: loop, seat: seat, configuration: configuration.lobby, logger: logger)
+    } else {
+      host = try LobbyHost(loop: loop, store: store, configuration: configuration.lobby, logger: logger)
+    }
+    var certificates: [any RenewableCertificates] = []
+    if let tls = configuration.listener.tls { certificates.append(tls) }
+    if let tls = configuration.cluster?.tls { certificates.append(tls) }
+    let signals = Signals([SIGTERM, SIGINT, SIGHUP])
+    let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
+    let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    var pages: [HTTPServer] = []
+    var pageAddress: String?
+    if let address = configuration.page {
+      let page = PeoplePage(
+        host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
+      pages.append(
+        try page.serve(
+          at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page,
+          tls: configuration.pageTLS))
+      let name = address.host.contains(":") ? "[\(address.host)]" : address.host
+      let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(name):\(pages.last?.port ?? 0)/"
+      pageAddress = url
+      logger.notice("page", metadata: ["url": url])
+      if configuration.site?.isThere != true {
+        logger.notice("there is no page to play on, only live boards; scripts/web builds one, --web names its folder")
+      }
+    }
+    if let address = configuration.admin {
+      let page = AdminPage(host: host, listener: listener)
+      pages.append(
+        try page.serve(at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin))
+      logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
+    }
+    for one in certificates {
+      logger.notice("TLS", metadata: ["fingerprint": one.fingerprint, "to": one.shownTo])
+    }
+    listening(try await listener.start(), pageAddress)
+    let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
+    let refusal = await wait(signals, host, certificates, configuration.site, logger)
+    pruning?.cancel()
+    if let refusal {
+      // It owns nothing, and nobody is connected to it.
+      await listener.close()
+      throw refusal
+    }
+    // What hangs must not keep the process: nobody was told of what is not stored.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
+      logger.critical("the store does not answer; ending without it")
+      exit(1)
+    }
+    await listener.stop()
+    // The pages outlive the games.
+    for page in pages { await page.stop() }
+    try await host.finish()
+    store.close()
+    try await pageGroup.shutdownGracefully()
+    try await group.shutdownGracefully()
+  }
+
+  /// Returns when it is time to stop, with the cluster's refusal if that is why.
+  private static func wait(
+    _ signals: Signals, _ host: LobbyHost, _ certificates: [any RenewableCertificates], _ site: Site?, _ logger: Logger
+  ) async -> StoreError? {
+    let (occasions, occasion) = AsyncStream<Occasion>.makeStream()
+    let (numbers, refusals) = (signals.sequence, host.refusals)
+    let watchers = [
+      Task { for await number in numbers { occasion.yield(.signal(number)) } },
+      Task { for await error in refusals { occasion.yield(.refused(error)) } },
+    ]
+    defer { withExtendedLifetime(signals) { for watcher in watchers { watcher.cancel() } } }
+    for await next in occasions {
+      switch next {
+      case .signal(SIGHUP):
+        for one in certificates { one.reload(logger) }
+        do throws(StoreError) {
+          try site?.reload()
+          logger.notice("page read again")
+        } catch { logger.notice("\(error.description)") }
+      case .signal: return nil
+      case .refused(let error): return error
+      }
+    }
+    return nil
+  }
+
+  /// Drops the logs of matches older than a number of days, once an hour, until cancelled.
+  private static func prune(_ store: any MatchStore, _ days: Int, _ logger: Logger) async {
+    while !Task.isCancelled {
+      do throws(StoreError) {
+        let count = try store.prune(before: Moment.current.wall - Int64(days) * 86_400_000)
+        if count > 0 { logger.notice("old matches dropped", metadata: ["count": "\(count)"]) }
+      } catch { logger.error("cannot drop old matches", metadata: ["error": "\(error)"]) }
+      try? await Task.sleep(for: .seconds(3600))
+    }
+  }
+}

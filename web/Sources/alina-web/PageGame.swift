@@ -1,0 +1,265 @@
+import Interface
+import Base
+import GameScore
+import WindowLogic
+import Play
+import Records
+import ScoreModel
+import ScoreFormats
+import Screen
+import Session
+import TicTacToe
+import Tintinnabuli
+
+/// The page: one game, its inputs since the last turn, and the canvas it is drawn on.
+final class PageGame {
+  let app: App
+  let sound: PageSound
+  var connection: WebConnection?
+  private var input: [InputEvent] = []
+  private var surface = Surface(width: 1, height: 1)
+  private var isNew = true
+  private var toldControls: [RootScreen.Control] = []
+  private var toldFocus: Int?
+
+  init(seed: UInt64) {
+    let services = PlatformServices.page()
+    let sound = PageSound()
+    self.sound = sound
+    let shelf = RuleShelf.page
+    guard let rules = try? shelf.load(shelf.names[0]) else { fatalError("the page has no score rules") }
+    var opening = Opening(seed: seed, rulesName: shelf.names[0], rules: rules)
+    opening.overrides = { settings in if Page.prefers("still") { settings.reducedMotion = true } }
+    var random = SplitMix64(seed: seed)
+    let box = ConnectionBox()
+    var machine = Machine(
+      services: services, sound: sound.output, rules: shelf,
+      connect: { _, guest in
+        let fresh = WebConnection(guest: guest, seed: random.next()) { Int(random.next() % UInt64($0)) }
+        box.connection = fresh
+        return fresh.connection
+      },
+      milliseconds: { WebConnection.milliseconds },
+      keep: { piece, name, kept, done in
+        let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human)
+        Page.download("\(name).pgn", Array(piece.record.text.utf8))
+        Page.download("\(name).mid", MIDIFile.bytes(music, title: piece.title))
+        Page.download(
+          "\(name).musicxml", Array(MusicXML.text(music.bars, rules: music.rules, title: piece.title).utf8))
+        let page = ScorePage(
+          music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
+        Page.download("\(name).svg", Array(page.svg.utf8))
+        let words = ["\(name).wav", music.rules.name, "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
+        music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
+        done("\(kept) \(name)")
+      })
+    machine.themesFolder = "page"
+    app = App(machine, opening)
+    self.box = box
+    app.soundWaits = true
+    app.screen.onSpeak = { Page.tell(.say, $0) }
+  }
+
+  /// The connection that the socket's lines are for.
+  final class ConnectionBox { var connection: WebConnection? }
+  let box: ConnectionBox
+
+  func add(_ event: InputEvent) { input.append(event) }
+
+  func resize(width: Int, height: Int, scale: Double) {
+    guard width != surface.width || height != surface.height || scale != app.scale else { return }
+    surface = Surface(width: width, height: height)
+    app.scale = scale
+    isNew = true
+  }
+
+  /// Lets time pass; returns the seconds until something is to do, or less than 0 where a picture is due.
+  func turn(draws: Bool) -> Double {
+    let now = app.services.now()
+    let input = input
+    self.input = []
+    app.update(input: input, at: now)
+    if draws, isNew || app.nextFrame(after: now) <= now {
+      _ = app.draw(into: surface, isNew: isNew, at: now)
+      surface.flush()
+      isNew = false
+    }
+    let next = app.nextFrame(after: now)
+    return isNew || next <= now ? -1 : min(next, app.nextUpdate(after: now)) - now
+  }
+
+  func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
+
+  /// Keeps the elements behind the picture as the views that drew it.
+  func tellControls() {
+    let controls = app.screen.accessible(hidden: true)
+    if controls != toldControls {
+      toldControls = controls
+      let scale = app.scale
+      let lines = controls.map { control in
+        let place = control.place
+        let box = [place.x, place.y, place.width, place.height].map { "\(Int(Double($0) / scale))" }
+        let words = [control.name, control.state].map { $0.replacing("\n", by: " ").replacing("\t", by: " ") }
+        return (["\(control.id)", control.role] + words + box + ["\(control.row)"]).joined(separator: "\t")
+      }
+      Page.tell(.controls, lines.joined(separator: "\n"))
+    }
+    let focus = app.screen.accessibleFocus
+    if focus != toldFocus {
+      toldFocus = focus
+      if let focus { Page.tell(.focus, "\(focus)") }
+    }
+  }
+}
+
+nonisolated(unsafe) private var game: PageGame?
+nonisolated(unsafe) private var incoming: [UInt8] = []
+
+/// What the page's script has put into the buffer of `alinaBuffer`.
+private func text() -> String { String(decoding: incoming, as: UTF8.self) }
+
+/// A buffer for so many bytes that the script writes a text into before a call that takes one.
+@_expose(wasm, "buffer") @_cdecl("alinaBuffer")
+package func alinaBuffer(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
+  incoming = [UInt8](repeating: 0, count: Int(count))
+  return incoming.withUnsafeMutableBufferPointer { $0.baseAddress }
+}
+
+/// Begins, with the music of a number.
+@_expose(wasm, "start") @_cdecl("alinaStart")
+package func alinaStart(_ seed: Double) { game = PageGame(seed: UInt64(seed)) }
+
+/// The canvas has another size in pixels, or another number of them for a unit of the page.
+@_expose(wasm, "resize") @_cdecl("alinaResize")
+package func alinaResize(_ width: Int32, _ height: Int32, _ scale: Double) {
+  game?.resize(width: Int(width), height: Int(height), scale: scale)
+}
+
+/// Lets time pass; returns the seconds until something is to do, or less than 0 where a picture is due.
+@_expose(wasm, "turn") @_cdecl("alinaTurn")
+package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0) ?? 1 }
+
+/// Tells what is behind the picture that was drawn.
+@_expose(wasm, "controls") @_cdecl("alinaControls")
+package func alinaControls() { game?.tellControls() }
+
+/// A pointer: 0 moved, 1 down, 2 up, 3 left; a wheel: 4, by `y` lines.
+@_expose(wasm, "pointer") @_cdecl("alinaPointer")
+package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
+  switch kind {
+  case 0: game?.add(.pointerMoved(x: x, y: y))
+  case 1: game?.add(.pointerDown(x: x, y: y, isTouch: isTouch != 0))
+  case 2: game?.add(.pointerUp(x: x, y: y, isTouch: isTouch != 0))
+  case 3: game?.add(.pointerLeft)
+  default: game?.add(.scrolled(lines: y))
+  }
+}
+
+/// A key by the name that browsers have for it.
+@_expose(wasm, "key") @_cdecl("alinaKey")
+package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
+  guard let key = Key(browserName: text()) else { return }
+  game?.add(.key(key, KeyModifiers(rawValue: UInt8(truncatingIfNeeded: modifiers)), isRepeat: isRepeat != 0))
+}
+
+/// Something that comes with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of
+/// the server, 6 the server's line is open, 7 it is closed, 8 what lies on the clipboard. A room's match has its code after a
+/// stroke.
+@_expose(wasm, "text") @_cdecl("alinaText")
+package func alinaText(_ kind: Int32) {
+  guard let game else { return }
+  let words = text()
+  switch kind {
+  case 0: game.add(.text(words))
+  case 1: game.add(.composing(words))
+  case 2: game.app.files.open(words: words)
+  case 3: game.app.connect(to: .page, destination: .room(code: words))
+  case 4:
+    let parts = words.split(separator: "/").map { String($0) }
+    game.app.connect(to: .page, destination: .watch(id: parts.first ?? "", code: parts.count > 1 ? parts[1] : nil))
+  case 5: game.box.connection?.received(incoming)
+  case 6: game.box.connection?.cameUp()
+  case 7: game.box.connection?.cameDown(words)
+  default: Page.pasted(words)
+  }
+}
+
+/// A state: 0 the page is seen, 1 it has the focus, 2 there is sound, or (0) no output for it, or (2) no way to make it.
+@_expose(wasm, "state") @_cdecl("alinaState")
+package func alinaState(_ kind: Int32, _ isOn: Int32) {
+  switch kind {
+  case 0: game?.add(.visible(isOn != 0))
+  case 1: game?.add(.focus(isOn != 0))
+  default:
+    game?.app.soundWaits = false
+    if isOn != 1 { game?.app.soundChanged(to: isOn == 0 ? .none : .impossible) }
+  }
+}
+
+/// Presses a control of the list, or brings the focus to it.
+@_expose(wasm, "activate") @_cdecl("alinaActivate")
+package func alinaActivate(_ id: Int32, _ onlyFocus: Int32) { game?.activate(Int(id), onlyFocus: onlyFocus != 0) }
+
+/// A batch of events came too late and was moved: by how much, and when it sounded.
+@_expose(wasm, "late") @_cdecl("alinaLate")
+package func alinaLate(_ generation: Int32, _ frame: Double, _ lateness: Double) {
+  game?.sound.wasLate(
+    .init(
+      generation: UInt32(bitPattern: generation), frame: Tick(rawValue: Int64(frame)), lateness: Int64(lateness)))
+}
+
+extension ServerAddress {
+  /// The server that the page came from.
+  static let page = ServerAddress("localhost")!
+}
+
+extension Key {
+  /// Reads `KeyboardEvent.key`; letters in lower case, as they are on the keyboard.
+  init?(browserName name: String) {
+    switch name {
+    case "ArrowUp": self = .up
+    case "ArrowDown": self = .down
+    case "ArrowLeft": self = .left
+    case "ArrowRight": self = .right
+    case "Enter": self = .enter
+    case "Escape": self = .escape
+    case "Tab": self = .tab
+    case "Backspace": self = .backspace
+    case "Delete": self = .delete
+    case "Home": self = .home
+    case "End": self = .end
+    case "PageUp": self = .pageUp
+    case "PageDown": self = .pageDown
+    default:
+      if name.utf8.count > 1, name.utf8.first == UInt8(ascii: "F"), let number = Int(String(name.dropFirst())) {
+        self = .function(number)
+      } else if name.count == 1, let letter = name.lowercased().first {
+        self = .character(letter)
+      } else {
+        return nil
+      }
+    }
+  }
+}
+
+extension RuleShelf {
+  /// The rules that came with the page.
+  static var page: RuleShelf {
+    var entries: [RulePack.Entry] = []
+    do throws(RuleErrors) {
+      entries = try RulePack(Page.ask(.file, "page/rules.json") ?? []).entries
+    } catch {
+      Page.tell(.say, error.description)
+    }
+    let found = entries
+    var shelf = RuleShelf { name throws(RuleShelf.Refusal) in
+      guard let entry = found.first(where: { $0.reference.name == name }) else {
+        throw RuleShelf.Refusal("\(name): no such rules")
+      }
+      return Loaded(rules: entry.rules, reference: entry.reference)
+    }
+    // The standard ones first.
+    shelf.names = ["score"] + entries.map { $0.reference.name }.filter { $0 != "score" }
+    return shelf
+  }
+}
