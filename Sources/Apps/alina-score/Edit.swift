@@ -2,8 +2,8 @@ import ArgumentParser
 import Base
 import Foundation
 import GameScore
+import Oracle
 import Records
-import ScoreFormats
 import ScoreIO
 import ScoreModel
 import Synth

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Base
 import Foundation
-import ScoreFormats
 import ScoreIO
 import ScoreModel
 import Synchronization

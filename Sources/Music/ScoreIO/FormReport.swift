@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import GameScore
+import Oracle
 import Records
 import ScoreFormats
 import ScoreModel
