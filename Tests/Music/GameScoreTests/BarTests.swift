@@ -34,7 +34,7 @@ import TicTacToe
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
     // Only what is owed, on the second pair, may be the other hand's.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
-      #expect(bar.pairs[index].m?.pan == (isX ? 36 : -36))
+      #expect(bar.pairs[index].m?.pan == (isX ? 64 : -48))
     }
     #expect(bar.pairs.count == min(game.moves.count + 1, 8))
   }

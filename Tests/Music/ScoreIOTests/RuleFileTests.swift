@@ -124,7 +124,7 @@ func `At every pace most bars reach their long note, and no twenty seconds go by
 
 @Test func `Several errors are told at once, in the order of their lines`() {
   let all = errors(
-    ("short: 1.05", "short: slow"), ("pan: 36", "pan: 360"), ("fade: 4", "fade: -1"), ("m: 46", "m: 460"))
+    ("short: 1.05", "short: slow"), ("pan: 64", "pan: 640"), ("fade: 4", "fade: -1"), ("m: 46", "m: 460"))
   #expect(all.count == 4)
   let lines = all.compactMap { Int($0.dropFirst(5).prefix { $0 != ":" }) }
   #expect(lines == lines.sorted() && lines.count == 4)
