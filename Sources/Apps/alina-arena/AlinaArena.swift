@@ -20,7 +20,7 @@ struct AlinaArena: ParsableCommand {
       RunCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self, PerftCommand.self,
       BenchCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,
-      GuardCommand.self,
+      TrainUltimateCommand.self, GuardCommand.self,
     ])
 
   static func main() {

@@ -56,6 +56,40 @@ package struct InfiniteTable: Sendable {
     return firsts[count] + rank
   }
 
+  /// The least number among the boards that symmetries make of one.
+  package static func canonicalNumber(of board: Infinite.Board) -> Int {
+    var least = number(of: board)
+    for symmetry in Symmetry.all.dropFirst() {
+      var image = Infinite.Board()
+      for square in board.x.squares { image.x.append(symmetry(square)) }
+      for square in board.o.squares { image.o.append(symmetry(square)) }
+      image.turn = board.turn
+      least = min(least, number(of: image))
+    }
+    return least
+  }
+
+  /// The board of a number, with X to move while there are six marks.
+  package static func board(number: Int) -> Infinite.Board {
+    precondition((0..<boardCount).contains(number), "board \(number) is outside 0..<\(boardCount)")
+    var count = 0
+    while firsts[count + 1] <= number { count += 1 }
+    var digits: [Int] = []
+    var rest = number - firsts[count]
+    for place in stride(from: count - 1, through: 0, by: -1) {
+      digits.append(rest % (9 - place))
+      rest /= 9 - place
+    }
+    var free = Square.all
+    let cells = digits.reversed().map { free.remove(at: $0) }
+    var board = Infinite.Board()
+    board.turn = count % 2 == 0 ? .x : .o
+    for (place, cell) in cells.enumerated() {
+      if (place < count / 2) == (board.turn == .x) { board.x.append(cell) } else { board.o.append(cell) }
+    }
+    return board
+  }
+
   /// The value of a board for the side to move, and the plies to the end when the winner hurries and the loser delays;
   /// the distance of a draw is 0.
   package func evaluation(of board: Infinite.Board) -> Evaluation {

@@ -8,6 +8,9 @@ import TicTacToe
 /// the result, which weighs less with each ply between. Source: R. Sutton, "Learning to predict by the methods of temporal
 /// differences", Machine Learning 3, 1988. A seed and a number of games give the same numbers on every machine.
 package struct UltimateTraining {
+  /// What the shipped numbers were learnt from.
+  package static let (shippedSeed, shippedGames): (UInt64, Int) = (1, 2_000_000)
+
   private var weights = [Float](repeating: 0, count: UltimateValue.weightCount)
   /// By board and key, the place of the number of a board in which the side to move may not play.
   private let places: [Int32]

@@ -34,6 +34,26 @@ package final class UltimateValue: @unchecked Sendable {
   /// The sum beyond which nothing changes: 8 in the logarithm of the odds.
   private static let bound: Int32 = 8 * Int32(scale)
 
+  /// What a file of the numbers begins with.
+  private static let mark = Array("alina-ultimate-1".utf8)
+  /// The bytes of a file: the mark, and the numbers in two bytes each, the lower one first.
+  package static var byteCount: Int { mark.count + 2 * weightCount }
+
+  /// Reads the bytes of a file; `nil` if they are not `byteCount` that begin with the mark.
+  package convenience init?(bytes: [UInt8]) {
+    guard bytes.count == UltimateValue.byteCount, bytes.starts(with: UltimateValue.mark) else { return nil }
+    self.init(
+      weights: (0..<UltimateValue.weightCount).map {
+        let place = UltimateValue.mark.count + 2 * $0
+        return Int16(bitPattern: UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8)
+      })
+  }
+
+  /// The bytes of a file that `init(bytes:)` reads.
+  package static func bytes(of weights: [Int16]) -> [UInt8] {
+    mark + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+  }
+
   /// Unfolds the numbers.
   /// - Parameter weights: `weightCount` numbers.
   package init(weights: [Int16]) {
