@@ -19,7 +19,7 @@ struct AlinaArena: ParsableCommand {
     subcommands: [
       RunCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self, PerftCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,
-      GuardCommand.self,
+      TrainUltimateCommand.self, GuardCommand.self,
     ])
 
   static func main() {
