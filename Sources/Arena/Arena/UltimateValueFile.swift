@@ -6,6 +6,18 @@ package enum UltimateValueFile {
   /// What it is called beside the program.
   package static let name = "ultimate.values"
 
+  /// Where the file is looked for: beside the program, in `Assets` of the folders above it, and in `Assets` here.
+  package static var folders: [String] {
+    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    var folder = URL(filePath: program).deletingLastPathComponent()
+    var folders = [folder.path]
+    for _ in 0..<4 {
+      folder.deleteLastPathComponent()
+      folders.append(folder.appending(path: "Assets").path)
+    }
+    return folders + ["Assets"]
+  }
+
   /// Reads a file that `alina-arena train-ultimate` wrote.
   package static func load(_ path: String) throws(ArenaError) -> UltimateValue {
     guard let value = UltimateValue(bytes: try readFile(path, limit: UltimateValue.byteCount)) else {

@@ -1,3 +1,4 @@
+import Oracle
 import TicTacToe
 
 extension Odds {

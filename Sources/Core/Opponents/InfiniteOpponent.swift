@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// A player of Infinite whose chances of every move are known exactly: they depend on the board alone, which has the last

@@ -1,3 +1,4 @@
+import Oracle
 import TicTacToe
 
 /// Perfect knowledge of Infinite: value and distance of every board by retrograde analysis, a byte a board.

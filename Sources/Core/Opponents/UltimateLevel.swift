@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// One of the six opponents of the window, as it plays Ultimate.

@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// Plays Ultimate at random to the end, some 60 plies in a third of a microsecond.

@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TicTacToe
 
 /// Learns the numbers of `UltimateValue` from games that they play with themselves.

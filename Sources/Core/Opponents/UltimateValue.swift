@@ -1,3 +1,4 @@
+import Oracle
 import TicTacToe
 
 /// What the top level knows of Ultimate beyond playouts: numbers learnt by `alina-arena train-ultimate` from games

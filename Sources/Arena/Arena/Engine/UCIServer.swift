@@ -31,6 +31,8 @@ package struct UCIServer {
   private var position = Position.start
   /// The position of another variant, once one was chosen.
   var variantPosition: VariantPosition?
+  /// The memory of a search of Ultimate.
+  var tree: UltimateSearch?
   private var lastMove: Square?
   /// The result of an infinite search, which is written when the search is stopped.
   private var held: [String]?
