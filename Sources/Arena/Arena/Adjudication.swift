@@ -36,6 +36,9 @@ package struct Adjudication: Sendable, Hashable {
 
   package init() {}
 
+  /// Whether there is anything that could end a game early.
+  var isActive: Bool { maxPlies > 0 || draw != nil || resign != nil }
+
   /// The members of a header.
   func add(to members: inout JSONObject) {
     members.add("maxPlies", maxPlies == 0 ? nil : .int(maxPlies))

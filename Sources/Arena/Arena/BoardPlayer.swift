@@ -67,7 +67,9 @@ func playGame(
   x: BoardPlayer, o: BoardPlayer, opening: Opening, adjudication: Adjudication, stop: StopSignal,
   using generator: inout SplitMix64
 ) throws(ArenaError) -> (game: PackedGame, notes: GameNotes?)? {
-  if case .table(let a) = x, case .table(let b) = o { return (playTables(a, b, opening, using: &generator), nil) }
+  if !adjudication.isActive, case .table(let a) = x, case .table(let b) = o {
+    return (playTables(a, b, opening, using: &generator), nil)
+  }
   var position = opening.position
   var moves = opening.moves
   var reports: [MoveReport?] = []

@@ -220,7 +220,7 @@ final class GamePool: @unchecked Sendable {
       let (a, b) = worker.players(of: stage.pairings[number])
       let ahead = (number - first % stage.pairings.count + stage.pairings.count) % stage.pairings.count
       let pairs = stride(from: first + ahead, to: end, by: stage.pairings.count)
-      if case .table(let one) = a, case .table(let other) = b {
+      if !configuration.adjudication.isActive, case .table(let one) = a, case .table(let other) = b {
         let seed = configuration.seed
         if one.isRandom, other.isRandom, configuration.openings == .none {
           batch.play(worker.random, seed: seed, pairs: pairs, from: stage.firstGame)

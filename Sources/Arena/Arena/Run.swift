@@ -291,7 +291,8 @@ struct Replay {
       teach(x, .x, content.game, opening)
       teach(o, .o, content.game, opening)
       return
-    case (.table(let one), .table(let other)) where one.isRandom && other.isRandom && configuration.openings == .none:
+    case (.table(let one), .table(let other))
+    where one.isRandom && other.isRandom && configuration.openings == .none && !configuration.adjudication.isActive:
       again = worker.random.play(seed: seed, index: UInt64(content.index))
     default:
       var generator = SplitMix64(seed: seed, index: UInt64(content.index))

@@ -189,9 +189,13 @@ import TicTacToe
 
   @Test func `the referee draws after so many plies, and the file says why`() throws {
     try Support.withFolder { folder in
+      let path = folder + "/games"
+      var classic = try VariantRunEndToEndTests.match("random", "perfect", .classic)
+      classic.adjudication.maxPlies = 4
+      #expect(try Support.play(classic, to: path).report.bySeat.draws == 40)
+      #expect(try Support.run(["resume", path]).code == 0)
       var configuration = try VariantRunEndToEndTests.match("random", "random", .ultimate)
       configuration.adjudication.maxPlies = 10
-      let path = folder + "/games"
       let played = try Support.play(configuration, to: path)
       #expect(played.report.bySeat.draws == 40 && played.report.forfeits.isEmpty)
       #expect(
