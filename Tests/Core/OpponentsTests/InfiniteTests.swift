@@ -75,14 +75,30 @@ import Testing
   }
 
   @Test func `a win that would come after the hundredth ply is a draw, and so is a third repetition`() throws {
-    var state = try Infinite.state(notation: "a3b2/c3a1 x 4")
-    let won = table.evaluation(of: state.board)
-    try #require(won.value == .win && won.distance > 1)
-    state = try Infinite.state(notation: "c1a3b2/c2c3a1 x 98")
-    let late = table.evaluation(of: state.board)
-    if late.value == .win && late.distance > 2 { #expect(table.evaluation(of: state).value == .draw) }
+    var late = 0
+    for game in 0..<200 {
+      var generator = SplitMix64(seed: 37, index: UInt64(game))
+      var state = Infinite.start
+      for _ in 0..<10 where Infinite.outcome(of: state) == nil {
+        _ = Infinite.play(Infinite.moves(state).randomCell(using: &generator), &state)
+      }
+      let value = table.evaluation(of: state.board)
+      guard Infinite.outcome(of: state) == nil, value.value != .draw else { continue }
+      // The same board with as many plies left as the win takes, and with two fewer.
+      let marks = Infinite.notation(of: state).split(separator: " ")[0]
+      let side = state.board.turn == .x ? "x" : "o"
+      let plies = Infinite.plyLimit - value.distance
+      guard (plies % 2 == 0) == (side == "x") else { continue }
+      let inTime = try Infinite.state(notation: "\(marks) \(side) \(plies)")
+      #expect(table.evaluation(of: inTime) == value)
+      guard value.distance > 2 else { continue }
+      let tooLate = try Infinite.state(notation: "\(marks) \(side) \(plies + 2)")
+      #expect(table.evaluation(of: tooLate) == Evaluation(value: .draw, distance: value.distance - 2))
+      late += 1
+    }
+    #expect(late > 10)
     // Round and round until a board has stood twice: the move that brings it a third time draws.
-    state = Infinite.start
+    var state = Infinite.start
     let (x, o) = ([0, 1, 5, 6], [2, 3, 7, 8])
     for ply in 0..<21 { _ = Infinite.play(Cell(ply % 2 == 0 ? x[ply / 2 % 4] : o[ply / 2 % 4]), &state) }
     let repeating = Cell(o[21 / 2 % 4])
