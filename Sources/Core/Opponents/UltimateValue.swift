@@ -182,7 +182,15 @@ package struct UltimateFolding {
 }
 
 extension UltimateValue {
-  /// The value of every move of a live state for the side that makes it, in the order of `Ultimate.moves`.
+  /// The value of every move of a live state for the side that makes it, in the order of the set.
+  package func values(of moves: MoveSet, in state: Ultimate.State) -> [Float] {
+    [Float](unsafeUninitializedCapacity: moves.count) { buffer, count in
+      count = moves.count
+      if let first = buffer.baseAddress { evaluateMoves(moves, in: state, into: first) }
+    }
+  }
+
+  /// The value of every move of a live state for the side that makes it, in the order of the set.
   ///
   /// What no move changes is summed once; a move then changes one board, the lines through it and where the other side may play.
   @inline(__always)
