@@ -119,7 +119,7 @@ package struct UCIServer {
     case "UCI_Variant":
       guard let variant = variants.first(where: { $0.uciName == value }) else {
         let names = variants.map(\.uciName).joined(separator: ", ")
-        return ["info string \(player.name) does not play variant '\(value)', only \(names)"]
+        return ["info string variant '\(value)' is not played, only \(names)"]
       }
       notation = .cutechess
       variantPosition = VariantPosition(variant)
