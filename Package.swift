@@ -110,6 +110,7 @@ targets += layer(
         "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
         "MatchProtocol",
         "ClientModel", "MatchClient", "Session", "Interface", "WindowLogic", "Screen", "Play", "SDLPlatform",
+        "Processes",
         argumentParser,
       ]),
     .executableTarget(
@@ -134,6 +135,7 @@ targets += layer(
   "Sources/System",
   [
     .target(name: "Locks"),
+    .target(name: "Processes", dependencies: ["CProcess"]),
     .systemLibrary(name: "CProcess"),
     .systemLibrary(name: "CSndfile"),
     .systemLibrary(name: "CFluidSynth"),
@@ -156,7 +158,8 @@ targets += layer(
     .target(
       name: "ServerTransport",
       dependencies: [
-        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "MatchStore", "Lobby", nioCore, nioPosix,
+        "Base", "TicTacToe", "MatchProtocol", "TLS", "TLSChannel", "Processes", "MatchStore", "Lobby", nioCore,
+        nioPosix,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ]),
@@ -184,7 +187,7 @@ targets += layer(
 
 // Tests, by layer.
 /// Which tests a run is for, and which it cannot run here.
-targets += layer("Tests", [.target(name: "TestSupport")])
+targets += layer("Tests", [.target(name: "TestSupport", dependencies: ["Processes"])])
 targets += layer(
   "Tests/Core",
   [
@@ -233,7 +236,8 @@ targets += layer(
         "TicTacToe", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "ScoreIO", "Session",
       ]),
     .testTarget(
-      name: "ScreenTests", dependencies: ["Base", "TicTacToe", "Oracle", "ScoreModel", "Interface", "Screen"],
+      name: "ScreenTests",
+      dependencies: ["Base", "TicTacToe", "Oracle", "ScoreModel", "Interface", "Screen", "CCairo", "CPango"],
       exclude: ["Goldens"]),
     .testTarget(
       name: "WindowLogicTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),

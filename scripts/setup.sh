@@ -40,27 +40,57 @@ need() {
   local lacking packages as_root=() log
   lacking=$(missing "$@")
   [ -n "$lacking" ] || return 0
-  packages=$(cut -d' ' -f1 <<<"$lacking" | tr '\n' ' ')
-  packages=${packages% }
   if ! command -v apt-get >/dev/null; then
     fail "missing: $(cut -d' ' -f2 <<<"$lacking" | tr '\n' ' ')(no apt here to install it with)$(in_other_words "$lacking")"
   fi
   if [ "$(id -u)" -ne 0 ]; then
-    sudo -n true 2>/dev/null || fail "not root and sudo would ask; run once: sudo apt-get install $packages"
+    sudo -n true 2>/dev/null ||
+      fail "not root and sudo would ask; run once: sudo apt-get install $(packages_for "$lacking")"
     as_root=(sudo -n)
   fi
-  echo "installing $packages" >&2
   log=$(mktemp)
+  echo "asking apt what there is" >&2
+  # Which of several names a package has here is known after this.
+  apt_get update -qq || apt_failed "apt could not update its lists"
+  packages=$(packages_for "$lacking")
+  echo "installing $packages" >&2
   # shellcheck disable=SC2086
-  if ! {
-    "${as_root[@]}" apt-get update -qq &&
-      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages
-  } >"$log" 2>&1 </dev/null; then
-    tail -n 15 "$log" >&2
-    rm -f "$log"
-    fail "apt could not install: $packages"
-  fi
+  apt_get install -y -qq --no-install-recommends $packages || apt_failed "apt could not install: $packages"
   rm -f "$log"
+}
+
+# apt_failed TEXT: the end of what apt said, and the text.
+apt_failed() {
+  tail -n 15 "$log" >&2
+  rm -f "$log"
+  fail "$1"
+}
+
+# packages_for LACKING: the packages by the names that they have in this release: of NAME|NAME… the first that apt knows.
+packages_for() {
+  local names name found chosen=()
+  while read -r names _; do
+    found=${names%%|*}
+    if [ "$found" != "$names" ]; then
+      for name in ${names//|/ }; do
+        if apt-cache show "$name" >/dev/null 2>&1; then found=$name && break; fi
+      done
+    fi
+    chosen+=("$found")
+  done <<<"$1"
+  echo "${chosen[@]}"
+}
+
+# apt_get ARGUMENT…: runs apt-get by the command in as_root, with what it says in the file named by log. A fresh machine may be
+# installing its own upgrades: while another program holds a lock of apt this waits, and says so every few seconds.
+apt_get() {
+  local holder
+  until "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get "$@" >"$log" 2>&1 </dev/null; do
+    grep -qiE 'could not get lock|unable to lock|locked by another process' "$log" || return 1
+    holder=$(sed -nE '/(held by process|another process with pid) /{s/.* (process|pid) ([0-9]+.*)/process \2/p;q}' "$log")
+    echo "waiting until another program has installed: ${holder:-it} holds apt's lock" >&2
+    sleep 5
+  done
 }
 
 # in_other_words LACKING: the command of another packager; they find libraries and programs by what they provide.

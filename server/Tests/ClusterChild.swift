@@ -9,9 +9,7 @@ import Testing
 
 /// PostgreSQL and nodes as processes, by `scripts/cluster`, which ends them when this goes.
 final class ClusterChild {
-  private let process = Process()
-  private let orders = Pipe()
-  private let answers = Pipe()
+  private let script: Child
   /// Where each node listens for clients, n1 first.
   private(set) var nodes: [MatchClient.Configuration.Endpoint] = []
   /// The port for other nodes of each.
@@ -22,35 +20,24 @@ final class ClusterChild {
 
   /// Whether this machine lets each node have a network namespace of its own.
   static let hasNamespaces: Bool = {
-    let process = Process()
-    process.executableURL = script("namespaces")
-    process.standardOutput = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
+    (try? Child.run([path(of: "namespaces")]))?.status == 0
   }()
 
-  private static func script(_ name: String) -> URL {
-    repository.appending(path: "scripts/\(name)")
-  }
+  private static func path(of script: String) -> String { repository.appending(path: "scripts/\(script)").path }
 
   /// Starts them; `learned` is called when the database's URL is known and before the nodes start, then with each node's.
   init(
     nodes count: Int = 3, namespaces: Bool = false, flags: [String] = [], environment: [String: String] = [:],
     learned: (ClusterChild) -> Void = { _ in }
   ) throws {
-    process.executableURL = ClusterChild.script("cluster")
-    process.arguments =
-      ["--nodes", "\(count)"] + (namespaces ? ["--namespaces"] : [])
-      // Beyond this machine's own address players are counted by theirs.
-      + ["--", "--rate", "1000", "--burst", "1000", "--logins-per-minute", "100000"] + flags
     let binary = try #require(ServerChild.binary, "build alina-server first, or set ALINA_BIN")
-    process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_SERVER": binary]) { $1 }
-      .merging(environment) { $1 }
-    process.standardInput = orders
-    process.standardOutput = answers
-    try process.run()
-    while let line = nextLine(), !line.hasPrefix("connect ") {
+    // Beyond this machine's own address players are counted by theirs.
+    let arguments = ["--", "--rate", "1000", "--burst", "1000", "--logins-per-minute", "100000"] + flags
+    script = try Child(
+      [Self.path(of: "cluster"), "--nodes", "\(count)"] + (namespaces ? ["--namespaces"] : []) + arguments,
+      environment: environment.merging(["ALINA_SERVER": binary]) { given, _ in given }, input: .pipe, output: .pipe,
+      errors: .ours)
+    while let line = script.line(), !line.hasPrefix("connect ") {
       let words = line.split(separator: " ")
       switch words.first {
       case "folder":
@@ -68,14 +55,14 @@ final class ClusterChild {
   }
 
   deinit {
-    try? orders.fileHandleForWriting.close()
-    process.waitUntilExit()
+    try? script.input.close()
+    _ = try? script.wait()
   }
 
   /// Gives an order and waits until it is carried out.
   func order(_ order: String) throws {
-    try orders.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
-    while let line = nextLine() {
+    try script.input.write(contentsOf: Data((order + "\n").utf8))
+    while let line = script.line() {
       if line == "done" { return }
       if line.hasPrefix("failed") { throw StoreError.unusable("scripts/cluster \(order): \(line)") }
     }
@@ -117,14 +104,5 @@ final class ClusterChild {
     let log = try String(contentsOfFile: "\(folder)/\(node).log", encoding: .utf8)
     let address = log.components(separatedBy: "admin url=http://127.0.0.1:").last ?? ""
     return try #require(Int(address.prefix(while: \.isNumber)))
-  }
-
-  private func nextLine() -> String? {
-    var text: [UInt8] = []
-    while let byte = try? answers.fileHandleForReading.read(upToCount: 1)?.first {
-      if byte == 10 { return String(decoding: text, as: UTF8.self) }
-      text.append(byte)
-    }
-    return nil
   }
 }

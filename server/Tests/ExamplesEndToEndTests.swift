@@ -10,20 +10,13 @@ import TicTacToe
 /// Programs that know the server from its documentation or its command line only.
 @Suite(.serialized) struct ExamplesEndToEndTests {
 
-  private func start(_ program: String, _ arguments: [String]) throws -> (Process, Pipe) {
-    let process = Process()
-    let out = Pipe()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.standardOutput = out
-    try process.run()
-    return (process, out)
+  private func start(_ program: String, _ arguments: [String]) throws -> Child {
+    try Child([program] + arguments, output: .pipe, errors: .ours)
   }
 
-  private func finish(_ child: (Process, Pipe)) -> (code: Int32, lines: [String]) {
-    let text = String(decoding: child.1.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    child.0.waitUntilExit()
-    return (child.0.terminationStatus, text.split(separator: "\n").map(String.init))
+  private func finish(_ child: Child) throws -> (code: Int32, lines: [String]) {
+    let lines = child.rest().split(separator: "\n").map(String.init)
+    return (try child.wait(), lines)
   }
 
   private func arena() throws -> String {
@@ -36,9 +29,9 @@ import TicTacToe
     try server.start()
     let script = repository.appending(path: "examples/bot.py").path
     let bots = try (1...2).map { i in
-      try start("/usr/bin/env", ["python3", script, "127.0.0.1:\(server.port)", "--games", "3", "--name", "bot\(i)"])
+      try start("python3", [script, "127.0.0.1:\(server.port)", "--games", "3", "--name", "bot\(i)"])
     }
-    for result in bots.map(finish) {
+    for result in try bots.map(finish) {
       #expect(result.code == 0)
       // Both play perfectly.
       #expect(
@@ -64,7 +57,7 @@ import TicTacToe
           "--concurrency", "4", "--name", player,
         ])
     }
-    let results = bots.map(finish)
+    let results = try bots.map(finish)
     for result in results { #expect(result.code == 0 && result.lines.count == 8, "\(result)") }
     #expect(!results[0].lines.contains { $0.contains(" lost ") }, "a perfect player does not lose: \(results[0].lines)")
     server.kill9()
@@ -82,7 +75,7 @@ import TicTacToe
         "bot", "--connect", "127.0.0.1:\(server.port)", "--player", "cmd:\(engine) together \(folder.path)/thinking",
         "--games", "4", "--concurrency", "4", "--clock", "60+0",
       ])
-    let result = finish(bot)
+    let result = try finish(bot)
     #expect(result.code == 0 && result.lines.count == 4, "\(result)")
     #expect(result.lines.allSatisfy { $0.hasSuffix(" normal") }, "\(result.lines)")
     server.kill9()

@@ -11,10 +11,9 @@ import TicTacToe
 
 /// The server as a process, started again and again on the same port and data.
 final class ServerChild {
-  private(set) var process = Process()
+  private var process: Child?
   let folder: TemporaryFolder
   private(set) var port = 0
-  private var log = Pipe()
 
   static var binary: String? {
     let environment = ProcessInfo.processInfo.environment
@@ -42,18 +41,11 @@ final class ServerChild {
   static func run(
     _ arguments: [String], environment: [String: String] = [:]
   ) throws -> (code: Int32, out: String, errors: String) {
-    let process = Process()
-    let (out, errors) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: try #require(binary, "build alina-server first, or set ALINA_BIN"))
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    (process.standardOutput, process.standardError) = (out, errors)
-    try process.run()
-    let text = out.fileHandleForReading.readDataToEndOfFile()
-    let wrong = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: wrong, as: UTF8.self))
+    let result = try Child.run([try whole()] + arguments, environment: environment)
+    return (result.status, result.out, result.errors)
   }
+
+  private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
 
   /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; by a line of
   /// the shell, in which it is `"$0" "$@"`, if one is given.
@@ -61,40 +53,18 @@ final class ServerChild {
     _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
     shell: String? = nil
   ) throws {
-    let binary = try #require(Self.binary, "build alina-server first, or set ALINA_BIN")
-    process = Process()
-    let out = Pipe()
     let usual =
       ["--listen", "127.0.0.1:\(port)", "--data", folder.path, "--rate", "1000", "--burst", "1000"]
       + (pages ? ["--page", "127.0.0.1:0", "--admin", "127.0.0.1:0"] : ["--no-page", "--no-admin"])
-    let command = (bare ? ["--no-page", "--no-admin"] : usual) + arguments
-    if let shell {
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = ["-c", shell, binary] + command
-    } else {
-      process.executableURL = URL(filePath: binary)
-      process.arguments = command
-    }
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.standardOutput = out
-    let errors =
-      FileHandle(forWritingAtPath: folder.path + "/log")
-      ?? {
-        _ = FileManager.default.createFile(atPath: folder.path + "/log", contents: nil)
-        return FileHandle(forWritingAtPath: folder.path + "/log") ?? .nullDevice
-      }()
-    _ = try? errors.seekToEnd()
-    process.standardError = errors
-    try process.run()
-    var text = ""
-    while !text.contains("\n") {
-      let data = out.fileHandleForReading.availableData
-      if data.isEmpty { break }
-      text += String(decoding: data, as: UTF8.self)
-    }
-    guard let found = text.split(separator: "\n").first?.split(separator: ":").last.flatMap({ Int($0) }) else {
+    let command = [try Self.whole()] + (bare ? ["--no-page", "--no-admin"] : usual) + arguments
+    let process = try Child(
+      (shell.map { ["/bin/sh", "-c", $0] } ?? []) + command, environment: environment, output: .pipe,
+      errors: .file(folder.path + "/log"))
+    self.process = process
+    let text = process.line() ?? ""
+    guard let found = text.split(separator: ":").last.flatMap({ Int($0) }) else {
       // A power cut may come while it starts; that is for the caller to judge.
-      process.waitUntilExit()
+      try process.wait()
       return
     }
     port = found
@@ -114,25 +84,33 @@ final class ServerChild {
     return nil
   }
 
+  /// The number of the process that was started last.
+  var pid: pid_t { process?.pid ?? 0 }
+  var isRunning: Bool { process?.isRunning == true }
+
+  /// The next line of its standard output, after `said`.
+  func line() -> String? { process?.line() }
+
+  func signal(_ number: Int32) { process?.signal(number) }
+
   /// Seconds of processor time it has used.
   var processorSeconds: Double {
-    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     let fields = (text.split(separator: ")").last ?? "").split(separator: " ").compactMap { Double($0) }
     return fields.count > 12 ? (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
   }
 
   var logText: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
 
-  func kill9() {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
+  func kill9() { process?.kill() }
+
+  /// Waits for its end; returns its status, or minus the signal that ended it.
+  @discardableResult func wait() -> Int32? { try? process?.wait() }
 
   /// Ends it in order, and returns its status.
-  @discardableResult func stop() -> Int32 {
-    process.terminate()
-    process.waitUntilExit()
-    return process.terminationStatus
+  @discardableResult func stop() -> Int32? {
+    signal(SIGTERM)
+    return wait()
   }
 }
 
@@ -290,12 +268,8 @@ final class Crowd {
   private func shim(_ folder: TemporaryFolder) throws -> String {
     let source = repository.appending(path: "server/Tests/Faults/powercut.c").path
     let library = folder.path + "/powercut.so"
-    let compiler = Process()
-    compiler.executableURL = URL(filePath: "/usr/bin/env")
-    compiler.arguments = ["cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"]
-    try compiler.run()
-    compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0, "the shim does not compile")
+    let compiled = try Child.run(["cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"])
+    try #require(compiled.status == 0, "the shim does not compile: \(compiled.errors)")
     return library
   }
 
@@ -312,9 +286,9 @@ final class Crowd {
       ])
     let crowd = Crowd()
     crowd.join(6, port: server.port)
-    try await crowd.play { !server.process.isRunning }
+    try await crowd.play { !server.isRunning }
     crowd.leave()
-    if server.process.isRunning { server.kill9() }
+    if server.isRunning { server.kill9() }
     guard FileManager.default.fileExists(atPath: folder.path + "/cut/matches.sqlite") else { return (["no cut"], 0) }
     do { return (try check(crowd, folder.path + "/cut/matches.sqlite"), crowd.moves) } catch {
       return (["\(error)"], crowd.moves)
@@ -394,7 +368,7 @@ final class Crowd {
     try Data().write(to: URL(filePath: folder.path + "/full"))
     func attempts() -> Int { server.logText.components(separatedBy: "disk is full").count - 1 }
     try await crowd.play { attempts() >= 4 }
-    #expect(attempts() >= 4 && server.process.isRunning, "it tries again")
+    #expect(attempts() >= 4 && server.isRunning, "it tries again")
     try FileManager.default.removeItem(atPath: folder.path + "/full")
     try await crowd.playOn(6)
     crowd.leave()

@@ -52,7 +52,8 @@ import TicTacToe
     let server = ServerChild(folder)
     try server.start(["--web", web.path], pages: true)
     let port = try #require(server.port(of: "page"))
-    #expect(server.said == "listening 127.0.0.1:\(server.port)\nin a browser: http://127.0.0.1:\(port)/\n")
+    #expect(server.said == "listening 127.0.0.1:\(server.port)")
+    #expect(server.line() == "in a browser: http://127.0.0.1:\(port)/")
     func ask(_ path: String, _ headers: String..., method: String = "GET") throws -> (Int, head: String, body: String) {
       let answer = try RawPeer(port).http(path, method: method, headers: headers)
       return (answer.status, answer.head.lowercased(), answer.body)
@@ -114,16 +115,12 @@ import TicTacToe
       ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), mostConnections: 10,
       tls: try ServerTLS.selfSigned(in: keys.path, names: ["localhost"]), atOnce: { _ in HTTPReply(text: "in secret") }
     ) { _ in throw CancellationError() }
-    let process = Process()
-    let (input, out) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: try #require(program("openssl")))
-    process.arguments = ["s_client", "-quiet", "-connect", "127.0.0.1:\(server.port)"]
-    (process.standardInput, process.standardOutput, process.standardError) = (input, out, FileHandle.nullDevice)
-    try process.run()
-    input.fileHandleForWriting.write(Data("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
-    let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let client = try Child(
+      ["openssl", "s_client", "-quiet", "-connect", "127.0.0.1:\(server.port)"], input: .pipe, output: .pipe)
+    try client.input.write(contentsOf: Data("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
+    let text = client.rest()
     #expect(text.hasPrefix("HTTP/1.1 200 OK") && text.hasSuffix("in secret"))
-    process.waitUntilExit()
+    client.kill()
     await server.stop()
   }
 
@@ -157,25 +154,12 @@ import TicTacToe
 
   /// Runs Chromium on a page.
   private func chromium(_ arguments: [String]) throws -> String {
-    let browser = try #require(program("chromium"))
     let profile = TemporaryFolder()
-    let process = Process()
-    let out = Pipe()
-    process.executableURL = URL(filePath: browser)
-    process.arguments =
-      [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=\(profile.path)",
-        "--no-first-run", "--disable-background-networking", "--window-size=900,700",
-      ] + arguments
-    process.standardOutput = out
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let timeout = DispatchWorkItem { process.terminate() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: timeout)
-    defer { timeout.cancel() }
-    let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return text
+    let command = [
+      "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+      "--user-data-dir=\(profile.path)", "--no-first-run", "--disable-background-networking", "--window-size=900,700",
+    ]
+    return try Child.run(command + arguments, seconds: 60).out
   }
 
   @Test(.needs("chromium")) func `Chromium shows the live boards, their players and the last moves`() throws {

@@ -14,34 +14,28 @@ final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under 
 
   /// Where it is, or empty if it did not start.
   private(set) var url = ""
-  private let process = Process()
-  private let orders = Pipe()
-  private let answers = Pipe()
+  private let script: Child?
   private let lock = NSLock()
   private let schemas = Mutex(0)
 
   /// Starts one; with `tls` it has a certificate, which its URL verifies.
   init(tls: Bool = false) {
-    let script = repository.appending(path: "scripts/postgres")
-    process.executableURL = script
-    if tls { process.environment = ProcessInfo.processInfo.environment.merging(["POSTGRES_TLS": "1"]) { $1 } }
-    process.standardInput = orders
-    process.standardOutput = answers
-    do { try process.run() } catch { return }
-    url = line().split(separator: " ").last.map(String.init) ?? ""
+    script = try? Child(
+      [repository.appending(path: "scripts/postgres").path], environment: tls ? ["POSTGRES_TLS": "1"] : [:],
+      input: .pipe, output: .pipe, errors: .ours)
+    url = script?.line()?.split(separator: " ").last.map(String.init) ?? ""
   }
 
   deinit {
-    try? orders.fileHandleForWriting.close()
-    process.waitUntilExit()
+    try? script?.input.close()
+    _ = try? script?.wait()
   }
 
   /// `kill`, `start`, `stop` or `cont`, done when it returns.
   func order(_ order: String) throws {
     lock.lock()
     defer { lock.unlock() }
-    try orders.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
-    let answer = line()
+    let answer = try answer(to: order)
     guard answer == "done" else { throw StoreError.unusable("scripts/postgres \(order): \(answer)") }
   }
 
@@ -49,16 +43,14 @@ final class PostgresTestBed: @unchecked Sendable {  // the pipes are used under 
   func makeStandby() throws -> String {
     lock.lock()
     defer { lock.unlock() }
-    try orders.fileHandleForWriting.write(contentsOf: Data("standby\n".utf8))
-    let answer = line()
+    let answer = try answer(to: "standby")
     guard answer.hasPrefix("url ") else { throw StoreError.unusable("scripts/postgres standby: \(answer)") }
     return String(answer.dropFirst(4))
   }
 
-  private func line() -> String {
-    var text: [UInt8] = []
-    while let byte = try? answers.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 { text.append(byte) }
-    return String(decoding: text, as: UTF8.self)
+  private func answer(to order: String) throws -> String {
+    try script?.input.write(contentsOf: Data((order + "\n").utf8))
+    return script?.line() ?? ""
   }
 
   /// The URL of an empty store of a test's own.

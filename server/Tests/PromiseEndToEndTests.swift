@@ -133,6 +133,22 @@ import TicTacToe
     }
   }
 
+  @Test func `a server that ends waits for what its store is still doing`() async throws {
+    let store = HeldStore()
+    let server = try await TestServer(store: store)
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    let id = try #require(MatchID(rawValue: m))
+    let before = try #require(try store.match(id)).length
+    store.isHeld.withLock { $0 = true }
+    x.move(m, 0, "b2")
+    store.waitUntilHeld()
+    try await server.host.drain(retry: 0, within: 0)
+    store.isHeld.withLock { $0 = false }
+    try await server.host.finish()
+    #expect(try store.match(id)?.length == before + 1, "the move is stored")
+    try await server.stop()
+  }
+
   @Test func `while the disk stands still, what needs it is refused in time and everything else answered`() async throws
   {
     var lobby = LobbyConfiguration()

@@ -181,19 +181,9 @@ struct StoreBench {
 
   private func pgbench(_ url: String, _ clients: Int) throws -> String {
     func run(_ arguments: [String]) throws -> String {
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["pgbench"] + arguments + [url]
-      let out = Pipe()
-      process.standardOutput = out
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      let data = try out.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return String(decoding: data, as: UTF8.self)
+      try Child.run(["pgbench"] + arguments + [url]).out
     }
     _ = try run(["-i", "-q", "-s", "10"])
-    // A number of transactions and not of seconds: its alarm clock does not ring in a child of ours, whose signals are blocked.
     let found = try run(["-N", "-M", "prepared", "-c", "\(clients)", "-j", "1", "-t", "\(3000 / clients)"])
     return found.split(separator: "\n").first { $0.hasPrefix("tps") }.map(String.init) ?? "pgbench did not run"
   }

@@ -121,7 +121,7 @@ import TicTacToe
       for name in ["self-signed.crt", "self-signed.key"] {
         try bytes(name).write(to: URL(filePath: keys.path + "/" + name))
       }
-      kill(server.process.processIdentifier, SIGHUP)
+      server.signal(SIGHUP)
     }
     func wait(_ text: String) async throws {
       let end = Date().addingTimeInterval(10)

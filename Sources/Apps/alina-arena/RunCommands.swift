@@ -1,6 +1,7 @@
 import Arena
 import ArgumentParser
 import Foundation
+import TicTacToe
 
 /// Set by SIGINT and SIGTERM; the second ends the program at once.
 private let interruption = StopSignal()

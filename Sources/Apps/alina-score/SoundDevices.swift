@@ -15,8 +15,8 @@ enum SoundDevices {
       let name = symbol(library, "SDL_GetAudioDeviceName", Name.self)
     else { return nil }
     // ALSA tells its troubles on standard error; ours is one line on standard output.
-    let keep = dup(STDERR_FILENO)
-    let null = open("/dev/null", O_WRONLY)
+    let keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     dup2(null, STDERR_FILENO)
     defer {
       dup2(keep, STDERR_FILENO)

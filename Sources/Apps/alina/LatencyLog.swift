@@ -40,14 +40,14 @@ final class LatencyLog {
     var usage = rusage()
     getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
     lines.append("rss \(usage.ru_maxrss)")
-    guard let file = fopen(path, "w") else { return }
+    guard let file = fopen(path, "we") else { return }
     fputs(lines.joined(separator: "\n") + "\n", file)
     fclose(file)
   }
 
   /// Monotonic nanoseconds at which the process started, to the kernel's 10 ms.
   private static var processStart: UInt64 {
-    guard let file = fopen("/proc/self/stat", "r") else { return 0 }
+    guard let file = fopen("/proc/self/stat", "re") else { return 0 }
     defer { fclose(file) }
     var buffer = [CChar](repeating: 0, count: 2_048)
     let count = fread(&buffer, 1, buffer.count - 1, file)

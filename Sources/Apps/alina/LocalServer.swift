@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 
 /// A match server on this machine for whoever is near, as a process of its own that ends with the window.
 final class LocalServer {
@@ -19,32 +20,20 @@ final class LocalServer {
       ["/usr/bin/setpriv", "--pdeathsig", "TERM", "\(program)/alina-server", "serve", "--listen", "\(everywhere):0"]
       + ["--data", folder, "--no-page", "--no-admin"]
       + (everywhere == host ? [] : ["--tls-self-signed"])
-    var pipes: [Int32] = [0, 0]
-    guard pipe(&pipes) == 0 else {
-      address = nil
-      return
-    }
-    for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     let inherited = ["HOME", "PATH", "LANG", "XDG_DATA_HOME"].compactMap { (name: String) in
       getenv(name).map { "\(name)=\(String(cString: $0))" }
     }
-    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    var environment: [UnsafeMutablePointer<CChar>?] = inherited.map { strdup($0) } + [nil]
-    defer { for word in words + environment { free(word) } }
-    var child: pid_t = 0
-    let isStarted = posix_spawn(&child, arguments[0], &actions, nil, &words, &environment) == 0
-    process = child
-    close(pipes[1])
-    defer { close(pipes[0]) }
+    guard let ends = try? makePipe() else {
+      address = nil
+      return
+    }
+    defer { close(ends.reading) }
+    process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
+    close(ends.writing)
     var said: [UInt8] = []
     var byte: UInt8 = 0
     // It says `listening HOST:PORT` once it does, or ends.
-    while isStarted, said.count < 200, read(pipes[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") { said.append(byte) }
+    while said.count < 200, read(ends.reading, &byte, 1) == 1, byte != UInt8(ascii: "\n") { said.append(byte) }
     let port = String(decoding: said, as: UTF8.self).split(separator: ":").last
     address = said.isEmpty ? nil : port.map { "\(host):\($0)" }
   }
@@ -53,8 +42,7 @@ final class LocalServer {
   func stop() {
     guard process > 0 else { return }
     kill(process, SIGTERM)
-    var status: Int32 = 0
-    waitpid(process, &status, 0)
+    _ = reap(process)
     process = 0
   }
 
@@ -62,7 +50,7 @@ final class LocalServer {
 
   /// This machine's address on its network: what a datagram to anywhere would carry; none is sent.
   private static var ownAddress: String? {
-    let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { return nil }
     defer { close(handle) }
     var far = sockaddr_in()

@@ -25,6 +25,9 @@ struct RecordBuilder {
     if name == "Seed", UInt64(value).map({ "\($0)" }) != value {
       throw cursor.error(at: valueAt, "a seed is a whole number from 0 to \(UInt64.max)")
     }
+    if name == "Variant", !["classic", "standard", "tictactoe"].contains(value.lowercased()) {
+      throw cursor.error(at: valueAt, "records hold classic games only, not \(quoted(value))")
+    }
     if Record.derivedTags.contains(name) {
       derived[name] = (value, valueAt)
     } else {

@@ -68,6 +68,9 @@ int pango_layout_get_unknown_glyphs_count(PangoLayout *layout);
 void pango_cairo_update_layout(cairo_t *cr, PangoLayout *layout);
 void pango_cairo_show_layout(cairo_t *cr, PangoLayout *layout);
 
+// which release it is
+const char *pango_version_string(void);
+
 void *g_object_ref(void *object);
 void g_object_unref(void *object);
 

@@ -6,7 +6,7 @@ struct SilencedErrors {
   private let saved: Int32
 
   init() {
-    saved = dup(2)
+    saved = fcntl(2, F_DUPFD_CLOEXEC, 3)
     let null = Glibc.open("/dev/null", O_WRONLY | O_CLOEXEC)
     if saved >= 0 && null >= 0 { dup2(null, 2) }
     if null >= 0 { Glibc.close(null) }

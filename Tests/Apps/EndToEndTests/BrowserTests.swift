@@ -11,7 +11,7 @@ import Testing
     let server = Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
     let child = try Child(
       ["/usr/bin/python3", repository.appending(path: "Tests/Browser/\(script)").path] + arguments + [server],
-      environment: ProcessInfo.processInfo.environment, errors: errors)
+      errors: .file(errors.path))
     #expect(try child.wait(seconds: 600) == 0, "\((try? String(contentsOf: errors, encoding: .utf8)) ?? "")")
   }
 

@@ -1,22 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the program says without a window.
 @Suite(.tidy) struct CommandLineTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (Int32, String, String) {
     let folder = try Desk.newFolder()
-    var variables = ProcessInfo.processInfo.environment
-    for name in ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"] { variables[name] = nil }
-    variables["XDG_DATA_HOME"] = folder.path
-    variables["XDG_CONFIG_HOME"] = folder.path
-    let files = ["out", "err"].map { folder.appendingPathComponent($0) }
-    let child = try Child(
-      [Desk.program.path] + arguments, environment: variables.merging(environment) { $1 }, output: files[0],
-      errors: files[1])
-    let status = try child.wait(seconds: 60)
-    return (
-      status, try String(contentsOf: files[0], encoding: .utf8), try String(contentsOf: files[1], encoding: .utf8)
-    )
+    var variables = ["XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path]
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"] { variables[name] = "" }
+    let result = try Child.run(
+      [Desk.program.path] + arguments, environment: variables.merging(environment) { $1 }, seconds: 60)
+    return (result.status, result.out, result.errors)
   }
 
   @Test(

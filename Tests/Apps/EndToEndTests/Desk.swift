@@ -30,20 +30,20 @@ final class Desk {
     errors = self.folder.appendingPathComponent("stderr-\(UUID().uuidString)")
     output = self.folder.appendingPathComponent("stdout-\(UUID().uuidString)")
     controls = self.folder.appendingPathComponent("controls-\(UUID().uuidString)")
-    var variables = ProcessInfo.processInfo.environment
-    variables["XDG_DATA_HOME"] = self.folder.appendingPathComponent("data").path
-    variables["XDG_CONFIG_HOME"] = self.folder.appendingPathComponent("config").path
-    variables["SDL_VIDEODRIVER"] = "x11"
-    variables["SDL_AUDIODRIVER"] = "dummy"
+    var variables = [
+      "XDG_DATA_HOME": self.folder.appendingPathComponent("data").path,
+      "XDG_CONFIG_HOME": self.folder.appendingPathComponent("config").path,
+      "SDL_VIDEODRIVER": "x11", "SDL_AUDIODRIVER": "dummy",
+    ]
     variables.merge(environment) { $1 }
     // Whatever the last test left the mouse on: no cell of the new window, or it would sound.
     try Desk.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
       [Desk.program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
-      environment: variables.filter { !$0.value.isEmpty }, output: output, errors: errors)
+      environment: variables, output: .file(output.path), errors: .file(errors.path))
     if isAlone { return }
     window = try waitFor(seconds: 20, "a window") {
-      let found = try? Desk.shell("xdotool", "search", "--onlyvisible", "--pid", "\(process.processIdentifier)")
+      let found = try? Desk.shell("xdotool", "search", "--onlyvisible", "--pid", "\(process.pid)")
       return found?.split(separator: "\n").last.map(String.init)
     }
     try takeFocus()
@@ -219,8 +219,8 @@ final class Desk {
     return all.filter { $0.pathExtension == "pgn" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
   }
 
-  var isRunning: Bool { process.exitStatus == nil }
-  var processIdentifier: Int32 { process.processIdentifier }
+  var isRunning: Bool { process.isRunning }
+  var processIdentifier: Int32 { process.pid }
 
   // MARK: - Ends
 
@@ -235,10 +235,7 @@ final class Desk {
     try process.wait(seconds: seconds)
   }
 
-  func killHard() throws {
-    kill(process.processIdentifier, SIGKILL)
-    _ = try waitForExit()
-  }
+  func killHard() { process.kill() }
 
   // MARK: - Tools
 
@@ -248,14 +245,12 @@ final class Desk {
   /// Runs a tool and returns what it prints.
   @discardableResult
   static func shell(_ command: String...) throws -> String {
-    let output = FileManager.default.temporaryDirectory.appendingPathComponent("out-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: output) }
     // No tool here works longer than this; one that waits for a window that is gone must not wait for ever.
-    let child = try Child(
-      ["timeout", "20"] + command, environment: ProcessInfo.processInfo.environment, output: output)
-    let status = try child.wait(seconds: 30)
-    guard status == 0 else { throw ToolFailed(description: "\(command.joined(separator: " ")): status \(status)") }
-    return try String(contentsOf: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    let output = try Child.run(command, seconds: 20)
+    guard output.status == 0 else {
+      throw ToolFailed(description: "\(command.joined(separator: " ")): status \(output.status)")
+    }
+    return output.out.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
 

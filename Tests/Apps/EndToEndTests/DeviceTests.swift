@@ -80,7 +80,7 @@ struct PulseServer {
         "pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--realtime=no",
         "--high-priority=no", "-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1",
         "-L", "module-null-sink sink_name=nul rate=48000 channels=2 format=float32le",
-      ], environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+      ], environment: environment)
     _ = try waitFor(seconds: 10, "PulseAudio") { FileManager.default.fileExists(atPath: socket) ? 1 : nil }
   }
 

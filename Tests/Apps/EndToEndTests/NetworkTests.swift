@@ -1,5 +1,6 @@
 import Foundation
 import Records
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -21,7 +22,7 @@ struct NetworkTests {
           Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path, "serve",
           "--listen", address, "--no-page", "--no-admin",
           "--data", folder.appendingPathComponent("server").path,
-        ], environment: ProcessInfo.processInfo.environment, output: output, errors: errors)
+        ], output: .file(output.path), errors: .file(errors.path))
       self.address = try waitFor(
         seconds: 20, "the server to listen; \((try? String(contentsOf: errors, encoding: .utf8)) ?? "")"
       ) {
@@ -78,7 +79,7 @@ struct NetworkTests {
         // The one to move vanishes without a word; the other is told, and the next start finds the match by itself.
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
-        try desks[mover].killHard()
+        desks[mover].killHard()
         try desks[1 - mover].hear("O to move, the other voice is away", after: heard)
         recordings[mover] = folders[mover].appendingPathComponent("second.raw")
         desks[mover] = try desk(nil, place: mover, folder: folders[mover], recording: recordings[mover])
@@ -167,7 +168,7 @@ struct NetworkTests {
     }
     let server = try Desk.shell("pgrep", "--parent", "\(desk.processIdentifier)", "alina-server")
     #expect(!desk.settings.contains(":"))
-    try desk.killHard()
+    desk.killHard()
     try waitFor(seconds: 10, "the server to end") { kill(Int32(server) ?? 0, 0) != 0 && errno == ESRCH ? () : nil }
   }
 

@@ -153,7 +153,7 @@ struct PagesTests {
     try first.wait(setting: "language = de")
     try first.click("Schriftgröße: 150 %")
     try first.wait(setting: "text-scale = 1.5")
-    try first.killHard()
+    first.killHard()
     let second = try Desk(["--scene", "settings"], folder: folder)
     try second.hear("Einstellungen")
     _ = try waitFor(seconds: 10, "the page in German") {

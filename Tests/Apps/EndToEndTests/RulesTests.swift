@@ -37,21 +37,26 @@ struct RulesTests {
       let size = (try? FileManager.default.attributesOfItem(atPath: raw.path))?[.size] as? Int
       return (size ?? 0) / 8
     }
+    /// Waits until the window has sounded for so much longer.
+    func listen(seconds: Double) throws {
+      let end = frames() + Int(seconds * 48_000)
+      try waitFor(seconds: 60, "\(seconds) s of sound") { frames() >= end ? () : nil }
+    }
     try desk.park()
     try desk.press("5")
-    usleep(1_500_000)
+    try listen(seconds: 1.5)
     // Quicker notes and a smaller room: heard in the next bar, and in the sound at once.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
     let good = try RuleLibrary.load(rules.path)
     #expect(good.hash != standard.hash)
     try hears("Music: alina")
     let changed = frames()
-    usleep(1_000_000)
+    try listen(seconds: 1)
     try save(("short: 1.05 ", "short: quick "))
     try hears("bars.short: must be a number")
     let refused = frames()
     try desk.press("1")
-    usleep(5_000_000)
+    try listen(seconds: 5)
     #expect(try desk.quit() == 0)
     let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
     #expect(record.game.moves.count == 2)

@@ -112,11 +112,10 @@ struct SoundTests {
     let folder = try Desk.newFolder()
     let server = try PulseServer(folder)
     defer { server.stop() }
-    let variables = ProcessInfo.processInfo.environment.merging(server.environment) { $1 }
     let raw = folder.appendingPathComponent("monitor.raw")
     let recorder = try Child(
       ["parec", "-d", "nul.monitor", "--format=s16le", "--rate=48000", "--channels=2", "--latency-msec=20"],
-      environment: variables, output: raw)
+      environment: server.environment, output: .file(raw.path))
     let desk = try Desk(
       ["--seed", "6", "--level", "perfect", "--piano", "modal"],
       environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)

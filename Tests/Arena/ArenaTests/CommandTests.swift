@@ -189,21 +189,16 @@ import TicTacToe
 
   @Test func `Ctrl-C ends a run whose engine hangs, and says how to go on`() throws {
     try Support.withFolder { folder in
-      let process = Process()
-      process.executableURL = URL(filePath: Support.arena)
-      process.arguments = [
-        "run", "--x", "cmd:\(Support.misbehave) hang", "--o", "random", "--movetime", "3600000", "--out",
-        folder + "/a b",
-      ]
-      let err = Pipe()
-      (process.standardOutput, process.standardError) = (FileHandle.nullDevice, err)
-      try process.run()
+      let arena = try Child(
+        [
+          Support.arena, "run", "--x", "cmd:\(Support.misbehave) hang", "--o", "random", "--movetime", "3600000",
+          "--out", folder + "/a b",
+        ], errors: .pipe)
       #expect(Support.eventually { FileManager.default.fileExists(atPath: folder + "/a b") })
-      kill(process.processIdentifier, SIGINT)
+      arena.signal(SIGINT)
       // Without it this would take an hour.
-      process.waitUntilExit()
-      let message = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      #expect(process.terminationStatus == 130)
+      #expect(try arena.wait() == 130)
+      let message = String(decoding: arena.errors.readDataToEndOfFile(), as: UTF8.self)
       let fixtures = Support.folder.appending(path: "Fixtures").path
       #expect(message.contains("alina-arena resume '\(folder)/a b' --where \(fixtures)\n"), "\(message)")
     }
@@ -276,18 +271,13 @@ import TicTacToe
     try Support.withFolder { folder in
       let arguments = ["--x", "mcts:300", "--o", "levels:5", "--games", "12000", "--seed", "5"]
       #expect(try Support.run(["run"] + arguments + ["--out", folder + "/whole"]).code == 0)
-      let process = Process()
-      process.executableURL = URL(filePath: Support.arena)
-      process.arguments = ["run"] + arguments + ["--out", folder + "/cut"]
-      let err = Pipe()
-      (process.standardOutput, process.standardError) = (FileHandle.nullDevice, err)
-      try process.run()
+      let arena = try Child([Support.arena, "run"] + arguments + ["--out", folder + "/cut"], errors: .pipe)
       #expect(
         Support.eventually(within: 60) { (FileManager.default.contents(atPath: folder + "/cut")?.count ?? 0) > 600 })
-      kill(process.processIdentifier, SIGINT)
-      process.waitUntilExit()
-      let message = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      #expect(process.terminationStatus == 130 && message.contains("resume \(folder)/cut"))
+      arena.signal(SIGINT)
+      #expect(try arena.wait() == 130)
+      let message = String(decoding: arena.errors.readDataToEndOfFile(), as: UTF8.self)
+      #expect(message.contains("resume \(folder)/cut"))
       #expect(try Support.run(["resume", folder + "/cut"]).code == 0)
       #expect(
         FileManager.default.contents(atPath: folder + "/cut") == FileManager.default.contents(atPath: folder + "/whole")
@@ -316,15 +306,11 @@ import TicTacToe
         try? FileManager.default.removeItem(atPath: folder + "/cut")
         var isFirst = true
         while true {
-          let process = Process()
-          process.executableURL = URL(filePath: Support.arena)
-          process.arguments = isFirst ? ["run"] + arguments + ["--out", folder + "/cut"] : ["resume", folder + "/cut"]
-          (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-          try process.run()
+          let command = isFirst ? ["run"] + arguments + ["--out", folder + "/cut"] : ["resume", folder + "/cut"]
+          let arena = try Child([Support.arena] + command)
           usleep(UInt32(15_000 + generator.below(60_000)))
-          let wasRunning = process.isRunning
-          kill(process.processIdentifier, SIGKILL)
-          process.waitUntilExit()
+          let wasRunning = arena.isRunning
+          arena.kill()
           isFirst = !FileManager.default.fileExists(atPath: folder + "/cut")
           if !wasRunning { break }
           done += 1

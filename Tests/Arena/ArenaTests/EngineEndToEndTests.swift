@@ -352,19 +352,14 @@ import TicTacToe
 
     // Killed alone, or ended together with the guards, as `pkill alina-arena` does.
     for isKilled in [true, false] {
-      let process = Process()
-      process.executableURL = URL(filePath: Support.arena)
-      process.arguments = [
-        "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)", "--games",
-        "1000000", "--threads", "2",
-      ]
-      process.environment = ProcessInfo.processInfo.environment.merging(["ALINA_TEST": mark]) { $1 }
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-      try process.run()
+      let arena = try Child(
+        [
+          Support.arena, "run", "--x", "cmd:\(Support.misbehave) \(mode)", "--o", "cmd:\(Support.misbehave) \(mode)",
+          "--games", "1000000", "--threads", "2",
+        ], environment: ["ALINA_TEST": mark])
       #expect(Support.eventually { Support.processes(marked: mark) >= count })
       if isKilled {
-        kill(process.processIdentifier, SIGKILL)
+        arena.signal(SIGKILL)
       } else {
         for pid in Support.pids(marked: mark, named: "alina-arena") { kill(pid, SIGTERM) }
       }

@@ -164,19 +164,9 @@ import TicTacToe
     try Support.withFolder { folder in
       let path = folder + "/a"
       _ = try Support.play(try Support.match("random", "random", games: 40_000), to: path)
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = [
-        "-c",
-        """
-        (head -n 1 $0 | sha256sum; tail -n +2 $0 | head -n -1 | split -l 16384 --filter=sha256sum) | sha256sum
-        """, path,
-      ]
-      let out = Pipe()
-      process.standardOutput = out
-      try process.run()
-      let hex = String(decoding: out.fileHandleForReading.readDataToEndOfFile().prefix(64), as: UTF8.self)
-      process.waitUntilExit()
+      let script =
+        "(head -n 1 $0 | sha256sum; tail -n +2 $0 | head -n -1 | split -l 16384 --filter=sha256sum) | sha256sum"
+      let hex = try Child.run(["/bin/sh", "-c", script, path]).out.prefix(64)
       #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix("\"sha256\":\"\(hex)\"}\n"))
     }
   }

@@ -34,25 +34,15 @@ enum Support {
 
   /// Runs the program to its end.
   static func run(_ arguments: [String], input: String = "", program: String = arena) throws -> Output {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    let (out, err, input_) = (Pipe(), Pipe(), Pipe())
-    (process.standardOutput, process.standardError, process.standardInput) = (out, err, input_)
-    try process.run()
-    try input_.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try input_.fileHandleForWriting.close()
-    let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let errors = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Output(code: process.terminationStatus, out: text, err: errors)
+    let result = try Child.run([program] + arguments, input: input)
+    return Output(code: result.status, out: result.out, err: result.errors)
   }
 
   /// Runs a shell's command to its end.
   static func shell(_ command: String) throws -> Output { try run(["-c", command], program: "/bin/sh") }
 
-  /// Copies the program into a folder; by cp, because a file that is being written here is so too in whatever another test starts
-  /// just then, and cannot be run ("text file busy").
+  /// Copies the program into a folder; by cp, because a file that is being written here is so too, for a moment, in whatever another
+  /// test starts just then, and cannot be run ("text file busy").
   static func copyArena(into folder: String) throws -> String {
     #expect(try shell("mkdir -p '\(folder)' && cp '\(arena)' '\(folder)'").code == 0)
     return folder + "/alina-arena"

@@ -30,19 +30,14 @@ import Testing
   }
 
   @Test func `a second interrupt ends at once`() throws {
-    let process = Process()
-    process.executableURL = URL(filePath: Support.arena)
-    process.arguments = ["run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"]
-    let err = Pipe()
-    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, err)
-    try process.run()
+    let arena = try Child(
+      [Support.arena, "run", "--x", "mcts:100000000", "--o", "random", "--progress", "always"], errors: .pipe)
     // Its first words say that it hears signals.
-    var message = err.fileHandleForReading.availableData
+    var message = arena.errors.availableData
     // Both wait for it when it goes on: nothing is done between them.
-    for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { kill(process.processIdentifier, signal) }
-    process.waitUntilExit()
-    message += err.fileHandleForReading.readDataToEndOfFile()
-    #expect(process.terminationStatus == 130)
+    for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { arena.signal(signal) }
+    #expect(try arena.wait() == 130)
+    message += arena.errors.readDataToEndOfFile()
     #expect(!message.isEmpty && !String(decoding: message, as: UTF8.self).contains("interrupted"))
   }
 

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ScoreIO
@@ -14,20 +15,8 @@ private let command: String? = {
 }()
 
 private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: try #require(command, "alina-score is not built"))
-  process.arguments = arguments
-  let (out, err, feed) = (Pipe(), Pipe(), Pipe())
-  process.standardOutput = out
-  process.standardError = err
-  process.standardInput = feed
-  try process.run()
-  feed.fileHandleForWriting.write(Data(input.utf8))
-  feed.fileHandleForWriting.closeFile()
-  let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-  let told = String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-  process.waitUntilExit()
-  return (process.terminationStatus, text, told)
+  let result = try Child.run([try #require(command, "alina-score is not built")] + arguments, input: input)
+  return (result.status, result.out, result.errors)
 }
 
 private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"

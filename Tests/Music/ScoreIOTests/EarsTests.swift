@@ -19,16 +19,10 @@ import Testing
   }()
 
   private static func succeeds(_ command: [String]) -> (ok: Bool, out: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = command
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    guard (try? process.run()) != nil else { return (false, "\(command[0]) cannot be run") }
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus == 0, text)
+    guard let result = try? Child.run(["env"] + command, seconds: 100_000) else {
+      return (false, "\(command[0]) cannot be run")
+    }
+    return (result.status == 0, result.out + result.errors)
   }
 
   // Debian's own Python, for which apt brings the modules, whatever stands before it on the PATH.

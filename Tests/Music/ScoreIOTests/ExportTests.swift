@@ -2,6 +2,7 @@ import Foundation
 import GameScore
 import Oracle
 import ScoreModel
+import TestSupport
 import Testing
 import TicTacToe
 import Tintinnabuli
@@ -15,16 +16,9 @@ private enum Python {
 
   /// Runs a program on a file.
   static func run(_ program: String, _ path: String = "") throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3")
-    process.arguments = ["-c", program, path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
+    let result = try Child.run([python, "-c", program, path])
+    return (result.status, result.out)
   }
 }
 

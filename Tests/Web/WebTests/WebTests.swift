@@ -122,25 +122,14 @@ enum Modules {
   static var areThere: Bool { FileManager.default.fileExists(atPath: folder + "/probe.wasm") }
 
   static func ask(_ questions: [String]) throws -> [String] {
-    let output = try run([], input: JSONEncoder().encode(questions))
+    let output = try run([], input: String(decoding: JSONEncoder().encode(questions), as: UTF8.self))
     return try JSONDecoder().decode([String].self, from: Data(output.utf8))
   }
 
-  static func run(_ arguments: [String], input: Data) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try #require(program("node")))
+  static func run(_ arguments: [String], input: String) throws -> String {
     let script = URL(fileURLWithPath: #filePath).appendingPathComponent("../probe.mjs").standardized.path
-    process.arguments = [script, folder] + arguments
-    let (question, answer) = (Pipe(), Pipe())
-    (process.standardInput, process.standardOutput) = (question, answer)
-    try process.run()
-    DispatchQueue.global().async {
-      try? question.fileHandleForWriting.write(contentsOf: input)
-      try? question.fileHandleForWriting.close()
-    }
-    let output = answer.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    let result = try Child.run(["node", script, folder] + arguments, input: input)
+    #expect(result.status == 0, "\(result.errors)")
+    return result.out.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }

@@ -32,7 +32,7 @@ struct GoldenTests {
       },
       Scene(name: "board-online") {
         $0.model = Samples.online()
-        $0.talk.unread = 2
+        $0.pages.talk.unread = 2
       },
       Scene(name: "board-beads") {
         $0.model = Samples.model([4], setup: GameSetup(x: .human, o: .menace, clockSeconds: 180))
@@ -69,7 +69,10 @@ struct GoldenTests {
   func goldens() throws {
     let updates = ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1"
     var failures: [(name: String, text: String)] = []
-    if updates { try FileManager.default.createDirectory(at: GoldenTests.folder, withIntermediateDirectories: true) }
+    if updates {
+      try FileManager.default.createDirectory(at: GoldenTests.folder, withIntermediateDirectories: true)
+      try Data((Likeness.rasteriser + "\n").utf8).write(to: GoldenTests.drawnBy)
+    }
     for (number, scene) in GoldenTests.scenes.enumerated() {
       for (index, size) in GoldenTests.sizes.enumerated()
       where runsAll || updates || index == 0 || number % 4 == index {
@@ -92,6 +95,58 @@ struct GoldenTests {
     if !failures.isEmpty { Issue.record("see \(GoldenTests.report.path)/index.html") }
   }
 
+  /// A scene as it is, for changes to be made to.
+  private static func picture() throws -> Likeness.Picture {
+    let scene = try #require(scenes.first { $0.name == "board-win" })
+    let png = draw(scene, width: 320, height: 480, theme: Samples.themes[0])
+    return Likeness.Picture(try #require(PixelBuffer(png: png)))
+  }
+
+  /// The picture with each row moved so far to the right, by parts of a pixel, as other letters and edges would lie.
+  private static func moved(_ picture: Likeness.Picture, by distance: Double, rows: Range<Int>) -> Likeness.Picture {
+    var result = picture
+    let (whole, part) = (Int(distance), distance - Double(Int(distance)))
+    for y in rows {
+      for x in 0..<picture.width {
+        let near = picture.pixels[y * picture.width + max(0, x - whole)]
+        let far = picture.pixels[y * picture.width + max(0, x - whole - 1)]
+        result.pixels[y * picture.width + x] = [16, 8, 0].reduce(0 as UInt32) { pixel, shift in
+          let colour = Double(near >> UInt32(shift) & 255) * (1 - part) + Double(far >> UInt32(shift) & 255) * part
+          return pixel | UInt32(colour.rounded()) << UInt32(shift)
+        }
+      }
+    }
+    return result
+  }
+
+  @Test("a picture that another rasteriser drew passes, and one with a thing moved, missing or in another colour fails")
+  func likeness() throws {
+    let picture = try GoldenTests.picture()
+    func passes(_ other: Likeness.Picture, _ likeness: Likeness = .other) -> Bool {
+      !likeness.isExceeded(by: likeness.differences(picture, other), width: picture.width)
+    }
+    #expect(passes(picture, .same))
+    // Letters and edges set elsewhere, by two thirds of a pixel: the strict comparison sees it.
+    let smoothed = GoldenTests.moved(picture, by: 0.66, rows: 0..<picture.height)
+    #expect(!passes(smoothed, .same) && passes(smoothed))
+    // A band of the board, moved by six pixels.
+    #expect(!passes(GoldenTests.moved(picture, by: 6, rows: 180..<220)))
+    // The first line of words, wiped out: paper where letters were.
+    var wiped = picture
+    let paper = picture.pixels[0]
+    let words = try #require(
+      (0..<picture.height).first { y in (0..<picture.width).contains { picture.pixels[y * picture.width + $0] != paper }
+      })
+    for y in words..<words + 12 { for x in 0..<picture.width { wiped.pixels[y * picture.width + x] = paper } }
+    #expect(!passes(wiped))
+    // The red of the line that won, in green.
+    var green = picture
+    for (i, pixel) in picture.pixels.enumerated() where pixel >> 16 & 255 > (pixel >> 8 & 255) + 80 {
+      green.pixels[i] = pixel >> 8 & 0xFF00 | pixel << 8 & 0xFF0000 | pixel & 255
+    }
+    #expect(!passes(green))
+  }
+
   @Test("the same page twice is the same file, byte for byte")
   func deterministic() {
     let scene = GoldenTests.scenes[3]
@@ -100,30 +155,35 @@ struct GoldenTests {
     #expect(a.count > 1000)
   }
 
-  /// The most levels of a colour that rounding may make of a difference.
-  private static let rounding = 2
+  /// A line that names what drew the pictures in `Goldens`.
+  private static let drawnBy = folder.appendingPathComponent("drawn-by.txt")
 
-  /// `nil` where the pictures agree: no pixel differs by more than rounding.
+  /// Where this run draws with what drew the goldens no pixel may differ; elsewhere edges may be smoothed otherwise.
+  private static let likeness: Likeness = {
+    let rasteriser = try? String(contentsOf: drawnBy, encoding: .utf8)
+    return rasteriser?.trimmingCharacters(in: .newlines) == Likeness.rasteriser ? .same : .other
+  }()
+
+  /// `nil` where the pictures agree.
   private static func compare(_ expected: [UInt8], _ actual: [UInt8], _ name: String) throws -> String? {
-    guard let a = PixelBuffer(png: expected) else { return "no golden" }
-    guard let b = PixelBuffer(png: actual), a.bitmap.width == b.bitmap.width, a.bitmap.height == b.bitmap.height
+    guard let a = PixelBuffer(png: expected).map({ Likeness.Picture($0) }) else { return "no golden" }
+    guard let b = PixelBuffer(png: actual).map({ Likeness.Picture($0) }), a.width == b.width, a.height == b.height
     else { return "another size" }
-    let mask = PixelBuffer(width: a.bitmap.width, height: a.bitmap.height)
-    var different = 0
-    for y in 0..<a.bitmap.height {
-      for x in 0..<a.bitmap.width {
-        let (p, q) = (a.bitmap.pixels[y * a.bitmap.stride + x], b.bitmap.pixels[y * b.bitmap.stride + x])
-        let worst = [0, 8, 16].map { (s: UInt32) in abs(Int(p >> s & 255) - Int(q >> s & 255)) }.max() ?? 0
-        if worst > rounding { different += 1 }
-        mask.bitmap.pixels[y * mask.bitmap.stride + x] = worst > rounding ? 0xFF0000 : worst > 0 ? 0xC08000 : 0x202020
+    let differences = likeness.differences(a, b)
+    guard likeness.isExceeded(by: differences, width: a.width) else { return nil }
+    let mask = PixelBuffer(width: a.width, height: a.height)
+    for y in 0..<a.height {
+      for x in 0..<a.width {
+        let place = y * a.width + x
+        let colour: UInt32 = differences[place] ? 0xFF0000 : a.pixels[place] != b.pixels[place] ? 0xC08000 : 0x202020
+        mask.bitmap.pixels[y * mask.bitmap.stride + x] = colour
       }
     }
-    guard different > 0 else { return nil }
     try FileManager.default.createDirectory(at: report, withIntermediateDirectories: true)
     for (suffix, bytes) in [("expected", expected), ("actual", actual), ("difference", mask.png())] {
       try Data(bytes).write(to: report.appendingPathComponent("\(name)-\(suffix).png"))
     }
-    return "\(different) pixels differ"
+    return "\(differences.count { $0 }) pixels differ"
   }
 
   /// A page with expected, actual and difference side by side.

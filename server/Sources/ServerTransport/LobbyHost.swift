@@ -55,6 +55,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   /// Whether the lobby is one that failed, until the next one is there: it must not do anything any more, above all not renew the
   /// lease of the incarnation that is being begun.
   private var isDown = false
+  /// Whether the server ends: the store is used no more.
+  private var isFinished = false
   /// Why this node could not join when it was last tried.
   private var refusal: String?
   private var quiet: [EventLoopPromise<Void>] = []
@@ -223,6 +225,19 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.submit {
       for id in self.peers.keys.sorted() { self.peers[id]?.end(code, text, retry: retry, node: nil) }
     }.value()
+  }
+
+  /// Ends the work on the store after `drain`: what is being done there is waited for, and nothing is begun any more. Only then may
+  /// the store be closed and the loop end, which nobody may give work to after that.
+  package func finish() async throws {
+    try await loop.submit {
+      (self.isFinished, self.isDown) = (true, true)
+      self.generation += 1
+      self.waiting = []
+    }.value()
+    for queue in [commits, reads, histories, leases] {
+      await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }
+    }
   }
 
   // MARK: reduce and carry out
@@ -411,6 +426,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   private func reopen(after milliseconds: Int64) {
     loop.scheduleTask(in: .milliseconds(milliseconds)) {
+      guard !self.isFinished else { return }
       self.commits.async {
         let result: Result<Recovery, StoreError>
         do throws(StoreError) {
@@ -418,6 +434,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
           result = .success(try self.store.recover())
         } catch { result = .failure(error) }
         self.loop.execute {
+          guard !self.isFinished else { return }
           switch result {
           case .success(let recovery):
             self.lobby = Lobby(self.configuration, recovery: recovery, random: .system, now: .current)

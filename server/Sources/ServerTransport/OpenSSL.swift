@@ -1,5 +1,6 @@
 import Foundation
 import MatchStore
+import Processes
 import TLS
 
 /// Keys and certificates by the program `openssl`.
@@ -80,16 +81,16 @@ enum OpenSSL {
     guard let program = programs.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
       throw StoreError.unusable("there is no program openssl to make certificates with: install the package openssl")
     }
-    let (process, errors) = (Process(), Pipe())
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(filePath: folder)
-    (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
-    process.standardError = errors
-    try process.run()
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    let errors = try makePipe()
+    defer { close(errors.reading) }
+    let child: pid_t
+    do {
+      defer { close(errors.writing) }
+      child = try spawn([program] + arguments, folder: folder, errors: .descriptor(errors.writing))
+    }
+    let reader = FileHandle(fileDescriptor: errors.reading, closeOnDealloc: false)
+    let said = String(decoding: reader.readDataToEndOfFile(), as: UTF8.self)
+    guard reap(child) == 0 else {
       throw StoreError.unusable("openssl \(arguments[0]) failed: \(said.split(separator: "\n").last ?? "")")
     }
   }

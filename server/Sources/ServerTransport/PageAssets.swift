@@ -14,6 +14,7 @@ enum PageAssets {
     </head>
     <body>
     <header><h1><a href="/">Alina</a></h1><p id="status" role="status">connecting…</p></header>
+    <p id="soon" hidden>The page to play on is not built yet. This page gives way to it as soon as it is.</p>
     <main id="boards" aria-label="live boards"></main>
     <section id="best" hidden><h2>Strongest players</h2><ol id="top"></ol></section>
     <noscript>This page needs its script to show live boards.</noscript>
@@ -123,6 +124,13 @@ enum PageAssets {
     }
     for (const b of now) show(b);
     count();
+    if (!canWatch) {
+      document.getElementById('soon').hidden = false;
+      setInterval(async () => {
+        const answer = await fetch('/manifest.webmanifest', { cache: 'no-store' }).catch(() => undefined);
+        if (answer?.ok) location.reload();
+      }, 3000);
+    }
     const feed = new EventSource('/live');
     feed.onopen = () => { for (const c of cards.values()) c.a.remove(); cards.clear(); count(); };
     feed.onmessage = e => show(JSON.parse(e.data));

@@ -171,6 +171,7 @@ enum ServerProcess {
     await listener.stop()
     // The pages outlive the games.
     for page in pages { await page.stop() }
+    try await host.finish()
     store.close()
     try await pageGroup.shutdownGracefully()
     try await group.shutdownGracefully()

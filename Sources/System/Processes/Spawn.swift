@@ -1,0 +1,91 @@
+import CProcess
+import Glibc
+
+/// One of the three standard streams of a program that is started.
+package enum ChildStream {
+  /// Nothing can be read, and what is written is thrown away.
+  case nothing
+  /// A descriptor of this process, which stays open here.
+  case descriptor(Int32)
+  /// A file, made where it is missing; what is written is added at its end.
+  case file(String)
+}
+
+/// Why a program could not be started.
+package struct SpawnError: Error, CustomStringConvertible {
+  /// The program, or what was wanted for it.
+  package let subject: String
+  /// The system's number of the error.
+  package let code: Int32
+
+  package var description: String { "\(subject): \(String(cString: strerror(code)))" }
+}
+
+/// Starts a program, which is looked for on the PATH unless its name has a slash.
+///
+/// The program gets the three streams and no other descriptor of this process, however that was opened, so that no lock, port or
+/// pipe of ours stays open because a child lives. It ignores and blocks no signals, whatever the calling thread does.
+///
+/// - Parameters:
+///   - command: The program and its arguments.
+///   - environment: Lines `NAME=value`; `nil` for those of this process.
+///   - folder: Where the program begins; `nil` for where this process is.
+/// - Returns: The number of the new process, which `reap` waits for.
+/// - Throws: The system's error where there is no such program, or no process or descriptor is left.
+package func spawn(
+  _ command: [String], environment: [String]? = nil, folder: String? = nil, input: ChildStream = .nothing,
+  output: ChildStream = .nothing, errors: ChildStream = .nothing
+) throws(SpawnError) -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  // Files are named from the folder of this process.
+  for (number, stream) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
+    let mode = number == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND
+    switch stream {
+    case .nothing: posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+    case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+    case .file(let path): posix_spawn_file_actions_addopen(&actions, number, path, mode, 0o644)
+    }
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+  if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var signals = sigset_t()
+  sigfillset(&signals)
+  posix_spawnattr_setsigdefault(&attributes, &signals)
+  sigemptyset(&signals)
+  posix_spawnattr_setsigmask(&attributes, &signals)
+  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+  var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+  var variables: [UnsafeMutablePointer<CChar>?] = (environment ?? []).map { strdup($0) } + [nil]
+  defer { for word in words + variables { free(word) } }
+  var child: pid_t = 0
+  let code =
+    environment == nil
+    ? posix_spawnp(&child, command[0], &actions, &attributes, &words, environ)
+    : posix_spawnp(&child, command[0], &actions, &attributes, &words, &variables)
+  guard code == 0 else { throw SpawnError(subject: command[0], code: code) }
+  return child
+}
+
+/// Makes a pipe; neither end reaches a program that is started, unless it is named as one of its streams.
+package func makePipe() throws(SpawnError) -> (reading: Int32, writing: Int32) {
+  var ends: [Int32] = [0, 0]
+  guard pipe2(&ends, O_CLOEXEC) == 0 else { throw SpawnError(subject: "a pipe", code: errno) }
+  // Where a standard stream of ours is closed an end gets its number, and would be lost among the streams of a child.
+  for (i, end) in ends.enumerated() where end <= STDERR_FILENO {
+    ends[i] = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+    close(end)
+  }
+  return (ends[0], ends[1])
+}
+
+/// Waits for the end of a child and returns its exit status, or minus the number of the signal that ended it.
+package func reap(_ child: pid_t) -> Int32 {
+  var status: Int32 = 0
+  while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+  return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+}

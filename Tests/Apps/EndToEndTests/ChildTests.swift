@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// How tests and programs start other programs.
+@Suite struct ChildTests {
+  @Test func `a program that is started has its three streams and no other descriptor, however those were opened`()
+    throws
+  {
+    // A library's may not be closed in children by itself.
+    let (null, high) = (open("/dev/null", O_RDONLY), Int32(200))
+    #expect(dup2(null, high) == high && fcntl(high, F_GETFD) & FD_CLOEXEC == 0)
+    defer { for descriptor in [null, high] { close(descriptor) } }
+    // The fourth is the folder that it reads.
+    #expect(try Child.run(["ls", "/proc/self/fd"]).out == "0\n1\n2\n3\n")
+  }
+
+  @Test func `a program that is started blocks and ignores no signal, whatever thread starts it`() throws {
+    var (signals, before) = (sigset_t(), sigset_t())
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGTERM)
+    pthread_sigmask(SIG_BLOCK, &signals, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    // Tests ignore that a pipe is broken.
+    for (name, number) in [("TERM", SIGTERM), ("PIPE", SIGPIPE)] {
+      #expect(try Child.run(["sh", "-c", "kill -\(name) $$"]).status == -number)
+    }
+  }
+
+  @Test func `what a program reads, writes and ends with is told apart, and none of its pipes waits for another`()
+    throws
+  {
+    let text = String(repeating: "a line of many\n", count: 20_000)
+    let result = try Child.run(["sh", "-c", "tee /dev/stderr; exit 7"], input: text)
+    #expect(result.status == 7 && result.out == text && result.errors == text)
+    #expect(try Child.run(["sh", "-c", "kill -9 $$"]).status == -SIGKILL)
+    #expect(
+      try Child.run(["sh", "-c", "pwd; echo $A$HOME"], environment: ["A": "b", "HOME": ""], folder: "/usr").out
+        == "/usr\nb\n")
+    #expect(throws: (any Error).self) { try Child.run(["no such program"]) }
+    #expect(throws: Child.TookTooLong.self) { try Child(["sleep", "60"]).wait(seconds: 0.01) }
+  }
+}

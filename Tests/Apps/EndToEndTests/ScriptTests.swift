@@ -1,0 +1,141 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The scripts that install, build and check.
+@Suite struct ScriptTests {
+  /// Writes files into a folder, by their paths in it; those in `bin` can be run.
+  private func write(_ files: [String: String], in folder: TemporaryFolder) throws {
+    for (path, text) in files {
+      let file = URL(filePath: folder.path).appending(path: path)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+      if path.hasPrefix("bin/") {
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+      }
+    }
+  }
+
+  @Test func `an import that Package.swift does not list is named with its file, line, target and what is allowed`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    try write(
+      [
+        "Package.swift": """
+        // swift-tools-version: 6.2
+        import PackageDescription
+        let package = Package(name: "Small", targets: [
+          .target(name: "Rules"), .target(name: "Music", dependencies: ["Rules"]), .target(name: "Game"),
+          .testTarget(name: "MusicTests", dependencies: ["Music"]),
+        ])
+        """,
+        "scripts/import-rules": "# a comment\nMusic: Foundation\ntests: Testing\n",
+        "Sources/Rules/Rules.swift": "/*\nimport Nothing\n*/\nlet text = \"\"\"\n  import Nothing\n  \"\"\"\n",
+        "Sources/Music/Music.swift": "import Foundation\nimport Rules\nimport Game\n",
+        "Sources/Game/Game.swift":
+          "#if canImport(Glibc)\n  import Glibc\n#endif\n@preconcurrency import struct Rules.Rule\n",
+        "Tests/MusicTests/MusicTests.swift": "@testable import Music\nimport Testing\npackage import Foundation\n",
+        "Tests/Loose/Loose.swift": "",
+      ], in: folder)
+    let result = try Child.run([repository.appending(path: "scripts/imports").path, folder.path])
+    #expect(result.status == 1 && result.errors.isEmpty, "\(result)")
+    #expect(
+      result.out == """
+        Sources/Game/Game.swift:2: Game may not import Glibc; Package.swift allows it no target, scripts/import-rules nothing
+        Sources/Game/Game.swift:4: Game may not import Rules; Package.swift allows it no target, scripts/import-rules nothing
+        Sources/Music/Music.swift:3: Music may not import Game; Package.swift allows it Rules, scripts/import-rules Foundation
+        Tests/Loose/Loose.swift: no target of Package.swift has this file
+        Tests/MusicTests/MusicTests.swift:3: MusicTests may not import Foundation; Package.swift allows it Music, \
+        scripts/import-rules Testing
+
+        """)
+  }
+
+  @Test func `this package's imports are those that Package.swift lists`() throws {
+    let result = try Child.run([repository.appending(path: "scripts/imports").path])
+    #expect(result.status == 0, "\(result.out)\(result.errors)")
+  }
+
+  /// Installs a thing that is not there, by an apt of a shell's lines; returns what was said.
+  private func install(apt: String) throws -> Child.Output {
+    let folder = TemporaryFolder()
+    try write(
+      [
+        "bin/apt-get": "#!/bin/bash\n" + apt, "bin/apt-cache": "#!/bin/bash\n[ $2 = new ]",
+        "bin/sudo": "#!/bin/bash\nshift; \"$@\"",
+        // Waits for nothing.
+        "bin/sleep": "#!/bin/bash\n",
+      ], in: folder)
+    let script = """
+      . \(repository.appending(path: "scripts/setup.sh").path)
+      missing() { [ -e \(folder.path)/installed ] || echo "old|new bin:thing"; }
+      need window && echo there
+      """
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    return try Child.run(
+      ["bash", "-c", script], environment: ["PATH": "\(folder.path)/bin:\(path)"], folder: folder.path)
+  }
+
+  @Test func `apt's lock is waited for, with a line that says who holds it`() throws {
+    let result = try install(
+      apt: """
+        echo "$*" >>calls
+        case $(wc -l <calls) in
+          2) echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 4242 (unattended-upgr)"; exit 100 ;;
+          3) echo "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend)"
+             echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 17 (apt-get)"; exit 100 ;;
+          4) [[ "$*" = "install "*" new" ]] && touch installed ;;
+        esac
+        """)
+    #expect(result.status == 0 && result.out == "there\n", "\(result)")
+    #expect(
+      result.errors == """
+        asking apt what there is
+        installing new
+        waiting until another program has installed: process 4242 (unattended-upgr) holds apt's lock
+        waiting until another program has installed: process 17 (apt-get) holds apt's lock
+
+        """)
+  }
+
+  @Test func `what apt cannot install is named behind apt's own words`() throws {
+    let result = try install(apt: "[ $1 = update ] || { echo 'E: no space left'; exit 100; }")
+    #expect(result.status == 1 && result.out.isEmpty, "\(result)")
+    #expect(
+      result.errors == "asking apt what there is\ninstalling new\nE: no space left\nbash: apt could not install: new\n")
+  }
+
+  @Test func `a server that is stopped while its page is being built takes the build with it, without a word`() throws {
+    let folder = TemporaryFolder()
+    var files = [
+      "bin/swift": "#!/bin/bash\ntouch \(folder.path)/builds\nexec sleep 600\n",
+      "bin/alina-server": "#!/bin/bash\necho listening\nexec sleep 600\n", "scripts/packages": "# nothing\n",
+      "Package.swift": "",
+    ]
+    for script in ["setup.sh", "web", "web-files"] {
+      files["scripts/\(script)"] = try String(
+        contentsOf: repository.appending(path: "scripts/\(script)"), encoding: .utf8)
+    }
+    files["bin/play"] = try String(contentsOf: repository.appending(path: "play"), encoding: .utf8)
+    try write(files, in: folder)
+    for command in [
+      "mkdir -p Sources server web Assets .build/release; chmod +x scripts/*; mv bin/play .",
+      "mv bin/alina-server .build/release; touch .build/built-alina-server",
+    ] { #expect(try Child.run(["sh", "-c", command], folder: folder.path).status == 0) }
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let server = try Child(
+      [folder.path + "/play", "--serve"], environment: ["PATH": "\(folder.path)/bin:\(path)"], output: .pipe,
+      errors: .pipe)
+    #expect(server.line() == "listening")
+    try waitFor(seconds: 20, "the page's build") {
+      FileManager.default.fileExists(atPath: folder.path + "/builds") ? () : nil
+    }
+    server.signal(SIGINT)
+    #expect(try server.wait() == -SIGINT)
+    // Comes to its end when nobody is left who could write there.
+    let said = String(decoding: server.errors.readDataToEndOfFile(), as: UTF8.self)
+    #expect(said == "building the page to play on meanwhile; until it is there browsers see live boards\n")
+  }
+}
