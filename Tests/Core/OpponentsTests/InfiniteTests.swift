@@ -1,4 +1,5 @@
 import Base
+import Oracle
 import TestSupport
 import Testing
 

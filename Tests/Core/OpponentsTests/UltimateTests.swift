@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Oracle
 import TestSupport
 import Testing
 
