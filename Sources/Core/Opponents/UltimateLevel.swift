@@ -28,9 +28,9 @@ package struct UltimateLevel: Sendable, Hashable, Identifiable {
   package static let all: [UltimateLevel] = [
     UltimateLevel(number: 1, simulations: 0, narrowMoves: 20, hastyMoves: 13, needsValue: false),
     UltimateLevel(number: 2, simulations: 0, narrowMoves: 20, hastyMoves: 3, needsValue: false),
-    UltimateLevel(number: 3, simulations: 300, narrowMoves: 8, hastyMoves: 3, needsValue: false),
-    UltimateLevel(number: 4, simulations: 900, narrowMoves: 5, hastyMoves: 2, needsValue: false),
-    UltimateLevel(number: 5, simulations: 150, narrowMoves: 3, hastyMoves: 2, needsValue: true),
+    UltimateLevel(number: 3, simulations: 300, narrowMoves: 7, hastyMoves: 3, needsValue: false),
+    UltimateLevel(number: 4, simulations: 1000, narrowMoves: 4, hastyMoves: 2, needsValue: false),
+    UltimateLevel(number: 5, simulations: 200, narrowMoves: 3, hastyMoves: 2, needsValue: true),
     UltimateLevel(number: 6, simulations: 1000, narrowMoves: 0, hastyMoves: 0, needsValue: true),
   ]
 

@@ -1,5 +1,4 @@
 import Base
-import Oracle
 import TicTacToe
 
 /// Plays Ultimate at random to the end, some 60 plies in a third of a microsecond.

@@ -1,5 +1,4 @@
 import Base
-import Oracle
 import TicTacToe
 
 /// Tree search of Ultimate by upper confidence bounds, with nodes that are solved exactly and a tree that is kept from move

@@ -1,10 +1,10 @@
 import Base
-import Oracle
 import TestSupport
 import Testing
 
 @testable import Opponents
-@testable import TicTacToe
+@testable import Oracle
+import TicTacToe
 
 @Suite("Infinite, solved") struct InfiniteTableTests {
   private let table = InfiniteTable.shared

@@ -1,11 +1,11 @@
 import Base
 import Foundation
-import Oracle
 import TestSupport
 import Testing
 
 @testable import Opponents
-@testable import TicTacToe
+@testable import Oracle
+import TicTacToe
 
 @Suite("Search of Ultimate") struct UltimateSearchTests {
   /// A state some random plies into a game that is not over.

@@ -1,4 +1,3 @@
-import Oracle
 import TicTacToe
 
 /// Perfect knowledge of Infinite: value and distance of every board by retrograde analysis, a byte a board.
