@@ -27,11 +27,11 @@ package struct UltimateLevel: Sendable, Hashable, Identifiable {
   /// The six levels, weakest first.
   package static let all: [UltimateLevel] = [
     UltimateLevel(number: 1, simulations: 0, narrowMoves: 20, hastyMoves: 13, needsValue: false),
-    UltimateLevel(number: 2, simulations: 0, narrowMoves: 20, hastyMoves: 3, needsValue: false),
-    UltimateLevel(number: 3, simulations: 300, narrowMoves: 7, hastyMoves: 3, needsValue: false),
-    UltimateLevel(number: 4, simulations: 1000, narrowMoves: 4, hastyMoves: 2, needsValue: false),
-    UltimateLevel(number: 5, simulations: 200, narrowMoves: 3, hastyMoves: 2, needsValue: true),
-    UltimateLevel(number: 6, simulations: 1000, narrowMoves: 0, hastyMoves: 0, needsValue: true),
+    UltimateLevel(number: 2, simulations: 100, narrowMoves: 17, hastyMoves: 2, needsValue: false),
+    UltimateLevel(number: 3, simulations: 300, narrowMoves: 6, hastyMoves: 3, needsValue: false),
+    UltimateLevel(number: 4, simulations: 1500, narrowMoves: 3, hastyMoves: 2, needsValue: false),
+    UltimateLevel(number: 5, simulations: 200, narrowMoves: 2, hastyMoves: 4, needsValue: true),
+    UltimateLevel(number: 6, simulations: 800, narrowMoves: 0, hastyMoves: 0, needsValue: true),
   ]
 
   package init(number: Int, simulations: Int, narrowMoves: Int, hastyMoves: Int, needsValue: Bool) {

@@ -222,11 +222,15 @@ package final class UltimateSearch {
     guard let value else { return }
     value.evaluateMoves(moves, in: state, into: values)
     for index in 0..<count {
-      nodes[first + index].mean = values[index]
+      nodes[first + index].mean = values[index] + whim()
       nodes[first + index].visits = 1
       nodes[first + index].spread = 1
     }
   }
+
+  /// What a value is off by, drawn anew each time: else a search that plays nothing at random plays the same game always.
+  @inline(__always)
+  private func whim() -> Float { (Float(playouts.draw(1024)) - 511.5) * (0.03 / 512) }
 
   /// The moves that end the game at once, for the mover.
   @inline(__always)
