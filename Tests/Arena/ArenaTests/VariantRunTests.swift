@@ -57,10 +57,9 @@ import TicTacToe
         decoding: try Support.play(try VariantRunEndToEndTests.match("random", "random", .infinite), to: path).bytes,
         as: UTF8.self)
       let line = text.split(separator: "\n")[3]
-      let moves = try #require(line.firstRange(of: "\"moves\":\""))
-      var changed = String(line)
-      let first = changed[moves.upperBound...].prefix(2)
-      changed.replaceSubrange(moves.upperBound..., with: first + first + changed[moves.upperBound...].dropFirst(4))
+      let parts = line.components(separatedBy: "\"moves\":\"")
+      try #require(parts.count == 2)
+      let changed = "\(parts[0])\"moves\":\"\(parts[1].prefix(2))\(parts[1].prefix(2))\(parts[1].dropFirst(4))"
       text = text.replacing(String(line), with: changed)
       try text.write(toFile: path, atomically: true, encoding: .utf8)
       let refused = try Support.run(["resume", path])
