@@ -2,15 +2,15 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Plays the games of a stage, a number of them at a time, and hands them out in the order of their index.
+/// Plays the games of a stage, so many at a time, and hands them out in order of their index.
 ///
-/// Games are divided into batches. The thread that plays the last game of a batch counts and formats the batch. Batches
-/// that are due are handed out by whichever thread has finished one, so no thread has to be woken for it.
+/// Games are cut into batches. Whoever has played the last game of a batch counts and formats all of it; batches that are
+/// due are handed out by whichever thread finished one, so that nobody has to be woken for it.
 final class GamePool: @unchecked Sendable {
-  /// Games of some pairings, taken batch by batch.
+  /// Games of pairings that are taken batch by batch.
   private struct Sequence {
     var pairings: [Int]
-    /// Whether a player learns; the games are then played one after another.
+    /// Whether somebody learns: one game after the other.
     var isSerial: Bool
     /// The next batch, and how far it is to the one after.
     var next: Int
@@ -18,11 +18,11 @@ final class GamePool: @unchecked Sendable {
     var isBusy = false
   }
 
-  /// What a run does with its games.
+  /// What a run does with the games.
   struct Consumer {
-    /// Counts and formats a batch. Any thread may call it.
+    /// Counts and formats a batch; called by any thread.
     var prepare: (GameBatch) -> GameBatch.Summary
-    /// Takes the batches in order. Returns whether to continue.
+    /// Takes the batches in order; answers whether to go on.
     var take: (GameBatch, GameBatch.Summary) throws(ArenaError) -> Bool
     /// Called five times a second.
     var progress: () -> Void
@@ -46,10 +46,10 @@ final class GamePool: @unchecked Sendable {
   private var isClosed = false
   private var failure: ArenaError?
   private var running = 0
-  /// The most batches that may be ahead of the one that is due.
+  /// Batches that may be ahead of the one that is due.
   private var window = 0
 
-  /// Prepares the games of a stage from `indices.lowerBound` on. The first of them may be known already.
+  /// Prepares games of a stage from `indices.lowerBound` on, of which the first may be known already.
   init(
     _ stage: Stage, indices: Range<Int>, known: Replay.Known?, players: Players, consumer: Consumer
   ) {
@@ -57,7 +57,7 @@ final class GamePool: @unchecked Sendable {
     let specs = stage.pairings.map { pairing in
       [pairing.a, pairing.b].map { players.configuration.entrants[$0].spec }
     }
-    // Long games are handed out pair by pair.
+    // Games that take long are handed out pair by pair.
     let isSlow = specs.joined().contains { $0.isEngine || $0.isSearch(in: players.configuration.variant) }
     batchSize = isSlow ? 2 : GameBatch.size
     due = indices.lowerBound / batchSize
@@ -91,7 +91,7 @@ final class GamePool: @unchecked Sendable {
       (number * batchSize..<(number + 1) * batchSize).clamped(to: indices), parts: batchSize == 2 ? 1 : sequences.count)
   }
 
-  /// Plays the games. Returns whether all were played.
+  /// Plays; returns whether all was played.
   func run(threads: Int) throws(ArenaError) -> Bool {
     (running, window) = (threads, batchSize == 2 ? 4096 : 2 * threads + 2)
     for _ in 0..<threads where !startThread({ self.work() }) {
@@ -104,7 +104,7 @@ final class GamePool: @unchecked Sendable {
     }
     if let failure { throw failure }
     if due > lastBatch { return true }
-    // The games before the first missing one are kept.
+    // What was played before the first game that is missing is kept.
     if players.stop.isSet, let batch = batches[due], batch.isPlayed(batch.indices.lowerBound) {
       batch.cut(to: batch.indices.firstIndex { !batch.isPlayed($0) } ?? batch.indices.upperBound)
       _ = try consumer.take(batch, consumer.prepare(batch))
@@ -119,7 +119,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// The loop of one thread: takes the earliest games until none are left.
+  /// One thread: takes the earliest games there are until there are none.
   private func work() {
     let worker = Players.Worker(players)
     condition.lock()
@@ -164,7 +164,7 @@ final class GamePool: @unchecked Sendable {
     leave()
   }
 
-  /// Counts a thread as finished; the last one signals the end.
+  /// One thread fewer; the last says so.
   private func leave() {
     condition.withLock {
       running -= 1
@@ -172,8 +172,7 @@ final class GamePool: @unchecked Sendable {
     }
   }
 
-  /// The sequence to continue with: the one this thread played last, because its players are at hand, unless it is far
-  /// ahead of another.
+  /// The sequence to go on with: the one played last, whose players are at hand, unless it is far ahead of another.
   private func choose(_ last: Int?) -> Int? {
     func isFree(_ sequence: Sequence) -> Bool {
       sequence.next <= min(lastBatch, due + window) && !(sequence.isSerial && sequence.isBusy)
@@ -186,7 +185,7 @@ final class GamePool: @unchecked Sendable {
     return first
   }
 
-  /// Hands out the batches that are due, unless another thread is doing so. Called with the lock held.
+  /// Hands out the batches that are due, unless another thread is at it; called with the lock held.
   private func handOut() {
     guard !isHandingOut else { return }
     isHandingOut = true
@@ -207,7 +206,7 @@ final class GamePool: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Plays a batch's games of some pairings; `false` if the run was stopped.
+  /// Plays a batch's games of some pairings; `false` where it was stopped.
   private func play(_ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker) throws(ArenaError) -> Bool {
     let configuration = players.configuration
     switch configuration.variant {
@@ -259,8 +258,8 @@ final class GamePool: @unchecked Sendable {
 }
 
 extension GamePool {
-  /// Plays a batch's games of some pairings by the rules of a variant; `false` if the run was stopped.
-  private func play<R: Rules>(
+  /// Plays a batch's games of some pairings by the rules of a variant; `false` where it was stopped.
+  private func play<R: ArenaRules>(
     _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
   ) throws(ArenaError) -> Bool {
     let configuration = players.configuration
@@ -289,7 +288,7 @@ private final class ThreadBody {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Runs `body` on a new thread; `false` if the system has none.
+/// Runs `body` on a thread of its own; `false` where the system has none.
 func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
   var (thread, attributes) = (pthread_t(), pthread_attr_t())
   pthread_attr_init(&attributes)
