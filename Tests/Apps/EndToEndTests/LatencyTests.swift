@@ -29,11 +29,11 @@ struct LatencyTests {
       let record = try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
       let moves = try String(contentsOf: log, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("move ") }
         .map { $0.split(separator: " ").dropFirst().compactMap { Double($0) } }
-      #expect(moves.count == 9 && record.game.moves.count == 9)
-      for (line, move) in zip(moves, record.game.moves) {
+      #expect(moves.count == 9 && record.times.count == 9)
+      for (line, times) in zip(moves, record.times) {
         // Input, frame of the downbeat, beginning of the block that renders it, first frame of that block.
         let (input, frame, callback, block) = (line[0], line[1], line[2], line[3])
-        #expect(frame == Double(try #require(move.frame)))
+        #expect(frame == Double(try #require(times.frame)))
         #expect(frame >= block && frame < block + 1_024, "the downbeat lies in the block that was begun for it")
         delays.append((callback - input) / 1e6 + (frame - block) / 48)
       }
