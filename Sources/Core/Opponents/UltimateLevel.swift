@@ -28,8 +28,8 @@ package struct UltimateLevel: Sendable, Hashable, Identifiable {
   package static let all: [UltimateLevel] = [
     UltimateLevel(number: 1, simulations: 0, narrowMoves: 20, hastyMoves: 13, needsValue: false),
     UltimateLevel(number: 2, simulations: 100, narrowMoves: 17, hastyMoves: 2, needsValue: false),
-    UltimateLevel(number: 3, simulations: 300, narrowMoves: 6, hastyMoves: 3, needsValue: false),
-    UltimateLevel(number: 4, simulations: 1500, narrowMoves: 3, hastyMoves: 2, needsValue: false),
+    UltimateLevel(number: 3, simulations: 400, narrowMoves: 6, hastyMoves: 3, needsValue: false),
+    UltimateLevel(number: 4, simulations: 1200, narrowMoves: 3, hastyMoves: 2, needsValue: false),
     UltimateLevel(number: 5, simulations: 200, narrowMoves: 2, hastyMoves: 4, needsValue: true),
     UltimateLevel(number: 6, simulations: 800, narrowMoves: 0, hastyMoves: 0, needsValue: true),
   ]

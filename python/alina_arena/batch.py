@@ -1,0 +1,99 @@
+"""Many games at once as NumPy arrays: the Python side of `alina-arena engine --batch`."""
+
+import os
+import shutil
+import subprocess
+
+import numpy as np
+
+# Cells along an edge of each game's board.
+SIDES = {"classic": 3, "infinite": 3, "ultimate": 9}
+# What a step may hold beside a cell: leave the game, begin it anew, let the engine's player move.
+WAIT, BEGIN, ANSWER = 253, 254, 255
+
+
+class EngineError(RuntimeError):
+    """The engine ended, with what it said."""
+
+
+def find_engine():
+    """The program: $ALINA_ARENA, or `alina-arena` on the search path."""
+    path = os.environ.get("ALINA_ARENA") or shutil.which("alina-arena")
+    if not path:
+        raise EngineError("alina-arena is not on the PATH; build it and set ALINA_ARENA to where it is")
+    return path
+
+
+class Batch:
+    """`count` games of one variant in an engine of their own.
+
+    After `step` these arrays hold what stands on every board; they are views into one buffer, overwritten by the next step.
+
+    - `marks` (count, cells): 0 none, 1 X, 2 O, row by row from the top
+    - `legal` (count, cells): 1 where the side to move may mark
+    - `ages` (count, cells): in Infinite 1 for the oldest mark of a side to 3, else 0
+    - `turn` (count,): 1 X, 2 O
+    - `result` (count,): 0 none, 1 X won, 2 O won, 3 drawn
+    - `last` (count,): the cell marked last, 255 none
+    - `illegal` (count,): 1 where the last step was not allowed and changed nothing
+    """
+
+    def __init__(self, count, rules="classic", player="levels:2", seed=1, engine=None):
+        if rules not in SIDES:
+            raise ValueError(f"rules {rules!r}: {', '.join(SIDES)}")
+        self.count, self.rules = count, rules
+        self.cells = SIDES[rules] ** 2
+        command = [engine or find_engine(), "engine", "--batch", "--rules", rules, "--player", player]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self._buffer = np.zeros((count, 3 * self.cells + 4), np.uint8)
+        n = self.cells
+        self.marks, self.legal, self.ages = (self._buffer[:, i * n : (i + 1) * n] for i in range(3))
+        self.turn, self.result, self.last, self.illegal = (self._buffer[:, 3 * n + i] for i in range(4))
+        self._send(f"games {count} {seed}\n".encode())
+
+    def step(self, actions):
+        """Does one action in every game: a cell, WAIT, BEGIN or ANSWER."""
+        actions = np.ascontiguousarray(actions, np.uint8)
+        if actions.shape != (self.count,):
+            raise ValueError(f"actions of shape {actions.shape}, not ({self.count},)")
+        self._send(actions.tobytes())
+
+    def close(self):
+        """Ends the engine."""
+        if self._process.poll() is None:
+            self._process.stdin.close()
+            self._process.wait()
+        self._process.stdout.close()
+        self._process.stderr.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _send(self, data):
+        try:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+            view = memoryview(self._buffer).cast("B")
+            have = 0
+            while have < len(view):
+                got = self._process.stdout.readinto(view[have:])
+                if not got:
+                    raise BrokenPipeError
+                have += got
+        except BrokenPipeError:
+            self._process.wait()
+            raise EngineError(self._process.stderr.read().decode(errors="replace").strip()) from None
+
+
+def planes(batch, games=slice(None)):
+    """What the side to move sees, (games, 4, side, side) of 0 and 1: its marks, the other's, legal cells, oldest marks."""
+    side = SIDES[batch.rules]
+    turn = batch.turn[games, None]
+    marks = batch.marks[games]
+    layers = [marks == turn, marks == 3 - turn, batch.legal[games] == 1, batch.ages[games] == 1]
+    return np.stack(layers, 1).reshape(-1, 4, side, side).astype(np.int8)

@@ -1,0 +1,70 @@
+"""One game against a player of the arena, as a Gymnasium environment."""
+
+import gymnasium
+import numpy as np
+
+from alina_arena.batch import ANSWER, BEGIN, SIDES, Batch, planes
+
+
+class AlinaEnv(gymnasium.Env):
+    """The agent plays one side, a player of the arena the other; the sides change from game to game.
+
+    An observation is a dictionary: `observation` (4, side, side) as `planes` makes it, `action_mask` (cells,). The reward is
+    1, 0 or -1 at the end of a game. An illegal action ends the game with -1.
+    """
+
+    metadata = {"render_modes": ["ansi"]}
+
+    def __init__(self, rules="classic", opponent="levels:2", seed=1, engine=None, render_mode=None):
+        self.render_mode = render_mode
+        self._rules, self._opponent, self._engine = rules, opponent, engine
+        self._side = 1
+        self._batch = Batch(1, rules, opponent, seed, engine)
+        side = SIDES[rules]
+        self.action_space = gymnasium.spaces.Discrete(side * side)
+        self.observation_space = gymnasium.spaces.Dict(
+            observation=gymnasium.spaces.Box(0, 1, (4, side, side), np.int8),
+            action_mask=gymnasium.spaces.Box(0, 1, (side * side,), np.int8),
+        )
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        if seed is not None:
+            self._batch.close()
+            self._batch = Batch(1, self._rules, self._opponent, seed, self._engine)
+            self._side = 1
+        else:
+            self._side = 3 - self._side
+            self._batch.step([BEGIN])
+        if options and "side" in options:
+            self._side = {"x": 1, "o": 2}[options["side"]]
+        self._answer()
+        return self._observation(), {}
+
+    def step(self, action):
+        self._batch.step([int(action)])
+        if self._batch.illegal[0]:
+            return self._observation(), -1.0, True, False, {"illegal": True}
+        self._answer()
+        result = int(self._batch.result[0])
+        reward = 0.0 if result in (0, 3) else 1.0 if result == self._side else -1.0
+        return self._observation(), reward, result != 0, False, {}
+
+    def action_masks(self):
+        """The legal actions, as sb3-contrib asks for them."""
+        return self._batch.legal[0].astype(bool)
+
+    def render(self):
+        side = SIDES[self._rules]
+        letters = np.array([".", "X", "O"])[self._batch.marks[0]].reshape(side, side)
+        return "\n".join("".join(row) for row in letters)
+
+    def close(self):
+        self._batch.close()
+
+    def _answer(self):
+        if self._batch.result[0] == 0 and self._batch.turn[0] != self._side:
+            self._batch.step([ANSWER])
+
+    def _observation(self):
+        return {"observation": planes(self._batch)[0], "action_mask": self._batch.legal[0].astype(np.int8)}

@@ -1,0 +1,92 @@
+"""Both sides of a game, as a PettingZoo environment in which agents take turns."""
+
+import gymnasium
+import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from alina_arena.batch import BEGIN, SIDES, Batch, planes
+
+
+def env(rules="classic", render_mode=None, engine=None):
+    """The environment with PettingZoo's usual checks: an illegal action loses the game."""
+    raw = raw_env(rules=rules, render_mode=render_mode, engine=engine)
+    checked = wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(checked))
+
+
+class raw_env(AECEnv):
+    """Agents `x` and `o`; observations and rewards as those of `AlinaEnv`."""
+
+    metadata = {"render_modes": ["ansi"], "name": "alina_v1", "is_parallelizable": False}
+
+    def __init__(self, rules="classic", render_mode=None, engine=None):
+        super().__init__()
+        self.render_mode = render_mode
+        self._rules = rules
+        # Nobody answers for a side: the player is never asked.
+        self._batch = Batch(1, rules, "random", 1, engine)
+        side = SIDES[rules]
+        self.possible_agents = ["x", "o"]
+        self.action_spaces = {a: gymnasium.spaces.Discrete(side * side) for a in self.possible_agents}
+        self.observation_spaces = {
+            agent: gymnasium.spaces.Dict(
+                observation=gymnasium.spaces.Box(0, 1, (4, side, side), np.int8),
+                action_mask=gymnasium.spaces.Box(0, 1, (side * side,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+
+    def observation_space(self, agent):
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        return self.action_spaces[agent]
+
+    def reset(self, seed=None, options=None):
+        self._batch.step([BEGIN])
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = "x"
+
+    def observe(self, agent):
+        seen = planes(self._batch)[0].copy()
+        is_mover = agent == self.agent_selection and self._batch.result[0] == 0
+        is_turn = (agent == "x") == (self._batch.turn[0] == 1)
+        if not is_turn:
+            seen[[0, 1]] = seen[[1, 0]]
+        mask = self._batch.legal[0].astype(np.int8)
+        if not is_mover:
+            mask[:] = 0
+            seen[2] = 0
+        return {"observation": seen, "action_mask": mask}
+
+    def step(self, action):
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._batch.step([int(action)])
+        assert not self._batch.illegal[0], f"{agent} may not mark cell {action}"
+        self._cumulative_rewards[agent] = 0
+        self._clear_rewards()
+        result = int(self._batch.result[0])
+        if result:
+            if result != 3:
+                winner = "x" if result == 1 else "o"
+                self.rewards = {a: 1 if a == winner else -1 for a in self.agents}
+            self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = "o" if agent == "x" else "x"
+        self._accumulate_rewards()
+
+    def render(self):
+        side = SIDES[self._rules]
+        letters = np.array([".", "X", "O"])[self._batch.marks[0]].reshape(side, side)
+        return "\n".join("".join(row) for row in letters)
+
+    def close(self):
+        self._batch.close()
