@@ -185,8 +185,8 @@ struct Launch {
       var destination = options.watch.map { Destination.watch(id: $0, code: options.room) }
       if destination == nil { destination = options.room.map { .room(code: $0) } }
       app.connect(to: address, destination: destination)
-    } else if mayResume, let address = ServerAddress(app.screen.settings.matchServer) {
-      app.connect(to: address, destination: nil)
+    } else if mayResume {
+      app.resumeMatch()
     }
   }
 

@@ -97,6 +97,8 @@ package enum Intent: Sendable, Hashable {
 
   // The program
   case screenshot, quit
+  /// Go back from the board to where the browser was before.
+  case leavePage
 }
 
 /// The pages of the window, by name.

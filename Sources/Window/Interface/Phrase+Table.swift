@@ -463,8 +463,7 @@ extension Phrase {
     .writeSomeAddress: ("Write the address of a server first.", "Schreib erst die Adresse eines Servers."),
     .writeCode: ("A code has six letters and digits.", "Ein Code hat sechs Buchstaben und Ziffern."),
     .reallyResign: (
-      "This match is rated. Resign again to give it up.",
-      "Dieses Spiel wird gewertet. Noch einmal Aufgeben, wenn du es so willst."
+      "Press Resign once more to give this match up.", "Noch einmal Aufgeben, um dieses Spiel zu verlieren."
     ),
     .reallyDelete: ("Once more to delete this game for good.", "Noch einmal, um dieses Spiel für immer zu löschen."),
     .sentLater: ("It is sent when the server is back.", "Es wird gesendet, wenn der Server wieder da ist."),
@@ -483,5 +482,12 @@ extension Phrase {
     .hostFailed: ("No server could be started on this machine.", "Auf diesem Gerät ließ sich kein Server starten."),
     .openPieces: ("Kept pieces", "Behaltene Stücke"),
     .deleted: ("Deleted.", "Gelöscht."),
+    .resuming: ("Back to your match", "Zurück zu deinem Spiel"),
+    .matchEnded: ("Your match has ended meanwhile.", "Dein Spiel ist inzwischen zu Ende."),
+    .reallyLeave: (
+      "You are in a match. Go back once more to leave it.", "Du bist in einem Spiel. Noch einmal zurück, um zu gehen."
+    ),
+    .player: ("Player", "Spieler"),
+    .yourMoveTitle: ("Your move – Alina", "Du bist dran – Alina"),
   ]
 }

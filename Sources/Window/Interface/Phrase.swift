@@ -69,6 +69,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater
   case waitsForMusic, reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
   case host, hostIs, hostFailed, openPieces, deleted
+  case resuming, matchEnded, reallyLeave, player, yourMoveTitle
 
   package func text(in language: Language) -> String {
     guard let words = Phrase.table[self] else { return rawValue }

@@ -117,6 +117,9 @@ package final class RootScreen {
 
   package var currentScene: SceneName { book.name }
 
+  /// How many pages lie over the board.
+  package var depth: Int { book.scenes.count - 1 }
+
   /// Turns to a page; the board is always the first one.
   package func show(_ name: SceneName) { book.show(name) }
 
@@ -227,6 +230,9 @@ package final class RootScreen {
       (captured, finger) = (nil, nil)
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
+    case .pointerCancelled:
+      (captured, finger) = (nil, nil)
+      setHovered(nil)
     case .scrolled(let lines):
       _ = route(from: context.hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
     case .key(let key, let modifiers, let isRepeat):

@@ -10,6 +10,7 @@ extension WindowState {
   package mutating func connect(to address: ServerAddress, destination: Destination? = nil) -> [Effect] {
     self.address = address.description
     self.destination = destination
+    isReplaced = false
     link = .connecting
     views = [:]
     (awaited, pending, code) = (nil, nil, nil)
@@ -150,7 +151,13 @@ extension WindowState {
         effects.append(.command(.watch(next, code: code)))
       }
       return effects
-    case .state(let m): return news(of: m, board)
+    case .state(let m):
+      // The own room, which the address knows by its code, after the page was loaded again.
+      if let view, view.state.phase == .open, view.you != nil, match == nil, let code {
+        awaited = m
+        network.phase = .room(code: code)
+      }
+      return news(of: m, board)
     case .movePutRight(let m, let cell, let code, let said):
       pending = nil
       return [.notice("\(cell.name): \(words(for: code, said))")] + (m == match ? follow(board) : [])
@@ -192,13 +199,16 @@ extension WindowState {
       network.you = .init(name: welcome.you.name, rating: welcome.you.rating, isGuest: welcome.you.guest)
       network.message = nil
       if match == nil { network.phase = .lobby }
+      // A match that runs comes by itself, whatever the address asks for.
+      let hasMatch = !welcome.matches.isEmpty || isPlaying
       switch destination {
+      case .room where hasMatch, .resume where hasMatch: break
       case .room(let code): effects.append(.command(.join(code)))
+      case .resume: effects += [.remember(.matchServer("")), .notice(text(.matchEnded))]
       case .open: effects.append(.command(.create(terms)))
       case .watch(let id, let code):
         if let m = MatchID(rawValue: id) { effects.append(.command(.watch(m, code: code))) }
-      case nil where welcome.matches.isEmpty && !isPlaying:
-        // A match that was running when the window went away comes by itself; else there is something to choose.
+      case nil where !hasMatch:
         effects.append(.remember(.matchServer("")))
         if match == nil, page == .board { effects.append(.show(.network)) }
       case nil: break
@@ -209,15 +219,17 @@ extension WindowState {
       network.message = text(.nextTry, words(for: reason), "\((milliseconds + 999) / 1000)")
       if match == nil {
         network.phase = .connecting
-        effects.append(.show(.network))
+        if !isResuming { effects.append(.show(.network)) }
       }
     case .failed(let failure):
-      let isPlaying = isPlaying
+      let staysOnBoard = isPlaying || isResuming
       link = .none
+      isReplaced = failure == .replaced
+      destination = nil
       network.phase = .offline
       network.message = words(for: failure)
       pending = nil
-      effects += [.hangUp, isPlaying ? .notice(network.message ?? "") : .show(.network)]
+      effects += [.hangUp, staysOnBoard ? .notice(network.message ?? "") : .show(.network)]
     case .closed:
       link = .none
       network.phase = .offline

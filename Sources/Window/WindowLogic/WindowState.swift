@@ -115,6 +115,8 @@ package struct WindowState: Sendable {
   private var counted: Game?
   private var gamesHeard = 0
   private var silentSince: Double?
+  /// Whether the connection was ended because the same player has come from elsewhere.
+  package internal(set) var isReplaced = false
   /// What must be wanted twice, and was wanted once.
   private var asked: (intent: Intent, until: Double)?
 
@@ -144,6 +146,23 @@ package struct WindowState: Sendable {
 
   /// Whether the board cannot be had for anything else: somebody at the other end waits for us, and we can answer.
   package var isBound: Bool { isPlaying && link == .online }
+
+  var isResuming: Bool { destination == .resume }
+
+  /// How far the search is for a match that was cut short, in words for the board.
+  package var resuming: String? { isResuming ? network.message ?? text(.connecting) : nil }
+
+  /// What a page's address names: the match that is watched, or the room in which one plays or waits; else nothing.
+  package var place: String {
+    func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
+    switch (mode, network.phase, destination) {
+    case (.watching(let m), _, _): return watched(m.rawValue)
+    case (.online, _, _): return isPlaying ? code.map { "r/\($0)" } ?? "" : ""
+    case (_, .room(let code), _), (_, _, .room(let code)): return "r/\(code)"
+    case (_, _, .watch(let id, _)): return watched(id)
+    default: return ""
+    }
+  }
 
   /// Whether the game under review is meant where one is saved, copied or kept.
   package var isReviewing: Bool { page == .review }
@@ -260,6 +279,7 @@ package struct WindowState: Sendable {
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek: return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
+    case .leavePage: return isBound && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]
     case .quit: return [.quit]
     }
   }
@@ -321,7 +341,7 @@ package struct WindowState: Sendable {
       return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]
     case .online(let m):
       guard let view, view.state.phase != .over else { return refuse(.gameIsOver) }
-      guard !view.state.terms.rated || confirms(.resign) else { return [.notice(text(.reallyResign))] }
+      guard confirms(.resign) else { return [.notice(text(.reallyResign))] }
       return [.command(.resign(m))] + (link == .online ? [] : [.notice(text(.sentLater))])
     }
   }

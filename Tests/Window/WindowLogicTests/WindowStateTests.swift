@@ -118,7 +118,7 @@ struct TableTests {
     .connect(address: "a:b:c d"), .host, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""), .openRoom,
     .joinRoom(code: "ABC234"), .joinNearby(address: "h:1", code: "ABC234"), .joinNearby(address: "", code: ""),
     .joinRoom(code: "?"), .watch(id: "0123456789ab"), .watch(id: "?"), .leave, .say("👋"),
-    .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit,
+    .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit, .leavePage,
   ]
 
   /// The states a window can be in, each reached as it is reached.
@@ -301,6 +301,63 @@ struct TableTests {
     }
   }
 
+  @Test("a match that was cut short is looked for on the board, and an address that names a room does not leave it")
+  func resuming() throws {
+    let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
+    #expect(window.state.resuming?.isEmpty == false)
+    var late = window
+    // The match is over by now.
+    late.online()
+    #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
+    #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
+    window.online([TestWindow.m])
+    #expect(window.state.resuming == nil && TestWindow.words(window.effects).isEmpty)
+    window.start()
+    #expect(window.state.mode == .online(TestWindow.m))
+
+    for hasMatch in [true, false] {
+      var guest = TestWindow()
+      try guest.connect(destination: .room(code: "ABC234"))
+      guest.online(hasMatch ? [TestWindow.m] : [])
+      #expect(guest.effects.contains(.command(.join("ABC234"))) == !hasMatch)
+    }
+  }
+
+  @Test("an address names the room and the match that are shown, and nothing once they are over")
+  func places() throws {
+    var window = TestWindow()
+    #expect(window.state.place == "")
+    try window.connect(destination: .room(code: "ABC234"))
+    #expect(window.state.place == "r/ABC234")
+    window.online()
+    window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil))
+    window.start()
+    #expect(window.state.place == "r/ABC234")
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    #expect(window.state.place == "")
+
+    var watcher = TestWindow()
+    try watcher.connect(destination: .watch(id: TestWindow.m.rawValue, code: "ABC234"))
+    watcher.online()
+    watcher.start(you: nil)
+    #expect(watcher.state.place == "w/\(TestWindow.m.rawValue)/ABC234")
+  }
+
+  @Test("the browser's Back leaves a running match at the second asking only, and anything else at once")
+  func leaving() {
+    var window = TestWindow()
+    #expect(window.want(.leavePage) == [.quit])
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    #expect(TestWindow.words(window.want(.leavePage)).count == 1)
+    #expect(window.want(.leavePage) == [.quit])
+  }
+
   @Test("what is said shows once the server has taken it; what it refuses does not")
   func talk() {
     var window = TestWindow()
@@ -358,7 +415,7 @@ struct TableTests {
     #expect(window.want(delete) == [.file(delete)])
   }
 
-  @Test("a rated match is resigned on the second word; one that does not count at the first")
+  @Test("every match is resigned on the second word")
   func resigning() {
     for rated in [true, false] {
       var window = TestWindow()
@@ -366,9 +423,8 @@ struct TableTests {
       window.online()
       window.start(rated: rated)
       let first = window.want(.resign)
-      #expect(first.contains(.command(.resign(TestWindow.m))) == !rated)
-      #expect(!rated || TestWindow.words(first).count == 1)
-      window.now += rated ? 3 : 0
+      #expect(!first.contains(.command(.resign(TestWindow.m))) && TestWindow.words(first).count == 1)
+      window.now += 3
       #expect(window.want(.resign) == [.command(.resign(TestWindow.m))])
     }
   }

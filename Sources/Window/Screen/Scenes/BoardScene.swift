@@ -319,6 +319,7 @@ extension ViewContext {
   func statusText() -> (main: String, detail: String) {
     let game = model.game
     guard let end = game.end else {
+      if let words = model.resuming { return (text(.resuming), words) }
       let turn = game.turn
       let (toMove, thinking) = turn == .x ? (Phrase.xToMove, Phrase.thinkingX) : (.oToMove, .thinkingO)
       if model.isThinking { return (text(thinking), model.waitsForMusic ? text(.waitsForMusic) : "") }
