@@ -94,6 +94,8 @@ def back(ann):
     ann.press("Settings")
     ann.sees("Paper: night")
     page.run("history.back()")
+    ann.sees("Statistics")
+    page.run("history.back()")
     page.until(f"{CELL}.length === 9")
     page.run("history.back()")
     ann.hears("Go back once more to leave")

@@ -83,8 +83,8 @@ package final class App: PlatformGame {
   package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
   /// Looks for a server that the command line, an address or the last sitting names.
-  package func connect(to address: ServerAddress, destination: Destination?) {
-    for effect in state.connect(to: address, destination: destination) { perform(effect) }
+  package func connect(to address: ServerAddress, destination: Destination?, isHosting: Bool = false) {
+    for effect in state.connect(to: address, destination: destination, isHosting: isHosting) { perform(effect) }
   }
 
   /// Tells the player once what became of the sound.
@@ -193,6 +193,8 @@ package final class App: PlatformGame {
     let settings = screen.settings
     (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
+    // What a page calls the server that it came from.
+    state.preferences.server = services.isPage ? "localhost" : settings.server
     let board = WindowState.Board(
       game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
       canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
@@ -229,7 +231,7 @@ package final class App: PlatformGame {
       connection = nil
     case .host:
       if let address = machine.host() {
-        connect(to: address, destination: .open)
+        connect(to: address, destination: .open, isHosting: true)
       } else {
         show(notice: screen.text(.hostFailed))
       }
@@ -286,7 +288,6 @@ package final class App: PlatformGame {
     model.setup = state.setup
     model.acceptsMove = session.acceptsMove
     model.isThinking = session.isThinking
-    model.waitsForMusic = session.reply == .musical
     if let x = session.milliseconds(left: .x), let o = session.milliseconds(left: .o) {
       model.clocks = .init(x: x, o: o)
     } else {

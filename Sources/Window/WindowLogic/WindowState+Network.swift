@@ -7,7 +7,9 @@ import TicTacToe
 /// The network's half of the state: what the player wants of a server, and what the server has to tell.
 extension WindowState {
   /// Looks for a server as the command line or the last sitting has it.
-  package mutating func connect(to address: ServerAddress, destination: Destination? = nil) -> [Effect] {
+  package mutating func connect(
+    to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false
+  ) -> [Effect] {
     self.address = address.description
     self.destination = destination
     isReplaced = false
@@ -18,7 +20,7 @@ extension WindowState {
     if case .watch(_, let code) = destination { self.code = code }
     network = NetworkModel(phase: .connecting)
     // The port of what is served here is another one next time.
-    isHosting = destination == .open
+    self.isHosting = isHosting
     return [.connect(address)] + (isHosting ? [] : [.remember(.server(self.address))])
   }
 
@@ -35,12 +37,19 @@ extension WindowState {
       guard let address = ServerAddress(address) else { return refuse(.writeSomeAddress) }
       return leaveMatch() + connect(to: address, destination: .room(code: code))
     case .host: return leaveMatch() + [.host]
+    case .playFriend, .quickMatch:
+      if link == .online { break }
+      guard let address = ServerAddress(preferences.server) else {
+        return intent == .playFriend ? leaveMatch() + [.show(.network), .host] : [.show(.network)]
+      }
+      return leaveMatch() + [.show(.network)]
+        + connect(to: address, destination: intent == .playFriend ? .open : .queue)
     case .leave: return leave()
     default: break
     }
     guard link == .online else { return refuse(link == .none ? .notConnected : .stillConnecting) }
     switch intent {
-    case .quickMatch, .openRoom:
+    case .quickMatch, .openRoom, .playFriend:
       guard network.phase == .lobby || network.phase == .playing else { return refuse(.errOccupied) }
       let effects = leaveMatch()
       let isQuick = intent == .quickMatch
@@ -206,6 +215,9 @@ extension WindowState {
       case .room(let code): effects.append(.command(.join(code)))
       case .resume: effects += [.remember(.matchServer("")), .notice(text(.matchEnded))]
       case .open: effects.append(.command(.create(terms)))
+      case .queue:
+        network.phase = .queued(bots: 0)
+        effects.append(.command(.seek(terms)))
       case .watch(let id, let code):
         if let m = MatchID(rawValue: id) { effects.append(.command(.watch(m, code: code))) }
       case nil where !hasMatch:

@@ -68,6 +68,8 @@ package struct WindowState: Sendable {
     package var language = Language.english
     /// The clock of matches, as the settings spell it.
     package var clock = "60+2"
+    /// The server to play on: the page's own, or the one last looked for.
+    package var server = ""
     /// Whether matches count for the rating.
     package var isRated = false
     /// Whether the music plays the opponents' marks in time.
@@ -225,7 +227,9 @@ package struct WindowState: Sendable {
 
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
-    case .newGame, .playOn, .listen, .connect, .host, .quickMatch, .joinRoom, .joinNearby, .openRoom, .watch: true
+    case .newGame, .playOn, .listen, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby, .openRoom,
+      .watch:
+      true
     default: false
     }
   }
@@ -251,6 +255,7 @@ package struct WindowState: Sendable {
       gamesHeard = 0
       setup = GameSetup(x: .level(5), o: .level(6))
       return effects + [.begin(setup, from: .start), .show(.board)]
+    case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
     case .offerDraw, .declineDraw, .claimWin, .abortMatch: return agree(intent, board)
@@ -260,7 +265,8 @@ package struct WindowState: Sendable {
     case .redo:
       guard mode == .local, board.canRedo else { return refuse(.nothingToRedo) }
       return [.redo]
-    case .connect, .host, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave, .registerName:
+    case .connect, .host, .playFriend, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave,
+      .registerName:
       return seek(intent)
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]

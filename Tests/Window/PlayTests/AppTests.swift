@@ -130,7 +130,8 @@ struct AppTests {
       app.screen.pages.statistics.asX.wins == 1 && app.screen.pages.statistics.opponents.map { $0.name } == ["Ida"])
   }
 
-  @Test("a hidden window asks for attention and says in its title that it is the player's move, whoever made the last one")
+  @Test(
+    "a hidden window asks for attention and says in its title that it is the player's move, whoever made the last one")
   func hidden() throws {
     let bench = Bench()
     let app = try bench.app()

@@ -109,13 +109,15 @@ struct TableTests {
   static let intents: [Intent] = [
     .show(.settings), .back, .play(Square(4)), .play(Square(0)), .preview(Square(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
-    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .offerDraw, .declineDraw, .claimWin, .abortMatch,
+    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .stopListening, .offerDraw, .declineDraw, .claimWin,
+    .abortMatch,
     .review, .seek(3), .playOn(.start), .keepPiece, .openPieces, .saveGame, .listGames, .openGame(path: "x"),
     .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .shareMatch,
     .statistics,
     .playSign(.win), .replay(fromPly: 0),
     .replay(fromPly: nil), .playAll, .reloadRules, .setMuted(true), .connect(address: "a:1"), .connect(address: ""),
-    .connect(address: "a:b:c d"), .host, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""), .openRoom,
+    .connect(address: "a:b:c d"), .host, .playFriend, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""),
+    .openRoom,
     .joinRoom(code: "ABC234"), .joinNearby(address: "h:1", code: "ABC234"), .joinNearby(address: "", code: ""),
     .joinRoom(code: "?"), .watch(id: "0123456789ab"), .watch(id: "?"), .leave, .say("👋"),
     .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit, .leavePage,
@@ -347,6 +349,31 @@ struct TableTests {
     #expect(watcher.state.place == "w/\(TestWindow.m.rawValue)/ABC234")
   }
 
+  @Test("a friend and whoever comes are one press away: the server is looked for, and the room or the queue entered")
+  func onePress() {
+    for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
+      var window = TestWindow()
+      // Where no server is known this machine serves, and whoever comes must be looked for.
+      #expect(window.want(intent).contains(.host) == (intent == .playFriend))
+      window.state.preferences.server = "127.0.0.1:4664"
+      let effects = window.want(intent)
+      #expect(effects.contains(.show(.network)) && effects.contains { if case .connect = $0 { true } else { false } })
+      window.effects = []
+      window.online()
+      #expect(
+        window.effects.contains { if case .command(let told) = $0 { "\(told)".hasPrefix(command) } else { false } })
+    }
+  }
+
+  @Test("who listens can stop, and has the own game again")
+  func stopping() {
+    var window = TestWindow()
+    #expect(window.want(.stopListening).contains(.refuse))
+    window.want(.listen)
+    window.want(.stopListening)
+    #expect(window.state.mode == .local && window.state.setup.x == .human)
+  }
+
   @Test("the browser's Back leaves a running match at the second asking only, and anything else at once")
   func leaving() {
     var window = TestWindow()
@@ -380,7 +407,7 @@ struct TableTests {
   func hosting() {
     var window = TestWindow()
     guard let address = ServerAddress("127.0.0.1:43210") else { return }
-    window.effects = window.state.connect(to: address, destination: .open)
+    window.effects = window.state.connect(to: address, destination: .open, isHosting: true)
     window.online()
     window.start()
     for case .remember(let memory) in window.effects { #expect(memory == .matchServer(""), "\(memory)") }
