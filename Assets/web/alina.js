@@ -125,6 +125,11 @@ const told = [
   title => { document.title = title; },
   words => { const [level, path] = words.split('\t'); steps.show(Number(level), path); },
   () => steps.leave(),
+  words => {
+    const [language, heading] = words.split('\t');
+    document.documentElement.lang = language;
+    document.getElementById('heading').textContent = heading;
+  },
   expectNotices,
 ];
 
@@ -134,7 +139,7 @@ const steps = new Steps(count => { alina.back(count); wake(); });
 /** Tells of a move that waits, where the person allowed it. */
 function notify() {
   if (document.hidden && globalThis.Notification?.permission === 'granted') {
-    setTimeout(() => new Notification(document.title, { tag: 'alina', icon: new URL('icon.png', document.baseURI).href }));
+    setTimeout(() => new Notification(document.title, { tag: 'alina', icon: beside('icon-192.png').href }));
   }
 }
 
@@ -270,10 +275,25 @@ function follow(kind, word) {
 
 // ---- The start.
 
+/** An answer that says on the page how much of it has arrived. */
+async function counted(request) {
+  const answer = await request;
+  const message = document.getElementById('message');
+  let count = 0;
+  const tell = new TransformStream({
+    transform(chunk, next) {
+      count += chunk.byteLength;
+      if (!message.hidden) message.textContent = `Alina is being opened … ${(count / 1e6).toFixed(1)} MB`;
+      next.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body.pipeThrough(tell), answer);
+}
+
 const drawing = makeDrawing(canvas, memory);
 const unused = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0, proc_exit: () => {}, random_get(pointer, count) { crypto.getRandomValues(bytesAt(pointer, count)); return 0; } };
 const [program] = await Promise.all([
-  WebAssembly.instantiateStreaming(fetch(beside('alina.wasm')), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
+  WebAssembly.instantiateStreaming(counted(fetch(beside('alina.wasm'))), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
   fetchAssets(['light.theme', 'dark.theme', 'contrast.theme', 'rules.json']),
   document.fonts.load('16px "EB Garamond"'), document.fonts.load('italic 16px "EB Garamond"'),
 ]);

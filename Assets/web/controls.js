@@ -89,6 +89,7 @@ export class Controls {
 
   #makeGrid() {
     const grid = make('div', 'grid');
+    grid.setAttribute('aria-labelledby', 'heading');
     grid.append(make('div', 'row'), make('div', 'row'), make('div', 'row'));
     return grid;
   }

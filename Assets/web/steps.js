@@ -27,6 +27,8 @@ export class Steps {
   leave() {
     this.#isLeaving = true;
     history.go(-1 - this.#at);
+    // Where there was nothing before the page it stays.
+    setTimeout(() => { this.#isLeaving = false; this.#settle(); }, 1000);
   }
 
   #settle() {

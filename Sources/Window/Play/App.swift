@@ -250,7 +250,7 @@ package final class App: PlatformGame {
     case .music(let intent): music.answer(intent)
     case .mute(let isMuted): screen.settings.muted = isMuted
     case .screenshot: files.takePicture()
-    case .quit: wantsToQuit = true
+    case .quit: if services.isPage { services.leavePage() } else { wantsToQuit = true }
     }
   }
 

@@ -53,6 +53,8 @@ package struct PlatformServices: Sendable {
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
   /// Asks for the user's attention (taskbar) without taking the focus.
   package var requestAttention: @Sendable () -> Void = {}
+  /// Goes back to where the browser was before the page.
+  package var leavePage: @Sendable () -> Void = {}
   /// Says that attention may be wanted from here on: a browser asks the player once whether it may.
   package var expectAttention: @Sendable () -> Void = {}
   /// Shows the hand or the arrow cursor.

@@ -114,6 +114,8 @@ package final class RootScreen {
 
   package var currentScene: SceneName { book.name }
 
+  package var title: String { scene.title }
+
   /// How many pages lie over the board.
   package var depth: Int { book.scenes.count - 1 }
 

@@ -162,7 +162,7 @@ extension WindowState {
       return effects
     case .state(let m):
       // The own room, which the address knows by its code, after the page was loaded again.
-      if let view, view.state.phase == .open, view.you != nil, match == nil, let code {
+      if view?.state.phase == .open, match == nil, let code {
         awaited = m
         network.phase = .room(code: code)
       }

@@ -23,6 +23,7 @@ final class PageGame {
   private var toldFocus: Int?
   private var toldPlace = ""
   private var toldTitle = ""
+  private var toldPage = ""
 
   init(seed: UInt64) {
     let services = PlatformServices.page()
@@ -51,7 +52,8 @@ final class PageGame {
         let page = ScorePage(
           music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
         Page.download("\(name).svg", Array(page.svg.utf8))
-        let words = ["\(name).wav", PageSound.name(of: music.rules), "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
+        let a4 = "\(Int((piece.a4 * 1_000).rounded()))"
+        let words = ["\(name).wav", PageSound.name(of: music.rules), a4, "\(music.end.rawValue)"]
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
         done("\(kept) \(name)")
       })
@@ -106,7 +108,11 @@ final class PageGame {
       toldPlace = place
       Page.tell(.place, place)
     }
-    if app.wantsToQuit { Page.tell(.leave) }
+    let page = "\(app.screen.settings.language.rawValue)\t\(app.screen.title)"
+    if page != toldPage {
+      toldPage = page
+      Page.tell(.page, page)
+    }
   }
 
   /// Keeps the elements behind the picture as the views that drew it.

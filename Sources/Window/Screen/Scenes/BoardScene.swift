@@ -36,11 +36,14 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// Between title and players where they stand beside the board; else at the foot.
-  override var noticePlace: (width: Double, foot: Double?)? {
+  /// Beside the board, between title and status, where there is room: over neither board nor score. Else at the foot.
+  override var noticePlace: NoticePlace? {
     let m = context.metrics
-    guard m.isLandscape, board.frame.width > 20 * m.em else { return (frame.width - 2 * m.margin, footerTop) }
-    return (board.frame.width, nil)
+    let beside = board.frame.x - m.margin - m.em
+    guard m.isLandscape, beside > 11 * m.em else {
+      return NoticePlace(midX: m.bounds.midX, width: frame.width - 2 * m.margin, foot: footerTop)
+    }
+    return NoticePlace(midX: m.margin + beside / 2, width: beside, foot: status.frame.y - m.em * 0.4)
   }
 
   override func layout() {

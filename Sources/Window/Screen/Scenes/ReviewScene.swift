@@ -132,7 +132,9 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
+  override var noticePlace: NoticePlace? {
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+  }
 
   override func layout() {
     let m = context.metrics

@@ -178,7 +178,9 @@ class PageScene: Scene {
     column.layout()
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
+  override var noticePlace: NoticePlace? {
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+  }
 
   private func arrangeFoot() -> Double {
     let m = context.metrics

@@ -133,7 +133,7 @@ final class NoticeView: View {
     return context.typeface.block(text, style, width: max(em, width), alignment: .center)
   }
 
-  private var place: (width: Double, foot: Double?)? { (parent as? Scene)?.noticePlace }
+  private var place: NoticePlace? { (parent as? Scene)?.noticePlace }
 
   /// How broad it may be.
   private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
@@ -144,8 +144,8 @@ final class NoticeView: View {
     let single = context.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
     let width = (min(single, room - 2 * m.em) + 2 * m.em).rounded()
     let height = (block.height + m.em * 1.2).rounded()
-    let top = place?.foot.map { max(0, $0 - height) } ?? m.margin * 0.4
-    return Rect((m.bounds.midX - width / 2).rounded(), top.rounded(.down), width, height)
+    let top = place.map { max(0, $0.foot - height) } ?? m.margin * 0.4
+    return Rect(((place?.midX ?? m.bounds.midX) - width / 2).rounded(), top.rounded(.down), width, height)
   }
 }
 
