@@ -112,8 +112,8 @@ const told = [
   on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
   path => files.remove(path),
   lines => controls.update(lines.split('\n').filter(Boolean).map(line => {
-    const [id, role, name, state, x, y, width, height, row] = line.split('\t');
-    return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row) };
+    const [id, role, name, state, x, y, width, height, row, numbers] = line.split('\t');
+    return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row), numbers: numbers ? numbers.split(' ') : [] };
   })),
   line => controls.say(line),
   id => { if (document.activeElement !== field) controls.focus(Number(id)); },

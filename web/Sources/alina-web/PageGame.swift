@@ -124,8 +124,9 @@ final class PageGame {
       let lines = controls.map { control in
         let place = control.place
         let box = [place.x, place.y, place.width, place.height].map { "\(Int(Double($0) / scale))" }
+        let numbers = control.numbers.map { "\($0)" }.joined(separator: " ")
         let words = [control.name, control.state].map { $0.replacing("\n", by: " ").replacing("\t", by: " ") }
-        return (["\(control.id)", control.role] + words + box + ["\(control.row)"]).joined(separator: "\t")
+        return (["\(control.id)", control.role] + words + box + ["\(control.row)", numbers]).joined(separator: "\t")
       }
       Page.tell(.controls, lines.joined(separator: "\n"))
     }

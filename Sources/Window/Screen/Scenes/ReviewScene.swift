@@ -271,7 +271,11 @@ final class ScrubberView: View {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(ply) / \(marks.count)" }
-  override var role: Role { .slider(caption: context.text(.position), value: "\(ply) / \(marks.count)") }
+  override var role: Role {
+    .slider(
+      caption: context.text(.position), value: "\(ply) / \(marks.count)",
+      numbers: [Double(ply), 0, Double(marks.count)])
+  }
 
   private func x(of ply: Double) -> Double {
     let em = context.metrics.em

@@ -273,7 +273,9 @@ final class SliderRow: PageRow {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(describe(value))" }
-  override var role: Role { .slider(caption: caption, value: describe(value)) }
+  override var role: Role {
+    .slider(caption: caption, value: describe(value), numbers: [value, range.lowerBound, range.upperBound])
+  }
 
   private var track: (left: Double, right: Double, y: Double) {
     let em = context.metrics.em
