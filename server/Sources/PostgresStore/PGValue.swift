@@ -11,7 +11,7 @@ package enum PGValue: Sendable, Hashable {
   case array([PGValue], of: Kind)
 
   /// The types we use, by their numbers in `pg_type`.
-  enum Kind: UInt32, Sendable {
+  package enum Kind: UInt32, Sendable {
     case bool = 16, bytea = 17, int8 = 20, int4 = 23, text = 25, float8 = 701, int8Array = 1016
   }
 
