@@ -6,8 +6,10 @@ import Testing
 @Suite(.tidy) struct CommandLineTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (Int32, String, String) {
     let folder = try WindowProgram.newFolder()
-    var variables = ["XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path]
-    for name in ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"] { variables[name] = "" }
+    let variables: [String: String?] = [
+      "XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path, "DISPLAY": nil, "WAYLAND_DISPLAY": nil,
+      "SDL_VIDEODRIVER": nil,
+    ]
     let result = try Child.run(
       [WindowProgram.program.path] + arguments, environment: variables.merging(environment) { $1 }, seconds: 60)
     return (result.status, result.out, result.errors)
