@@ -107,7 +107,7 @@ struct MistakeRates: Sendable, Hashable {
   }
 
   /// Where a player looks: the cells that touch the last move, itself included; all of them before the first.
-  private static func near(_ square: Square?) -> SquareSet {
+  static func near(_ square: Square?) -> SquareSet {
     guard let square else { return .full }
     return Square.all.reduce(into: []) {
       if abs($1.row - square.row) <= 1, abs($1.column - square.column) <= 1 { $0.insert($1) }

@@ -7,6 +7,8 @@ package enum Classic: Rules {
 
   package static func turn(in state: Position) -> Player { state.turn }
 
+  package static func cells(of player: Player, in state: Position) -> MoveSet { MoveSet(state[player]) }
+
   package static func moves(_ state: Position) -> MoveSet { MoveSet(state.legalMoves) }
 
   package static func play(_ cell: Cell, _ state: inout Position) -> Outcome? {

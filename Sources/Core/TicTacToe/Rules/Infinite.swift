@@ -91,6 +91,12 @@ package enum Infinite: Rules {
 
   package static func turn(in state: State) -> Player { state.board.turn }
 
+  package static func cells(of player: Player, in state: State) -> MoveSet { MoveSet(state.board[player].set) }
+
+  package static func aging(of player: Player, in state: State) -> [Cell] {
+    state.board[player].squares.map { Cell(rawValue: $0.rawValue) }
+  }
+
   package static func moves(_ state: State) -> MoveSet {
     outcome(of: state) == nil ? MoveSet(state.board.moves) : MoveSet()
   }

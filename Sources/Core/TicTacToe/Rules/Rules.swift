@@ -13,6 +13,10 @@ package protocol Rules: Sendable {
   static func turn(in state: State) -> Player
   /// The cells that may be marked; none once the game is over.
   static func moves(_ state: State) -> MoveSet
+  /// The cells that a side holds.
+  static func cells(of player: Player, in state: State) -> MoveSet
+  /// A side's cells from the oldest to the newest where the rules take marks away, else none.
+  static func aging(of player: Player, in state: State) -> [Cell]
   /// Marks a cell that `moves` allows and returns the result if that ends the game. Any other cell is a programming error.
   static func play(_ cell: Cell, _ state: inout State) -> Outcome?
   /// The result of a finished game, else `nil`.
@@ -22,6 +26,10 @@ package protocol Rules: Sendable {
   static func notation(of state: State) -> String
   /// - Throws: What is wrong with a text that is no state, and in which column.
   static func state(notation: String) throws(NotationError) -> State
+}
+
+extension Rules {
+  package static func aging(of player: Player, in state: State) -> [Cell] { [] }
 }
 
 /// A cell of any variant's board: a byte, below `Variant.cellCount`.

@@ -47,6 +47,10 @@ package enum Ultimate: Rules {
 
   package static func turn(in state: State) -> Player { state.turn }
 
+  package static func cells(of player: Player, in state: State) -> MoveSet {
+    MoveSet(rawValue: player == .x ? state.x : state.o)
+  }
+
   package static func moves(_ state: State) -> MoveSet {
     guard !Line.hasLine(state.xBoards), !Line.hasLine(state.oBoards) else { return MoveSet() }
     let empty = ~(state.x | state.o)

@@ -1,0 +1,76 @@
+import Oracle
+import TicTacToe
+
+extension Odds {
+  /// How games of Infinite between two players end, as exact chances from one pass over all boards, ply by ply to the
+  /// hundredth.
+  ///
+  /// A third repetition is not counted as a draw, because the chance of one depends on the whole game: what is counted here
+  /// as won may have been drawn before. Boards that a symmetry carries into one another count as one, as no player tells
+  /// them apart.
+  package static func ofInfinite(x: InfiniteOpponent, o: InfiniteOpponent) -> Odds {
+    var chains = [InfiniteChain(x), InfiniteChain(o)]
+    var live: [Int32] = [0]
+    var chances = [Double](repeating: 0, count: InfiniteTable.boardCount)
+    var next = chances
+    chances[0] = 1
+    var wins = [0.0, 0.0]
+    for ply in 0..<Infinite.plyLimit {
+      var found: [Int32] = []
+      for board in live {
+        let chance = chances[Int(board)]
+        chances[Int(board)] = 0
+        for step in chains[ply % 2].steps(from: board) {
+          if step.board < 0 {
+            wins[ply % 2] += chance * step.chance
+          } else {
+            if next[Int(step.board)] == 0 { found.append(step.board) }
+            next[Int(step.board)] += chance * step.chance
+          }
+        }
+      }
+      (live, chances, next) = (found, next, chances)
+    }
+    return Odds(win: wins[0], draw: max(0, 1 - wins[0] - wins[1]), loss: wins[1])
+  }
+
+  /// The exact chances of the first player over both seats.
+  package static func ofInfinite(_ player: InfiniteOpponent, against other: InfiniteOpponent) -> Odds {
+    let (first, second) = (ofInfinite(x: player, o: other), ofInfinite(x: other, o: player))
+    return Odds(
+      win: (first.win + second.loss) / 2, draw: (first.draw + second.draw) / 2, loss: (first.loss + second.win) / 2)
+  }
+}
+
+/// Where one player's moves lead from each board, with their chances; boards up to symmetry.
+private struct InfiniteChain {
+  struct Step {
+    /// The number of the board that follows, or −1 where the mover has won.
+    var board: Int32
+    var chance: Double
+  }
+
+  private let player: InfiniteOpponent
+  /// By number, where the steps of a board begin and end; −1 while they are not known.
+  private var ranges = [(first: Int32, end: Int32)](repeating: (-1, -1), count: InfiniteTable.boardCount)
+  private var all: [Step] = []
+
+  init(_ player: InfiniteOpponent) { self.player = player }
+
+  mutating func steps(from number: Int32) -> ArraySlice<Step> {
+    if ranges[Int(number)].first < 0 {
+      let board = InfiniteTable.board(number: Int(number))
+      let moves = player.distribution(on: board)
+      let first = Int32(all.count)
+      for square in board.moves where moves[square] > 0 {
+        var after = board
+        after.play(square)
+        let place = after.winner == nil ? Int32(InfiniteTable.canonicalNumber(of: after)) : -1
+        all.append(Step(board: place, chance: moves.probability(of: square)))
+      }
+      ranges[Int(number)] = (first, Int32(all.count))
+    }
+    let (first, end) = ranges[Int(number)]
+    return all[Int(first)..<Int(end)]
+  }
+}

@@ -1,0 +1,136 @@
+import Base
+import Oracle
+import TicTacToe
+
+/// A player of Infinite whose chances of every move are known exactly: they depend on the board alone, which has the last
+/// move in the order of its marks.
+package enum InfiniteOpponent: Sendable, Hashable {
+  /// The players that choose from a set of moves. `perfect` and `trap` take the quickest way to a win, as a win that is put
+  /// off for ever is none.
+  case simple(SimpleOpponent)
+  /// One of the six opponents of the window.
+  case level(InfiniteLevel)
+
+  /// `random`, `perfect`, …, `levels:N`.
+  package var name: String {
+    switch self {
+    case .simple(let simple): simple.name
+    case .level(let level): level.name
+    }
+  }
+
+  /// The exact chances of every move of a live board.
+  package func distribution(on board: Infinite.Board) -> MoveDistribution {
+    switch self {
+    case .simple(let simple): MoveDistribution(uniformOver: InfiniteOpponent.moves(of: simple, on: board))
+    case .level(let level): level.distribution(on: board)
+    }
+  }
+
+  /// Draws a move of a live state by its exact chances, with one number of the generator.
+  package func move(in state: Infinite.State, using generator: inout SplitMix64) -> Cell {
+    Cell(rawValue: distribution(on: state.board).draw(using: &generator).rawValue)
+  }
+
+  static func moves(of player: SimpleOpponent, on board: Infinite.Board) -> SquareSet {
+    switch player {
+    case .random: return board.moves
+    case .perfect: return InfiniteTable.shared.bestMoves(on: board, delaying: false)
+    case .perfectDistance: return InfiniteTable.shared.bestMoves(on: board, delaying: true)
+    case .winBlock:
+      let wins = [board.turn, board.turn.opponent].map { board.winningSquares(for: $0) }
+      return wins.first { !$0.isEmpty } ?? board.moves
+    case .trap: return InfiniteTable.shared.luringMoves(on: board)
+    }
+  }
+}
+
+extension Infinite.Board {
+  /// The cells that may be marked now and would complete a line of a side, were it to move: the mark that would fade is
+  /// not counted.
+  package func winningSquares(for player: Player) -> SquareSet {
+    var marks = self[player].set
+    if let fading = self[player].fading { marks = marks.subtracting(SquareSet(fading)) }
+    return Line.completions(of: marks).intersection(moves)
+  }
+}
+
+extension InfiniteTable {
+  /// The moves that keep the value, the quickest wins of a won board and the longest losses of a lost one; of several those
+  /// after which the greatest share of replies loses value.
+  func luringMoves(on board: Infinite.Board) -> SquareSet {
+    let keeping = bestMoves(on: board, delaying: true)
+    if evaluation(of: board).value == .win { return keeping }
+    var best: SquareSet = []
+    var most = -1.0
+    for square in keeping {
+      var after = board
+      after.play(square)
+      let replies = after.moves.count
+      let errors = replies - bestMoves(on: after, delaying: false).count
+      let rate = replies == 0 ? 0 : Double(errors) / Double(replies)
+      if rate > most { (best, most) = ([], rate) }
+      if rate == most { best.insert(square) }
+    }
+    return best
+  }
+}
+
+/// One of the six opponents of the window, as it plays Infinite: the rates at which it overlooks things, by kind.
+package struct InfiniteLevel: Sendable, Hashable, Identifiable {
+  /// 1 the weakest to 6.
+  package let number: Int
+  /// In how many moves of twenty its own line is overlooked: the lower bound beside the last move, the upper far from it.
+  let win: ClosedRange<Int>
+  /// The same of the other side's line.
+  let block: ClosedRange<Int>
+  /// The same of what the table knows: moves that keep the value of the board.
+  let ahead: ClosedRange<Int>
+
+  package var id: Int { number }
+  /// `levels:N`.
+  package var name: String { "levels:\(number)" }
+  /// The name of the character, who plays the other games too.
+  package var character: String { Level.all[number - 1].character }
+
+  /// The six levels, weakest first.
+  package static let all: [InfiniteLevel] = [
+    InfiniteLevel(number: 1, win: 9...14, block: 14...18, ahead: 20...20),
+    InfiniteLevel(number: 2, win: 4...9, block: 7...13, ahead: 18...20),
+    InfiniteLevel(number: 3, win: 2...5, block: 3...7, ahead: 15...18),
+    InfiniteLevel(number: 4, win: 0...2, block: 1...3, ahead: 10...14),
+    InfiniteLevel(number: 5, win: 0...0, block: 0...1, ahead: 5...8),
+    InfiniteLevel(number: 6, win: 0...0, block: 0...0, ahead: 0...0),
+  ]
+
+  package init(number: Int, win: ClosedRange<Int>, block: ClosedRange<Int>, ahead: ClosedRange<Int>) {
+    (self.number, self.win, self.block, self.ahead) = (number, win, block, ahead)
+  }
+
+  /// The exact chances of every move of a live board.
+  package func distribution(on board: Infinite.Board) -> MoveDistribution {
+    if number == 6 { return MoveDistribution(uniformOver: InfiniteTable.shared.luringMoves(on: board)) }
+    // From what is thought of last to what is seen first; what is overlooked falls through to the next.
+    var result = MoveDistribution(uniformOver: board.moves)
+    let near = MistakeRates.near(board[board.turn.opponent].squares.last)
+    func see(_ squares: SquareSet, overlooking rate: ClosedRange<Int>) {
+      for (set, misses) in [
+        (squares.subtracting(near), rate.upperBound), (squares.intersection(near), rate.lowerBound),
+      ] where !set.isEmpty && misses < 20 {
+        result = MoveDistribution(set, taken: UInt64(20 - misses), of: 20, otherwise: result)
+      }
+    }
+    see(InfiniteTable.shared.bestMoves(on: board, delaying: true), overlooking: ahead)
+    see(board.winningSquares(for: board.turn.opponent), overlooking: block)
+    see(board.winningSquares(for: board.turn), overlooking: win)
+    return result
+  }
+}
+
+extension InfiniteLevel {
+  /// The level with a number, or `nil` outside 1–6.
+  package init?(number: Int) {
+    guard InfiniteLevel.all.indices.contains(number - 1) else { return nil }
+    self = InfiniteLevel.all[number - 1]
+  }
+}

@@ -1,0 +1,250 @@
+import TicTacToe
+
+/// Perfect knowledge of Infinite: value and distance of every board by retrograde analysis, a byte a board.
+///
+/// A board is looked at by the side to move, so that boards that differ by their colours are one. The table knows no game
+/// that led to a board; `evaluation(of:)` adds the limit of plies, and what a third repetition does to the next move. A
+/// repetition further ahead is not seen: a line of play that the table calls won is drawn if it must pass through a board
+/// that has stood twice before.
+package struct InfiniteTable: Sendable {
+  /// The one table, built on first use (milliseconds).
+  package static let shared = InfiniteTable()
+
+  /// By number of the board: 0 a draw, n a win in n plies, −n a loss in n − 1.
+  private let values: [Int8]
+
+  /// The boards that play can reach, by what they are for the side to move.
+  package struct Census: Sendable, Hashable {
+    package var wins = 0
+    package var losses = 0
+    package var draws = 0
+    /// Boards on which the other side has just completed a line.
+    package var finished = 0
+    package var longestDistance = 0
+    package var boards: Int { wins + losses + draws + finished }
+  }
+
+  package let census: Census
+
+  /// Boards with n marks begin at this number.
+  private static let firsts: InlineArray<8, Int> = [0, 1, 10, 82, 586, 3610, 18_730, 79_210]
+  /// The number of ordered boards, reachable or not.
+  package static var boardCount: Int { firsts[7] }
+  /// No more than nine moves follow a board.
+  private static let width = 9
+
+  /// Builds the table anew (for measuring; everyone else asks `shared`).
+  package init() {
+    var work = Work()
+    work.visit()
+    work.solve()
+    (values, census) = (work.values, work.census)
+  }
+
+  /// The number of a board: the rank of its marks among all ordered choices of as many cells.
+  package static func number(of board: Infinite.Board) -> Int {
+    let (mover, other) = (board[board.turn], board[board.turn.opponent])
+    var rest = Int(mover.rawValue) | Int(other.rawValue) << (4 * mover.count)
+    var (rank, used, count) = (0, 0, 0)
+    while rest != 0 {
+      let cell = (rest & 15) - 1
+      rank = rank * (9 - count) + cell - (used & ((1 << cell) - 1)).nonzeroBitCount
+      used |= 1 << cell
+      count += 1
+      rest >>= 4
+    }
+    return firsts[count] + rank
+  }
+
+  /// The least number among the boards that symmetries make of one.
+  package static func canonicalNumber(of board: Infinite.Board) -> Int {
+    var least = number(of: board)
+    for symmetry in Symmetry.all.dropFirst() {
+      var image = Infinite.Board()
+      for square in board.x.squares { image.x.append(symmetry(square)) }
+      for square in board.o.squares { image.o.append(symmetry(square)) }
+      image.turn = board.turn
+      least = min(least, number(of: image))
+    }
+    return least
+  }
+
+  /// The board of a number, with X to move while there are six marks.
+  package static func board(number: Int) -> Infinite.Board {
+    precondition((0..<boardCount).contains(number), "board \(number) is outside 0..<\(boardCount)")
+    var count = 0
+    while firsts[count + 1] <= number { count += 1 }
+    var digits: [Int] = []
+    var rest = number - firsts[count]
+    for place in stride(from: count - 1, through: 0, by: -1) {
+      digits.append(rest % (9 - place))
+      rest /= 9 - place
+    }
+    var free = Square.all
+    let cells = digits.reversed().map { free.remove(at: $0) }
+    var board = Infinite.Board()
+    board.turn = count % 2 == 0 ? .x : .o
+    for (place, cell) in cells.enumerated() {
+      if (place < count / 2) == (board.turn == .x) { board.x.append(cell) } else { board.o.append(cell) }
+    }
+    return board
+  }
+
+  /// The value of a board for the side to move, and the plies to the end when the winner hurries and the loser delays;
+  /// the distance of a draw is 0.
+  package func evaluation(of board: Infinite.Board) -> Evaluation {
+    let value = Int(values[InfiniteTable.number(of: board)])
+    if value == 0 { return Evaluation(value: .draw, distance: 0) }
+    return value > 0 ? Evaluation(value: .win, distance: value) : Evaluation(value: .loss, distance: -value - 1)
+  }
+
+  /// The value of a state for the side to move (in a finished game, for the side whose turn it would be). The distance of
+  /// a draw is the number of plies left.
+  package func evaluation(of state: Infinite.State) -> Evaluation {
+    switch Infinite.outcome(of: state) {
+    case .win: return Evaluation(value: .loss, distance: 0)
+    case .draw: return Evaluation(value: .draw, distance: 0)
+    case nil: return moveEvaluations(in: state).reduce(Evaluation(value: .loss, distance: 0)) { better($0, $1.after) }
+    }
+  }
+
+  /// Of two evaluations the one that the side to move prefers, where `after` is seen by the other side a ply later.
+  private func better(_ best: Evaluation, _ after: Evaluation) -> Evaluation {
+    let this = Evaluation(value: after.value.negated, distance: after.distance + 1)
+    if this.value != best.value { return this.value > best.value ? this : best }
+    let isQuicker = this.distance < best.distance
+    return isQuicker == (this.value == .win) && this.distance != best.distance ? this : best
+  }
+
+  /// Every move of a live state with the evaluation of what follows it, seen by the other side.
+  package func moveEvaluations(in state: Infinite.State) -> [(cell: Cell, after: Evaluation)] {
+    Infinite.moves(state).map { cell in
+      var next = state
+      switch Infinite.play(cell, &next) {
+      case .win: return (cell, Evaluation(value: .loss, distance: 0))
+      case .draw: return (cell, Evaluation(value: .draw, distance: 0))
+      case nil: break
+      }
+      let left = Infinite.plyLimit - next.plies
+      let evaluation = evaluation(of: next.board)
+      return (
+        cell,
+        evaluation.value == .draw || evaluation.distance > left
+          ? Evaluation(value: .draw, distance: left) : evaluation
+      )
+    }
+  }
+
+  /// The moves of a live state that keep its value; of a won state those that win soonest, as a win that is put off is
+  /// none.
+  package func bestMoves(in state: Infinite.State) -> MoveSet {
+    let evaluation = evaluation(of: state)
+    var result = MoveSet()
+    for (cell, after) in moveEvaluations(in: state) where after.value.negated == evaluation.value {
+      if evaluation.value == .draw || after.distance + 1 == evaluation.distance { result.insert(cell) }
+    }
+    return result
+  }
+
+  /// The moves that keep the value of a board; of a won board those that win soonest, of a lost one those that lose latest
+  /// if `delaying`, else all.
+  package func bestMoves(on board: Infinite.Board, delaying: Bool) -> SquareSet {
+    let evaluation = evaluation(of: board)
+    if evaluation.value == .loss && !delaying { return board.moves }
+    var result: SquareSet = []
+    for square in board.moves {
+      var next = board
+      next.play(square)
+      let after = self.evaluation(of: next)
+      guard after.value.negated == evaluation.value else { continue }
+      if evaluation.value == .draw || after.distance + 1 == evaluation.distance { result.insert(square) }
+    }
+    return result
+  }
+}
+
+extension InfiniteTable {
+  /// What the analysis needs while it runs.
+  private struct Work {
+    var values = [Int8](repeating: 0, count: boardCount)
+    /// By board, the numbers of the boards that follow it, −1 behind the last.
+    var next = [Int32](repeating: -1, count: boardCount * width)
+    /// The boards that play reaches, in the order in which they are found.
+    var reached: [Int32] = []
+    var census = Census()
+
+    /// Finds every board that play reaches and what follows it.
+    mutating func visit() {
+      var boards = [Infinite.Board()]
+      var isKnown = [Bool](repeating: false, count: boardCount)
+      isKnown[0] = true
+      var place = 0
+      while place < boards.count {
+        let board = boards[place]
+        place += 1
+        let number = InfiniteTable.number(of: board)
+        reached.append(Int32(number))
+        if board.winner != nil {
+          values[number] = -1
+          continue
+        }
+        var edge = number * width
+        for square in board.moves {
+          var after = board
+          after.play(square)
+          let follower = InfiniteTable.number(of: after)
+          next[edge] = Int32(follower)
+          edge += 1
+          if !isKnown[follower] {
+            isKnown[follower] = true
+            boards.append(after)
+          }
+        }
+      }
+    }
+
+    /// Goes back from the finished boards, a ply a round: who can reach a loss of the round before has won, and who can
+    /// reach nothing but wins has lost.
+    mutating func solve() {
+      census.finished = reached.count { values[Int($0)] == -1 }
+      var open = reached.filter { values[Int($0)] == 0 }
+      // A loss can be known only in a round after a win was found, and the other way round.
+      var distance: Int8 = 1
+      var idle = 0
+      while idle < 2 {
+        let before = open.count
+        open.removeAll { number in
+          let value = settle(Int(number), distance)
+          if value != 0 { values[Int(number)] = value }
+          return value != 0
+        }
+        if open.count < before { census.longestDistance = Int(distance) }
+        idle = open.count < before ? 0 : idle + 1
+        distance += 1
+      }
+      census.draws = open.count
+      for number in reached {
+        if values[Int(number)] > 0 { census.wins += 1 }
+        if values[Int(number)] < -1 { census.losses += 1 }
+      }
+    }
+
+    /// The value of a board if it ends in `distance` plies, else 0.
+    private func settle(_ number: Int, _ distance: Int8) -> Int8 {
+      var edge = number * width
+      let end = edge + width
+      if distance % 2 == 1 {
+        while edge < end, next[edge] >= 0 {
+          if values[Int(next[edge])] == -distance { return distance }
+          edge += 1
+        }
+        return 0
+      }
+      while edge < end, next[edge] >= 0 {
+        if values[Int(next[edge])] <= 0 { return 0 }
+        edge += 1
+      }
+      return -distance - 1
+    }
+  }
+}
