@@ -19,7 +19,7 @@ struct AlinaArena: ParsableCommand {
     subcommands: [
       RunCommand.self, ResumeCommand.self, MergeCommand.self, SPRTCommand.self, ExactCommand.self, PerftCommand.self,
       SolveCommand.self, AnalyseCommand.self, BotCommand.self, EngineCommand.self, MenaceCommand.self,
-      GuardCommand.self,
+      TrainUltimateCommand.self, GuardCommand.self,
     ])
 
   static func main() {
@@ -85,17 +85,28 @@ struct GuardCommand: ParsableCommand {
   }
 }
 
-/// One of our players as a UCI engine.
+/// One of our players as a UCI engine, or as the other side of many games of a program that learns.
 struct EngineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "engine", abstract: "Plays as a UCI engine on standard input and output.")
+    commandName: "engine", abstract: "Plays as a UCI engine, or many games at once, on standard input and output.")
 
   @Option(help: "Who plays: \(PlayerSpec.memoryless), mcts:N, menace:FILE.")
   var player = "trap"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
+  @Flag(help: "Play many games at once over bytes, as python/ does, not UCI.") var batch = false
+  @Option(help: "With --batch, the game: classic, infinite, ultimate.") var rules = "classic"
 
   func run() throws {
-    guard let chosen = try PlayerSpec(player).stateless() else {
+    let spec = try PlayerSpec(player)
+    let variant = try Variant(option: rules)
+    if batch {
+      return try BatchServer(variant: variant, player: spec).serve(input: 0, output: 1)
+    }
+    guard variant == .classic else {
+      throw ArenaError(
+        "--rules is for --batch; over UCI the other side says 'setoption name UCI_Variant value \(rules)'")
+    }
+    guard let chosen = try spec.stateless() else {
       throw ArenaError("--player '\(player)' cannot be an engine; allowed: players without memory and mcts:N")
     }
     var server = UCIServer(player: chosen, seed: seed)

@@ -1,0 +1,221 @@
+import Base
+import CProcess
+import Foundation
+import Opponents
+import TicTacToe
+
+/// Plays many games at once for a program that learns: `alina-arena engine --batch`.
+///
+/// The other side writes one line, `games N SEED`, and from then on N bytes a step, one for each game: the cell to mark, or
+/// one of `Command`. After the line and after every step it reads what stands on all boards, `blockSize` bytes a game:
+/// the marks by cell (0 none, 1 X, 2 O), the legal cells (0 or 1), the age of the marks by cell (0 none, 1 the oldest of its
+/// side in Infinite), then the side to move (1 X, 2 O), the result (0 none, 1 X won, 2 O won, 3 drawn), the cell marked last
+/// (255 none) and whether the step was illegal, so that the game stands as before (0 or 1). Cells are counted row by row
+/// from the top.
+package struct BatchServer {
+  /// The bytes of a step that are no cell.
+  private enum Command {
+    /// Leaves a game as it is.
+    static let wait: UInt8 = 253
+    /// Begins the game anew.
+    static let begin: UInt8 = 254
+    /// Lets the player of the engine move.
+    static let answer: UInt8 = 255
+  }
+
+  /// The most games at once.
+  package static let gameLimit = 1_000_000
+  private static let lineLimit = 64
+
+  private let variant: Variant
+  private let spec: PlayerSpec
+
+  /// - Throws: A player that cannot play the variant in a batch.
+  package init(variant: Variant, player: PlayerSpec) throws(ArenaError) {
+    (self.variant, spec) = (variant, player)
+    guard try BatchServer.canPlay(player, variant) else {
+      throw ArenaError("this player cannot answer in a batch of \(variant.rawValue); allowed: \(variant.batchPlayers)")
+    }
+  }
+
+  private static func canPlay(_ spec: PlayerSpec, _ variant: Variant) throws(ArenaError) -> Bool {
+    if variant == .classic { return try spec.stateless() != nil }
+    if case .engine = spec { return false }
+    return spec.plays(variant)
+  }
+
+  /// Serves one stream until its end.
+  /// - Throws: What the other side did wrong.
+  package func serve(input: Int32, output: Int32) throws(ArenaError) {
+    var line: [UInt8] = []
+    while line.last != 0x0A {
+      guard let byte = try BatchServer.read(1, from: input) else {
+        if line.isEmpty { return }
+        throw ArenaError("the input ends in its first line")
+      }
+      line += byte
+      guard line.count <= BatchServer.lineLimit else { throw ArenaError("the first line is not 'games N SEED'") }
+    }
+    let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    guard words.count == 3, words[0] == "games", let count = Int(words[1]), let seed = UInt64(words[2]),
+      (1...BatchServer.gameLimit).contains(count)
+    else {
+      throw ArenaError("the first line is not 'games N SEED' with 1–\(BatchServer.gameLimit) games")
+    }
+    switch variant {
+    case .classic: try serve(Classic.self, count, seed, try classicChoice(), input, output)
+    case .infinite: try serve(Infinite.self, count, seed, try choice(Infinite.self), input, output)
+    case .ultimate: try serve(Ultimate.self, count, seed, try choice(Ultimate.self), input, output)
+    }
+  }
+
+  private typealias Choice<State> = (_ state: State, _ last: Cell?, _ generator: inout SplitMix64) -> Cell
+
+  private func classicChoice() throws(ArenaError) -> Choice<Position> {
+    guard let player = try spec.stateless() else { throw ArenaError("--player keeps a state between moves") }
+    return { position, last, generator in
+      let lastMove = last.map { Square($0.index) }
+      return Cell(rawValue: player.move(in: position, lastMove: lastMove, using: &generator).rawValue)
+    }
+  }
+
+  private func choice<R: ArenaRules>(_ rules: R.Type) throws(ArenaError) -> Choice<R.State> {
+    let value = spec.needsUltimateValue ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil
+    // One tree for all games: none is kept from one game's move to the next one's.
+    let search = UltimateSearch(value: value, capacity: 1 << 18)
+    guard let choose = R.choice(of: spec, search: { _ in search }) else {
+      throw ArenaError("--player does not play \(variant.rawValue)")
+    }
+    return { state, _, generator in
+      search.forget()
+      return choose(state, &generator) { false }
+    }
+  }
+
+  private func serve<R: Rules>(
+    _ rules: R.Type, _ count: Int, _ seed: UInt64, _ choice: Choice<R.State>, _ input: Int32, _ output: Int32
+  ) throws(ArenaError) {
+    var games = BatchGames<R>(count: count, seed: seed)
+    try BatchServer.write(games.blocks, to: output)
+    while let step = try BatchServer.read(count, from: input) {
+      for (game, byte) in step.enumerated() {
+        switch byte {
+        case Command.wait: games.wait(game)
+        case Command.begin: games.begin(game)
+        case Command.answer: games.answer(game, choice)
+        default: games.mark(game, Int(byte))
+        }
+      }
+      try BatchServer.write(games.blocks, to: output)
+    }
+  }
+
+  /// So many bytes; `nil` at the end of the input.
+  private static func read(_ count: Int, from input: Int32) throws(ArenaError) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var have = 0
+    while have < count {
+      let got = bytes.withUnsafeMutableBytes { Glibc.read(input, $0.baseAddress.map { $0 + have }, count - have) }
+      if got < 0, errno == EINTR { continue }
+      guard got > 0 else {
+        guard have == 0 else { throw ArenaError("the input ends after \(have) of the \(count) bytes of a step") }
+        return nil
+      }
+      have += got
+    }
+    return bytes
+  }
+
+  private static func write(_ bytes: [UInt8], to output: Int32) throws(ArenaError) {
+    if let reason = bytes.withUnsafeBytes({ writeAll($0, to: output) }) {
+      throw ArenaError("the answer cannot be written: \(reason)", kind: .lack)
+    }
+  }
+}
+
+/// The games of a batch, and what the other side reads of them.
+private struct BatchGames<R: Rules> {
+  private var states: [R.State]
+  private var lasts: [Cell?]
+  private var generators: [SplitMix64]
+  /// The blocks of all games, one after the other.
+  private(set) var blocks: [UInt8]
+  /// Cells of the board from the top left, row by row, and back.
+  private let cells: [Cell]
+  private var places: [Int]
+  private var blockSize: Int { 3 * cells.count + 4 }
+
+  init(count: Int, seed: UInt64) {
+    let side = R.variant.side
+    cells = (0..<side * side).map { R.variant.cell(row: $0 / side, column: $0 % side) }
+    places = [Int](repeating: 0, count: cells.count)
+    states = [R.State](repeating: R.start, count: count)
+    lasts = [Cell?](repeating: nil, count: count)
+    generators = (0..<count).map { SplitMix64(seed: seed, index: UInt64($0)) }
+    blocks = []
+    for (place, cell) in cells.enumerated() { places[cell.index] = place }
+    blocks = [UInt8](repeating: 0, count: count * blockSize)
+    for game in 0..<count { describe(game) }
+  }
+
+  mutating func wait(_ game: Int) { blocks[(game + 1) * blockSize - 1] = 0 }
+
+  mutating func begin(_ game: Int) {
+    (states[game], lasts[game]) = (R.start, nil)
+    describe(game)
+  }
+
+  mutating func mark(_ game: Int, _ place: Int) {
+    guard place < cells.count, R.moves(states[game]).contains(cells[place]) else {
+      blocks[(game + 1) * blockSize - 1] = 1
+      return
+    }
+    play(cells[place], game)
+  }
+
+  mutating func answer(_ game: Int, _ choice: (R.State, Cell?, inout SplitMix64) -> Cell) {
+    guard !R.moves(states[game]).isEmpty else {
+      blocks[(game + 1) * blockSize - 1] = 1
+      return
+    }
+    play(choice(states[game], lasts[game], &generators[game]), game)
+  }
+
+  private mutating func play(_ cell: Cell, _ game: Int) {
+    _ = R.play(cell, &states[game])
+    lasts[game] = cell
+    describe(game)
+  }
+
+  /// Writes the block of a game.
+  private mutating func describe(_ game: Int) {
+    let first = game * blockSize
+    let state = states[game]
+    for place in first..<first + blockSize { blocks[place] = 0 }
+    for cell in R.cells(of: .x, in: state) { blocks[first + places[cell.index]] = 1 }
+    for cell in R.cells(of: .o, in: state) { blocks[first + places[cell.index]] = 2 }
+    for cell in R.moves(state) { blocks[first + cells.count + places[cell.index]] = 1 }
+    for player in Player.allCases {
+      for (age, cell) in R.aging(of: player, in: state).enumerated() {
+        blocks[first + 2 * cells.count + places[cell.index]] = UInt8(age + 1)
+      }
+    }
+    let tail = first + 3 * cells.count
+    blocks[tail] = R.turn(in: state) == .x ? 1 : 2
+    blocks[tail + 1] =
+      switch R.outcome(of: state) {
+      case nil: 0
+      case .win(.x): 1
+      case .win(.o): 2
+      case .draw: 3
+      }
+    blocks[tail + 2] = lasts[game].map { UInt8(places[$0.index]) } ?? 255
+  }
+}
+
+extension Variant {
+  /// Who can answer in a batch, for messages.
+  fileprivate var batchPlayers: String {
+    self == .classic ? "\(PlayerSpec.memoryless), mcts:N" : PlayerSpec.allowed(in: self)
+  }
+}

@@ -1,0 +1,271 @@
+import Oracle
+import TicTacToe
+
+/// What the top level knows of Ultimate beyond playouts: numbers learnt by `alina-arena train-ultimate` from games
+/// with itself.
+///
+/// The value of a state is a sum of table look-ups, squashed to −1…1: one by board (its marks, its place and whether the
+/// side to move may play there), one by line of three boards (how each of them stands). All of it is seen by the side to
+/// move. Places that a symmetry of the board carries into one another share their numbers.
+/// Its memory is written by `init` alone, so that threads share it.
+package final class UltimateValue: @unchecked Sendable {
+  /// Numbers by board: [may be played in][corner, edge, centre][base-3 key].
+  package static let boardWeightCount = 2 * 3 * Position.keyCount
+  /// Numbers by line: [through a corner and an edge, through edges and the centre, diagonal][standing³].
+  package static let lineWeightCount = 3 * standingCount * standingCount * standingCount
+  /// All numbers, in this order.
+  package static let weightCount = boardWeightCount + lineWeightCount
+  /// A number's unit: so many are 1 in the logarithm of the odds.
+  package static let scale = 2048
+
+  /// How a board stands, by its marks: sixteen kinds of open ones, won, lost, drawn.
+  package static let standingCount = 19
+  static let (won, lost, drawn) = (16, 17, 18)
+
+  /// [may be played in][board][base-3 key of the mover's marks and the other's].
+  let boards: UnsafeMutablePointer<Int16>
+  /// [line][standing · 361 + standing · 19 + standing].
+  let lines: UnsafeMutablePointer<Int16>
+  /// By base-3 key, how a board stands.
+  let standings: UnsafeMutablePointer<UInt8>
+  /// By mask, its base-3 weight.
+  let keys: UnsafeMutablePointer<Int32>
+  /// Values by the sum of the numbers, in steps of sixteen.
+  private let squashed: UnsafeMutablePointer<Float>
+  /// The sum beyond which nothing changes: 8 in the logarithm of the odds.
+  private static let bound: Int32 = 8 * Int32(scale)
+
+  /// What a file of the numbers begins with.
+  private static let mark = Array("alina-ultimate-1".utf8)
+  /// The bytes of a file: the mark, and the numbers in two bytes each, the lower one first.
+  package static var byteCount: Int { mark.count + 2 * weightCount }
+
+  /// Reads the bytes of a file; `nil` if they are not `byteCount` that begin with the mark.
+  package convenience init?(bytes: [UInt8]) {
+    guard bytes.count == UltimateValue.byteCount, bytes.starts(with: UltimateValue.mark) else { return nil }
+    self.init(
+      weights: (0..<UltimateValue.weightCount).map {
+        let place = UltimateValue.mark.count + 2 * $0
+        return Int16(bitPattern: UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8)
+      })
+  }
+
+  /// The bytes of a file that `init(bytes:)` reads.
+  package static func bytes(of weights: [Int16]) -> [UInt8] {
+    mark + weights.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+  }
+
+  /// Unfolds the numbers.
+  /// - Parameter weights: `weightCount` numbers.
+  package init(weights: [Int16]) {
+    precondition(weights.count == UltimateValue.weightCount, "\(weights.count) numbers")
+    let cells = Position.keyCount
+    let lineSize = UltimateValue.lineWeightCount / 3
+    boards = .allocate(capacity: 2 * 9 * cells)
+    lines = .allocate(capacity: 8 * lineSize)
+    standings = .allocate(capacity: cells)
+    keys = .allocate(capacity: 512)
+    squashed = .allocate(capacity: 2 * Int(UltimateValue.bound) / 16 + 1)
+    for board in 0..<9 {
+      let folding = UltimateFolding(board: board)
+      for key in 0..<cells {
+        let place = folding.place * cells + folding.key(of: key)
+        boards[board * cells + key] = weights[place]
+        boards[(9 + board) * cells + key] = weights[3 * cells + place]
+      }
+    }
+    for line in 0..<8 {
+      for index in 0..<lineSize {
+        let (a, b, c) = (index / 361, index / 19 % 19, index % 19)
+        lines[line * lineSize + index] = weights[UltimateFolding.lineWeight(line, a, b, c)]
+      }
+    }
+    for key in 0..<cells { standings[key] = UltimateValue.standing(of: Position(ternaryKey: key)) }
+    for mask in 0..<512 { keys[mask] = Int32(Position(x: SquareSet(rawValue: UInt16(mask)), o: []).ternaryKey) }
+    for step in 0...(2 * Int(UltimateValue.bound) / 16) {
+      let odds = Float(step * 16 - Int(UltimateValue.bound)) / Float(UltimateValue.scale)
+      squashed[step] = UltimateValue.squash(odds)
+    }
+  }
+
+  deinit {
+    boards.deallocate()
+    lines.deallocate()
+    standings.deallocate()
+    keys.deallocate()
+    squashed.deallocate()
+  }
+
+  /// tanh(x/2), by arithmetic that is the same on every machine.
+  package static func squash(_ x: Float) -> Float {
+    // e^x as the 4,096th power of 1 + x/4096.
+    var power = 1 + x / 4096
+    for _ in 0..<12 { power *= power }
+    return (power - 1) / (power + 1)
+  }
+
+  /// The value of a sum of numbers.
+  @inline(__always)
+  func value(ofSum sum: Int32) -> Float {
+    let bound = UltimateValue.bound
+    return squashed[Int(truncatingIfNeeded: (max(-bound, min(bound, sum)) &+ bound) &>> 4)]
+  }
+
+  /// How a board stands for the side whose marks are X's.
+  package static func standing(of position: Position) -> UInt8 {
+    if Line.hasLine(position.x) { return UInt8(won) }
+    if Line.hasLine(position.o) { return UInt8(lost) }
+    if position.empty.isEmpty { return UInt8(drawn) }
+    return 4 * hope(position.x, position.o, position.empty) + hope(position.o, position.x, position.empty)
+  }
+
+  /// 0 where no line is possible, else 1, and 2 or 3 with one or more cells that complete a line.
+  private static func hope(_ mine: SquareSet, _ theirs: SquareSet, _ empty: SquareSet) -> UInt8 {
+    let completions = Line.completions(of: mine).intersection(empty).count
+    if completions > 0 { return UInt8(1 + min(completions, 2)) }
+    return Line.all.contains { $0.intersection(theirs).isEmpty } ? 1 : 0
+  }
+
+  /// The three boards of each line, lines in the order of `Line.all`.
+  package static let boardsOfLines: InlineArray<8, InlineArray<3, Int>> = [
+    [0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6],
+  ]
+}
+
+/// How the numbers of one board are found among those of a corner, an edge or the centre.
+package struct UltimateFolding {
+  /// 0 a corner, 1 an edge, 2 the centre.
+  package let place: Int
+  /// The cells of the symmetries that carry the board to the top left corner, the top edge or the centre.
+  private var cells: [[Int]] = []
+
+  package init(board: Int) {
+    place = board == 4 ? 2 : board % 2
+    let home = [0, 1, 4][place]
+    for symmetry in 0..<8 {
+      let images = (0..<9).map { UltimateFolding.image(of: $0, under: symmetry) }
+      if images[board] == home { cells.append(images) }
+    }
+  }
+
+  private static func image(of cell: Int, under symmetry: Int) -> Int {
+    var (row, column) = (cell / 3, cell % 3)
+    if symmetry & 1 != 0 { (row, column) = (column, row) }
+    if symmetry & 2 != 0 { row = 2 - row }
+    if symmetry & 4 != 0 { column = 2 - column }
+    return row * 3 + column
+  }
+
+  /// The least of the keys that the symmetries make of one.
+  package func key(of key: Int) -> Int {
+    var least = Int.max
+    for images in cells {
+      var (rest, image) = (key, 0)
+      for cell in 0..<9 where rest > 0 {
+        if rest % 3 > 0 { image += rest % 3 * UltimateFolding.powers[images[cell]] }
+        rest /= 3
+      }
+      least = min(least, image)
+    }
+    return least
+  }
+
+  private static let powers: InlineArray<9, Int> = [1, 3, 9, 27, 81, 243, 729, 2187, 6561]
+
+  /// The place of a line's number by how its three boards stand; a line read from either end is the same.
+  package static func lineWeight(_ line: Int, _ first: Int, _ second: Int, _ third: Int) -> Int {
+    // Along the rim, through two edges and the centre, diagonal.
+    let kind = line >= 6 ? 2 : line % 3 == 1 ? 1 : 0
+    let standing = (min(first, third) * 19 + second) * 19 + max(first, third)
+    return UltimateValue.boardWeightCount + kind * UltimateValue.lineWeightCount / 3 + standing
+  }
+}
+
+extension UltimateValue {
+  /// The value of every move of a live state for the side that makes it, in the order of the set.
+  package func values(of moves: MoveSet, in state: Ultimate.State) -> [Float] {
+    [Float](unsafeUninitializedCapacity: moves.count) { buffer, count in
+      count = moves.count
+      if let first = buffer.baseAddress { evaluateMoves(moves, in: state, into: first) }
+    }
+  }
+
+  /// The value of every move of a live state for the side that makes it, in the order of the set.
+  ///
+  /// What no move changes is summed once; a move then changes one board, the lines through it and where the other side may play.
+  @inline(__always)
+  func evaluateMoves(_ moves: MoveSet, in state: Ultimate.State, into values: UnsafeMutablePointer<Float>) {
+    let size = Position.keyCount
+    // Seen by the side that moves next.
+    let isX = state.turn == .x
+    var (mine, theirs) = isX ? (state.o, state.x) : (state.x, state.o)
+    var key = InlineArray<9, Int32>(repeating: 0)
+    var plain = InlineArray<9, Int32>(repeating: 0)
+    var extra = InlineArray<9, Int32>(repeating: 0)
+    var standing = InlineArray<9, Int32>(repeating: 0)
+    var (sum, extras): (Int32, Int32) = (0, 0)
+    for board in 0..<9 {
+      let (a, b) = (Int(truncatingIfNeeded: mine) & 0x1FF, Int(truncatingIfNeeded: theirs) & 0x1FF)
+      (mine, theirs) = (mine &>> 9, theirs &>> 9)
+      let k = keys[a] &+ 2 &* keys[b]
+      key[unchecked: board] = k
+      standing[unchecked: board] = Int32(standings[Int(k)])
+      if state.closed.rawValue &>> UInt16(board) & 1 == 0 {
+        let low = Int32(boards[board &* size &+ Int(k)])
+        let high = Int32(boards[(9 &+ board) &* size &+ Int(k)]) &- low
+        plain[unchecked: board] = low
+        extra[unchecked: board] = high
+        sum &+= low
+        extras &+= high
+      }
+    }
+    for line in 0..<8 { sum &+= lineWeight(line, standing) }
+    var place = 0
+    for cell in moves {
+      let (board, target) = Int(cell.rawValue).quotientAndRemainder(dividingBy: 9)
+      let k = Int(key[unchecked: board] &+ 2 &* keys[1 &<< target])
+      let old = standing[unchecked: board]
+      let new = Int32(standings[k])
+      var total = sum &- plain[unchecked: board]
+      var rest = extras &- extra[unchecked: board]
+      var high: Int32 = 0
+      if new < UltimateValue.won {
+        let low = Int32(boards[board &* size &+ k])
+        high = Int32(boards[(9 &+ board) &* size &+ k]) &- low
+        total &+= low
+        rest &+= high
+      }
+      if target == board {
+        total &+= new < UltimateValue.won ? high : rest
+      } else if state.closed.rawValue &>> UInt16(target) & 1 == 1 {
+        total &+= rest
+      } else {
+        total &+= extra[unchecked: target]
+      }
+      if new != old {
+        var after = standing
+        after[unchecked: board] = new
+        var lines = UltimateValue.linesThrough[board]
+        while lines != 0 {
+          let line = lines.trailingZeroBitCount
+          total &+= lineWeight(line, after) &- lineWeight(line, standing)
+          lines &= lines &- 1
+        }
+      }
+      values[place] = -value(ofSum: total)
+      place &+= 1
+    }
+  }
+
+  @inline(__always)
+  private func lineWeight(_ line: Int, _ standing: InlineArray<9, Int32>) -> Int32 {
+    let b = UltimateValue.boardsOfLines[line]
+    let index = (standing[unchecked: b[0]] &* 19 &+ standing[unchecked: b[1]]) &* 19 &+ standing[unchecked: b[2]]
+    return Int32(lines[line &* 6859 &+ Int(index)])
+  }
+
+  /// By board, the lines it lies on as bits.
+  private static let linesThrough: InlineArray<9, UInt8> = [
+    0b0100_1001, 0b0001_0001, 0b1010_0001, 0b0000_1010, 0b1101_0010, 0b0010_0010, 0b1000_1100, 0b0001_0100, 0b0110_0100,
+  ]
+}

@@ -1,0 +1,249 @@
+import Base
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Opponents
+@testable import Oracle
+import TicTacToe
+
+@Suite("Search of Ultimate") struct UltimateSearchTests {
+  /// A state some random plies into a game that is not over.
+  private static func state(_ index: Int, plies: Int) -> Ultimate.State {
+    var generator = SplitMix64(seed: 40, index: UInt64(index))
+    while true {
+      var state = Ultimate.start
+      var isLive = true
+      for _ in 0..<plies where isLive {
+        isLive = state.mark(Ultimate.moves(state).randomCell(using: &generator)) == nil
+      }
+      if isLive { return state }
+    }
+  }
+
+  /// The value for the side to move by trying everything; `nil` where `budget` nodes do not suffice.
+  private static func solve(_ state: Ultimate.State, _ budget: inout Int) -> Int? {
+    budget -= 1
+    guard budget > 0 else { return nil }
+    var best = -1
+    for cell in Ultimate.moves(state) {
+      var after = state
+      switch after.mark(cell) {
+      case .win: return 1
+      case .draw: best = max(best, 0)
+      case nil:
+        guard let reply = solve(after, &budget) else { return nil }
+        best = max(best, -reply)
+        if best == 1 { return 1 }
+      }
+    }
+    return best
+  }
+
+  static let shipped = try? UltimateValue(
+    bytes: Array(Data(contentsOf: repository.appending(path: "Assets/ultimate.values"))))
+
+  @Test(arguments: [false, true])
+  func `what a search proves is what trying everything says`(knowing: Bool) throws {
+    let value = knowing ? UltimateSearchTests.shipped : nil
+    #expect(!knowing || value != nil)
+    let search = UltimateSearch(value: value, capacity: 1 << 18)
+    var generator = SplitMix64(seed: 41)
+    var seen: [UltimateSearch.Proof: Int] = [:]
+    for index in 0..<amount("ALINA_ULTIMATE_PROOFS", quick: 60, all: 2000) {
+      let state = UltimateSearchTests.state(index, plies: 48 + index % 8)
+      var budget = 20_000
+      guard let exact = UltimateSearchTests.solve(state, &budget) else { continue }
+      search.forget()
+      let move = search.bestMove(in: state, simulations: 50_000, using: &generator)
+      for root in search.rootMoves where root.proof != .none {
+        var after = state
+        let outcome = after.mark(root.cell)
+        var enough = 1_000_000
+        guard let reply = outcome == nil ? UltimateSearchTests.solve(after, &enough) : outcome == .draw ? 0 : -1 else {
+          continue
+        }
+        let expected: UltimateSearch.Proof = reply < 0 ? .win : reply > 0 ? .loss : .draw
+        #expect(root.proof == expected, "\(Variant.ultimate.name(of: root.cell)) in \(Ultimate.notation(of: state))")
+        seen[root.proof, default: 0] += 1
+        // A move that is known not to win is made only where no other is.
+        if root.cell == move, root.proof == .loss { #expect(exact == -1) }
+      }
+    }
+    #expect([.win, .draw, .loss].allSatisfy { seen[$0, default: 0] > 3 }, "every proof was met: \(seen)")
+  }
+
+  @Test func `a tree that is kept knows the visits it had`() throws {
+    let search = UltimateSearch(capacity: 1 << 18)
+    var generator = SplitMix64(seed: 42)
+    var state = Ultimate.start
+    let move = search.bestMove(in: state, simulations: 20_000, using: &generator)
+    let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
+    _ = state.mark(move)
+    search.search(state, simulations: 100, using: &generator)
+    // Those of its moves are all of its own but the few that came before it had nodes.
+    let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
+    #expect(kept > visits && kept <= visits + 100)
+    search.forget()
+    search.search(state, simulations: 100, using: &generator)
+    #expect(search.rootMoves.reduce(0) { $0 + $1.visits } <= 100)
+  }
+
+  @Test func `a search is a function of its seed`() throws {
+    for value in [nil, UltimateSearchTests.shipped] {
+      let moves = (0..<2).map { _ in
+        let search = UltimateSearch(value: value, capacity: 1 << 16)
+        var generator = SplitMix64(seed: 43)
+        var state = Ultimate.start
+        return (0..<12).map { _ in
+          let move = search.bestMove(in: state, simulations: 500, using: &generator)
+          _ = state.mark(move)
+          return move
+        }
+      }
+      #expect(moves[0] == moves[1])
+    }
+  }
+
+  @Test func `memory that is full stops nobody`() {
+    let search = UltimateSearch(capacity: 500)
+    var generator = SplitMix64(seed: 44)
+    var state = Ultimate.start
+    var outcome: Outcome?
+    while outcome == nil { outcome = state.mark(search.bestMove(in: state, simulations: 300, using: &generator)) }
+    #expect(Ultimate.moves(state).isEmpty)
+  }
+
+  @Test func `playouts end as games with uniformly drawn moves do`() {
+    let games = amount("ALINA_ULTIMATE_PLAYOUTS", quick: 40_000, all: 1_000_000)
+    let playouts = UltimatePlayouts(seed: 45)
+    var generator = SplitMix64(seed: 46)
+    let middle = UltimateSearchTests.state(3, plies: 30)
+    for start in [Ultimate.start, middle] {
+      var (counts, plies) = ([0, 0, 0], 0)
+      var (expected, expectedPlies) = ([0, 0, 0], 0)
+      for _ in 0..<games {
+        counts[playouts.play(from: start, plies: &plies) + 1] += 1
+        var state = start
+        var outcome: Outcome?
+        while outcome == nil {
+          outcome = state.mark(Ultimate.moves(state).randomCell(using: &generator))
+          expectedPlies += 1
+        }
+        expected[outcome == .draw ? 1 : outcome == .win(.x) ? 2 : 0] += 1
+      }
+      for (a, b) in zip(counts, expected) {
+        let deviation = (2 * Double(max(b, 1)) * (1 - Double(b) / Double(games))).squareRoot()
+        #expect(abs(Double(a - b)) < 5 * deviation + 1, "\(counts) against \(expected)")
+      }
+      #expect(abs(Double(plies - expectedPlies)) / Double(games) < 0.3)
+    }
+  }
+}
+
+@Suite("What is known of Ultimate") struct UltimateValueTests {
+  @Test func `a move is worth what the position after it is, counted anew`() throws {
+    var training = UltimateTraining(seed: 50, games: 300)
+    training.train(games: 300)
+    let value = UltimateValue(weights: training.rounded)
+    for index in 0..<50 {
+      var generator = SplitMix64(seed: 51, index: UInt64(index))
+      var state = Ultimate.start
+      var outcome: Outcome?
+      while outcome == nil {
+        let moves = Ultimate.moves(state)
+        let values = value.values(of: moves, in: state)
+        for (cell, this) in zip(moves, values) {
+          var after = state
+          guard after.mark(cell) == nil else { continue }
+          #expect(abs(this + training.value(of: after)) < 0.02, "\(Ultimate.notation(of: after))")
+        }
+        outcome = state.mark(moves.randomCell(using: &generator))
+      }
+    }
+  }
+
+  @Test func `a position and its mirror image are worth the same`() throws {
+    let value = try #require(UltimateSearchTests.shipped)
+    func image(_ cell: Cell) -> Cell {
+      let variant = Variant.ultimate
+      return variant.cell(row: variant.column(of: cell), column: 8 - variant.row(of: cell))
+    }
+    var generator = SplitMix64(seed: 52)
+    var (state, mirrored) = (Ultimate.start, Ultimate.start)
+    for _ in 0..<25 {
+      let moves = Ultimate.moves(state)
+      let worth = value.values(of: moves, in: state)
+      let other = Ultimate.moves(mirrored)
+      let otherWorth = Dictionary(uniqueKeysWithValues: zip(other, value.values(of: other, in: mirrored)))
+      for (cell, this) in zip(moves, worth) { #expect(otherWorth[image(cell)] == this) }
+      let cell = moves.randomCell(using: &generator)
+      guard state.mark(cell) == nil, mirrored.mark(image(cell)) == nil else { break }
+    }
+  }
+
+  @Test func `a seed and a number of games make the same numbers, another seed others`() {
+    func numbers(_ seed: UInt64) -> [Int16] {
+      var training = UltimateTraining(seed: seed, games: 200)
+      training.train(games: 200)
+      return training.rounded
+    }
+    #expect(numbers(1) == numbers(1))
+    #expect(numbers(1) != numbers(2))
+  }
+
+  @Test(.long) func `the shipped file is what its seed and games make`() throws {
+    var training = UltimateTraining(seed: UltimateTraining.shippedSeed, games: UltimateTraining.shippedGames)
+    training.train(games: UltimateTraining.shippedGames)
+    let shipped = try Data(contentsOf: repository.appending(path: "Assets/ultimate.values"))
+    #expect(UltimateValue.bytes(of: training.rounded) == Array(shipped))
+  }
+
+  @Test func `bytes that are no file of numbers are refused`() {
+    let bytes = UltimateValue.bytes(of: [Int16](repeating: -3, count: UltimateValue.weightCount))
+    #expect(bytes.count == UltimateValue.byteCount && bytes.count < 300_000)
+    #expect(UltimateValue(bytes: bytes) != nil)
+    #expect(UltimateValue(bytes: Array(bytes.dropLast())) == nil)
+    #expect(UltimateValue(bytes: [0] + bytes.dropFirst()) == nil)
+    #expect(UltimateValue(bytes: []) == nil)
+  }
+}
+
+@Suite("Levels of Ultimate") struct UltimateLevelTests {
+  @Test func `every level beats the one below it`() throws {
+    let games = amount("ALINA_ULTIMATE_LADDER", quick: 60, all: 1000)
+    let value = try #require(UltimateSearchTests.shipped)
+    for (below, level) in zip(UltimateLevel.all, UltimateLevel.all.dropFirst()) {
+      let searches = [level, below].map { UltimateSearch(value: $0.needsValue ? value : nil, capacity: 1 << 17) }
+      var score = 0.0
+      for game in 0..<games {
+        var generator = SplitMix64(seed: 60, index: UInt64(game))
+        let side: Player = game % 2 == 0 ? .x : .o
+        for search in searches { search.forget() }
+        var state = Ultimate.start
+        var outcome: Outcome?
+        while outcome == nil {
+          let cell =
+            state.turn == side
+            ? level.move(in: state, with: searches[0], using: &generator)
+            : below.move(in: state, with: searches[1], using: &generator)
+          outcome = state.mark(cell)
+        }
+        score += outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
+      }
+      let mean = score / Double(games)
+      // The aim is 65–85 % over 1,000 games; four standard deviations of fewer games beside it.
+      let slack = games < 1000 ? 2 / Double(games).squareRoot() : 0
+      #expect((0.65 - slack...0.85 + slack).contains(mean), "\(level.name) scores \(mean)")
+    }
+  }
+
+  @Test func `who sees one board alone wins it where he can, and else blocks`() throws {
+    // X may win board a3 with c3 of the whole board's top row, or block O.
+    let state = try Ultimate.state(notation: "XX7/OO7/9/O8/9/9/9/9/8X x a3")
+    #expect(UltimateLevel.narrowMoves(in: state, isHasty: false).map { Variant.ultimate.name(of: $0) } == ["c9"])
+    #expect(UltimateLevel.narrowMoves(in: state, isHasty: true) == Ultimate.moves(state))
+    let block = try Ultimate.state(notation: "X8/OO7/9/O8/4X4/9/9/9/4X4 x a3")
+    #expect(UltimateLevel.narrowMoves(in: block, isHasty: false).map { Variant.ultimate.name(of: $0) } == ["c8"])
+  }
+}
