@@ -259,7 +259,7 @@ final class GamePool: @unchecked Sendable {
 
 extension GamePool {
   /// Plays a batch's games of some pairings by the rules of a variant; `false` where it was stopped.
-  private func play<R: Rules>(
+  private func play<R: ArenaRules>(
     _ rules: R.Type, _ pairings: [Int], _ batch: GameBatch, _ worker: Players.Worker
   ) throws(ArenaError) -> Bool {
     let configuration = players.configuration

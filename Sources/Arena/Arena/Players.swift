@@ -10,6 +10,8 @@ final class Players: @unchecked Sendable {
   private let guardExecutable: String
   private let trace: EngineTrace?
   private let tables: [DistributionTable?]
+  /// What the upper levels know of Ultimate, where one of them plays.
+  fileprivate let ultimateValue: UltimateValue?
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
   /// Engines that wait for their next game, the one used last at the end.
@@ -26,6 +28,9 @@ final class Players: @unchecked Sendable {
   ) throws(ArenaError) {
     (self.configuration, self.guardExecutable, self.stop, self.trace) = (configuration, guardExecutable, stop, trace)
     engineLimit = 2 * threads
+    let needsValue =
+      configuration.variant == .ultimate && configuration.entrants.contains { $0.spec.needsUltimateValue }
+    ultimateValue = needsValue ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil
     var known: [PlayerSpec: DistributionTable] = [:]
     var tables: [DistributionTable?] = []
     for entrant in configuration.entrants {
@@ -92,6 +97,15 @@ final class Players: @unchecked Sendable {
     /// Takes megabytes, which only searching players fill.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
+    /// The trees of both sides of a game of Ultimate, those with the learnt value last.
+    private var trees = [UltimateSearch?](repeating: nil, count: 4)
+
+    private func tree(_ isSecond: Bool, needsValue: Bool) -> UltimateSearch {
+      let place = (needsValue ? 2 : 0) + (isSecond ? 1 : 0)
+      let tree = trees[place] ?? UltimateSearch(value: needsValue ? players.ultimateValue : nil)
+      trees[place] = tree
+      return tree
+    }
     private var core: Int?
     private var games = 0
     private var begun = 0.0
@@ -132,12 +146,15 @@ final class Players: @unchecked Sendable {
     }
 
     /// Both players of a pairing of a variant's games, that with X first.
-    func players<R: Rules>(
+    func players<R: ArenaRules>(
       of pairing: Pairing, isSwapped: Bool, _ rules: R.Type
     ) -> (x: VariantPlayer<R>, o: VariantPlayer<R>) {
-      func seat(_ number: Int, _ player: BoardPlayer?) -> VariantPlayer<R> {
+      func seat(_ number: Int, _ player: BoardPlayer?, isSecond: Bool) -> VariantPlayer<R> {
         if case .engine(let client) = player { return .engine(client) }
-        guard let choice = players.configuration.entrants[number].spec.choice(R.self) else {
+        guard
+          let choice = R.choice(
+            of: players.configuration.entrants[number].spec, search: { tree(isSecond, needsValue: $0) })
+        else {
           preconditionFailure("player \(number) does not play \(R.variant)")
         }
         return .own(choice)
@@ -146,8 +163,8 @@ final class Players: @unchecked Sendable {
       func engine(_ number: Int, _ isSecond: Bool) -> BoardPlayer? {
         players.configuration.entrants[number].spec.isEngine ? player(number, pairing, isSecond) : nil
       }
-      let a = seat(pairing.a, engine(pairing.a, false))
-      let b = seat(pairing.b, engine(pairing.b, true))
+      let a = seat(pairing.a, engine(pairing.a, false), isSecond: false)
+      let b = seat(pairing.b, engine(pairing.b, true), isSecond: true)
       return isSwapped ? (b, a) : (a, b)
     }
 

@@ -307,7 +307,7 @@ struct Replay {
   }
 
   /// Checks a game by the rules of a variant; what our own players did, unless they search, is played again.
-  private func check<R: Rules>(
+  private func check<R: ArenaRules>(
     _ content: GameLine.Content, _ rules: R.Type, _ worker: Players.Worker, _ reader: GameFileReader
   ) throws(ArenaError) {
     let (configuration, game) = (players.configuration, stage.game(content.index))

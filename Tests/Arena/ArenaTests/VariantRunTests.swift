@@ -57,10 +57,9 @@ import TicTacToe
         decoding: try Support.play(try VariantRunEndToEndTests.match("random", "random", .infinite), to: path).bytes,
         as: UTF8.self)
       let line = text.split(separator: "\n")[3]
-      let moves = try #require(line.firstRange(of: "\"moves\":\""))
-      var changed = String(line)
-      let first = changed[moves.upperBound...].prefix(2)
-      changed.replaceSubrange(moves.upperBound..., with: first + first + changed[moves.upperBound...].dropFirst(4))
+      let parts = line.components(separatedBy: "\"moves\":\"")
+      try #require(parts.count == 2)
+      let changed = "\(parts[0])\"moves\":\"\(parts[1].prefix(2))\(parts[1].prefix(2))\(parts[1].dropFirst(4))"
       text = text.replacing(String(line), with: changed)
       try text.write(toFile: path, atomically: true, encoding: .utf8)
       let refused = try Support.run(["resume", path])
@@ -71,7 +70,7 @@ import TicTacToe
 
   @Test(arguments: [
     (["--rules", "chess"], "--rules 'chess': classic, infinite, ultimate"),
-    (["--rules", "ultimate", "--x", "menace"], "player 'menace' does not play ultimate; allowed: "),
+    (["--rules", "ultimate", "--x", "menace"], "player 'menace' does not play ultimate; allowed: random, "),
     (["--rules", "infinite", "--openings", "random:9"], "--openings 'random:9': random:0 to random:4"),
     (["--rules", "infinite", "--render", "/tmp/none"], "--render: music is composed for classic only"),
     (["--max-plies", "0"], "--max-plies 0: 1–1000"), (["--draw", "moves=3"], "--draw 'moves=3': moves=1–1000"),
@@ -118,6 +117,35 @@ import TicTacToe
     )
     let report = try run.play()
     #expect(report.games == 8 && report.forfeits.isEmpty, "\(report.forfeits)")
+  }
+
+  @Test func `our players of a variant have the same bytes for any number of threads, and resume`() throws {
+    try Support.withFolder { folder in
+      for (variant, names) in [
+        (Variant.infinite, ["levels:3", "perfect"]), (.infinite, ["trap", "win_block"]),
+        (.ultimate, ["levels:1", "levels:3"]), (.ultimate, ["mcts:50", "random"]),
+      ] {
+        let path = folder + "/games"
+        let configuration = try VariantRunEndToEndTests.match(
+          names[0], names[1], variant, games: 12, openings: "random:2")
+        let whole = try Support.play(configuration, threads: 1, to: path).bytes
+        #expect(try Support.play(configuration, threads: 3, to: folder + "/other").bytes == whole, "\(names)")
+        try Data(whole[..<(whole.count / 2)]).write(to: URL(filePath: path))
+        #expect(try Support.run(["resume", path]).code == 0)
+        #expect(Array(try Data(contentsOf: URL(filePath: path))) == whole, "\(names)")
+      }
+    }
+  }
+
+  @Test func `a level of Infinite never beats perfect play from where X wins`() throws {
+    try Support.withFolder { folder in
+      try "a2\n".write(toFile: folder + "/edge", atomically: true, encoding: .utf8)
+      let configuration = try VariantRunEndToEndTests.match(
+        "perfect", "levels:3", .infinite, games: 200, openings: folder + "/edge")
+      let report = try Support.play(configuration, to: folder + "/games").report
+      // X wins from an edge, whoever answers.
+      #expect(report.match.asX.wins == 100, "\(report.match)")
+    }
   }
 
   @Test func `an engine that does not know the variant is refused before any game`() throws {

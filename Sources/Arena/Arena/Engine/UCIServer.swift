@@ -31,6 +31,8 @@ package struct UCIServer {
   private var position = Position.start
   /// The position of another variant, once one was chosen.
   var variantPosition: VariantPosition?
+  /// The memory of a search of Ultimate.
+  var tree: UltimateSearch?
   private var lastMove: Square?
   /// The result of an infinite search, which is written when the search is stopped.
   private var held: [String]?
@@ -119,7 +121,7 @@ package struct UCIServer {
     case "UCI_Variant":
       guard let variant = variants.first(where: { $0.uciName == value }) else {
         let names = variants.map(\.uciName).joined(separator: ", ")
-        return ["info string \(player.name) does not play variant '\(value)', only \(names)"]
+        return ["info string variant '\(value)' is not played, only \(names)"]
       }
       notation = .cutechess
       variantPosition = VariantPosition(variant)

@@ -1,4 +1,5 @@
 import Base
+import Opponents
 import TicTacToe
 
 /// A position of another variant than classic.
@@ -42,7 +43,7 @@ extension UCIServer {
     } catch { return ["info string \(error)"] }
   }
 
-  private static func state<R: Rules>(_ words: [String], _ rules: R.Type) throws(ArenaError) -> R.State {
+  private static func state<R: ArenaRules>(_ words: [String], _ rules: R.Type) throws(ArenaError) -> R.State {
     let movesAt = words.firstIndex(of: "moves") ?? words.endIndex
     var state = R.start
     switch words.first {
@@ -71,8 +72,15 @@ extension UCIServer {
     }
   }
 
-  private mutating func choose<R: Rules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> [String] {
-    guard R.outcome(of: state) == nil, let choice = (try? PlayerSpec(player.name))?.choice(R.self) else {
+  private mutating func choose<R: ArenaRules>(_ state: R.State, _ rules: R.Type, _ words: [String]) -> [String] {
+    guard R.outcome(of: state) == nil, let spec = try? PlayerSpec(player.name) else { return ["bestmove (none)"] }
+    if R.variant == .ultimate, tree?.hasValue != spec.needsUltimateValue {
+      do throws(ArenaError) {
+        let needsValue = spec.needsUltimateValue
+        tree = UltimateSearch(value: needsValue ? try UltimateValueFile.load(from: UltimateValueFile.folders) : nil)
+      } catch { return ["info string \(error)", "bestmove (none)"] }
+    }
+    guard let choice = R.choice(of: spec, search: { [tree] _ in tree ?? UltimateSearch() }) else {
       return ["bestmove (none)"]
     }
     func number(_ name: String) -> Double? {
