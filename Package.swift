@@ -301,7 +301,7 @@ if bench {
       .target(name: "CRealtimeProbe"),
       .executableTarget(
         name: "arena-bench", dependencies: ["Base", "TicTacToe", "Oracle", "Opponents", "Arena"],
-        resources: [.embedInCode("baseline.c")]),
+        resources: [.embedInCode("baseline.c"), .embedInCode("ultimate.c")]),
       .executableTarget(
         name: "synth-bench",
         dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
