@@ -225,7 +225,7 @@ struct ArenaBench: Sendable {
   }
 
   /// Nanoseconds on a processor, of this thread or of the whole process.
-  private static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
+  static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
     clock_gettime(clock, &time)
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)

@@ -1,3 +1,4 @@
+import Arena
 import Base
 import Opponents
 import TicTacToe
@@ -47,5 +48,37 @@ extension ArenaBench {
   static func mixed(_ number: UInt64) -> UInt64 {
     var generator = SplitMix64(seed: number &- 0x9E37_79B9_7F4A_7C15)
     return generator.next()
+  }
+
+  /// Games of the search with the learnt value (first) against the search with playouts, each with so much processor time
+  /// a move. Pairs of games begin with the same four random moves.
+  static func playTop(milliseconds: Double, games: Int) throws -> String {
+    let value = try UltimateValueFile.load(from: UltimateValueFile.folders)
+    // A second's nodes, and all that is kept of the move before.
+    let searches = [value, nil].map { UltimateSearch(value: $0, capacity: 1 << 24) }
+    var score = (wins: 0, draws: 0, losses: 0)
+    for game in 0..<games {
+      var generator = SplitMix64(seed: 1, index: UInt64(game / 2))
+      var state = Ultimate.start
+      for _ in 0..<4 { _ = state.mark(Ultimate.moves(state).randomCell(using: &generator)) }
+      for search in searches { search.forget() }
+      let side: Player = game % 2 == 0 ? .x : .o
+      var outcome: Outcome?
+      while outcome == nil {
+        let begun = processorTime()
+        let cell = searches[state.turn == side ? 0 : 1].bestMove(
+          in: state, simulations: .max, using: &generator
+        ) { processorTime() - begun > milliseconds * 1e6 }
+        outcome = state.mark(cell)
+      }
+      switch outcome {
+      case .draw: score.draws += 1
+      case .win(side): score.wins += 1
+      default: score.losses += 1
+      }
+    }
+    let share = (Double(score.wins) + Double(score.draws) / 2) / Double(games)
+    return "value against playouts, \(milliseconds) ms a move: \(score.wins) won, \(score.draws) drawn, "
+      + "\(score.losses) lost; score \((share * 1000).rounded() / 10) %"
   }
 }
