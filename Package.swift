@@ -284,6 +284,7 @@ targets += layer(
         "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore",
         "Lobby",
         "ServerTransport", "COpenSSL", nioCore, nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ], path: "server/Tests", exclude: ["Faults"])
   ])
 
@@ -302,6 +303,10 @@ if bench {
       .executableTarget(
         name: "arena-bench", dependencies: ["Base", "TicTacToe", "Oracle", "Opponents", "Arena"],
         resources: [.embedInCode("baseline.c"), .embedInCode("ultimate.c")]),
+      .executableTarget(
+        name: "frame-bench", dependencies: ["TicTacToe", "Interface", "Screen", "SDLPlatform"]),
+      .executableTarget(
+        name: "store-bench", dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore"]),
       .executableTarget(
         name: "synth-bench",
         dependencies: ["ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO", "CRealtimeProbe"]),
@@ -392,8 +397,12 @@ if let only = environment["ONLY"], !only.isEmpty {
   packages = packages.filter { kept.contains($0.key) }
 }
 
+/// What other packages may import.
+let libraries = ["ScoreModel", "Tintinnabuli", "Synth"].filter { name in targets.contains { $0.name == name } }
+
 let package = Package(
   name: "Alina",
+  products: web ? [] : libraries.map { .library(name: $0, targets: [$0]) },
   dependencies: packages.sorted { $0.key < $1.key }.map(\.value),
   targets: targets
 )

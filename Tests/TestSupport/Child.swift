@@ -54,10 +54,10 @@ package final class Child: Sendable {
   /// Starts a program, which is looked for on the PATH unless its name has a slash.
   ///
   /// - Parameters:
-  ///   - environment: What differs from the environment of the tests; an empty value takes a variable out.
+  ///   - environment: What differs from the environment of the tests; `nil` takes a variable out.
   ///   - folder: Where the program begins; `nil` for the folder of the tests.
   package init(
-    _ command: [String], environment: [String: String] = [:], folder: String? = nil, input: Stream = .nothing,
+    _ command: [String], environment: [String: String?] = [:], folder: String? = nil, input: Stream = .nothing,
     output: Stream = .nothing, errors: Stream = .nothing
   ) throws {
     // Whoever writes to a child that has ended is told so by write(2).
@@ -78,7 +78,8 @@ package final class Child: Sendable {
     }
     let (first, second, third) = (try join(input, 0), try join(output, 1), try join(errors, 2))
     (self.input, self.output, self.errors) = (first.own, second.own, third.own)
-    let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.filter { !$1.isEmpty }
+    var variables = ProcessInfo.processInfo.environment
+    for (name, value) in environment { variables[name] = value }
     let pid = try spawn(
       command, environment: variables.map { "\($0)=\($1)" }, folder: folder, input: first.child, output: second.child,
       errors: third.child)
@@ -151,7 +152,7 @@ package final class Child: Sendable {
   ///
   /// - Parameter seconds: How long it may take; then it is killed, and its status is -9.
   package static func run(
-    _ command: [String], input: String = "", environment: [String: String] = [:], folder: String? = nil,
+    _ command: [String], input: String = "", environment: [String: String?] = [:], folder: String? = nil,
     seconds: Double = 900
   ) throws -> Output {
     let child = try Child(

@@ -177,6 +177,10 @@ import TicTacToe
     ] {
       #expect(metrics.contains(line), "\(line)")
     }
+    for line in metrics.split(separator: "\n") where line.hasPrefix("# TYPE ") {
+      let name = try #require(line.split(separator: " ").dropFirst(2).first)
+      #expect(metrics.contains("# HELP \(name) "), "\(name)")
+    }
     o.type("me")
     let me = try o.wait(#""of":"me""#).components(separatedBy: #""name":""#)
     let name = try #require(me.last?.prefix { $0 != "\"" })

@@ -112,7 +112,7 @@ import TicTacToe
   @Test(.needs("openssl")) func `pages are encrypted where the server has certificates for them`() async throws {
     let keys = TemporaryFolder()
     let server = try HTTPServer.start(
-      ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), mostConnections: 10,
+      ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(), limits: HTTPLimits(most: 10),
       tls: try ServerTLS.selfSigned(in: keys.path, names: ["localhost"]), atOnce: { _ in HTTPReply(text: "in secret") }
     ) { _ in throw CancellationError() }
     let client = try Child(

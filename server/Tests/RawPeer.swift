@@ -12,8 +12,9 @@ final class RawPeer {
   /// The frames of a WebSocket, if this is one.
   private(set) var frames: WebSocketFrames?
 
-  /// Connects to a port of this machine; a small `receiveBuffer` makes a reader that is slow as soon as it pauses.
-  init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil) throws {
+  /// Connects to a port of this machine, from one of its own addresses; a small `receiveBuffer` makes a reader that is slow as soon as it pauses.
+  init(_ port: Int, web: Bool = false, headers: [String] = [], receiveBuffer: Int32? = nil, from: String? = nil) throws
+  {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     if var size = receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -22,6 +23,14 @@ final class RawPeer {
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    if let from {
+      address.sin_addr.s_addr = inet_addr(from)
+      _ = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+    }
     address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     let result = withUnsafePointer(to: &address) { pointer in

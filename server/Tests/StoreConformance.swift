@@ -174,9 +174,18 @@ private func entry(_ seq: Int, mid: String? = nil, side: Player? = .x) -> Stored
     #expect(first.allSatisfy { $0.events.count == 1 })
     let rest = try store.history(of: 1, before: first.last?.record.ended ?? 0, limit: 20)
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
+    // What ended in one millisecond is on one page, however long that makes it: the next begins before it.
+    for n in 31...34 {
+      var record = MatchRecord(id: someID(UInt64(n)), x: n % 2 == 0 ? 7 : 9, o: n % 2 == 0 ? 9 : 7, created: 0)
+      record.ended = n == 34 ? 60 : 50
+      try store.commit([StoreTransaction(number: UInt64(n), writes: [.match(record)])])
+    }
+    let page = try store.history(of: 7, before: .max, limit: 2)
+    #expect(page.map(\.record.ended) == [60, 50, 50, 50])
+    #expect(page.map(\.record.id) == [someID(34)] + [31, 32, 33].map { someID($0) }.sorted().reversed())
     #expect(try store.prune(before: 11) == 10)
     #expect(try store.history(of: 1, before: .max, limit: 100).count == 15)
-    #expect(try store.matchIDs().count == 40)
+    #expect(try store.matchIDs().count == 44)
     #expect(try store.match(someID(3)) == nil)
   }
 }

@@ -38,8 +38,7 @@ final class TestServer: Sendable {
     listener = GameListener(configuration, host: host, group: group, logger: logger)
     self.port = try await listener.start().split(separator: ":").last.flatMap { Int($0) } ?? 0
     let people = PeoplePage(host: host, listener: listener, origins: ["https://elsewhere.example"])
-    page = try HTTPServer.start(
-      ("127.0.0.1", 0), loop: group.next(), mostConnections: 100, atOnce: people.answerAtOnce, answer: people.answer)
+    page = try people.serve(at: ("127.0.0.1", 0), loop: group.next(), mostConnections: 100, tls: nil)
   }
 
   /// The port for lines over TCP, or over WebSockets.

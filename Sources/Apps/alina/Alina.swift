@@ -97,9 +97,6 @@ struct Alina: ParsableCommand {
   @Flag(name: .customLong("as-page"), help: .hidden)
   var asPage = false
 
-  @Flag(name: .customLong("bench-frames"), help: "Measure how long pictures take to draw, and leave.")
-  var benchFrames = false
-
   /// Refuses what no option allows, in one line each.
   func validate() throws {
     if let level, Seat(argument: level) == nil {

@@ -3,7 +3,7 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A player at the board, as one thread uses it.
+/// A player as one thread uses it.
 enum BoardPlayer {
   case table(DistributionTable)
   case search(MonteCarloSearch, simulations: Int)
@@ -12,7 +12,8 @@ enum BoardPlayer {
 }
 
 extension BoardPlayer {
-  /// Chooses a move, with what an engine said of it; its loss where it does not. A search ends early when it `isStopped`.
+  /// Chooses a move, with an engine's comment on it; or says how the engine lost the game. A search ends early when it
+  /// `isStopped`.
   func move(
     start: Position, moves: [Square], position: Position, otherClock: Double?,
     using generator: inout SplitMix64, isStopped: () -> Bool
@@ -32,16 +33,16 @@ extension BoardPlayer {
   }
 }
 
-/// A learning player of one pairing; used by one thread at a time.
+/// A learning player of one pairing. One thread at a time uses it.
 final class Learner: @unchecked Sendable {
   var player: any LearningOpponent
 
   init(_ player: any LearningOpponent) { self.player = player }
 }
 
-/// What an engine said of its move, and how long it took.
+/// An engine's evaluation of its move, and the time it took.
 struct MoveReport: Sendable, Hashable {
-  /// As PGN has it: `+0.31` pawns for the mover, `+M2` moves to the end, and the depth behind a stroke.
+  /// As PGN writes it: `+0.31` pawns for the mover, or `+M2` moves to the end, then a slash and the depth.
   var evaluation: String?
   var milliseconds: Int
 
@@ -54,15 +55,15 @@ struct MoveReport: Sendable, Hashable {
   }
 }
 
-/// What is kept of a game beside its moves.
+/// What is kept of a game besides its moves.
 struct GameNotes: Sendable, Hashable {
-  /// Why it was forfeited.
+  /// The reason of a forfeit.
   var reason: String?
-  /// By move, where an engine made it; empty where no engine played.
+  /// The comment on each move of an engine; empty where no engine played.
   var reports: [MoveReport?] = []
 }
 
-/// Plays one game; `nil` where it was stopped in the middle. What the system refuses is thrown.
+/// Plays one game; `nil` if the run was stopped in the middle. Throws what the system refuses.
 func playGame(
   x: BoardPlayer, o: BoardPlayer, opening: Opening, adjudication: Adjudication, stop: StopSignal,
   using generator: inout SplitMix64
@@ -110,14 +111,14 @@ func playGame(
   )
 }
 
-/// Lets a learning player learn from a game; also how its state is rebuilt from recorded games.
+/// Lets a learning player learn from a game. Resuming a run uses the same function to rebuild the player's state.
 func teach(_ player: BoardPlayer, _ side: Player, _ game: PackedGame, _ opening: Opening) {
   guard case .learner(let learner) = player else { return }
   learner.player.learn(
     from: Array(game.moves.dropFirst(opening.moves.count)), start: opening.position, as: side, outcome: game.outcome)
 }
 
-/// The fast path: two tables, masks and a key.
+/// Plays fast: two tables, masks and a key.
 package func playTables(
   _ x: DistributionTable, _ o: DistributionTable, _ opening: Opening, using generator: inout SplitMix64
 ) -> PackedGame {

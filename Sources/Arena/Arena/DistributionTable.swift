@@ -3,24 +3,24 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// A memoryless player as a table: the draw of a move is one multiplication and a look-up.
+/// A memoryless player as a table. Drawing a move is one multiplication and one look-up.
 ///
-/// Draws exactly as `MoveDistribution.draw` does, so that a table plays the games its player would.
+/// The table draws exactly as `MoveDistribution.draw` does, so it plays the same games as its player.
 package final class DistributionTable: Sendable {
-  /// A state's row: equal chances are the rule and cost no scan.
+  /// The row of a state. Equal chances are usual and need no scan.
   private struct Row {
     var total: UInt64
     /// The cells as four-bit digits, in order.
     var cells: UInt64
-    /// Where the weights begin in `weights`; −1 where all are 1.
+    /// The start of the weights in `weights`; −1 if all are 1.
     var weights: Int32
   }
 
-  /// Whether it plays any legal move, all equally often: two such players have a quicker way to play.
+  /// Whether the player plays every legal move equally often. Two such players have a quicker way to play.
   let isRandom: Bool
   private let rows: [Row]
   private let weights: [UInt64]
-  /// By base-3 key · 10 + last move, 9 for none; −1 where no live state is.
+  /// The row of a state, by base-3 key · 10 + last move (9 for none); −1 where there is no live state.
   private let index: [Int32]
 
   /// Fills the table from every live state.
@@ -55,7 +55,7 @@ package final class DistributionTable: Sendable {
     (self.isRandom, self.rows, self.weights, self.index) = (isRandom, rows, weights, index)
   }
 
-  /// Draws a move in a live state; `last` is 9 where there is none.
+  /// Draws a move in a live state. `last` is 9 if there is no last move.
   @inline(__always)
   package func move(key: Int, last: Int, using generator: inout SplitMix64) -> Int {
     let row = rows[Int(index[key &* 10 &+ last])]

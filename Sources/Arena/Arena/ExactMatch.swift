@@ -2,9 +2,9 @@ import Opponents
 import Oracle
 import TicTacToe
 
-/// The exact result of two memoryless players: every game they can play, weighed by its exact chance.
+/// The exact result of two memoryless players: all games they can play, each weighted by its exact chance.
 package struct ExactMatch: Sendable {
-  /// One seating: who has X is fixed.
+  /// One seating: the first player has X, the second O.
   package struct Seating: Sendable {
     /// The chance that X wins.
     package let xWin: Fraction
@@ -18,7 +18,7 @@ package struct ExactMatch: Sendable {
     /// Counts every game.
     package init(x: any MemorylessOpponent, o: any MemorylessOpponent) {
       let counts = OutcomeCounts<BigNatural>(x: x.distribution, o: o.distribution)
-      // Brought over one denominator: the product of all.
+      // All terms are brought to one denominator, the product of all.
       var rest = [BigNatural](repeating: BigNatural(1), count: 11)
       for ply in stride(from: 9, through: 0, by: -1) { rest[ply] = rest[ply + 1] * counts.denominators[ply] }
       var (win, draw, loss, plies) = (BigNatural(0), BigNatural(0), BigNatural(0), BigNatural(0))

@@ -122,7 +122,7 @@ package final class LineReader {
   /// An error in the line read last.
   package func refusal(_ what: String) -> ArenaError { ArenaError("\(path), line \(line): \(what)") }
 
-  /// What is left after the last whole line.
+  /// The rest after the last complete line.
   package var rest: [UInt8] { Array(buffer[head..<tail]) }
 
   /// The line read last, with its end. Valid until the next line is read.

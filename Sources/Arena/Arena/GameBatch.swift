@@ -2,24 +2,25 @@ import Base
 import Foundation
 import TicTacToe
 
-/// Games that follow one another, what they come to, and their lines.
+/// Consecutive games, their results and their lines.
 final class GameBatch: @unchecked Sendable {
-  /// Games of a full batch; the footer of a file holds a hash of the hashes of such batches.
+  /// The number of games of a full batch. The footer of a file holds a hash of the hashes of such batches.
   static let size = 16_384
 
-  /// What the games come to.
+  /// The results of the games.
   struct Summary {
-    /// Games by the number of moves.
+    /// The number of games, by number of moves.
     var lengths = [Int](repeating: 0, count: 10)
-    /// Pairs of games by the pairing, from that of the first pair on, and nine by the results of both: 3 · first + second.
+    /// The number of pairs of games, by pairing (starting with that of the first pair) and by both results: 3 · first +
+    /// second.
     var pairs: [Int]
     var highlights: Highlights?
-    /// The lines of the games that were not known before.
+    /// The lines of the games that were not yet known.
     var lines: LineBuffer?
     /// The hash of a full batch.
     var digest: SHA256.Digest?
 
-    /// Adds the lines, in an empty buffer.
+    /// Adds the lines to an empty buffer.
     mutating func format(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration, in lines: LineBuffer) {
       for index in batch.indices.dropFirst(batch.known) {
         let game = stage.game(index)
@@ -39,9 +40,9 @@ final class GameBatch: @unchecked Sendable {
   }
 
   private(set) var indices: Range<Int>
-  /// Games at the beginning that the file holds already.
+  /// The number of games at the beginning that the file holds already.
   var known = 0
-  /// Parts that are still to be played.
+  /// The number of parts that are still to be played.
   var partsLeft: Int
   private(set) var notes: [Int: GameNotes] = [:]
   /// The moves of games of another variant than classic.
@@ -74,12 +75,12 @@ final class GameBatch: @unchecked Sendable {
     variantMoves[index] = played.moves
   }
 
-  /// The game of an index as it was played.
+  /// The game of an index, as it was played.
   func variantGame(_ index: Int) -> PlayedVariantGame? {
     variantMoves[index].map { PlayedVariantGame(game: self[index], moves: $0, notes: notes[index]) }
   }
 
-  /// Plays random games of some pairs, which begin at `start`.
+  /// Plays the random games of some pairs, which begin at `start`.
   func play(_ random: borrowing RandomGames, seed: UInt64, pairs: StrideTo<Int>, from start: Int) {
     let games = games
     for pair in pairs {
@@ -90,10 +91,10 @@ final class GameBatch: @unchecked Sendable {
     }
   }
 
-  /// Leaves out the games from an index on.
+  /// Drops the games from an index on.
   func cut(to end: Int) { indices = indices.lowerBound..<end }
 
-  /// Counts the games; `pairings` is how many there are in the stage.
+  /// Counts the games. `pairings` is the number of pairings in the stage.
   func counted(pairings: Int) -> Summary {
     let slots = min(pairings, (indices.count + 1) / 2)
     var summary = Summary(pairs: .init(repeating: 0, count: 9 * slots))
@@ -102,7 +103,7 @@ final class GameBatch: @unchecked Sendable {
       for place in 0..<indices.count { summary.lengths[games[place].plies] += 1 }
     }
     summary.pairs.withUnsafeMutableBufferPointer { pairs in
-      // Two lists, so that equal lengths in a row do not wait for one another.
+      // Two lists, so that equal lengths in a row do not wait for each other's increment.
       var lengths = (InlineArray<16, Int>(repeating: 0), InlineArray<16, Int>(repeating: 0))
       var slot = 0
       for place in stride(from: 0, to: indices.count - 1, by: 2) {
@@ -119,7 +120,7 @@ final class GameBatch: @unchecked Sendable {
   }
 }
 
-/// Bytes that grow at the end.
+/// A byte buffer that grows at its end.
 final class LineBuffer: @unchecked Sendable {
   private(set) var bytes: UnsafeMutableRawBufferPointer
   private(set) var count = 0
@@ -128,10 +129,10 @@ final class LineBuffer: @unchecked Sendable {
 
   deinit { bytes.deallocate() }
 
-  /// What was written.
+  /// The bytes written so far.
   var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
 
-  /// Room for so many bytes more, and where they go.
+  /// Makes room for a number of bytes and returns their place.
   @inline(__always)
   func reserve(_ more: Int) -> UnsafeMutableRawPointer {
     if bytes.count &- count < more { grow(more) }
@@ -146,7 +147,7 @@ final class LineBuffer: @unchecked Sendable {
     bytes = larger
   }
 
-  /// Says that bytes were written where `reserve` said, up to `end`.
+  /// Records that bytes were written up to `end`, where `reserve` returned.
   @inline(__always)
   func advance(to end: UnsafeMutableRawPointer) {
     count = end - UnsafeMutableRawPointer(bytes.baseAddress.unsafelyUnwrapped)

@@ -4,11 +4,11 @@ import Foundation
 import Synchronization
 import TicTacToe
 
-/// Lines of the file of games, written and read back byte for byte.
+/// The lines of a file of games, written and read back byte for byte.
 enum GameLine {
-  /// Bytes of the longest line without `start` and notes, and some.
+  /// Room for the longest line without `start` and notes.
   private static let room = 112
-  /// By cell, the two letters of its name as they lie in memory.
+  /// The two letters of each cell's name, as they are in memory.
   private static let names: InlineArray<9, UInt16> = .init { cell in
     UInt16(littleEndian: UInt16(Square(cell).nameBytes.column) | UInt16(Square(cell).nameBytes.row) << 8)
   }
@@ -48,7 +48,8 @@ enum GameLine {
       end = out.reserve(room)
     }
     put(",\"moves\":\"")
-    // All nine are written and what is beyond the last is written over: no branch depends on the game.
+    // All nine moves are written, and the next field overwrites those beyond the last move: no branch depends on the
+    // game.
     var cells = game.bits
     for ply in 0..<9 {
       end.storeBytes(of: names[Int(truncatingIfNeeded: cells & 15) % 9], toByteOffset: 2 &* ply, as: UInt16.self)
@@ -97,7 +98,7 @@ enum GameLine {
     list("eval") { $0.evaluation.map { "\"\($0)\"" } }
   }
 
-  /// What a line says.
+  /// The content of a line.
   struct Content: Sendable, Hashable {
     var index: Int
     var x: Int
@@ -109,7 +110,7 @@ enum GameLine {
     var moves: VariantMoves?
   }
 
-  /// Reads the line of a variant's game without its end; `nil` if it is none of ours.
+  /// Reads the line of a variant's game without its end; `nil` if it is no such line.
   static func read(_ line: UnsafeRawBufferPointer, _ variant: Variant) -> Content? {
     guard variant != .classic else { return read(line) }
     guard let json = try? JSON(bytes: Array(line)), let index = json["game"]?.int, let x = json["x"]?.int,
@@ -127,7 +128,7 @@ enum GameLine {
     }
     guard let (ending, notes) = notes(in: json, plies: moves.cells.count) else { return nil }
     let game = PackedGame(variantMoves: moves.cells.count, outcome: outcome, ending: ending)
-    // Nothing but what we write.
+    // Only lines that this program writes are accepted.
     let again = LineBuffer(capacity: 256)
     write(index: index, x: x, o: o, moves, variant, game: game, notes: notes, to: again)
     guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -143,7 +144,7 @@ enum GameLine {
     }
   }
 
-  /// How a game ended and what is kept beside its moves; `nil` where a member is wrong.
+  /// The result of a game and what is kept besides its moves; `nil` if a member is wrong.
   private static func notes(in json: JSON, plies: Int) -> (PackedGame.Ending, GameNotes?)? {
     var ending = PackedGame.Ending.normal
     switch json["termination"]?.string {
@@ -162,7 +163,7 @@ enum GameLine {
     return (ending, GameNotes(reason: json["reason"]?.string, reports: times == nil ? [] : reports))
   }
 
-  /// Reads a line without its end; `nil` if it is none of ours.
+  /// Reads a line without its end; `nil` if it is no such line.
   static func read(_ line: UnsafeRawBufferPointer) -> Content? {
     var cursor = 0
     func skip(_ text: StaticString) -> Bool {
@@ -214,13 +215,13 @@ enum GameLine {
     var content = Content(
       index: index, x: x, o: o, start: start, game: PackedGame(nibbles: nibbles, count: count, outcome: outcome))
     if line.count - cursor > 1 {
-      // Games of engines are few: the general reader will do.
+      // There are few games of engines, so the general reader is fast enough.
       guard let json = try? JSON(bytes: Array(line)), let (ending, notes) = notes(in: json, plies: count) else {
         return nil
       }
       content.notes = notes ?? GameNotes()
       content.game = PackedGame(nibbles: nibbles, count: count, outcome: outcome, ending: ending)
-      // Nothing but what we write.
+      // Only lines that this program writes are accepted.
       let again = LineBuffer(capacity: 256)
       write(index: index, x: x, o: o, start: start, game: content.game, notes: content.notes, to: again)
       guard again.written.dropLast().elementsEqual(line) else { return nil }
@@ -231,8 +232,8 @@ enum GameLine {
   }
 }
 
-/// The hash of a file of games: of the list of the hashes of its header and of every 16,384 games, as `sha256sum` prints
-/// it, so that batches can be hashed at the same time.
+/// The hash of a file of games: the hash of the list of the hashes of its header and of each 16,384 games, in the form
+/// that `sha256sum` prints. So batches can be hashed at the same time.
 struct GameHash {
   private var list = SHA256()
   private var open = SHA256()
@@ -242,7 +243,7 @@ struct GameHash {
 
   private mutating func add(_ digest: SHA256.Digest) { list.update(Array((digest.hex + "  -\n").utf8)) }
 
-  /// Takes in the lines of the games of some indices; `digest` is theirs if they are a full batch.
+  /// Adds the lines of the games of some indices. `digest` is their hash if they are a full batch.
   mutating func update(_ lines: UnsafeRawBufferPointer, upTo end: Int, digest: SHA256.Digest? = nil) {
     if let digest, !isOpen {
       add(digest)
@@ -255,21 +256,21 @@ struct GameHash {
     (open, isOpen) = (SHA256(), false)
   }
 
-  /// The hash of all that was taken in.
+  /// The hash of all lines so far.
   var hex: String {
     var copy = self
     if isOpen { copy.add(open.digest) }
     return copy.list.digest.hex
   }
 
-  /// A footer with the hash of all before it.
+  /// The footer, with the hash of everything before it.
   func sealed(_ footer: JSONObject) -> String {
     var footer = footer
     footer.add("sha256", .string(hex))
     return JSON.object(footer).text
   }
 
-  /// The hash of bytes, by the processor's own instructions where it has them.
+  /// The hash of bytes, computed with the processor's own instructions if it has them.
   static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256.Digest {
     var hash = SHA256()
     let whole = bytes.count / 64
@@ -281,18 +282,18 @@ struct GameHash {
   }
 }
 
-/// Writes a file of games as they come: header, games, footer. Nobody else may write it meanwhile.
+/// Writes a file of games as they are played: header, games, footer. Nobody else may write the file meanwhile.
 final class GameFileWriter {
   private let file: LockedFile
   private let path: String
   private(set) var hash: GameHash
-  /// What was not written yet, and when something was written last.
+  /// The lines that are not yet written, and when the file was last written.
   private let waiting = LineBuffer(capacity: 1 << 16)
   private var written = 0.0
-  /// Buffers that were written and are filled again: the system takes its time for fresh pages.
+  /// Written buffers to be filled again. New pages of memory would cost time.
   private let spare = Mutex<[LineBuffer]>([])
 
-  /// Milliseconds for which lines may wait for others.
+  /// The most milliseconds that lines wait before they are written.
   private static let patience = 20.0
 
   private init(_ descriptor: Int32, _ path: String, _ hash: GameHash) throws(ArenaError) {
@@ -304,16 +305,16 @@ final class GameFileWriter {
     }
   }
 
-  /// Opens a file to go on with it, and keeps others from doing so.
+  /// Opens a file to continue it, and locks out other writers.
   convenience init(continuing path: String) throws(ArenaError) {
     var descriptor = Descriptor.open(path, O_RDWR | O_APPEND)
-    // One that is finished need not be written.
+    // A finished file need not be writable.
     if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Descriptor.open(path, O_RDONLY) }
     guard descriptor >= 0 else { throw ArenaError("\(path): \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: ""))
   }
 
-  /// Goes on after what was read; a line that was cut off is dropped.
+  /// Continues after the lines that were read. A line that was cut off is dropped.
   func go(on reader: GameFileReader) throws(ArenaError) {
     hash = reader.hash
     guard ftruncate(file.descriptor, reader.lines.wholeBytes) == 0 else {
@@ -321,7 +322,7 @@ final class GameFileWriter {
     }
   }
 
-  /// Creates a file with its header, at once: no reader ever sees half a header.
+  /// Creates a file with its header in one step: no reader ever sees half a header.
   convenience init(_ path: String, header: String) throws(ArenaError) {
     let old = Descriptor.open(path, O_RDONLY)
     let replaced = old < 0 ? nil : try LockedFile(old, path)
@@ -330,7 +331,7 @@ final class GameFileWriter {
     let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_APPEND)
     guard descriptor >= 0 else { throw ArenaError("\(path) cannot be written: \(systemReason)") }
     try self.init(descriptor, path, GameHash(header: header))
-    // Not before it is ours.
+    // Only after the lock is held.
     ftruncate(descriptor, 0)
     waiting.append(header + "\n")
     try flush()
@@ -340,7 +341,7 @@ final class GameFileWriter {
   /// Lets others write the file.
   func close() { file.close() }
 
-  /// A buffer for the lines of a batch; any thread may ask.
+  /// A buffer for the lines of a batch. May be called from any thread.
   func emptyBuffer() -> LineBuffer { spare.withLock { $0.popLast() } ?? LineBuffer(capacity: 1 << 10) }
 
   /// Appends the lines of a batch.
@@ -360,7 +361,7 @@ final class GameFileWriter {
     if waiting.count >= 1 << 16 || monotonicMilliseconds() - written >= GameFileWriter.patience { try flush() }
   }
 
-  /// Writes what waits.
+  /// Writes the lines that wait.
   func flush() throws(ArenaError) {
     defer { waiting.removeAll() }
     try write(waiting.written)
@@ -373,7 +374,7 @@ final class GameFileWriter {
     }
   }
 
-  /// Appends the footer: what is given, and the hash of all before it.
+  /// Appends the footer: the given fields, and the hash of everything before it.
   func finish(_ footer: JSONObject) throws(ArenaError) {
     waiting.append(hash.sealed(footer) + "\n")
     try flush()

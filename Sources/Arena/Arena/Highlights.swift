@@ -1,17 +1,17 @@
 import Records
 import TicTacToe
 
-/// The games of a run that are worth hearing, picked as they pass: one look at each, in any order, a few words of memory.
+/// The games of a run that are worth hearing. Each game is looked at once, in any order, with little memory.
 ///
-/// Of games that are as good the one with the lowest index is taken, so that the choice depends on nothing but the games.
-/// A game that ended by forfeit can only be the first.
+/// Of equally good games the one with the lowest index is taken, so the choice depends only on the games. A game that
+/// ended by forfeit can only be the first.
 struct Highlights: Sendable {
   /// Why a game is chosen.
   enum Choice: String, Sendable, Hashable, CaseIterable {
     case first, shortest, longest, dramatic
   }
 
-  /// A game and how good it is.
+  /// A game and its score.
   struct Candidate: Sendable, Hashable {
     var score: Int
     var line: GameLine.Content
@@ -43,7 +43,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// Takes in what was found in other games.
+  /// Merges what was found in other games.
   mutating func merge(_ other: Highlights) {
     for (place, found) in other.best.enumerated() {
       guard let found else { continue }
@@ -52,7 +52,7 @@ struct Highlights: Sendable {
     }
   }
 
-  /// What was chosen, in the order of the choices; a game chosen twice comes once, under all its names.
+  /// The chosen games, in the order of the choices. A game that was chosen twice comes once, with all its names.
   var chosen: [(choices: [Choice], line: GameLine.Content)] {
     var result: [(choices: [Choice], line: GameLine.Content)] = []
     for (choice, candidate) in zip(Choice.allCases, best) {
@@ -67,19 +67,19 @@ struct Highlights: Sendable {
   }
 }
 
-/// A game of a run that was chosen to be heard.
+/// A game that was chosen to be heard.
 package struct Highlight: Sendable {
-  /// The names it was chosen by: first, shortest, longest, dramatic.
+  /// The names by which it was chosen: first, shortest, longest, dramatic.
   package let choices: [String]
   /// Its index in the run.
   package let game: Int
-  /// What makes it dramatic, in points.
+  /// Its drama, in points.
   package let drama: Int
   /// Its record.
   package let record: Record
-  /// Where its score was written.
+  /// The place of its written score.
   package var files: [String] = []
 
-  /// Every name a game can be chosen by.
+  /// Every name by which a game can be chosen.
   package static let names = Highlights.Choice.allCases.map(\.rawValue)
 }

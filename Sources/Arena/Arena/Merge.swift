@@ -1,10 +1,10 @@
 import Foundation
 import TicTacToe
 
-/// Shards of one run put together.
+/// Joins the shards of one run.
 package enum Merge {
-  /// Writes the file that one machine would have written; every game of the shards is checked as on resuming. Matchboxes
-  /// are looked for by name and hash in `folders` and the current one.
+  /// Writes the file that one machine would have written. Every game of the shards is checked as on resuming.
+  /// Matchboxes are looked up by name and hash in `folders` and the current folder.
   package static func write(
     _ paths: [String], to target: String, folders: [String] = []
   ) throws(ArenaError) -> RunReport {
@@ -40,7 +40,7 @@ package enum Merge {
     }
     let players = try Players(located, threads: 1, guardExecutable: "", stop: StopSignal())
     let state = RunState(configuration, picksHighlights: false)
-    // Only what is whole takes the place of what was there.
+    // Only a complete file replaces the old one.
     let part = target + ".merging"
     let writer = try GameFileWriter(part, header: configuration.headerLine)
     defer {

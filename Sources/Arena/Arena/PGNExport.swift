@@ -33,14 +33,15 @@ package enum PGNExport {
     if let reason = game.notes?.reason { record[tag: "Reason"] = reason }
     for (ply, report) in (game.notes?.reports ?? []).enumerated() {
       guard let report else { continue }
-      // As cutechess-cli writes them: score/depth and seconds.
+      // In the form of cutechess-cli: score/depth and seconds.
       let seconds = String(format: "%.3fs", Double(report.milliseconds) / 1000)
       try? record.addComment([report.evaluation, seconds].compactMap { $0 }.joined(separator: " "), ply: ply + 1)
     }
     return record
   }
 
-  /// Writes every game of a finished file as PGN, through a temporary file; `false` and nothing where it was stopped.
+  /// Writes every game of a finished file as PGN, through a temporary file. Returns `false` and writes nothing if it
+  /// was stopped.
   @discardableResult
   package static func write(
     _ path: String, to target: String, stop: StopSignal = StopSignal()
@@ -55,7 +56,7 @@ package enum PGNExport {
     let reader = try GameFileReader(path)
     let configuration = reader.configuration
     let text = LineBuffer(capacity: 1 << 21)
-    /// By who played and the result, the texts before and after the number of a plain game.
+    /// The texts before and after the number of a plain game, by players and result.
     var frames: [Int: (before: String, after: String)] = [:]
     func flush() throws(ArenaError) {
       if let reason = writeAll(text.written, to: descriptor) {

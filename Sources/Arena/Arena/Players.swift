@@ -3,7 +3,8 @@ import Foundation
 import Opponents
 import TicTacToe
 
-/// The players of a run: tables shared by all threads, learners by pairing, engines lent to one thread at a time.
+/// The players of a run: tables that all threads share, learners for each pairing, engines that are lent to one thread
+/// at a time.
 final class Players: @unchecked Sendable {
   let configuration: RunConfiguration
   let stop: StopSignal
@@ -14,14 +15,14 @@ final class Players: @unchecked Sendable {
   fileprivate let ultimateValue: UltimateValue?
   private let lock = NSLock()
   private var learners: [[Int]: Learner] = [:]
-  /// Engines that wait for their next game, the one used last at the end.
+  /// Engines that wait for their next game; the one used last is at the end.
   private var idle: [(player: Int, client: EngineClient)] = []
   private var engines = 0
   /// The most engines there may be: two for each game at a time.
   private let engineLimit: Int
   private var takenCores: Set<Int> = []
 
-  /// Fills the tables of the memoryless players, the same name once.
+  /// Fills the tables of the memoryless players, once for each name.
   init(
     _ configuration: RunConfiguration, threads: Int, guardExecutable: String, stop: StopSignal,
     trace: EngineTrace? = nil
@@ -51,7 +52,7 @@ final class Players: @unchecked Sendable {
     DispatchQueue.concurrentPerform(iterations: ending.count) { ending[$0].stop() }
   }
 
-  /// The learner of a player in a pairing: it lives as long as the run.
+  /// The learner of a player in a pairing. It exists as long as the run.
   func learner(_ player: Int, in pairing: Pairing, isSecond: Bool) -> Learner? {
     lock.withLock {
       let key = [pairing.a, pairing.b, isSecond ? 1 : 0]
@@ -62,7 +63,7 @@ final class Players: @unchecked Sendable {
     }
   }
 
-  /// Lends an engine: one that waits, or a new one, for which another that waits may have to end.
+  /// Lends an engine: a waiting one, or a new one. For a new one a waiting engine may have to end.
   fileprivate func lendEngine(_ player: Int) -> EngineClient {
     let (client, ended): (EngineClient, EngineClient?) = lock.withLock {
       if let place = idle.lastIndex(where: { $0.player == player }) { return (idle.remove(at: place).client, nil) }
@@ -76,7 +77,7 @@ final class Players: @unchecked Sendable {
 
   fileprivate func giveBack(_ player: Int, _ client: EngineClient) { lock.withLock { idle.append((player, client)) } }
 
-  /// A processor for a thread and its engines: the one the thread is on, or the next that no other thread has taken.
+  /// A processor for a thread and its engines: the thread's own, or the next one that no other thread has taken.
   fileprivate func takeCore() -> Int? {
     lock.withLock {
       let here = Int(alina_current_core())
@@ -89,12 +90,12 @@ final class Players: @unchecked Sendable {
     }
   }
 
-  /// What one thread plays with.
+  /// The players of one thread.
   final class Worker {
     private let players: Players
-    /// The engines of the pairing played last, by player and by being its second.
+    /// The engines of the pairing that was played last, by player, and by whether it is the second player.
     private var engines: [(player: Int, isSecond: Bool, client: EngineClient)] = []
-    /// Takes megabytes, which only searching players fill.
+    /// Some megabytes, which only searching players fill.
     private lazy var search = MonteCarloSearch()
     let random = RandomGames()
     /// The trees of both sides of a game of Ultimate, those with the learnt value last.
@@ -110,14 +111,15 @@ final class Players: @unchecked Sendable {
     private var games = 0
     private var begun = 0.0
 
-    /// Games after which a thread knows how quick its engines are, and milliseconds a game up to which they are.
+    /// The number of games after which a thread judges its engines' speed, and the milliseconds a game up to which
+    /// engines count as quick.
     private static let (trial, quick) = (32, 2.0)
 
     init(_ players: Players) { self.players = players }
 
-    /// Counts a game. Engines that answer at once spend most of a game waking one another: once they have shown that they
-    /// are that quick, the thread and its engines stay on one processor, where that is a mere switch. Engines that think
-    /// go where they like.
+    /// Counts a game. Engines that answer at once spend most of a game waking one another. When they have shown that
+    /// they are that quick, the thread and its engines stay on one processor, where waking is only a switch. Engines
+    /// that think run where the system puts them.
     func noteGame() {
       guard core == nil, games <= Worker.trial, !engines.isEmpty else { return }
       if games == 0 { begun = monotonicMilliseconds() }
@@ -181,7 +183,7 @@ final class Players: @unchecked Sendable {
       return .engine(client)
     }
 
-    /// The thread ends and needs its engines no more.
+    /// Returns the engines; the thread ends.
     func end() {
       for engine in engines { players.giveBack(engine.player, engine.client) }
       engines = []

@@ -5,19 +5,19 @@ import TicTacToe
 
 /// A run of games: schedule, pool of games, statistics and file.
 package struct Run {
-  /// What is played.
+  /// What to play.
   package private(set) var configuration: RunConfiguration
   /// Games at a time.
   package var threads: Int
   /// The file of games, if one is written.
   package var output: String?
-  /// Whether games worth hearing are picked on the way.
+  /// Whether to pick games that are worth hearing.
   package var picksHighlights = false
-  /// Called five times a second with how far it is.
+  /// Called five times a second with the progress.
   package var progress: ((RunProgress) -> Void)?
-  /// Called with what a user should know of a file that is resumed.
+  /// Called with remarks for the user about a file that is resumed.
   package var notice: (String) -> Void = { _ in }
-  /// Stops the run: what is played is dropped, what was played is written.
+  /// Stops the run. Games in progress are dropped, finished games are written.
   package var stop = StopSignal()
   /// The program that guards engines.
   package var guardExecutable: String
@@ -31,9 +31,9 @@ package struct Run {
     try configuration.validate()
   }
 
-  /// Continues the run of a file, which nobody else may write from here on; `expecting` changes the configuration that was
-  /// found as the arguments say, and what then differs is refused by name. Files of players that are not given again are
-  /// looked for by name and hash in `folders`, the current one and the file's own.
+  /// Continues the run of a file and locks out other writers. `expecting` changes the configuration of the file as the
+  /// arguments say; a difference is refused by its name. Files of players that the arguments do not name are looked up
+  /// by name and hash in `folders`, the current folder and the file's own.
   package init(
     resuming path: String, threads: Int, guardExecutable: String, folders: [String] = [],
     expecting change: (inout RunConfiguration) throws(ArenaError) -> Void = { (_) throws(ArenaError) in }
@@ -47,7 +47,7 @@ package struct Run {
     let located = named.indices.filter { written.entrants.contains(wanted.entrants[$0]) }
     for index in located { wanted.entrants[index] = try wanted.entrants[index].located(in: places) }
     wanted = try Run.identified(wanted, guardExecutable)
-    // What was found by name and hash is what the header names, wherever it lies.
+    // A file that was found by name and hash is the one that the header names, in whatever folder it is.
     var compared = wanted
     for index in located {
       compared.entrants[index].spec = named[index].spec
@@ -57,7 +57,7 @@ package struct Run {
     guard differences.isEmpty else {
       throw ArenaError("\(path) cannot be resumed: \(differences.joined(separator: "; "))")
     }
-    // The same in all but where files lie.
+    // Equal except for the folders of files.
     configuration = wanted
     self.threads = max(1, threads)
     self.guardExecutable = guardExecutable
@@ -88,7 +88,7 @@ package struct Run {
   /// Where every line between the arena and its engines is noted.
   package var trace: EngineTrace?
 
-  /// The boxes of the one `menace` of a match, after it was played.
+  /// The boxes of the only `menace` of a match, after the match.
   package private(set) var trainedMenace: Menace?
 
   /// Plays.
@@ -161,7 +161,7 @@ package struct Run {
     return report
   }
 
-  /// The file was read to its end: from here on it is written.
+  /// The file was read to its end; from here on it is written.
   private func resume(_ recorded: (writer: GameFileWriter, reader: GameFileReader)) throws(ArenaError) {
     let (path, reader) = (output ?? "", recorded.reader)
     if !reader.lines.rest.isEmpty {
@@ -170,7 +170,7 @@ package struct Run {
     if reader.footer != nil { notice("\(path) is finished already") } else { try recorded.writer.go(on: reader) }
   }
 
-  /// Plays what is left of a stage; returns whether all of it was played.
+  /// Plays the rest of a stage. Returns whether all of it was played.
   private func play(
     _ stage: Stage, _ replay: Replay, _ players: Players, _ state: RunState, _ writer: GameFileWriter?
   ) throws(ArenaError) -> Bool {
@@ -200,13 +200,13 @@ package struct Run {
   }
 }
 
-/// Takes in the games of a stage that a file holds already, each checked: who played, where it began, its moves and its
-/// result. What our own players did is played again, so that nothing can have been changed, and learners learn it again.
+/// Takes the games of a stage that a file holds already, and checks each: the players, the opening, the moves and the
+/// result. Moves of Alina's own players are played again, so nothing can have been changed; learners learn them again.
 struct Replay {
   let indices: Range<Int>
   /// The index of the first game that was not counted.
   private(set) var next: Int
-  /// The game at `next`, if the file holds it: half a pair.
+  /// The game at `next`, if the file ends with half a pair.
   private(set) var open: Known?
 
   /// A game that the file holds.
@@ -218,7 +218,7 @@ struct Replay {
   private let stage: Stage
   private let players: Players
   private let state: RunState
-  /// Where the games are copied to.
+  /// The file to which the games are copied.
   private let copy: GameFileWriter?
 
   init(

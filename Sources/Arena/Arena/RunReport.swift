@@ -2,7 +2,7 @@ import Base
 import Foundation
 import TicTacToe
 
-/// What a run came to.
+/// The result of a run.
 package struct RunReport: Sendable {
   /// Why a run ended.
   package enum Ending: String, Sendable {
@@ -14,7 +14,7 @@ package struct RunReport: Sendable {
     case interrupted
   }
 
-  /// Two players and what happened between them.
+  /// Two players and the results between them.
   package struct Result: Sendable {
     /// The first player's number.
     package var a: Int
@@ -24,13 +24,13 @@ package struct RunReport: Sendable {
     package var statistics = PairingStatistics()
   }
 
-  /// The configuration, with what engines call themselves.
+  /// The configuration, with the names that engines give themselves.
   package var configuration: RunConfiguration
   /// The results by pairing, in order of first meeting.
   package internal(set) var results: [Result] = []
-  /// Games played, those of a resumed file included.
+  /// The games played, including those of a resumed file.
   package internal(set) var games = 0
-  /// Games known when the run began.
+  /// The games that were known when the run began.
   package internal(set) var resumedGames = 0
   /// Why it ended.
   package internal(set) var ending = Ending.complete
@@ -42,7 +42,8 @@ package struct RunReport: Sendable {
   package internal(set) var forfeits: [(player: Int, reason: String, count: Int)] = []
   /// Players in order of merit, with their points, for formats of more than two.
   package internal(set) var standings: [(player: Int, points: Double, buchholz: Double)] = []
-  /// Joint ratings by player, where everyone is comparable with everyone: round robins, gauntlets and Swiss tournaments.
+  /// Joint ratings by player, for formats in which all players can be compared: round robins, gauntlets and Swiss
+  /// tournaments.
   package internal(set) var ratings: [Rating] = []
   /// Players that had a bye.
   package internal(set) var byes: [Int] = []
@@ -50,7 +51,7 @@ package struct RunReport: Sendable {
   var knockout: [Schedule.Match] = []
   /// Games worth hearing, if they were asked for.
   package var highlights: [Highlight] = []
-  /// Seconds it took, without resumed games.
+  /// Seconds that the run took, without the resumed games.
   package internal(set) var seconds = 0.0
 
   /// The result of a match.
@@ -63,13 +64,13 @@ package struct RunReport: Sendable {
   }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 package struct RunProgress: Sendable {
-  /// Games that are known.
+  /// The number of known games.
   package var games = 0
-  /// Those of them that were played now.
+  /// The number of games that this run played.
   package var played = 0
-  /// All games, if that is known.
+  /// The number of all games, if it is known.
   package var total: Int?
   /// The results of a match.
   package var match: PairingStatistics?
@@ -77,7 +78,7 @@ package struct RunProgress: Sendable {
   package var llr: (ratio: Double, lower: Double, upper: Double)?
 }
 
-/// What a run has counted so far; batches come in order.
+/// The counts of a run so far. Blocks come in order.
 final class RunState: @unchecked Sendable {
   private(set) var report: RunReport
   private(set) var highlights: Highlights?
@@ -96,7 +97,7 @@ final class RunState: @unchecked Sendable {
     if picksHighlights { highlights = Highlights() }
   }
 
-  /// How far it is; may be asked by any thread.
+  /// The progress. May be called from any thread.
   var progress: RunProgress { lock.withLock { last } }
 
   func begin(_ stage: Stage) {
@@ -149,7 +150,7 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Counts so many pairs of games with these results (0 X, 1 O, 2 nobody) of the stage's pairing.
+  /// Counts a number of pairs of games with these results (0 X, 1 O, 2 nobody) of the pairing of the stage.
   private func count(_ one: Int, _ two: Int, _ times: Int, at number: Int) {
     // Twice the first player's points: it has X in the first game and O in the second.
     let points = [one == 0 ? 2 : one == 2 ? 1 : 0, two == 1 ? 2 : two == 2 ? 1 : 0]
@@ -173,10 +174,10 @@ final class RunState: @unchecked Sendable {
     }
   }
 
-  /// Says that the run was interrupted.
+  /// Marks the run as interrupted.
   func interrupt() { report.ending = .interrupted }
 
-  /// Fills in what a finished tournament says.
+  /// Fills in the results of a finished tournament.
   func close(_ schedule: Schedule) {
     let configuration = report.configuration
     report.byes = schedule.byes.sorted()

@@ -2,13 +2,13 @@ import Base
 import Opponents
 import TicTacToe
 
-/// Any arena player, for games that the arena does not run: on a server, in a window. Used by one thread at a time.
+/// Any arena player, for games that the arena does not run: on a server or in a window. One thread at a time uses it.
 package final class StandalonePlayer: @unchecked Sendable {
   private let player: BoardPlayer
   private var generator: SplitMix64
 
-  /// Hires the player of a name; an engine is started by the program `guardExecutable` (`alina-arena`), has the time of
-  /// the limit for a move or on its clock, and throws if it does not shake hands.
+  /// Makes the player of a name. An engine is started by the program `guardExecutable` (`alina-arena`) and has the time
+  /// of the limit, for a move or on its clock. Throws if the handshake of an engine fails.
   package init(
     _ spec: PlayerSpec, seed: UInt64, guardExecutable: String, time: TimeLimit = TimeLimit()
   ) throws(ArenaError) {
@@ -31,10 +31,10 @@ package final class StandalonePlayer: @unchecked Sendable {
 
   deinit { if case .engine(let client) = player { client.stop() } }
 
-  /// A new game begins.
+  /// Starts a new game.
   package func beginGame() { if case .engine(let client) = player { try? client.beginGame() } }
 
-  /// Chooses a move of a live game; `clocks` are the milliseconds that are left to us and to the other side. `nil` if an
+  /// Chooses a move of a live game. `clocks` are the milliseconds left to this side and to the other. `nil` if an
   /// engine crashed, cheated or was late, which loses the game.
   package func move(start: Position, moves: [Square], clocks: (own: Int, other: Int)? = nil) -> Square? {
     if case .engine(let client) = player, let clocks { client.setClock(clocks.own) }
@@ -46,7 +46,7 @@ package final class StandalonePlayer: @unchecked Sendable {
     return try? answer.get().0
   }
 
-  /// Tells how a game ended, from which a learning player learns.
+  /// Ends a game. A learning player learns from it.
   package func endGame(start: Position, moves: [Square], as side: Player, outcome: Outcome?) {
     if case .engine(let client) = player { client.endGame() }
     guard case .learner(let learner) = player else { return }

@@ -2,7 +2,7 @@
 package enum FieldError: Error, Sendable, Hashable {
   /// The field is missing or has the wrong type.
   case missing(String)
-  /// The field has a value that is not allowed; the second text says what is.
+  /// The field has a value that is not allowed. The second text says what is allowed.
   case invalid(String, String)
 
   /// One sentence for the person who wrote the object.
@@ -58,7 +58,7 @@ package struct FieldCoder {
     return found
   }
 
-  /// A field that may be absent, or, though the type has no value for that, must be there.
+  /// A field that may be absent. With `isRequired` it must be there, although `V?` could be `nil`.
   package mutating func field<V: FieldValue>(
     _ name: StaticString, _ value: V?, isRequired: Bool = false
   ) throws(FieldError) -> V? {
@@ -71,13 +71,13 @@ package struct FieldCoder {
     return found
   }
 
-  /// A field that has its usual value where it is absent; it is always written.
+  /// A field with a usual value, which holds if the field is absent. The field is always written.
   package mutating func field<V: FieldValue>(_ name: StaticString, _ value: V, or usual: V) throws(FieldError) -> V {
     writer?.field(name, value)
     return isReading ? try read(name, as: V.self) ?? usual : value
   }
 
-  /// A field that has its usual value where it is absent, and is absent where it has that.
+  /// A field with a usual value, which holds if the field is absent. The usual value is not written.
   package mutating func field<V: FieldValue & Equatable>(
     _ name: StaticString, _ value: V, unless usual: V
   ) throws(FieldError) -> V {
@@ -114,14 +114,14 @@ package struct FieldCoder {
     return value
   }
 
-  /// Refuses what was read unless a condition holds; `allowed` says what may stand there.
+  /// Refuses the value that was read unless a condition holds. `allowed` says what is allowed.
   package func require(
     _ holds: Bool, _ name: StaticString, _ allowed: @autoclosure () -> String
   ) throws(FieldError) {
     if isReading, !holds { throw .invalid("\(name)", allowed()) }
   }
 
-  /// Writes a field that follows from others, and that nobody reads.
+  /// Writes a field that follows from others and is never read.
   package mutating func tell(_ name: StaticString, _ value: some FieldValue) { writer?.field(name, value) }
 
   /// Writes a field whose value is complete JSON already.
@@ -145,7 +145,7 @@ package protocol FieldValue {
 package protocol FieldText: FieldValue {
   init?(text: String)
   var text: String { get }
-  /// The texts there are, for whoever wrote another one.
+  /// The allowed texts, for the message about another one.
   static var allowed: String { get }
 }
 

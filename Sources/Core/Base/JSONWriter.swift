@@ -7,7 +7,7 @@
 /// out.finish()  // {"t":"ok","seq":7}
 /// ```
 package struct JSONWriter {
-  /// What was written; a complete object after `finish`.
+  /// The bytes so far; a complete object after `finish`.
   package private(set) var bytes: [UInt8]
   private var first = true
 
@@ -29,7 +29,7 @@ package struct JSONWriter {
     if let value { field(name, value) }
   }
 
-  /// Writes a field whose value is complete JSON already: a stored event body, an object of another writer.
+  /// Writes a field whose value is already complete JSON: a stored event body, or an object of another writer.
   package mutating func raw(_ name: StaticString, _ json: some Sequence<UInt8>) {
     key(name)
     bytes.append(contentsOf: json)
@@ -54,7 +54,7 @@ package struct JSONWriter {
 
   /// Appends a decimal number.
   package static func append(_ value: Int64, to bytes: inout [UInt8]) {
-    // Not in place: turning a slice of an array round copies the slice.
+    // The digits are not reversed in place: reversing a slice of an array copies the slice.
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var first = digits.count
     var rest = value.magnitude
@@ -67,7 +67,7 @@ package struct JSONWriter {
     for i in first..<digits.count { bytes.append(digits[i]) }
   }
 
-  /// Appends a quoted string; control characters, quotes and backslashes are escaped, the rest is UTF-8 as it is.
+  /// Appends a quoted string. Control characters, quotes and backslashes are escaped; all else stays UTF-8.
   package static func append(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     defer { bytes.append(UInt8(ascii: "\"")) }

@@ -1,4 +1,4 @@
-/// The numbers both ends of the wire agree on; each is there to bound what a peer can make the other end hold.
+/// The limits on which both ends of the wire agree. Each bounds what a peer can make the other end hold.
 package enum Limits {
   /// Bytes of one line from a client, without its line end; the longest legal one (`hello` with two tokens) has 400.
   package static let lineIn = 4096
@@ -6,7 +6,7 @@ package enum Limits {
   package static let lineOut = 16 * 1024
   /// Nested objects and arrays of one line; the deepest legal line has three.
   package static let depth = 4
-  /// Malformed lines after which a connection is closed: enough for typing errors, few for noise.
+  /// Malformed lines after which a connection is closed: enough for typing errors, too few for noise.
   package static let strikes = 3
   /// Characters of a `mid` or `key`.
   package static let mid = 32
@@ -16,17 +16,19 @@ package enum Limits {
   package static let say = 200
   /// Characters of a name, least and most.
   package static let name = 3...20
-  /// Characters of a room code: 30 bits, which live ten minutes and allow five tries a minute.
+  /// Characters of a room code. They are 30 random bits; a code lives ten minutes and allows five tries a minute.
   package static let code = 6
   package static let page = 50
+  /// Events of one export: with the longest events half of what a connection may leave unread.
+  package static let events = 500
   /// Milliseconds between two heartbeats.
   package static let heartbeat = 10_000
-  /// Milliseconds of silence after which a peer is given up: two heartbeats and a slow network.
+  /// Milliseconds of silence after which a peer is given up: two heartbeats, and time for a slow network.
   package static let silence = 25_000
-  /// Most milliseconds a move is forgiven for the network.
+  /// The most milliseconds of network delay that are given back to a move.
   package static let lag = 500
 }
 
-/// The versions of the protocol this build speaks, best first. A version is also that of the log's language: who speaks
-/// it can fold every kind of event it brought (`MatchEvent.Kind.since`).
+/// The versions of the protocol that this build speaks, best first. The number is also the version of the log's
+/// language: a peer that speaks it can fold every kind of event it brought (`MatchEvent.Kind.since`).
 package let protocolVersions = [2, 1]

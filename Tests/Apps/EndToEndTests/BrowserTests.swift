@@ -8,7 +8,7 @@ import Testing
   private func run(_ script: String, _ arguments: String...) throws {
     let folder = TemporaryFolder()
     let errors = URL(filePath: folder.path + "/errors")
-    let server = Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
+    let server = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-server").path
     let child = try Child(
       ["/usr/bin/python3", repository.appending(path: "Tests/Browser/\(script)").path] + arguments + [server],
       errors: .file(errors.path))
@@ -56,6 +56,20 @@ import Testing
     .long, .needs("chromium", "Xvfb", "xdotool"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `a page plays a window, a page and a bot through a killed server, and all have kept the same games`() throws {
     try run("duels.py", "chromium", "2")
+  }
+
+  @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Chromium a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
+    throws
+  {
+    try run("live.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Firefox a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
+    throws
+  {
+    try run("live.py", "firefox")
   }
 
   /// Whether scripts/web has been run.

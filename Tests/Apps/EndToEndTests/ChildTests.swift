@@ -35,7 +35,7 @@ import Testing
     #expect(result.status == 7 && result.out == text && result.errors == text)
     #expect(try Child.run(["sh", "-c", "kill -9 $$"]).status == -SIGKILL)
     #expect(
-      try Child.run(["sh", "-c", "pwd; echo $A$HOME"], environment: ["A": "b", "HOME": ""], folder: "/usr").out
+      try Child.run(["sh", "-c", "pwd; echo $A$HOME"], environment: ["A": "b", "HOME": nil], folder: "/usr").out
         == "/usr\nb\n")
     #expect(throws: (any Error).self) { try Child.run(["no such program"]) }
     #expect(throws: Child.TookTooLong.self) { try Child(["sleep", "60"]).wait(seconds: 0.01) }

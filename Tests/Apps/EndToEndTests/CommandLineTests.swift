@@ -5,11 +5,13 @@ import Testing
 /// What the program says without a window.
 @Suite(.tidy) struct CommandLineTests {
   private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (Int32, String, String) {
-    let folder = try Desk.newFolder()
-    var variables = ["XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path]
-    for name in ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"] { variables[name] = "" }
+    let folder = try WindowProgram.newFolder()
+    let variables: [String: String?] = [
+      "XDG_DATA_HOME": folder.path, "XDG_CONFIG_HOME": folder.path, "DISPLAY": nil, "WAYLAND_DISPLAY": nil,
+      "SDL_VIDEODRIVER": nil,
+    ]
     let result = try Child.run(
-      [Desk.program.path] + arguments, environment: variables.merging(environment) { $1 }, seconds: 60)
+      [WindowProgram.program.path] + arguments, environment: variables.merging(environment) { $1 }, seconds: 60)
     return (result.status, result.out, result.errors)
   }
 
@@ -47,7 +49,7 @@ import Testing
 
   @Test("A script's mistake is named with file and line")
   func badScript() throws {
-    let file = try Desk.newFolder().appendingPathComponent("script")
+    let file = try WindowProgram.newFolder().appendingPathComponent("script")
     try Data("1s key enter\n2s jump 3\n".utf8).write(to: file)
     let (status, _, err) = try run(["--script", file.path, "--screenshot", "/dev/null"])
     #expect(status == 2)
@@ -56,7 +58,7 @@ import Testing
 
   @Test("A screenshot needs no display and is the same picture every time")
   func screenshot() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     try Data("1s play b2\n4s play a1\n".utf8).write(to: script)
     var pictures: [Data] = []
@@ -71,7 +73,8 @@ import Testing
     }
     #expect(pictures[0].starts(with: [0x89, 0x50, 0x4E, 0x47]))
     #expect(pictures[0] == pictures[1])
-    #expect(try Desk.shell("identify", "-format", "%wx%h", folder.appendingPathComponent("a.png").path) == "480x800")
+    #expect(
+      try WindowProgram.shell("identify", "-format", "%wx%h", folder.appendingPathComponent("a.png").path) == "480x800")
   }
 
   @Test("A picture that cannot be written is one line and a status of failure")

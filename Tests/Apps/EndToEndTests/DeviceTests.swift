@@ -5,14 +5,14 @@ import Testing
 import TicTacToe
 
 /// A sound server that goes and comes while a game is played.
-@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct DeviceTests {
   @Test(
     "A sound server that is killed is said once, the game goes on, and its return is taken up", .needs("pulseaudio"))
   func loss() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     var server = try PulseServer(folder)
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--level", "person", "--piano", "modal"],
       environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)
     try desk.click("b2")
@@ -38,10 +38,10 @@ struct DeviceTests {
     "Of two devices the one that is not ours may be unplugged unnoticed; when ours is, the other one takes over",
     .needs("pulseaudio"), .needs("pactl"))
   func twoDevices() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let server = try PulseServer(folder)
     try server.plug("other")
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--level", "person", "--piano", "modal"],
       environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)
     try desk.click("b2")
@@ -89,7 +89,7 @@ struct PulseServer {
   /// Runs a line of shell that asks the server, and answers what it printed.
   private func ask(_ line: String) throws -> String {
     let settings = environment.map { "\($0)='\($1)'" }.joined(separator: " ")
-    return try Desk.shell("sh", "-ec", "export \(settings); \(line)")
+    return try WindowProgram.shell("sh", "-ec", "export \(settings); \(line)")
   }
 
   /// Adds a sink, as a device that is plugged in.

@@ -5,7 +5,7 @@ import Testing
 import TicTacToe
 
 /// From a click to its downbeat, in the real window; `LATENCY=1` clicks a hundred times.
-@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct LatencyTests {
   /// A draw: no line is completed before the last cell.
   private static let clicks = [0, 1, 2, 4, 3, 5, 7, 6, 8]
@@ -15,10 +15,10 @@ struct LatencyTests {
     let games = ProcessInfo.processInfo.environment["LATENCY"] == nil ? 1 : 12
     var delays: [Double] = []
     for game in 0..<games {
-      let folder = try Desk.newFolder()
+      let folder = try WindowProgram.newFolder()
       let log = folder.appendingPathComponent("log")
       let raw = folder.appendingPathComponent("sound.raw")
-      let desk = try Desk(
+      let desk = try WindowProgram(
         ["--seed", "\(game + 1)", "--level", "person", "--piano", "modal", "--latency-log", log.path],
         environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path], folder: folder)
       for cell in Self.clicks {

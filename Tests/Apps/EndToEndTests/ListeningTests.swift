@@ -9,18 +9,18 @@ import TicTacToe
 import Tintinnabuli
 
 /// Music beside the running game's: the signs of the help page and replays, as they sound behind the device.
-@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
   /// Runs a script on the disk driver, as fast as the machine can, and returns what it sounded like.
   private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Sound {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
     try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
     try Data(settings.utf8).write(to: config.appendingPathComponent("settings"))
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
     try Data(lines.joined(separator: "\n").utf8).write(to: script)
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--script", script.path, "--seed", "3", "--piano", "modal"] + arguments,
       environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
       folder: folder, isAlone: true)
@@ -57,7 +57,7 @@ struct ListeningTests {
   func replay() throws {
     var record = Record()
     for cell in [4, 1, 0, 8, 6, 2, 3] { try record.game.play(Square(cell)) }
-    let file = try Desk.newFolder().appendingPathComponent("game.pgn")
+    let file = try WindowProgram.newFolder().appendingPathComponent("game.pgn")
     try Data(record.text.utf8).write(to: file)
     let heard = try hear(
       ["12s key home", "12.1s key right", "12.2s key right", "12.3s key right", "13s key space", "26s quit"],

@@ -6,7 +6,7 @@ import Testing
 import TicTacToe
 
 /// Random hands on the real program: short here, ten thousand inputs each with `ALINA_MONKEY=1`.
-@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct MonkeyTests {
   private static let isLong = ProcessInfo.processInfo.environment["ALINA_MONKEY"] == "1"
   private static let keepsake = "# a word of mine\nkeepsake = 42\n"
@@ -26,7 +26,7 @@ struct MonkeyTests {
 
   /// A folder with settings of which one line is nobody's but ours.
   private func newFolder() throws -> URL {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
     try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
     try Data(MonkeyTests.keepsake.utf8).write(to: config.appendingPathComponent("settings"))
@@ -34,7 +34,7 @@ struct MonkeyTests {
   }
 
   /// Nothing that is kept has come to harm.
-  private func check(_ desk: Desk) throws {
+  private func check(_ desk: WindowProgram) throws {
     #expect(desk.complaints == "")
     #expect(desk.settings.hasPrefix(MonkeyTests.keepsake), "\(desk.settings)")
     for line in desk.settings.split(separator: "\n") {
@@ -71,7 +71,7 @@ struct MonkeyTests {
       let script = folder.appendingPathComponent("script-\(part)")
       let raw = folder.appendingPathComponent("sound-\(part).raw")
       try Data(lines.joined(separator: "\n").utf8).write(to: script)
-      let desk = try Desk(
+      let desk = try WindowProgram(
         ["--script", script.path, "--seed", "\(part)", "--size", "480x800", "--piano", "modal"],
         environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
         folder: folder, isAlone: true)
@@ -100,7 +100,7 @@ struct MonkeyTests {
       "tab": "Tab", "shift+tab": "shift+Tab", "home": "Home", "end": "End", "pageup": "Prior", "pagedown": "Next",
       "+": "plus", "-": "minus", "backspace": "BackSpace", "delete": "Delete",
     ]
-    var desk = try Desk(["--size", "480x800"], folder: folder)
+    var desk = try WindowProgram(["--size", "480x800"], folder: folder)
     for _ in 0..<(MonkeyTests.isLong ? 50 : 2) {
       var script = ""
       for _ in 0..<200 {
@@ -118,7 +118,7 @@ struct MonkeyTests {
       guard !desk.isRunning else { continue }
       #expect(try desk.waitForExit() == 0)
       try check(desk)
-      desk = try Desk(["--size", "480x800"], folder: folder)
+      desk = try WindowProgram(["--size", "480x800"], folder: folder)
     }
     // Everything that was pressed comes before it: pictures of a full screen take their time on a busy machine.
     let status = try desk.quit(seconds: MonkeyTests.isLong ? 900 : 90)

@@ -5,7 +5,7 @@ import Testing
 import TicTacToe
 
 /// Two real windows and a real server: the whole way from a click to the other side's picture and sound.
-@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct NetworkTests {
   /// The match server as a program, on a free port.
   private final class Server {
@@ -19,7 +19,7 @@ struct NetworkTests {
       let errors = folder.appendingPathComponent("server-errors")
       process = try Child(
         [
-          Desk.program.deletingLastPathComponent().appendingPathComponent("alina-server").path, "serve",
+          WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-server").path, "serve",
           "--listen", address, "--no-page", "--no-admin",
           "--data", folder.appendingPathComponent("server").path,
         ], output: .file(output.path), errors: .file(errors.path))
@@ -35,7 +35,7 @@ struct NetworkTests {
   }
 
   /// What a window has saved of its newest game, if it is a match with so many moves.
-  private func record(_ desk: Desk, moves: Int) throws -> Record {
+  private func record(_ desk: WindowProgram, moves: Int) throws -> Record {
     try waitFor(seconds: 60, "\(moves) moves in the file; \(desk.complaints)") {
       guard let file = desk.games.last, let text = try? String(contentsOf: file, encoding: .utf8),
         let record = try? Record(text: text), record.game.moves.count == moves
@@ -45,32 +45,32 @@ struct NetworkTests {
   }
 
   /// A window at its own half of the screen, on its way to a server or finding its match again by itself.
-  private func desk(_ server: Server?, place: Int, folder: URL, recording: URL? = nil) throws -> Desk {
+  private func desk(_ server: Server?, place: Int, folder: URL, recording: URL? = nil) throws -> WindowProgram {
     var environment: [String: String] = [:]
     if let recording { environment = ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": recording.path] }
-    let desk = try Desk(
+    let desk = try WindowProgram(
       (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"], environment: environment, folder: folder)
-    try Desk.shell("xdotool", "windowmove", desk.window, "\(place * 1_280)", "0")
+    try WindowProgram.shell("xdotool", "windowmove", desk.window, "\(place * 1_280)", "0")
     return desk
   }
 
   @Test("Two windows play a match; one is killed and comes back by itself; both show, save and sound the same game")
   func match() throws {
-    let folder = try Desk.newFolder()
-    let folders = try [Desk.newFolder(), Desk.newFolder()]
+    let folder = try WindowProgram.newFolder()
+    let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
     let server = try Server(in: folder)
     defer { server.kill() }
     var recordings = folders.map { $0.appendingPathComponent("sound.raw") }
     var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], recording: recordings[$0]) }
     for desk in desks {
       try desk.wait(page: "network")
-      try desk.click("Play whoever comes")
+      try desk.click("Quick match")
     }
     for desk in desks { try desk.wait(page: "board") }
 
     // Who has X is the server's choice: X's window says so.
     let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("your move") } }
+      desks.firstIndex { $0.spoken.contains { $0.contains("Your move") } }
     }
     let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, the board fills
     var game = Game()
@@ -80,10 +80,12 @@ struct NetworkTests {
         let mover = ply % 2 == 0 ? x : 1 - x
         let heard = desks[1 - mover].spoken.count
         desks[mover].killHard()
-        try desks[1 - mover].hear("O to move, the other voice is away", after: heard)
+        _ = try waitFor(seconds: 30, "the other one to be told") {
+          desks[1 - mover].spoken.dropFirst(heard).contains { $0.contains("your opponent is away") } ? true : nil
+        }
         recordings[mover] = folders[mover].appendingPathComponent("second.raw")
         desks[mover] = try desk(nil, place: mover, folder: folders[mover], recording: recordings[mover])
-        try desks[mover].hear("O to move, your move")
+        try desks[mover].hear("Your move")
       }
       let mover = ply % 2 == 0 ? x : 1 - x
       try desks[mover].click(cell: cell)
@@ -120,21 +122,21 @@ struct NetworkTests {
 
   @Test("A server that dies is waited for: the board says so, and the match goes on when it is back")
   func serverDies() throws {
-    let folder = try Desk.newFolder()
-    let folders = try [Desk.newFolder(), Desk.newFolder()]
+    let folder = try WindowProgram.newFolder()
+    let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
     let first = try Server(in: folder)
     let desks = try (0..<2).map { try desk(first, place: $0, folder: folders[$0]) }
     for desk in desks {
       try desk.wait(page: "network")
-      try desk.click("Play whoever comes")
+      try desk.click("Quick match")
     }
     let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("your move") } }
+      desks.firstIndex { $0.spoken.contains { $0.contains("Your move") } }
     }
     try desks[x].click(cell: 4)
     for desk in desks { _ = try record(desk, moves: 1) }
     // A third looks on, then begins a game of his own, which the match must leave alone.
-    let watcher = try desk(first, place: 2, folder: Desk.newFolder())
+    let watcher = try desk(first, place: 2, folder: WindowProgram.newFolder())
     try watcher.wait(page: "network")
     try watcher.click("guest-")
     try watcher.hear("O to move, you are watching")
@@ -142,14 +144,14 @@ struct NetworkTests {
     try watcher.wait(page: "new-game")
     try watcher.click("Begin")
     try watcher.wait(page: "board")
-    let alone = try watcher.hear("X to move, your move")
+    let alone = try watcher.hear("Your move")
     try desks[1 - x].click(cell: 0)
     for desk in desks { _ = try record(desk, moves: 2) }
     usleep(500_000)  // time in which the move would have brought the match back
     #expect(try watcher.quit() == 0)
     #expect(!watcher.spoken.dropFirst(alone).contains { $0.contains("watching") })
     first.kill()
-    try desks[x].hear("X to move, connection lost")
+    try desks[x].hear("Connection lost")
     // A move made meanwhile shows at once, and is sent when the server is there again.
     try desks[x].click(cell: 8)
     _ = try record(desks[x], moves: 3)
@@ -161,12 +163,12 @@ struct NetworkTests {
 
   @Test("A window that serves leaves no server behind, though it is killed")
   func hosting() throws {
-    let desk = try Desk(["--scene", "network"])
+    let desk = try WindowProgram(["--scene", "network"])
     try desk.click("Play with somebody here")
     try waitFor(seconds: 20, "a room: \(desk.page?.controls.map(\.words) ?? [])") {
       desk.page?.controls.contains { $0.words.contains("Copy") } == true ? () : nil
     }
-    let server = try Desk.shell("pgrep", "--parent", "\(desk.processIdentifier)", "alina-server")
+    let server = try WindowProgram.shell("pgrep", "--parent", "\(desk.processIdentifier)", "alina-server")
     #expect(!desk.settings.contains(":"))
     desk.killHard()
     try waitFor(seconds: 10, "the server to end") { kill(Int32(server) ?? 0, 0) != 0 && errno == ESRCH ? () : nil }
@@ -174,14 +176,14 @@ struct NetworkTests {
 
   @Test("What the network has to say is said in the player's language, in the words of the table")
   func german() throws {
-    let folder = try Desk.newFolder()
-    try Desk.set("language = de\n", in: folder)
-    let desk = try Desk(["--connect", "127.0.0.1:1"], folder: folder)
+    let folder = try WindowProgram.newFolder()
+    try WindowProgram.set("language = de\n", in: folder)
+    let desk = try WindowProgram(["--connect", "127.0.0.1:1"], folder: folder)
     try desk.hear("127.0.0.1:1 ist nicht zu erreichen; nächster Versuch in ")
     #expect(try desk.quit() == 0)
     let server = try Server(in: folder)
     defer { server.kill() }
-    let second = try Desk(["--connect", server.address, "--room", "ABC234"], folder: folder)
+    let second = try WindowProgram(["--connect", server.address, "--room", "ABC234"], folder: folder)
     try second.hear("Dieser Code ist falsch, verbraucht oder abgelaufen")
     #expect(try second.quit() == 0)
     #expect(desk.complaints == "" && second.complaints == "")

@@ -11,7 +11,7 @@ enum Aim {
   case worst
 }
 
-extension Desk {
+extension WindowProgram {
   /// Plays the running game to its end, choosing moves by the saved file, which the program rewrites at every move.
   func play(_ side: Player, _ aim: Aim, mark: (Int) throws -> Void) throws -> Record {
     var played = 0

@@ -6,11 +6,11 @@ import Testing
 import TicTacToe
 
 /// Score rules in the real window: saved while playing, and kept in the record.
-@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct RulesTests {
   @Test("A rule file saved while playing is taken up without gap or click; a bad edit is told and changes nothing")
   func reload() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let standard = try RuleLibrary.load()
     let text = try String(contentsOfFile: standard.path, encoding: .utf8)
     let rules = folder.appendingPathComponent("mine.yaml")
@@ -23,9 +23,9 @@ struct RulesTests {
       try text.write(to: rules, atomically: false, encoding: .utf8)
     }
     try save()
-    try Desk.set("preview = 0\n", in: folder)
+    try WindowProgram.set("preview = 0\n", in: folder)
     let raw = folder.appendingPathComponent("sound.raw")
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--score-rules", rules.path, "--seed", "5", "--level", "person", "--piano", "modal"],
       environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path], folder: folder)
     func hears(_ line: String) throws {
@@ -90,12 +90,12 @@ struct RulesTests {
   @Test(
     "A game a person lost to an opponent renders to what was heard with no flags: seed, rules, pace and side are kept")
   func record() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
     // X gives the game away to the perfect player.
     try Data("3s play b1\n12s play a2\n21s play c2\n30s play a3\n60s quit\n".utf8).write(to: script)
-    let desk = try Desk(
+    let desk = try WindowProgram(
       [
         "--script", script.path, "--seed", "8", "--level", "perfect", "--piano", "modal", "--score-rules", "night",
         "--pace", "1.2",
@@ -108,8 +108,8 @@ struct RulesTests {
     #expect(record.game.end?.outcome == .win(.o), "the game did not end in a loss: \(record.text)")
     #expect(record.human == .x && record.pace == 1.2 && record.scoreRules?.name == "night")
     let wav = folder.appendingPathComponent("sound.wav")
-    let score = Desk.program.deletingLastPathComponent().appendingPathComponent("alina-score").path
-    try Desk.shell(score, "render", file.path, "--wav", wav.path)
+    let score = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-score").path
+    try WindowProgram.shell(score, "render", file.path, "--wav", wav.path)
     let rendered = try ScoreIO.Sound(path: wav.path)
     let heard = try Sound(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)

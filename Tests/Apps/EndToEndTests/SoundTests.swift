@@ -5,9 +5,9 @@ import Testing
 import TicTacToe
 
 /// What would have been heard, captured behind the device, against the offline render of the game that was saved.
-@Suite(.serialized, .long, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct SoundTests {
-  private func savedRecord(_ desk: Desk) throws -> Record {
+  private func savedRecord(_ desk: WindowProgram) throws -> Record {
     try Record(text: String(contentsOf: #require(desk.games.last), encoding: .utf8))
   }
 
@@ -32,13 +32,13 @@ struct SoundTests {
 
   @Test("A scripted game on the disk driver sounds sample for sample as its offline render")
   func script() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
     try Data("3s play b2\n9s play a1\n16s play a3\n22s play c3\n38s quit\n".utf8)
       .write(to: script)
     let begun = Date()
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--script", script.path, "--seed", "11", "--level", "2", "--piano", "modal"],
       environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
       folder: folder, isAlone: true)
@@ -58,12 +58,12 @@ struct SoundTests {
 
   @Test("A script goes on while the window is hidden and silent, and finds the game where it left it")
   func hiddenScript() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let script = folder.appendingPathComponent("script")
     let raw = folder.appendingPathComponent("sound.raw")
     try Data("3s play b2\n4s hide\n9s show\n16s play a3\n22s quit\n".utf8).write(to: script)
-    try Desk.set("background = silent\n", in: folder)
-    let desk = try Desk(
+    try WindowProgram.set("background = silent\n", in: folder)
+    let desk = try WindowProgram(
       ["--script", script.path, "--seed", "11", "--level", "2", "--piano", "modal"],
       environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
       folder: folder, isAlone: true)
@@ -79,12 +79,12 @@ struct SoundTests {
 
   @Test("A game played by hand in real time sounds as its offline render: same notes at the same frames")
   func realTime() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let raw = folder.appendingPathComponent("sound.raw")
     let log = folder.appendingPathComponent("log")
     // The focus preview sounds live only: without it, what is heard and what is rendered are the same.
-    try Desk.set("preview = 0\n", in: folder)
-    let desk = try Desk(
+    try WindowProgram.set("preview = 0\n", in: folder)
+    let desk = try WindowProgram(
       ["--seed", "4", "--level", "perfect", "--piano", "modal", "--latency-log", log.path],
       environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path], folder: folder)
     try desk.park()
@@ -109,14 +109,14 @@ struct SoundTests {
 
   @Test("A real PulseAudio server hears the game that is played", .needs("pulseaudio", "parec"))
   func pulseAudio() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let server = try PulseServer(folder)
     defer { server.stop() }
     let raw = folder.appendingPathComponent("monitor.raw")
     let recorder = try Child(
       ["parec", "-d", "nul.monitor", "--format=s16le", "--rate=48000", "--channels=2", "--latency-msec=20"],
       environment: server.environment, output: .file(raw.path))
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--seed", "6", "--level", "perfect", "--piano", "modal"],
       environment: server.environment.merging(["SDL_AUDIODRIVER": "pulseaudio"]) { $1 }, folder: folder)
     try desk.park()

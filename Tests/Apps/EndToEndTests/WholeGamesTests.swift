@@ -6,10 +6,10 @@ import TicTacToe
 import Tintinnabuli
 
 /// Whole games in the real program with a real mouse and keyboard.
-@Suite(.serialized, .tidy, .enabled(if: Desk.hasDisplay, "needs an X display; ./test brings one"))
+@Suite(.serialized, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct WholeGamesTests {
   /// Every mark of the game is inked on the screen, and no other.
-  private func check(_ desk: Desk, shows record: Record) throws {
+  private func check(_ desk: WindowProgram, shows record: Record) throws {
     try desk.park()
     let wrong = { () throws -> [Int] in
       let picture = try desk.picture()
@@ -26,7 +26,7 @@ struct WholeGamesTests {
   func win() throws {
     // The random player lets a good one win nearly always; a rematch is another try.
     for seed in 1...5 {
-      let desk = try Desk(["--level", "random", "--seed", "\(seed)", "--reply", "immediate"])
+      let desk = try WindowProgram(["--level", "random", "--seed", "\(seed)", "--reply", "immediate"])
       let record = try desk.play(.x, .best) { try desk.click(cell: $0) }
       try check(desk, shows: record)
       #expect(try desk.quit() == 0)
@@ -43,7 +43,7 @@ struct WholeGamesTests {
 
   @Test("A game against the perfect player is drawn with the digits as a keypad")
   func draw() throws {
-    let desk = try Desk(["--level", "perfect", "--seed", "2", "--reply", "immediate"])
+    let desk = try WindowProgram(["--level", "perfect", "--seed", "2", "--reply", "immediate"])
     let keypad = ["7", "8", "9", "4", "5", "6", "1", "2", "3"]
     let record = try desk.play(.x, .best) { try desk.press(keypad[$0]) }
     #expect(record.game.end == GameEnd(outcome: .draw, termination: .normal))
@@ -53,7 +53,7 @@ struct WholeGamesTests {
 
   @Test("A game is lost with arrows and Enter, playing O; each reply comes two slots after the move or later")
   func loss() throws {
-    let desk = try Desk(["--level", "perfect", "--side", "o", "--seed", "3"])
+    let desk = try WindowProgram(["--level", "perfect", "--side", "o", "--seed", "3"])
     var focus: Int?
     let record = try desk.play(.o, .worst) { target in
       // The first arrow shows where the focus is: the centre at first.
@@ -81,7 +81,7 @@ struct WholeGamesTests {
   }
 
   /// The cell with the red corners of the focus.
-  private func focusedCell(_ desk: Desk) throws -> Int {
+  private func focusedCell(_ desk: WindowProgram) throws -> Int {
     try waitFor(seconds: 30, "the focus to be seen") {
       let picture = try desk.picture()
       return (0..<9).first { picture.red(cell: $0) > 0.002 }
@@ -90,15 +90,15 @@ struct WholeGamesTests {
 
   @Test("A game survives kill -9: the next start takes it up where it was")
   func kill() throws {
-    let folder = try Desk.newFolder()
-    let first = try Desk([], folder: folder)
+    let folder = try WindowProgram.newFolder()
+    let first = try WindowProgram([], folder: folder)
     try first.click(cell: 4)
     let before = try waitFor(seconds: 20, "two moves") { () -> Record? in
       guard let file = first.games.last, let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
       return (try? Record(text: text)).flatMap { $0.game.moves.count == 2 ? $0 : nil }
     }
     first.killHard()
-    let second = try Desk([], folder: folder)
+    let second = try WindowProgram([], folder: folder)
     try check(second, shows: before)
     let free = try #require(before.game.position.empty.first)
     try second.click(cell: free.index)
@@ -112,12 +112,12 @@ struct WholeGamesTests {
 
   @Test("A damaged unfinished game is set aside and the program starts all the same")
   func damaged() throws {
-    let folder = try Desk.newFolder()
+    let folder = try WindowProgram.newFolder()
     let games = folder.appendingPathComponent("data/alina/games")
     try FileManager.default.createDirectory(at: games, withIntermediateDirectories: true)
     try Data("[Event \"x\"]\n\n1. zz *".utf8).write(to: games.appendingPathComponent("old.pgn"))
     try Data("old\n".utf8).write(to: games.appendingPathComponent("unfinished"))
-    let desk = try Desk([], folder: folder)
+    let desk = try WindowProgram([], folder: folder)
     try desk.click(cell: 4)
     _ = try waitFor(seconds: 20, "a new game's file") { desk.games.count == 2 ? true : nil }
     #expect(FileManager.default.fileExists(atPath: games.appendingPathComponent("old.pgn.damaged").path))
@@ -126,7 +126,7 @@ struct WholeGamesTests {
 
   @Test("Without any sound device the game plays on, says nothing on the terminal, and leaves cleanly")
   func noDevice() throws {
-    let desk = try Desk(
+    let desk = try WindowProgram(
       ["--level", "random", "--reply", "immediate"],
       environment: ["SDL_AUDIODRIVER": "alsa", "AUDIODEV": "no-such-device", "ALSA_CONFIG_PATH": "/dev/null"])
     // Three marks may be made in less time than is asked for below.

@@ -45,7 +45,8 @@ import TicTacToe
 
   @Test(arguments: [false, true])
   func `what a search proves is what trying everything says`(knowing: Bool) throws {
-    let value = knowing ? try #require(UltimateSearchTests.shipped) : nil
+    let value = knowing ? UltimateSearchTests.shipped : nil
+    #expect(!knowing || value != nil)
     let search = UltimateSearch(value: value, capacity: 1 << 18)
     var generator = SplitMix64(seed: 41)
     var seen: [UltimateSearch.Proof: Int] = [:]
@@ -89,7 +90,7 @@ import TicTacToe
   }
 
   @Test func `a search is a function of its seed`() throws {
-    for value in [nil, try #require(UltimateSearchTests.shipped)] {
+    for value in [nil, UltimateSearchTests.shipped] {
       let moves = (0..<2).map { _ in
         let search = UltimateSearch(value: value, capacity: 1 << 16)
         var generator = SplitMix64(seed: 43)

@@ -22,6 +22,12 @@ struct CachedMatch: Sendable {
   var turnStarted: Int64?
   /// After a restart: the clock stands until the side to move is back, at the latest until then.
   var waitsUntil: Int64?
+  /// Which sides are away. The log says so too, up to `mostPresences` times.
+  var away = Sides(x: false, o: false)
+  /// Events of a log that tell of comings and goings; what comes after as many is not logged, so that nobody makes a log grow by
+  /// reconnecting.
+  static let mostPresences = 64
+  private(set) var presences = 0
   /// When each side went away.
   var awaySince = Sides<Int64?>(x: nil, o: nil)
   /// Milliseconds each side may be away this time.
@@ -71,13 +77,24 @@ struct CachedMatch: Sendable {
   mutating func add(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {
     try state.append(event, body: body)
     bodies.append(body)
+    switch event.kind {
+    case .gone, .back: presences += 1
+    case .recovered: break
+    default: return remember(event)
+    }
+    away = state.away
+  }
+
+  private mutating func remember(_ event: MatchEvent) {
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[CachedMatch.key(side, mid)] = (action, state.seq)
     }
   }
 
   /// Goes on from another's log, which begins with this one's.
-  mutating func take(log other: CachedMatch) { (state, bodies, answers) = (other.state, other.bodies, other.answers) }
+  mutating func take(log other: CachedMatch) {
+    (state, bodies, answers, presences) = (other.state, other.bodies, other.answers, other.presences)
+  }
 
   /// When the side to move loses on time if it does not move, without allowance for lag.
   func deadline(_ configuration: LobbyConfiguration) -> Int64? {

@@ -49,6 +49,7 @@ extension Lobby {
       (fresh, lives) = (nil, lifetimes)
     case .guest(let names, let token, let id, let resume, let lifetimes):
       guard let name = names.first(where: { self.names[$0.lowercased()] == nil }) else { return .unknown }
+      guard makeRoomForGuest() else { return .full }
       record = SessionRecord(id: id, account: nextAccount, resume: resume, previous: nil, expires: 0)
       fresh = AccountRecord(
         id: nextAccount, name: name, guest: true, token: token, tokenExpires: now.wall + lifetimes.guest)
@@ -61,6 +62,7 @@ extension Lobby {
       store(fresh)
       writes.append(.account(fresh))
       perishables.set(.guest(fresh.id), at: fresh.tokenExpires)
+      oldestGuests.append(fresh.id)
     }
     record.expires = now.wall + (account.guest ? lives.guest : lives.account)
     var generation: Int64 = 1
@@ -82,6 +84,29 @@ extension Lobby {
     resumes[record.resume] = record.id
     commit(writes + [.session(record)])
     return .entered(Entered(session: record, generation: generation, before: nil, profile: profile(account)))
+  }
+
+  /// Forgets the guest who came first of those who are away and play nothing, if there are as many as may be; `false` if there is
+  /// none. Whoever asks for guests by the thousand makes the server forget what he asked for before.
+  private mutating func makeRoomForGuest() -> Bool {
+    guard accounts.guests >= configuration.maxGuests else { return true }
+    var passed: [Int64] = []
+    // Looked at once more when all others have been.
+    defer { oldestGuests += passed }
+    while let id = oldestGuests.popFirst() {
+      guard let account = accounts[id], account.guest else { continue }
+      let own = sessionsOf[id, default: []]
+      guard matchesOf[id] == nil, own.allSatisfy({ sessions[$0]?.connection == nil }) else {
+        passed.append(id)
+        if passed.count == 1000 { return false }
+        continue
+      }
+      for session in own.compactMap({ sessions[$0] }) { forget(session) }
+      forget(account)
+      commit([.deleteAccount(id)])
+      return true
+    }
+    return false
   }
 
   private mutating func apply(_ change: AccountChange, to id: Int64) -> ChangeResult {

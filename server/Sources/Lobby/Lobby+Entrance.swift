@@ -41,6 +41,9 @@ extension Lobby {
     }
     switch result {
     case .banned: emit(.close(id, .banned, "this account is banned", retry: nil))
+    case .full:
+      refuse(id, re, .busy, "there are as many guests as may be; come back later, or with a name")
+      emit(.close(id, .full, "too many guests", retry: 60_000), after: 0)
     case .unknown:
       if hello.resume != nil {
         refuse(id, re, .auth, "this session is not known any more; say hello with your token, or as a guest")

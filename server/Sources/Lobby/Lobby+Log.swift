@@ -199,7 +199,7 @@ extension Lobby {
   /// Makes a session follow a side; `match` is what the table holds.
   mutating func follow(_ match: CachedMatch, _ side: Player, _ session: String) {
     if !match.followers[side].contains(session) { matches[match.id]?.followers[side].append(session) }
-    if match.state.away[side] { updatePresence(match.id, clean: false) }
+    if match.away[side] { updatePresence(match.id, clean: false) }
   }
 
   // MARK: recovery
@@ -207,7 +207,9 @@ extension Lobby {
   mutating func restore(_ recovery: Recovery) {
     for account in recovery.accounts {
       store(account)
-      if account.guest { perishables.set(.guest(account.id), at: account.tokenExpires) }
+      guard account.guest else { continue }
+      perishables.set(.guest(account.id), at: account.tokenExpires)
+      oldestGuests.append(account.id)
     }
     // Not the highest that is there: logs and whom others block name those that are forgotten, and theirs must stay theirs.
     nextAccount = max(recovery.lastAccount, recovery.accounts.lazy.flatMap(\.blocked).max() ?? 0) + 1

@@ -24,13 +24,16 @@ extension Lobby {
       matches[m]?.watchers.removeAll { $0 == id }
       connections[id]?.watching.removeAll { $0 == m }
       answer(.ok(m, seq: nil), to: id, re: line.id, after: 0)
-    case .export(let m):
+    case .export(let m, let seq):
       guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
-      sendEvents(of: match, after: 0, to: id)
+      let last = min(match.state.seq, seq + Limits.events)
+      sendEvents(of: match, after: seq, through: last, to: id)
       let row: JSONObject = [
         "m": .string(m.rawValue), "seq": .int(match.state.seq), "hash": .string(match.state.hash.digest.hex),
       ]
-      answer(.page("export", rows: [row], more: nil), to: id, re: line.id, after: match.issued)
+      answer(
+        .page("export", rows: [row], more: last < match.state.seq ? Int64(last) : nil), to: id, re: line.id,
+        after: match.issued)
     default: break
     }
   }
@@ -64,12 +67,12 @@ extension Lobby {
     guard seq > 0, seq <= match.state.seq, match.state.seq - seq <= 16,
       match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
-    sendEvents(of: match, after: seq, to: id)
+    sendEvents(of: match, after: seq, through: match.state.seq, to: id)
     answer(.ok(match.id, seq: match.state.seq), to: id, re: re, after: match.issued)
   }
 
-  private mutating func sendEvents(of match: CachedMatch, after seq: Int, to id: ConnectionID) {
-    for event in ServerMessage.events(of: match.id, match.bodies, after: seq) {
+  private mutating func sendEvents(of match: CachedMatch, after seq: Int, through last: Int, to id: ConnectionID) {
+    for event in ServerMessage.events(of: match.id, Array(match.bodies.prefix(last)), after: seq) {
       send(event, to: id, after: match.issued)
     }
   }

@@ -11,9 +11,7 @@ extension Lobby {
   mutating func takeSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
-    guard !seek.terms.rated || (!account.guest && !session.isBot) else {
-      return refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
-    }
+    guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     var ticket = Ticket(
       id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, player: account,
       seek: seek, isBot: session.isBot, since: now.steady)
@@ -49,6 +47,12 @@ extension Lobby {
     guard canTell(0, id, re), seeks[id] != nil || mayPlay(account, id, re) else { return }
     if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
     self.seek(ticket, id, re)
+  }
+
+  static func mayBeRated(_ account: AccountRecord, _ session: Session) -> Bool { !account.guest && !session.isBot }
+
+  mutating func refuseRated(_ id: ConnectionID, _ re: String?) {
+    refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
   }
 
   private static let seeksAlready = "one seek a session; unseek first"

@@ -13,6 +13,9 @@ extension Lobby {
       return route(.room(m, re: re), m, for: id)
     }
     guard mayOpen(terms, account, id, re) else { return }
+    guard !terms.rated || session(of: id).map({ Lobby.mayBeRated(account, $0) }) == true else {
+      return refuseRated(id, re)
+    }
     let m = MatchID(using: &random)
     let code = crockford(bits: random.next(), count: Limits.code)
     var match = CachedMatch(MatchRecord(id: m, x: nil, o: nil, opener: account.id, code: code, created: now.wall))
@@ -54,8 +57,8 @@ extension Lobby {
     let open = matchesOf[account.id, default: []].filter { matches[$0]?.state.phase == .open }
     if isDraining {
       refuse(id, re, .draining, "the server is stopping")
-    } else if terms.rated {
-      refuse(id, re, .rules, "matches in rooms are not rated")
+    } else if terms.rated, cluster != nil {
+      refuse(id, re, .rules, "matches in rooms of several nodes are not rated")
     } else if isBusy {
       refuseBusy(id, re)
     } else if open.count >= 4 {
@@ -87,10 +90,14 @@ extension Lobby {
     if let match, let side = match.side(of: account.id) {
       return answer(.paired(match.id, side, confirmIn: nil), to: id, re: re, after: match.issued)
     }
+    if let match, match.state.phase == .live || match.state.phase == .confirming {
+      return refuse(id, re, .code, "this room is full; its match may be watched: watch \(match.id) \(typed)")
+    }
     guard let match, match.state.phase == .open, let opener = match.record.opener.flatMap({ accounts[$0] }) else {
       return refuseCode(id, re)
     }
     guard opener.id != account.id else { return refuse(id, re, .rules, "this is your own room; give its code away") }
+    guard !match.state.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
     guard !isBusy else { return refuseBusy(id, re) }
     guard mayPlay(account, id, re) else { return }

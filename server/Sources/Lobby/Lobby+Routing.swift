@@ -43,7 +43,7 @@ extension Lobby {
   ) {
     let work = PlayerRequest.line(line, at: at)
     switch line.message {
-    case .confirm(let m), .sync(let m, _), .watch(let m, _), .unwatch(let m), .export(let m): route(work, m, for: id)
+    case .confirm(let m), .sync(let m, _), .watch(let m, _), .unwatch(let m), .export(let m, _): route(work, m, for: id)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
       if let m {
         route(work, m, for: id)

@@ -54,11 +54,16 @@ extension Lobby {
     answer(.ok(match.id, seq: nil), to: id, re: re, after: 0)
   }
 
-  /// A text without control characters, bidirectional overrides and invisible format characters.
+  /// A text without control characters, bidirectional overrides and invisible format characters, but for what joins two
+  /// pictures into one: a family is several people and three joiners.
   static func cleaned(_ text: String) -> String {
     var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
+    let scalars = text.unicodeScalars
+    for i in scalars.indices {
+      let scalar = scalars[i]
       switch scalar.properties.generalCategory {
+      case .format where scalar == "\u{200D}" && joins(result.last, scalars[scalars.index(after: i)...].first):
+        result.append(scalar)
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: continue
       default: result.append(scalar)
       }
@@ -67,5 +72,12 @@ extension Lobby {
     while clean.first == " " { clean.removeFirst() }
     while clean.last == " " { clean.removeLast() }
     return clean
+  }
+
+  /// Whether a joiner between two scalars makes one picture of them.
+  private static func joins(_ before: Unicode.Scalar?, _ after: Unicode.Scalar?) -> Bool {
+    func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value > 0xFF }
+    guard let before, let after else { return false }
+    return (isPicture(before) || before == "\u{FE0F}") && isPicture(after)
   }
 }

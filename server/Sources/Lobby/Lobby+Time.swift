@@ -115,13 +115,17 @@ extension Lobby {
   mutating func updatePresence(_ m: MatchID, clean: Bool) {
     guard var match = matches[m], match.state.phase == .live else { return }
     var draft = Draft()
+    var hasChanged = false
     for side in Player.allCases {
       let isHere = !connections(of: side, in: match).isEmpty
-      guard isHere == match.state.away[side] else { continue }
+      guard isHere == match.away[side] else { continue }
+      let isLogged = match.presences < CachedMatch.mostPresences
+      match.away[side] = !isHere
+      hasChanged = true
       if isHere {
         if let since = match.awaySince[side] { match.awayBefore[side] += Int(now.steady - since) }
         match.awaySince[side] = nil
-        log([MatchEvent(at: now.wall, side: side, .back)], &match, &draft)
+        if isLogged { log([MatchEvent(at: now.wall, side: side, .back)], &match, &draft) }
         if match.waitsUntil != nil, match.state.turn == side {
           match.waitsUntil = nil
           match.turnStarted = now.steady
@@ -129,13 +133,13 @@ extension Lobby {
       } else {
         match.awaySince[side] = now.steady
         match.graceNow[side] = clean ? configuration.graceAfterBye : configuration.grace
-        log([MatchEvent(at: now.wall, side: side, .gone)], &match, &draft)
+        if isLogged { log([MatchEvent(at: now.wall, side: side, .gone)], &match, &draft) }
         let wait = Int((match.claimableAt(over: side, configuration) ?? now.steady) - now.steady)
         let line = ServerMessage.gone(m, side, claimIn: wait).bytes()
         for id in connections(of: side.opponent, in: match) { draft.lines.append((id, line, .essential)) }
       }
     }
-    guard !draft.writes.isEmpty else { return }
+    guard hasChanged else { return }
     matches[m] = match
     finish(draft)
     arm(m)

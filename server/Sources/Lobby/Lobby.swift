@@ -91,7 +91,9 @@ package struct Lobby: Sendable {
   var tokens: [SHA256.Digest: Int64] = [:]
   var sessions: [String: Session] = [:]
   var resumes: [SHA256.Digest: String] = [:]
-  package var sessionsOf: [Int64: [String]] = [:]
+  var sessionsOf: [Int64: [String]] = [:]
+  /// Guests in the order in which they came, and who was one.
+  var oldestGuests: ArraySlice<Int64> = []
   var matches: [MatchID: CachedMatch] = [:]
   var matchesOf: [Int64: [MatchID]] = [:]
   var codes: [String: MatchID] = [:]
@@ -354,9 +356,9 @@ package struct Lobby: Sendable {
     return rates.counts[what, default: 0] <= limit
   }
 
-  func account(of id: ConnectionID) -> AccountRecord? {
-    connections[id]?.session.flatMap { sessions[$0] }.flatMap { accounts[$0.record.account] }
-  }
+  func session(of id: ConnectionID) -> Session? { connections[id]?.session.flatMap { sessions[$0] } }
+
+  func account(of id: ConnectionID) -> AccountRecord? { session(of: id).flatMap { accounts[$0.record.account] } }
 
   /// The matches here that an account plays, and its open rooms.
   func live(of account: Int64) -> [MatchID] {

@@ -156,6 +156,8 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botAfter = 20_000
   /// Milliseconds a `key` is remembered.
   package var keyLives: Int64 = 600_000
+  /// Guests that a server on its own keeps: for one more the oldest who is away and plays nothing is forgotten.
+  package var maxGuests = 20_000
   /// Milliseconds a guest's token lives: a day.
   package var guestLives: Int64 = 86_400_000
   /// Milliseconds an account's token lives: ninety days.

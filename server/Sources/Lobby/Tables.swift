@@ -32,6 +32,7 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
 struct AccountTable: Sendable {
   private var all: [Int64: AccountRecord] = [:]
   private(set) var ranking = Ranking<Int64>()
+  private(set) var guests = 0
 
   var count: Int { all.count }
 
@@ -40,6 +41,7 @@ struct AccountTable: Sendable {
     set {
       let old = all.removeValue(forKey: id)
       all[id] = newValue
+      guests += (newValue?.guest == true ? 1 : 0) - (old?.guest == true ? 1 : 0)
       ranking.move(id, from: old.flatMap(AccountTable.strength), to: newValue.flatMap(AccountTable.strength))
     }
   }

@@ -30,6 +30,8 @@ package enum EntryResult: Sendable, Hashable {
   case unknown
   /// The account is banned; nothing was changed.
   case banned
+  /// There are as many guests as may be, and all of them are here; nothing was changed.
+  case full
 }
 
 /// Somebody who has come in.

@@ -123,12 +123,15 @@ package protocol MatchStore: AnyObject, Sendable {
   func recover() throws(StoreError) -> Recovery
   /// Reads one match, over or not.
   func match(_ id: MatchID) throws(StoreError) -> StoredMatch?
-  /// Reads the finished matches of an account, latest first, that ended before a time.
+  /// Reads the finished matches of an account, latest first, that ended before a time: `limit` of them, and whatever ended in the
+  /// same millisecond as the last one, so that the next page can begin before that.
   func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch]
   /// Every match id, in order, for export and checking.
   func matchIDs() throws(StoreError) -> [MatchID]
   /// Drops logs of matches that ended before a time; returns how many.
   func prune(before: Int64) throws(StoreError) -> Int
+  /// Throws unless the store can be reached now.
+  func ping() throws(StoreError)
   /// Opens the store again after an unknown outcome.
   func reopen() throws(StoreError)
   /// Closes it; further calls throw.
@@ -136,6 +139,9 @@ package protocol MatchStore: AnyObject, Sendable {
 }
 
 extension MatchStore {
+  /// A store in this process is always there.
+  package func ping() throws(StoreError) {}
+
   /// Takes away what identifies a player, as an administrator's order does; his name as it was, `nil` if there is none. What he
   /// plays goes on.
   package func forget(_ name: String, now: Int64) throws(StoreError) -> String? {

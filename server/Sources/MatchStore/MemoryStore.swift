@@ -115,9 +115,11 @@ extension MemoryStore.Content {
     let mine = matches.values.filter {
       ($0.record.x == account || $0.record.o == account) && ($0.record.ended ?? .max) < before
     }
-    return Array(
-      mine.sorted { ($0.record.ended ?? 0, $0.record.id.rawValue) > ($1.record.ended ?? 0, $1.record.id.rawValue) }
-        .prefix(limit))
+    let latest = mine.sorted {
+      ($0.record.ended ?? 0, $0.record.id.rawValue) > ($1.record.ended ?? 0, $1.record.id.rawValue)
+    }
+    let last = latest.prefix(limit).last?.record.ended ?? 0
+    return latest.enumerated().prefix { $0.offset < limit || $0.element.record.ended == last }.map(\.element)
   }
 
   /// Drops matches that ended before a time; returns how many.

@@ -205,7 +205,9 @@ package final class SQLiteStore: MatchStore {
       let found = try db.run(
         """
         SELECT n, id, x, o, opener, code, created, ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
-        ORDER BY ended DESC, id DESC LIMIT ?3
+          AND ended >= coalesce((SELECT ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
+            ORDER BY ended DESC LIMIT 1 OFFSET ?3 - 1), 0)
+        ORDER BY ended DESC, id DESC
         """, .int(account), .int(before), .int(limit), row: SQLiteStore.record)
       return try SQLiteStore.stored(found, db)
     }

@@ -13,6 +13,10 @@ package struct PGAddress: Sendable {
   package let description: String
   /// Whether the URL holds a password, which on a command line everybody on the machine could read.
   package let hasPassword: Bool
+  /// Whether it names several hosts, of which another may take over.
+  let hasSeveralHosts: Bool
+  /// Whether a host may take over that may lack what was acknowledged.
+  package var allowsLossyFailover = false
 
   /// A dead machine is noticed in 2 s, an endless connection attempt ends after 3 s, and of several hosts the one that can
   /// be written is taken.
@@ -49,6 +53,7 @@ package struct PGAddress: Sendable {
       option += 1
     }
     hasPassword = asked["password"] != nil || asked["sslpassword"] != nil
+    hasSeveralHosts = (found["host"] ?? found["hostaddr"] ?? "").contains(",")
     description =
       "postgres://\(found["host"] ?? "local"):\(found["port"] ?? "5432")/\(found["dbname"] ?? "")"
     parameters = asked.map { keyword, value in

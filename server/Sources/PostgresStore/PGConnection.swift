@@ -6,7 +6,7 @@ import MatchStore
 /// One connection to PostgreSQL by libpq's pipeline mode, used by one thread at a time.
 ///
 /// Once it is lost it stays lost: what was meant for the middle of a transaction is never done outside of it.
-final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
+package final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
   private var connection: OpaquePointer?
   private var prepared: Set<String> = []
 
@@ -16,7 +16,7 @@ final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
   static let broken = "AL001"
 
   /// Connects and makes the calls of `setup`; blocks up to `connect_timeout` for each address.
-  init(_ address: PGAddress, setup: [PGCall] = []) throws(StoreError) {
+  package init(_ address: PGAddress, setup: [PGCall] = []) throws(StoreError) {
     connection = PQconnectdb(address.parameters)
     do throws(StoreError) {
       try must(PQstatus(connection) == CONNECTION_OK)
@@ -53,7 +53,7 @@ final class PGConnection: @unchecked Sendable {  // lent to one thread at a time
 
   /// Makes the calls in one flight and waits for their rows. They are one transaction, which nothing can interrupt but
   /// the end of the connection, unless they begin or end one themselves.
-  func run(_ calls: [PGCall], within milliseconds: Int64) throws(StoreError) -> [PGRows] {
+  package func run(_ calls: [PGCall], within milliseconds: Int64) throws(StoreError) -> [PGRows] {
     guard isOpen else { throw .unusable("cannot reach PostgreSQL: the connection ended") }
     do throws(StoreError) {
       var steps: [String?] = []

@@ -1,5 +1,5 @@
 /// A statement: prepared once on each connection if it has a name.
-struct PGStatement: Sendable, Hashable {
+package struct PGStatement: Sendable, Hashable {
   /// What it is prepared as, or `nil` for one that is sent whole each time.
   let name: String?
   /// The text, with parameters `$1`, `$2`, ….
@@ -9,9 +9,9 @@ struct PGStatement: Sendable, Hashable {
   init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
 
   /// A statement that is run rarely.
-  init(once sql: String) { (name, self.sql) = (nil, sql) }
+  package init(once sql: String) { (name, self.sql) = (nil, sql) }
 
-  func callAsFunction(_ values: PGValue...) -> PGCall { PGCall(statement: self, values: values) }
+  package func callAsFunction(_ values: PGValue...) -> PGCall { PGCall(statement: self, values: values) }
 
   static let begin = PGStatement("begin", "BEGIN")
   static let commit = PGStatement("commit", "COMMIT")
@@ -19,14 +19,14 @@ struct PGStatement: Sendable, Hashable {
 }
 
 /// A statement and the values of its parameters.
-struct PGCall: Sendable {
+package struct PGCall: Sendable {
   var statement: PGStatement
   var values: [PGValue]
 }
 
 /// What a statement gave.
-struct PGRows: Sendable {
-  var rows: [[PGValue]] = []
+package struct PGRows: Sendable {
+  package var rows: [[PGValue]] = []
   /// How many rows it changed or read.
   var count = 0
 }

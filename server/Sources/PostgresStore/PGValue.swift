@@ -1,5 +1,5 @@
 /// A value on its way to or from PostgreSQL, in the binary format of its type.
-enum PGValue: Sendable, Hashable {
+package enum PGValue: Sendable, Hashable {
   case null
   case bool(Bool)
   /// `bigint`; columns of narrower types are not used.
@@ -11,7 +11,7 @@ enum PGValue: Sendable, Hashable {
   case array([PGValue], of: Kind)
 
   /// The types we use, by their numbers in `pg_type`.
-  enum Kind: UInt32, Sendable {
+  package enum Kind: UInt32, Sendable {
     case bool = 16, bytea = 17, int8 = 20, int4 = 23, text = 25, float8 = 701, int8Array = 1016
   }
 
@@ -24,7 +24,7 @@ enum PGValue: Sendable, Hashable {
   static func blobs(_ values: [[UInt8]]) -> PGValue { .array(values.map(bytes), of: .bytea) }
 
   /// The value, if it is of that type and not NULL.
-  var int: Int64? { if case .int(let value) = self { value } else { nil } }
+  package var int: Int64? { if case .int(let value) = self { value } else { nil } }
   var text: String? { if case .text(let value) = self { value } else { nil } }
   var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
   var bool: Bool? { if case .bool(let value) = self { value } else { nil } }

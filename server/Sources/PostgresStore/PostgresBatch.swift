@@ -77,6 +77,20 @@ struct PostgresBatch {
       + (logs.isEmpty ? [] : [append])
   }
 
+  /// What tells afterwards whether it was stored: nothing where it changes no log that was there before.
+  var looks: [PGCall] {
+    guard let m = logs.filter({ $0.value.after > 0 }).keys.min() else { return [] }
+    return [PostgresRows.lockAccounts(.ints(accounts.sorted())), PostgresBatch.length(.text(m.rawValue))]
+  }
+
+  /// Whether it was stored, by the rows of `looks`.
+  func wasStored(_ found: [PGRows]) -> Bool {
+    guard let m = logs.filter({ $0.value.after > 0 }).keys.min(), let log = logs[m] else { return false }
+    return found.last?.rows.first?.first?.int == Int64(log.after + log.count)
+  }
+
+  private static let length = PGStatement("length", "SELECT seq FROM match WHERE id = $1 FOR UPDATE")
+
   private var append: PGCall {
     let sorted = logs.sorted { $0.key < $1.key }
     return PostgresBatch.append(

@@ -54,14 +54,31 @@ extension PostgresCluster {
   private static let fillSlots = PGStatement(
     "fill_slots", "UPDATE account SET rated_match = $2 WHERE id = ANY($1::bigint[])")
 
-  /// Two flights: what is locked and looked at, and what is written and committed.
+  private static let exists = PGStatement("exists", "SELECT 1 FROM match WHERE id = $1")
+
+  /// Where the answer is lost, what became of it is found out: whoever looks after the lock of an account or a code sees it.
   package func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult {
+    var error: StoreError?
+    for _ in 0..<PostgresCluster.tries {
+      do throws(StoreError) { return try beginOnce(begin) } catch let lost {
+        guard case .unknownOutcome = lost else { throw lost }
+        error = lost
+      }
+    }
+    throw error ?? .unknownOutcome("\(place): no answer")
+  }
+
+  /// Two flights: what is locked and looked at, and what is written and committed.
+  private func beginOnce(_ begin: MatchBegin) throws(StoreError) -> BeginResult {
     let owner = try mine()
     let work = try PostgresBatch([StoreTransaction(number: 0, writes: begin.writes)], epoch: owner)
     // The lock of an account, or of a code, is kept until what it was looked at for is there for all to see; and looked at in
     // another statement, which sees what was committed while the first one waited.
     let locked = work.accounts.union(begin.rated).union([begin.room?.opener].compactMap(\.self)).sorted()
-    var looks = [PostgresRows.lockAccounts(.ints(locked)), PostgresCluster.slotsOf(.ints(begin.rated))]
+    var looks = [
+      PostgresRows.lockAccounts(.ints(locked)), PostgresCluster.slotsOf(.ints(begin.rated)),
+      PostgresCluster.exists(.text(begin.m.rawValue)),
+    ]
     if let room = begin.room {
       looks += [
         PostgresCluster.lockCode(.text(room.code)), PostgresCluster.openRoom(.text(room.code)),
@@ -71,6 +88,8 @@ extension PostgresCluster {
     let slots = PostgresCluster.fillSlots(.ints(begin.rated), .text(begin.m.rawValue))
     return try pool.transact { (transaction) throws(StoreError) -> BeginResult in
       let found = try PostgresCluster.runWithLease(owner, looks, &transaction).rows
+      // Its id is drawn by chance: what has it is what was begun before the answer was lost.
+      if !found[2].rows.isEmpty { return .begun }
       for (account, rating) in zip(begin.rated, begin.ratings) {
         let row = found[1].rows.first { $0[0].int == account }
         if row?[4].bool == true { return .playing(account) }
@@ -79,11 +98,11 @@ extension PostgresCluster {
         else { return .stale }
       }
       if let room = begin.room {
-        for row in found[4].rows {
+        for row in found[5].rows {
           guard let m = row[0].text.flatMap(MatchID.init(rawValue:)), let body = row[1].bytes else { continue }
           if let key = room.key, (try? MatchEvent(body: body))?.mid == key { return .known(m) }
         }
-        if !found[3].rows.isEmpty { return .codeTaken }
+        if !found[4].rows.isEmpty { return .codeTaken }
       }
       try transaction.finish((begin.rated.isEmpty ? [] : [slots]) + work.calls)
       return .begun

@@ -201,11 +201,25 @@ package final class PostgresCluster: ClusterStore, PostgresReading {
   // MARK: MatchStore
 
   package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
-    let owner = try mine()
-    let calls = try PostgresBatch(batch, epoch: owner).calls
-    guard !calls.isEmpty else { return }
-    _ = try committer.run(calls, within: PostgresStore.commitDeadline)
+    let work = try PostgresBatch(batch, epoch: try mine())
+    guard !work.calls.isEmpty else { return }
+    var lost = false
+    for _ in 0..<PostgresCluster.tries {
+      // What a transaction whose answer was lost has locked stays so until it has ended: then what became of it shows.
+      if lost, try work.wasStored(committer.run(work.looks, within: PostgresStore.commitDeadline)) { return }
+      do throws(StoreError) {
+        _ = try committer.run(work.calls, within: PostgresStore.commitDeadline)
+        return
+      } catch {
+        guard case .unknownOutcome = error, !work.looks.isEmpty else { throw error }
+        lost = true
+      }
+    }
+    throw .unknownOutcome("\(place): no answer")
   }
+
+  /// Times that something is tried whose answer is lost.
+  static let tries = 3
 
   /// Throws while the database cannot be reached; its connections come back by themselves.
   package func reopen() throws(StoreError) {

@@ -7,6 +7,8 @@ package final class PostgresReader: Sendable {
   let place: String
   private let address: PGAddress
   private let pool: PostgresPool
+  /// A connection for nothing but to see whether the database is there.
+  private let probe: PostgresPool
 
   /// The calls of a job see one state of the database.
   private static let snapshot = PGStatement(once: "SET default_transaction_isolation = 'repeatable read'")()
@@ -14,16 +16,23 @@ package final class PostgresReader: Sendable {
   init(_ address: PGAddress, connections count: Int) {
     (place, self.address) = (address.description, address)
     pool = PostgresPool(address, setup: PostgresStore.everywhere + [PostgresReader.snapshot], count: count)
+    probe = PostgresPool(address, setup: [], count: 1)
   }
 
   /// Throws if the database is not fit to keep promises; brings its schema up to date.
   func prepare() throws(StoreError) {
     let settings = ["fsync", "full_page_writes", "server_encoding"]
-    let query = PGStatement(once: "SELECT " + settings.map { "current_setting('\($0)')" }.joined(separator: ", "))
+    let names = settings + ["synchronous_standby_names"]
+    let query = PGStatement(once: "SELECT " + names.map { "current_setting('\($0)')" }.joined(separator: ", "))
     let connection: PGConnection
     do throws(StoreError) {
       connection = try PGConnection(address, setup: PostgresStore.everywhere)
       let row = try connection.run([query()], within: 10_000).first?.rows.first ?? []
+      if address.hasSeveralHosts, !address.allowsLossyFailover, row.last?.text?.isEmpty != false {
+        throw StoreError.unusable(
+          "synchronous_standby_names is empty there: another host may take over without what was acknowledged; name a "
+            + "standby, or allow that with --allow-lossy-failover")
+      }
       for (name, value) in zip(settings, row) {
         let needed = name == "server_encoding" ? "UTF8" : "on"
         guard value.text == needed else {
@@ -35,7 +44,10 @@ package final class PostgresReader: Sendable {
   }
 
   /// Ends the connections.
-  func close() { pool.close() }
+  func close() {
+    pool.close()
+    probe.close()
+  }
 
   /// Runs a query; a connection that is lost is tried once more.
   private func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
@@ -104,6 +116,9 @@ package final class PostgresReader: Sendable {
       .compactMap { $0.first?.text.flatMap(MatchID.init(rawValue:)) }
   }
 
+  /// Throws unless the database answers.
+  func ping() throws(StoreError) { _ = try probe.run([PGStatement(once: "SELECT 1")()], within: 700) }
+
   /// Drops old logs, some at a time.
   func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
@@ -128,4 +143,5 @@ extension MatchStore where Self: PostgresReading {
   }
   package func matchIDs() throws(StoreError) -> [MatchID] { try reader.matchIDs() }
   package func prune(before: Int64) throws(StoreError) -> Int { try reader.prune(before: before) }
+  package func ping() throws(StoreError) { try reader.ping() }
 }

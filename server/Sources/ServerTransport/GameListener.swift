@@ -89,6 +89,7 @@ package final class GameListener: Sendable {
   /// Open connections now.
   package var connections: Int { open.withLock { $0.all } }
   /// Whether sessions are taken.
+  var mostPerAddress: Int { configuration.maxPerAddress }
   var isListening: Bool { open.withLock { $0.isListening } }
 
   /// Listens, and returns `HOST:PORT` once connections are accepted.

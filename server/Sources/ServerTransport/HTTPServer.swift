@@ -34,18 +34,34 @@ struct HTTPReply: Sendable {
   }
 }
 
-/// An endless reply; all calls may come from any thread. Whoever falls behind is ended rather than waited for.
+/// An endless reply. Whoever falls behind is ended rather than waited for.
 final class EventStream: Sendable {
   private let channel: any Channel
 
-  fileprivate init(_ channel: any Channel) { self.channel = channel }
+  init(_ channel: any Channel) { self.channel = channel }
 
-  func send(_ text: String) {
+  var loop: any EventLoop { channel.eventLoop }
+
+  /// Writes, on the stream's loop.
+  func send(_ bytes: ByteBuffer) {
+    loop.preconditionInEventLoop()
     guard channel.isWritable else { return channel.close(promise: nil) }
-    channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: text))), promise: nil)
+    channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(bytes)), promise: nil)
   }
 
   func whenClosed(_ body: @escaping @Sendable () -> Void) { channel.closeFuture.whenComplete { _ in body() } }
+}
+
+/// How much of an HTTP port others may take.
+struct HTTPLimits: Sendable {
+  /// Connections in all.
+  var most: Int
+  /// Connections of one address: whoever has more is turned away before he has asked for anything.
+  var mostPerAddress = Int.max
+  /// What connections are counted by; those without a key (this machine's, a proxy's) are counted in `most` alone.
+  var key: @Sendable (SocketAddress) -> String? = PeerAddress.key
+  /// How long a request may take to arrive, and the next one after each reply.
+  var patience = TimeAmount.seconds(20)
 }
 
 /// Answers HTTP/1.1 on one address until it is stopped. All its connections are on one event loop.
@@ -59,12 +75,12 @@ package final class HTTPServer: Sendable {
 
   /// Every connection there is; on `loop` alone.
   fileprivate final class Connections: @unchecked Sendable {
-    let most: Int
-    let patience: TimeAmount
+    let limits: HTTPLimits
     var all: [ObjectIdentifier: HTTPConnection] = [:]
+    var by: [String: Int] = [:]
     var isStopping = false
 
-    init(most: Int, patience: TimeAmount) { (self.most, self.patience) = (most, patience) }
+    init(_ limits: HTTPLimits) { self.limits = limits }
   }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
@@ -73,24 +89,23 @@ package final class HTTPServer: Sendable {
     (self.loop, self.channel, self.open) = (loop, channel, open)
   }
 
-  /// Listens; throws one line that names the address and what is wrong. Whoever connects has `patience` until his
-  /// request is there, and again after each reply. `answer` is for what is not answered at once.
+  /// Listens; throws one line that names the address and what is wrong. `answer` is for what is not answered at once.
   static func start(
-    _ address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS? = nil,
-    patience: TimeAmount = .seconds(20), atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
+    _ address: (host: String, port: Int), loop: any EventLoop, limits: HTTPLimits, tls: ServerTLS? = nil,
+    atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply? = { _ in nil },
     answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPReply
   ) throws -> HTTPServer {
-    let open = Connections(most: mostConnections, patience: patience)
+    let open = Connections(limits)
     let channel = try ServerBootstrap(group: loop)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
-          var limits = NIOHTTPDecoderLimitConfiguration()
-          (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (mostHead, mostHead)
+          var heads = NIOHTTPDecoderLimitConfiguration()
+          (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (mostHead, mostHead)
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(
-            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: heads)
           try channel.pipeline.syncOperations.addHandler(HTTPConnection(open, atOnce, answer))
         }
       }
@@ -128,6 +143,8 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private var state = State.waiting(nil)
   private var context: ChannelHandlerContext?
   private var timeout: Scheduled<Void>?
+  /// What it is counted by.
+  private var key: String?
 
   init(
     _ open: HTTPServer.Connections, _ atOnce: @escaping @Sendable (HTTPRequest) -> HTTPReply?,
@@ -138,8 +155,13 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
 
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
-    guard !open.isStopping, open.all.count < open.most else { return context.close(promise: nil) }
+    let key = context.remoteAddress.flatMap(open.limits.key)
+    guard !open.isStopping, open.all.count < open.limits.most,
+      key.map({ open.by[$0, default: 0] < open.limits.mostPerAddress }) ?? true
+    else { return context.close(promise: nil) }
     open.all[ObjectIdentifier(self)] = self
+    self.key = key
+    if let key { open.by[key, default: 0] += 1 }
     wait(context)
   }
 
@@ -151,7 +173,9 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   func handlerRemoved(context: ChannelHandlerContext) { leave() }
 
   private func leave() {
-    open.all[ObjectIdentifier(self)] = nil
+    if open.all.removeValue(forKey: ObjectIdentifier(self)) != nil, let key, let count = open.by[key] {
+      open.by[key] = count > 1 ? count - 1 : nil
+    }
     context = nil
     timeout?.cancel()
   }
@@ -160,7 +184,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   private func wait(_ context: ChannelHandlerContext) {
     timeout?.cancel()
     let channel = context.channel
-    timeout = context.eventLoop.scheduleTask(in: open.patience) { channel.close(promise: nil) }
+    timeout = context.eventLoop.scheduleTask(in: open.limits.patience) { channel.close(promise: nil) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -197,6 +221,9 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     head.headers.add(name: "server", value: "alina-server")
     head.headers.add(name: "date", value: HTTPConnection.date())
     head.headers.add(name: "content-type", value: reply.type)
+    for (name, value) in HTTPConnection.protection where !head.headers.contains(name: name) {
+      head.headers.add(name: name, value: value)
+    }
     let body = reply.bytes ?? ByteBuffer(string: reply.text)
     if reply.stream == nil, reply.status != .notModified {
       head.headers.add(name: "content-length", value: "\(body.readableBytes)")
@@ -270,6 +297,12 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  /// What every reply tells a browser, unless it says otherwise: nothing may run, frame or be guessed at.
+  private static let protection = [
+    ("content-security-policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
+  ]
 
   /// The time as HTTP writes it.
   private static func date() -> String {

@@ -36,6 +36,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private let reads = DispatchQueue(label: "alina.reads", qos: .utility, attributes: .concurrent)
   /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
+  private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
 
   private var lobby: Lobby
   private var peers: [ConnectionID: any Peer] = [:]
@@ -122,6 +123,19 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   /// Whether commands can be taken: the store works and is not overwhelmed. May be called from any thread.
   package var isReady: Bool { ready.withLock { $0 == .ready } }
+
+  /// Whether the store can be reached: it answers within 800 ms. May be called from any thread but the loop's.
+  func reachesStore() async throws -> Bool {
+    let answered = loop.makePromise(of: Bool.self)
+    loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
+    probes.async {
+      do throws(StoreError) {
+        try self.store.ping()
+        answered.succeed(true)
+      } catch { answered.succeed(false) }
+    }
+    return try await answered.futureResult.value()
+  }
 
   /// Calls back with every public match that changes, on the lobby's loop.
   func onPublish(_ body: @escaping @Sendable (MatchState) -> Void) { loop.execute { self.published = body } }
@@ -235,7 +249,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.generation += 1
       self.waiting = []
     }.value()
-    for queue in [commits, reads, histories, leases] {
+    for queue in [commits, reads, histories, leases, probes] {
       await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }
     }
   }
@@ -273,7 +287,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       read(on: histories) { store throws(StoreError) in
         try store.history(of: account, before: before, limit: limit)
       } then: { found in
-        .history(id, re: re, found, more: found.flatMap { $0.count == limit ? $0.last?.record.ended : nil })
+        .history(id, re: re, found, more: found.flatMap { $0.count >= limit ? $0.last?.record.ended : nil })
       }
     case .publish(let m):
       if let published, let state = lobby.publicMatch(m) { published(state) }

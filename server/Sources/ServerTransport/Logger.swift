@@ -13,7 +13,28 @@ package struct Logger: Sendable {
   /// How much a line matters, least first.
   package enum Level: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
+
+    /// The same in syslog's numbers.
+    fileprivate var priority: Int {
+      switch self {
+      case .trace, .debug: 7
+      case .info: 6
+      case .notice: 5
+      case .warning: 4
+      case .error: 3
+      case .critical: 2
+      }
+    }
   }
+
+  /// Whether standard error is systemd's journal, which takes a priority in front of a line and has the time itself.
+  private static let isJournal: Bool = {
+    var file = stat()
+    guard let stream = ProcessInfo.processInfo.environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &file) == 0 else {
+      return false
+    }
+    return stream == "\(file.st_dev):\(file.st_ino)"
+  }()
 
   private static let output = Mutex(())
   private let format: Format
@@ -53,7 +74,10 @@ package struct Logger: Sendable {
       // What players typed may be in a field; a terminal must not obey it.
       for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
     }
-    Logger.output.withLock { _ in Logger.write(String(decoding: line, as: UTF8.self) + "\n", to: STDERR_FILENO) }
+    let mark = Logger.isJournal ? "<\(level.priority)>" : ""
+    Logger.output.withLock { _ in
+      Logger.write(mark + String(decoding: line, as: UTF8.self) + "\n", to: STDERR_FILENO)
+    }
   }
 
   /// Writes what can be written: a full disk, or nobody at the other end, is no reason to end a server.

@@ -21,24 +21,28 @@ package struct PeoplePage: Sendable {
   private let origins: Set<String>
   private let site: Site?
   private let feed = BoardFeed()
+  /// Watchers that an address may have.
+  private let mostPerAddress: Int
 
   /// Makes the pages; from now on they are told of every public match.
   package init(host: LobbyHost, listener: GameListener, site: Site? = nil, origins: Set<String> = []) {
     (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
+    mostPerAddress = listener.mostPerAddress
     let feed = feed
-    host.onPublish { if feed.count > 0 { feed.publish("data: \(PeoplePage.json($0))\n\n") } }
-    // A watcher that has left is only noticed by writing to him.
-    host.loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
-      feed.publish(": still here\n\n")
-    }
+    host.onPublish { feed.changed($0) }
   }
 
   /// Serves the pages at an address; throws one line if that cannot be had.
   package func serve(
     at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
   ) throws -> HTTPServer {
-    try HTTPServer.start(
-      address, loop: loop, mostConnections: mostConnections, tls: tls, atOnce: answerAtOnce, answer: answer)
+    feed.run(on: loop)
+    // Behind a proxy are many; what each of them may have is counted where it is known who asks.
+    let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
+    return try HTTPServer.start(
+      address, loop: loop, limits: HTTPLimits(most: mostConnections, mostPerAddress: mostPerAddress, key: key),
+      tls: tls,
+      atOnce: answerAtOnce, answer: answer)
   }
 
   /// Answers what needs no look at the lobby.
@@ -73,14 +77,14 @@ package struct PeoplePage: Sendable {
       }
       (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
     case ["live"]:
-      guard feed.count < PeoplePage.mostWatchers else { return .refusal(.serviceUnavailable, "too many watchers") }
+      let key = client(of: request).flatMap(PeerAddress.key)
+      guard feed.admits(key, mostPerAddress) else { return .refusal(.serviceUnavailable, "too many watchers") }
       (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store", "x-accel-buffering": "no"])
       reply.stream = { [host, feed] stream in
+        feed.add(stream, key)
         Task {
           // On the lobby's loop, so that nothing is missed between what is now and what follows.
-          try await host.inspect { lobby in
-            feed.add(stream, Self.boards(of: lobby).reduce("retry: 2000\n\n") { $0 + "data: \($1)\n\n" })
-          }
+          try await host.inspect { feed.begin(stream, $0.publicMatches(limit: Self.boards)) }
         }
       }
     default: return .refusal(.notFound, "there is no such page")
@@ -90,7 +94,6 @@ package struct PeoplePage: Sendable {
       name: "content-security-policy",
       value: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
         + "base-uri 'none'")
-    reply.headers.add(name: "x-content-type-options", value: "nosniff")
     return reply
   }
 
@@ -143,10 +146,24 @@ package struct PeoplePage: Sendable {
   }
 }
 
-/// Hands what is published to many streams.
-private final class BoardFeed: Sendable {
-  private let watchers = Mutex<[ObjectIdentifier: EventStream]>([:])
+/// Hands what is published to many streams, ten times a second: between two of these times only the newest picture of a board
+/// counts, however fast it is played on. The lobby's loop only notes which boards changed.
+final class BoardFeed: Sendable {
+  private struct Watcher {
+    let stream: EventStream
+    /// What it is told first: how the boards stand.
+    var beginning: [MatchState]?
+    /// Whether it was told that.
+    var hasBegun = false
+  }
+  private struct State {
+    var watchers: [ObjectIdentifier: Watcher] = [:]
+    var by: [String: Int] = [:]
+    var changed: [MatchID: MatchState] = [:]
+  }
 
+  private static let pause = TimeAmount.milliseconds(100)
+  private let state = Mutex(State())
   private let shown = Mutex<(at: Int64, boards: Task<[String], any Error>?)>((.min, nil))
 
   /// The boards of now, or a tenth of a second ago, however many ask.
@@ -160,19 +177,70 @@ private final class BoardFeed: Sendable {
     }.value
   }
 
-  /// The number of watchers.
-  var count: Int { watchers.withLock { $0.count } }
-
-  /// Sends a stream how it begins, and from now on what is published.
-  func add(_ stream: EventStream, _ beginning: String) {
-    let id = ObjectIdentifier(stream)
-    watchers.withLock { $0[id] = stream }
-    stream.whenClosed { self.watchers.withLock { _ = $0.removeValue(forKey: id) } }
-    stream.send(beginning)
+  /// Begins to send, on the loop of the streams.
+  func run(on loop: any EventLoop) {
+    loop.scheduleRepeatedTask(initialDelay: Self.pause, delay: Self.pause) { _ in
+      self.flush()
+    }
+    // A watcher that has left is only noticed by writing to him.
+    loop.scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { _ in
+      for watcher in self.state.withLock({ Array($0.watchers.values) }) {
+        watcher.stream.send(ByteBuffer(string: ": still here\n\n"))
+      }
+    }
   }
 
-  func publish(_ text: String) {
-    for stream in watchers.withLock({ Array($0.values) }) { stream.send(text) }
+  /// Whether somebody may watch: there are not too many yet, of all and of his address.
+  func admits(_ key: String?, _ mostPerAddress: Int) -> Bool {
+    state.withLock { state in
+      state.watchers.count < PeoplePage.mostWatchers && key.map { state.by[$0, default: 0] < mostPerAddress } ?? true
+    }
+  }
+
+  func add(_ stream: EventStream, _ key: String?) {
+    let id = ObjectIdentifier(stream)
+    state.withLock { state in
+      state.watchers[id] = Watcher(stream: stream)
+      if let key { state.by[key, default: 0] += 1 }
+    }
+    stream.whenClosed {
+      self.state.withLock { state in
+        guard state.watchers.removeValue(forKey: id) != nil, let key, let count = state.by[key] else { return }
+        state.by[key] = count > 1 ? count - 1 : nil
+      }
+    }
+  }
+
+  /// Has a stream told how the boards stand, and from now on what changes; on the loop that calls `changed`.
+  func begin(_ stream: EventStream, _ boards: [MatchState]) {
+    state.withLock { $0.watchers[ObjectIdentifier(stream)]?.beginning = boards }
+  }
+
+  /// Notes that a board has changed.
+  func changed(_ match: MatchState) {
+    state.withLock { if !$0.watchers.isEmpty { $0.changed[match.id] = match } }
+  }
+
+  /// Sends what has changed since the last time.
+  private func flush() {
+    let (changed, watchers) = state.withLock { state in
+      let now = (state.changed, Array(state.watchers.values))
+      state.changed = [:]
+      for (id, watcher) in state.watchers where watcher.beginning != nil {
+        state.watchers[id] = Watcher(stream: watcher.stream, hasBegun: true)
+      }
+      return now
+    }
+    func text(_ boards: some Sequence<MatchState>) -> String {
+      boards.reduce(into: "") { $0 += "data: \(PeoplePage.json($1))\n\n" }
+    }
+    let news = ByteBuffer(string: text(changed.values.sorted { $0.id < $1.id }))
+    for watcher in watchers {
+      if let beginning = watcher.beginning {
+        watcher.stream.send(ByteBuffer(string: "retry: 2000\n\n" + text(beginning)))
+      }
+      if watcher.beginning != nil || watcher.hasBegun, news.readableBytes > 0 { watcher.stream.send(news) }
+    }
   }
 }
 
@@ -189,7 +257,7 @@ package struct AdminPage: Sendable {
   package func serve(
     at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int
   ) throws -> HTTPServer {
-    try HTTPServer.start(address, loop: loop, mostConnections: mostConnections, answer: answer)
+    try HTTPServer.start(address, loop: loop, limits: HTTPLimits(most: mostConnections), answer: answer)
   }
 
   @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
@@ -212,6 +280,7 @@ package struct AdminPage: Sendable {
     case "readyz":
       let isBusy = try await host.inspect { $0.isBusy }
       guard host.isReady, !isBusy else { return .refusal(.serviceUnavailable, "not ready") }
+      guard try await host.reachesStore() else { return .refusal(.serviceUnavailable, "the store does not answer") }
       return HTTPReply(text: "ready\n")
     default:
       let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }

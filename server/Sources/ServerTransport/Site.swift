@@ -110,7 +110,7 @@ package final class Site: Sendable {
     reply.headers = [
       "etag": body.tag, "vary": "accept-encoding",
       "cache-control": file.isLasting ? "public, max-age=31536000, immutable" : "no-cache",
-      "content-security-policy": Site.policy, "referrer-policy": "no-referrer", "x-content-type-options": "nosniff",
+      "content-security-policy": Site.policy,
     ]
     if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == body.tag || $0 == "W/" + body.tag }) {
       reply.status = .notModified

@@ -1,10 +1,12 @@
 import ArgumentParser
 import Base
+import Dispatch
 import Foundation
+import MatchStore
 
 /// `alina-server`: serves matches, and looks after what it keeps.
 @main
-struct AlinaServer: AsyncParsableCommand {
+struct AlinaServer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-server", abstract: "The match server of Alina.",
     discussion: """
@@ -14,7 +16,8 @@ struct AlinaServer: AsyncParsableCommand {
       over the file.
       """, version: alinaVersion,
     subcommands: [
-      Serve.self, CheckConfig.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self, ClusterCert.self,
+      Serve.self, CheckConfig.self, Status.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self,
+      ClusterCert.self,
     ],
     defaultSubcommand: Serve.self)
 
@@ -26,7 +29,7 @@ struct AlinaServer: AsyncParsableCommand {
   }
 
   /// Parses arguments after laying those of file and environment under them; errors are one line, exit 2.
-  static func main() async {
+  static func main() {
     if CommandLine.arguments.count == 2, ["--help", "-h", "help"].contains(CommandLine.arguments[1]) {
       return print(wholeHelp)
     }
@@ -34,7 +37,17 @@ struct AlinaServer: AsyncParsableCommand {
       try Layers.refusePasswords(CommandLine.arguments.dropFirst())
       let arguments = try Layers.arguments(CommandLine.arguments.dropFirst())
       var command = try parseAsRoot(arguments)
-      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+      guard let serving = command as? Serve else { return try command.run() }
+      // Dispatch watches its threads there, and traps where it cannot.
+      guard access("/proc/self/task", R_OK) == 0 else {
+        throw StoreError.unusable(
+          "/proc is not mounted: threads need it; mount it (mount -t proc proc /proc) and try again")
+      }
+      Task {
+        do { try await serving.run() } catch { Failure.exit(error, of: Self.self) }
+        Foundation.exit(0)
+      }
+      dispatchMain()
     } catch {
       Failure.exit(error, of: Self.self)
     }

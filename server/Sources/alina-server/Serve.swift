@@ -16,6 +16,9 @@ struct ServeOptions: ParsableArguments {
       "PostgreSQL database to keep matches in instead of the folder (default: none); its password is in PGPASSFILE.",
       valueName: "postgres://…"))
   var store: String?
+  @Flag(
+    help: "Use a PostgreSQL of several hosts none of which waits for another: a failover may lose acknowledged moves.")
+  var allowLossyFailover = false
   @Flag(help: "Keep everything in memory; nothing survives the process.")
   var memory = false
   @Option(
@@ -84,6 +87,10 @@ struct ServeOptions: ParsableArguments {
   var botRate = 200
   @Option(help: ArgumentHelp("Logins a minute from one address.", valueName: "n"))
   var loginsPerMinute = 30
+  @Option(
+    help: ArgumentHelp(
+      "Guests that are kept; for one more the oldest who is away and plays nothing is forgotten.", valueName: "n"))
+  var maxGuests = 20_000
   @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
   var codeTries = 5
   @Option(help: ArgumentHelp("Writes waiting for the disk beyond which commands are refused as busy.", valueName: "n"))
@@ -113,6 +120,7 @@ struct ServeOptions: ParsableArguments {
     do { result.store = try store.map { try PGAddress($0) } } catch let error as StoreError {
       throw ConfigurationError(text: "--store: \(error.description)")
     }
+    result.store?.allowsLossyFailover = allowLossyFailover
     guard !memory || store == nil else { throw ConfigurationError(text: "--store and --memory exclude each other") }
     result.cluster = try cluster(address)
     result.page = noPage ? nil : try Self.address(page, "page")
@@ -144,7 +152,8 @@ struct ServeOptions: ParsableArguments {
     for (name, value, range) in [
       ("threads", threads, 1...64), ("max-per-address", maxPerAddress, million), ("rate", rate, million),
       ("burst", burst, million), ("bot-rate", botRate, million), ("logins-per-minute", loginsPerMinute, million),
-      ("code-tries", codeTries, million), ("max-pending", maxPending, 1...10_000_000),
+      ("code-tries", codeTries, million), ("max-guests", maxGuests, million),
+      ("max-pending", maxPending, 1...10_000_000),
       ("max-wait", maxWait, 1...600_000),
       ("drain-seconds", drainSeconds, 0...600), ("keep-days", keepDays ?? 1, 1...36_500),
     ] { try Self.check(name, value, range) }
@@ -171,6 +180,7 @@ struct ServeOptions: ParsableArguments {
     result.lobby.botRate = [botRate, max(burst, botRate)]
     result.lobby.loginsPerMinute = loginsPerMinute
     result.lobby.codeTriesPerMinute = codeTries
+    result.lobby.maxGuests = maxGuests
     result.lobby.maxPending = maxPending
     result.lobby.maxWait = maxWait
     result.threads = threads

@@ -155,8 +155,10 @@ enum ServerProcess {
       logger.notice("TLS", metadata: ["fingerprint": one.fingerprint, "to": one.shownTo])
     }
     listening(try await listener.start(), pageAddress)
+    Systemd.notify("READY=1")
     let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
     let refusal = await wait(signals, host, certificates, configuration.site, logger)
+    Systemd.notify("STOPPING=1")
     pruning?.cancel()
     if let refusal {
       // It owns nothing, and nobody is connected to it.

@@ -1,10 +1,10 @@
 import Base
 import TicTacToe
 
-/// One entry of a match's log: what happened, when, by whom.
+/// One entry of a match's log: what happened, when, and which side did it.
 ///
-/// The log is the match; everything else is folded from it. Times are milliseconds since 1970 by the server's clock and
-/// decide nothing.
+/// The log is the match: everything else is folded from it. Times are milliseconds since 1970 by the server's clock; no
+/// decision depends on them.
 package struct MatchEvent: Sendable, Hashable {
   /// What a player may say about a draw.
   package enum DrawAction: String, FieldText, Sendable, Hashable, CaseIterable {
@@ -20,9 +20,9 @@ package struct MatchEvent: Sendable, Hashable {
     case time
     /// A draw was agreed.
     case agreement
-    /// A side was away too long and the other took, or was given, the win.
+    /// A side was away too long, and the other side claimed or was given the win.
     case gone
-    /// Ended before it counted: by request, without a first move, unconfirmed, or deserted by both.
+    /// Ended without counting: by request, without a first move, unconfirmed, or with both sides away.
     case aborted
   }
 
@@ -38,46 +38,46 @@ package struct MatchEvent: Sendable, Hashable {
 
   /// What happened.
   package enum Kind: Sendable, Hashable {
-    /// A room was opened and waits for somebody with its code.
+    /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two sides sit down. With `confirm` both must still say that they are there. `keys` are the seeks it answers.
+    /// Two players sit down. With `confirm` both must still confirm. `keys` are those of the seeks that it answers.
     case start(Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, keys: [String])
     case confirm
-    /// A side marked a cell as ply `ply` (marks on the board before it), having used `spent` ms.
+    /// A side marked a cell as ply `ply` (the number of marks before it) and used `spent` ms.
     case move(ply: Int, cell: Square, spent: Int)
     /// A side's time ran out.
     case flag
-    /// A side spoke of a draw; an answer names the `seq` of the offer.
+    /// A side offered, accepted or declined a draw. An answer names the `seq` of the offer.
     case draw(DrawAction, offer: Int?)
     case resign
     /// A side asked to abort.
     case abort
-    /// A side took the win that the other's absence gives.
+    /// A side claimed the win because the other was away.
     case claim
     /// A side's connection was lost.
     case gone
     /// A side came back.
     case back
-    /// The server restarted; the clocks stand as at the last event.
+    /// The server restarted. The clocks stand as at the last event.
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
-    /// A side wants another match; with `next`, both do and it is there.
+    /// A side wants another match. With `next` both do, and `next` is that match.
     case rematch(next: MatchID?)
-    /// The server has set the match aside, because of what it says: it is over, aborted and without a result.
+    /// The server has set the match aside because of its log: it is over, aborted, and without a result.
     case aside(why: String)
   }
 
-  /// The newest version of the log's language this build reads; it reads all before, too.
+  /// The newest version of the log's language that this build reads. It also reads all earlier ones.
   package static let newest = protocolVersions.max() ?? 1
 
-  /// When, in milliseconds since 1970.
+  /// The time, in milliseconds since 1970.
   package var at: Int64
-  /// The side that did it, if one did.
+  /// The side that did it, if a side did.
   package var side: Player?
-  /// The command it answers, if one: unique for match and side.
+  /// The `mid` of the command it answers, if there is one; unique for match and side.
   package var mid: String?
-  /// Milliseconds left after the event, in a clocked match once it is live.
+  /// The milliseconds left after the event, in a clocked match that is live.
   package var clocks: Sides<Int>?
   /// What happened.
   package var kind: Kind
@@ -122,7 +122,7 @@ package struct MatchEvent: Sendable, Hashable {
 }
 
 extension MatchEvent {
-  /// Reads an event from its stored bytes; unknown fields are ignored, an unknown kind or a missing field throws.
+  /// Reads an event from its stored bytes. Unknown fields are ignored. An unknown kind or a missing field throws.
   package init(body: [UInt8]) throws(ProtocolError) {
     try self.init(JSONObject(line: body, with: "k"))
   }
@@ -180,8 +180,9 @@ extension MatchEvent {
 }
 
 extension MatchEvent.Kind {
-  /// The version of the log's language that brought this kind. Whoever speaks less cannot fold it: no node writes it
-  /// while one that speaks less may own the match next, and a client that speaks less is told the state instead.
+  /// The version of the log's language that brought this kind. A peer that speaks an older version cannot fold it. So
+  /// no node writes the kind while a node that speaks less may own the match next, and such a client gets the state
+  /// instead.
   package var since: Int {
     switch self {
     case .open, .start, .confirm, .move, .flag, .draw, .resign, .abort, .claim, .gone, .back, .recovered, .end,

@@ -1,13 +1,13 @@
 import Base
 import TicTacToe
 
-/// A match as the fold of its log, and of nothing else: server, client and history checker all use this one fold.
+/// A match as the fold of its log, and of nothing else. Server, client and history checker use this one fold.
 package struct MatchState: Sendable, Hashable {
-  /// How far a match has come.
+  /// The phase of a match.
   package enum Phase: String, FieldText, Sendable, Hashable, CaseIterable {
     /// A room that waits for its second player.
     case open
-    /// Both sides must still say that they are there.
+    /// Both sides must still confirm.
     case confirming
     /// Being played.
     case live
@@ -17,14 +17,14 @@ package struct MatchState: Sendable, Hashable {
 
   /// A draw offer that stands.
   package struct Offer: Sendable, Hashable {
-    /// Who offered.
+    /// The side that offered.
     package var side: Player
-    /// The `seq` of the offer, which an answer names.
+    /// The `seq` of the offer. An answer names it.
     package var seq: Int
   }
 
   package struct End: Sendable, Hashable {
-    /// Who won, `nil` if aborted.
+    /// The outcome, `nil` if the match was aborted.
     package var outcome: Outcome?
     /// Why.
     package var reason: MatchEvent.Reason
@@ -37,25 +37,25 @@ package struct MatchState: Sendable, Hashable {
   }
 
   package private(set) var id: MatchID
-  /// The number of events folded; the next is `seq` + 1.
+  /// The number of folded events. The next event is `seq` + 1.
   package internal(set) var seq = 0
   /// The hash after event `seq`.
   package internal(set) var hash: LogHash
-  /// How far it has come.
+  /// The phase.
   package internal(set) var phase = Phase.open
-  /// The clock and whether it counts.
+  /// The clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
-  /// Who plays, once two do.
+  /// The players, once there are two.
   package internal(set) var players: Sides<PlayerInfo>?
-  /// Who opened the room, if it is one.
+  /// The player who opened the room, if the match is one.
   package internal(set) var openedBy: String?
   /// The cells marked so far, in order.
   package internal(set) var moves: [Square] = []
-  /// When each of them was played, as their events say; empty where a state came without.
+  /// The time of each move, from its event; empty if the state came without times.
   package internal(set) var times: [Int64] = []
   /// The board.
   package internal(set) var position = Position.start
-  /// Milliseconds left after the last event that changed them.
+  /// The milliseconds left after the last event that changed them.
   package internal(set) var clocks: Sides<Int>?
   /// The draw offer that stands.
   package internal(set) var offer: Offer?
@@ -64,7 +64,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var away = Sides(x: false, o: false)
   package internal(set) var confirmed = Sides(x: false, o: false)
   package internal(set) var wantsRematch = Sides(x: false, o: false)
-  /// The rematch, once both wanted it.
+  /// The rematch, once both sides wanted one.
   package internal(set) var next: MatchID?
   package internal(set) var end: End?
 
@@ -76,10 +76,10 @@ package struct MatchState: Sendable, Hashable {
 
   package var turn: Player { position.turn }
 
-  /// Whether both sides have moved, after which a match can no longer be aborted.
+  /// Whether both sides have moved. After that a match can no longer be aborted.
   package var bothMoved: Bool { moves.count >= 2 }
 
-  /// The side a name sits on, without regard to case.
+  /// The side of the player with this name, without regard to case.
   package func side(of name: String) -> Player? {
     guard let players else { return nil }
     return Player.allCases.first { players[$0].name.lowercased() == name.lowercased() }
@@ -90,7 +90,7 @@ package struct MatchState: Sendable, Hashable {
     try append(try MatchEvent(body: body), body: body)
   }
 
-  /// Folds the next event, and its stored bytes into the hash; throws, unchanged, if it cannot follow.
+  /// Folds the next event, and its stored bytes into the hash. Throws, and changes nothing, if the event cannot follow.
   package mutating func append(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {
     var next = self
     try next.fold(event)
@@ -121,7 +121,7 @@ package struct MatchState: Sendable, Hashable {
       try require(ply == position.ply && side == position.turn, "a move is at the current ply by the side to move")
       try require(position.legalMoves.contains(cell), "\(cell.name) is taken or the game is over")
       position = position.playing(cell)
-      // A log that is known in part has no times that could be counted from.
+      // If only a part of the log is known, there are no complete times.
       if times.count == moves.count { times.append(event.at) }
       moves.append(cell)
       offer = nil

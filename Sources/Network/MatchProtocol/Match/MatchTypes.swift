@@ -1,7 +1,7 @@
 import Base
 import TicTacToe
 
-/// The name of a match: 1–32 characters `[a-z0-9-]`, in practice twelve made by the server.
+/// The name of a match: 1–32 characters `[A-Za-z0-9_-]`. The server draws twelve.
 package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The characters.
   package let rawValue: String
@@ -17,12 +17,12 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
   /// The name of no match, where one is about to be read.
   package static let blank = MatchID()
 
-  /// Draws a fresh id of 60 random bits.
+  /// Draws a new id of 60 random bits.
   package init(using random: inout some RandomNumberGenerator) {
     rawValue = crockford(bits: random.next(), count: 12, lowercase: true)
   }
 
-  /// What the music of the match begins from, for everybody who hears it: FNV-1a, 64 bits, of the characters that the
+  /// The seed of the match's music, the same for everybody who hears it: FNV-1a, 64 bits, of the characters that the
   /// server drew.
   package var seed: UInt64 {
     rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -35,7 +35,7 @@ package struct MatchID: RawRepresentable, Sendable, Hashable, Comparable, Custom
   package static func < (a: MatchID, b: MatchID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The time each side has: base milliseconds and an increment after every move.
+/// The time of each side: milliseconds at the start, and an increment after every move.
 package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
   /// Milliseconds at the start, 10 s to 60 min.
   package let base: Int
@@ -56,7 +56,7 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
     self.init(base: seconds * 1000, increment: increment * 1000)
   }
 
-  /// Reads `60+2`, seconds and seconds a move; `nil` if it is not that or out of range.
+  /// Reads `60+2`, seconds and seconds a move; `nil` if the text is something else or out of range.
   package init?(_ text: String) {
     let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let base = Int(parts[0]), let increment = Int(parts[1]) else { return nil }
@@ -67,7 +67,7 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
   package var description: String { "\(base / 1000)+\(increment / 1000)" }
 }
 
-/// How a match is played: with which clock, and whether it counts.
+/// The terms of a match: its clock, and whether it is rated.
 package struct MatchTerms: Sendable, Hashable {
   /// The clock, `nil` for untimed (ten minutes a move).
   package var clock: TimeControl?
@@ -104,13 +104,13 @@ extension Sides: Sendable where Value: Sendable {}
 extension Sides: Equatable where Value: Equatable {}
 extension Sides: Hashable where Value: Hashable {}
 
-/// Who sits at a board, as the others may know him.
+/// A player at a board, as others may see the player.
 package struct PlayerInfo: Sendable, Hashable {
   /// The name, unique on a server without regard to case.
   package var name: String
-  /// The rating when the match began, rounded; 1500 for the new.
+  /// The rating at the beginning of the match, rounded; 1500 for a new player.
   package var rating: Int
-  /// Whether the player is a guest or a bot, who have no rating to lose.
+  /// Whether the player is a guest or a bot, whose ratings do not change.
   package var guest: Bool
 
   package init(name: String, rating: Int, guest: Bool) {
@@ -134,7 +134,8 @@ package func crockford(bits: UInt64, count: Int, lowercase: Bool = false) -> Str
   return String(decoding: (0..<count).map { digits[Int(bits >> UInt64(5 * $0) & 31)] }, as: UTF8.self)
 }
 
-/// A room code as typed by a person, in its one spelling: upper case, O as 0, I and L as 1; `nil` if it is none.
+/// A room code that a person typed, in its only spelling: upper case, O as 0, I and L as 1; `nil` if the text is no
+/// code.
 package func canonicalCode(_ typed: String) -> String? {
   var result = ""
   for character in typed.uppercased() where character != "-" && character != " " {

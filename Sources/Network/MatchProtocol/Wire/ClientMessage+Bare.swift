@@ -1,9 +1,9 @@
 import Base
 import TicTacToe
 
-/// Commands as a person types them into `nc`: a word and its arguments, applied to the only live match.
+/// Commands as a person types them into `nc`: a word and its arguments. They apply to the only live match.
 extension ClientLine {
-  /// What `help` answers.
+  /// The answer to `help`.
   package static let help = """
     hello [NAME] | seek [60+2|none] [rated] [bots] | unseek | create [60+2|none] | join CODE | move b2 | draw [offer|accept|decline] \
     | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
@@ -82,7 +82,7 @@ extension ClientLine {
     case "watch": return .watch(try match(), code: arguments.dropFirst().first)
     case "unwatch": return .unwatch(try match())
     case "sync": return .sync(try match(), seq: 0)
-    case "export": return .export(try match())
+    case "export": return .export(try match(), seq: 0)
     case "register": return .register(name: try one("name"))
     case "top": return .top
     case "me": return .me

@@ -1,25 +1,25 @@
 import Base
 import TicTacToe
 
-/// What a client may ask of a match it plays in; `mid` makes each safe to send again.
+/// A command to a match in which the client plays. `mid` makes each safe to send again.
 package enum MatchAction: Sendable, Hashable {
-  /// Mark a cell as ply `ply` (marks on the board before it); without one, at the current ply.
+  /// Mark a cell as ply `ply` (the number of marks before it); without a number, at the current ply.
   case move(ply: Int?, cell: Square)
   /// Give up.
   case resign
-  /// Offer, accept or decline a draw; an answer names the `seq` of the offer, or means the one that stands.
+  /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or means the offer that stands.
   case draw(MatchEvent.DrawAction, offer: Int?)
   /// Ask for, or agree to, another match with sides swapped.
   case rematch
   /// Give the match up before both have moved.
   case abort
-  /// Take the win over a side that has been away too long.
+  /// Claim the win over a side that has been away too long.
   case claim
 }
 
-/// Everything a client can say.
+/// Every message of a client.
 package enum ClientMessage: Sendable, Hashable {
-  /// Who is there: exactly one of a token, a resume token, or neither for a new guest.
+  /// A login: with a token, with a resume token, or with neither for a new guest.
   package struct Hello: Sendable, Hashable {
     /// The versions the client speaks.
     package var versions: [Int] = protocolVersions
@@ -39,18 +39,18 @@ package enum ClientMessage: Sendable, Hashable {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
 
-    /// The best version that both ends speak, `nil` if there is none.
+    /// The best version that both ends speak; `nil` if there is none.
     package func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }
   }
 
-  /// A wish to be paired.
+  /// A request to be paired.
   package struct Seek: Sendable, Hashable {
-    /// Clock, and whether it counts.
+    /// The clock, and whether the match is rated.
     package var terms: MatchTerms
-    /// The most the ratings may differ; without one it widens with the wait.
+    /// The most that the ratings may differ; without it the range widens with the wait.
     package var range: Int?
     package var bots: Bool
-    /// What makes the wish safe to send again.
+    /// The key that makes the seek safe to send again.
     package var key: String?
     package init(_ terms: MatchTerms = MatchTerms(), range: Int? = nil, bots: Bool = false, key: String?) {
       (self.terms, self.range, self.bots, self.key) = (terms, range, bots, key)
@@ -73,7 +73,7 @@ package enum ClientMessage: Sendable, Hashable {
   case sync(MatchID, seq: Int)
   case watch(MatchID, code: String?)
   case unwatch(MatchID)
-  /// A command to a match; without a match it means the only live one, without a `mid` it is not safe to send again.
+  /// A command to a match. Without a match it means the only live one. Without a `mid` it is not safe to send again.
   case act(MatchID?, MatchAction, mid: String?)
   case emote(MatchID?, String)
   case say(MatchID?, String)
@@ -83,7 +83,8 @@ package enum ClientMessage: Sendable, Hashable {
   case top
   case me
   case history(before: Int64?)
-  case export(MatchID)
+  /// The log of a match behind a place in it, up to `Limits.events` events.
+  case export(MatchID, seq: Int)
   case list
   case ping(Int64)
   case pong(Int64)
@@ -96,7 +97,7 @@ package struct ClientLine: Sendable, Hashable {
   /// Echoed as `re`.
   package var id: String?
   package var message: ClientMessage
-  /// The JSON it was read from, where it may be given on to another node.
+  /// The JSON from which the line was read, if it may be relayed to another node.
   package var source: [UInt8]?
 
   package init(id: String? = nil, _ message: ClientMessage) {
@@ -104,12 +105,12 @@ package struct ClientLine: Sendable, Hashable {
     self.message = message
   }
 
-  /// The emotes there are; anything longer is what `say` is for.
+  /// The emotes. Longer texts are for `say`.
   package static let emotes = ["gl", "gg", "thx", "wow", "oops", "hi"]
 }
 
 extension ClientLine {
-  /// Whether a line is a bare command, as a person types it, and no JSON.
+  /// Whether a line is a bare command, as a person types it, and not JSON.
   package static func isBare(_ line: UnsafeRawBufferPointer) -> Bool {
     line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } != UInt8(ascii: "{")
   }
@@ -123,7 +124,8 @@ extension ClientLine {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: false)
   }
 
-  /// Reads a line that one server node gives to another: like a client's, but what a bare command leaves out may be missing; O(n).
+  /// Reads a line that one node relays to another. It is like a client's line, but what a bare command leaves out may
+  /// be missing; O(n).
   package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: true)
   }
@@ -197,7 +199,7 @@ extension ClientMessage {
       .say(nil, ""),
       .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""), .top,
       .me,
-      .history(before: nil), .export(m), .list, .bye, .help,
+      .history(before: nil), .export(m, seq: 0), .list, .bye, .help,
     ]
   }()
 
@@ -246,7 +248,10 @@ extension ClientMessage {
     case .report(let m, let text):
       return .report(try c.field("m", m, isRequired: true), text: try c.text("text", text, max: Limits.say))
     case .history(let before): return .history(before: try c.field("before", before))
-    case .export(let m): return .export(try c.field("m", m))
+    case .export(let m, let seq):
+      let (m, seq) = (try c.field("m", m), try c.field("seq", seq, unless: 0))
+      try c.require(seq >= 0, "seq", "0 or more")
+      return .export(m, seq: seq)
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts): return .pong(try c.field("ts", ts))
     case .unseek, .top, .me, .list, .bye, .help: return self

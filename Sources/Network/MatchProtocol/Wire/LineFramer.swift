@@ -1,10 +1,10 @@
-/// Cuts a stream of bytes into lines, whatever pieces they arrive in, and never holds more than one line.
+/// Cuts a stream of bytes into lines, in whatever pieces the bytes arrive. It never holds more than one line.
 package struct LineFramer: Sendable {
-  /// What was cut off.
+  /// A piece that was cut off the stream.
   package enum Piece {
     /// One line without its end; the bytes are valid during the call only.
     case line(UnsafeRawBufferPointer)
-    /// A line exceeded the limit; what follows is skipped up to the next line end.
+    /// A line exceeded the limit. The bytes up to the next line end are skipped.
     case tooLong
   }
 
@@ -14,11 +14,11 @@ package struct LineFramer: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Bytes of an unfinished line held now; at most `limit` + 1, for a carriage return.
+  /// The bytes of an unfinished line that are held; at most `limit` + 1, for a carriage return.
   package var held: Int { partial.count }
 
-  /// Takes the next bytes and calls `each` for every line that ends in them, and once for a line that grew too long;
-  /// stops early when it returns `false`. Empty lines are left out. O(n).
+  /// Takes the next bytes. Calls `each` for every line that ends in them, and once for a line that grew too long. Stops
+  /// early when `each` returns `false`. Empty lines are left out. O(n).
   package mutating func feed(_ bytes: UnsafeRawBufferPointer, _ each: (Piece) -> Bool) {
     var rest = bytes
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

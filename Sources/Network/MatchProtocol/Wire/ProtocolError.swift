@@ -1,19 +1,19 @@
 import Base
 import TicTacToe
 
-/// What is wrong with a message that came over the wire.
+/// Why a message from the wire is refused.
 package enum ProtocolError: Error, Sendable, Hashable {
   /// The bytes are no acceptable JSON.
   case malformed(JSONError)
   case field(FieldError)
   /// The `t` of the message is unknown.
   case unknownType(String)
-  /// An event is of a kind this build does not know: a newer one wrote it.
+  /// An event is of a kind that this build does not know; a newer build wrote it.
   case unknownEvent(String)
-  /// An event does not follow from the position it is said to follow.
+  /// An event does not follow from the state before it.
   case inconsistent(String)
 
-  /// Whether the line was no message at all, which counts towards closing the connection.
+  /// Whether the line was no message at all. Such lines count towards closing the connection.
   package var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
   /// Reads fields, with what is wrong with one of them as an error of the protocol.
@@ -35,7 +35,8 @@ package enum ProtocolError: Error, Sendable, Hashable {
 }
 
 extension JSONObject {
-  /// Reads the object of a line, which nests no deeper than our messages do; `field` is missing where the line is none.
+  /// Reads the object of a line, which nests no deeper than `Limits.depth`. If the line is no object, `field` counts as
+  /// missing.
   package init(line: UnsafeRawBufferPointer, with field: String) throws(ProtocolError) {
     let value: JSON
     do throws(JSONError) {

@@ -11,7 +11,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case auth
   /// There is no such match, ticket or player, or it is not for you.
   case notFound = "not_found"
-  /// A bare command, and not exactly one live match.
+  /// A bare command without exactly one live match.
   case noMatch = "no_match"
   /// You do not play in this match, or may not do this as a guest.
   case forbidden
@@ -50,9 +50,9 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case malformed
   /// Messages kept coming faster than allowed.
   case flood
-  /// What was sent to you was not read.
+  /// The client did not read what was sent.
   case slow
-  /// The server stops, or starts over; come back after `retry_ms`.
+  /// The server stops or starts over. Come back after `retry_ms`.
   case restart
   /// Too many connections, of all or from your address.
   case full
@@ -60,7 +60,7 @@ package enum ByeCode: String, Sendable, Hashable, CaseIterable {
   case revoked
 }
 
-/// Everything a server can say.
+/// Every message of a server.
 package enum ServerMessage: Sendable, Hashable {
   /// The answer to `hello`.
   package struct Welcome: Sendable, Hashable {
@@ -68,18 +68,18 @@ package enum ServerMessage: Sendable, Hashable {
     package var version = protocolVersions[0]
     /// The session's public number.
     package var session: String
-    /// What brings the session back after a lost connection; it changes with each `hello`.
+    /// The secret that brings the session back after a lost connection. It changes with each `hello`.
     package var resume: String
     package var you: PlayerInfo
     /// The rating deviation, rounded.
     package var deviation: Int
-    /// The guest's token, once, when the guest was made by this `hello`.
+    /// The guest's token, once, if this `hello` made the guest.
     package var token: String?
     /// Milliseconds between heartbeats.
     package var heartbeat = Limits.heartbeat
-    /// Messages a second and burst allowed.
+    /// The messages a second and the burst that are allowed.
     package var rate: [Int]
-    /// Addresses of other nodes; empty in embedded mode.
+    /// The addresses of other nodes; empty for a server on its own.
     package var nodes: [String] = []
     /// The live matches you sit at.
     package var matches: [MatchID]
@@ -113,11 +113,11 @@ package enum ServerMessage: Sendable, Hashable {
   case greeting(server: String, versions: [Int])
   case welcome(Welcome)
   case token(String, name: String)
-  /// A seek waits; `bots` are ready to play if the seek says that one will do.
+  /// A seek waits. `bots` is the number of bots that would play if the seek accepted one.
   case queued(ticket: String, waited: Int, bots: Int)
   case paired(MatchID, Player, confirmIn: Int?)
   case room(MatchID, code: String, expiresIn: Int)
-  /// A whole match as it stands; `left` are the milliseconds the side to move has left now.
+  /// A whole match. `left` are the milliseconds that the side to move has left now.
   case state(MatchState, left: Int?, you: Player?)
   case event(MatchID, seq: Int, hash: String, body: [UInt8])
   case ok(MatchID?, seq: Int?)
@@ -128,20 +128,20 @@ package enum ServerMessage: Sendable, Hashable {
   case ping(Int64)
   case pong(Int64, now: Int64)
   case drain(retry: Int)
-  /// The connection ends; `node` is where the match is that this server cannot reach, `HOST:PORT`.
+  /// The connection ends. `node` is where the match is, `HOST:PORT`, if this server cannot reach it.
   case bye(ByeCode, String, retry: Int?, node: String? = nil)
   case help(String)
 }
 
-/// One line from a server: a message, and which line of ours it answers.
+/// One line from a server: a message, and the `id` of the client's line that it answers.
 package struct ServerLine: Sendable, Hashable {
   /// The `id` of the line it answers, if it answers one.
   package var re: String?
   package var message: ServerMessage
-  /// The state a refusal came with.
+  /// The state that came with a refusal.
   package var state: ServerMessage?
 
-  /// Reads a line of a server; an unknown type throws, unknown fields are ignored; O(n).
+  /// Reads a line of a server; O(n). An unknown type throws. Unknown fields are ignored.
   package init(_ line: UnsafeRawBufferPointer) throws(ProtocolError) {
     var coder = FieldCoder(reading: try JSONObject(line: line, with: "t"))
     let type: String
@@ -210,7 +210,7 @@ extension ServerMessage {
 
   /// The line as the server sends it, with its line end; O(n).
   package func bytes(re: String? = nil) -> [UInt8] {
-    // An event is its body and less than 128 bytes around it.
+    // An event line is its body and less than 128 bytes around it.
     let room = if case .event(_, _, _, let body) = self { body.count + 128 } else { 160 }
     return FieldCoder.bytes(capacity: room, isLine: true) { coder throws(FieldError) in
       coder.tell("t", name)
@@ -269,11 +269,12 @@ extension ServerMessage {
   }
 }
 
-/// Finds the stored bytes of an event in its line: `body` is always the last field, so they run to the last but one byte.
+/// Finds the stored bytes of an event in its line. `body` is always the last field, so its bytes end before the last
+/// byte.
 package enum EventBody {
   private static let key = Array(#","body":"#.utf8)
 
-  /// The bytes of `body`; throws if the line has none where it must be. O(n).
+  /// The bytes of `body`; O(n). Throws if the line has no `body` at its end.
   package static func bytes(in line: UnsafeRawBufferPointer) throws(FieldError) -> [UInt8] {
     guard line.last == UInt8(ascii: "}"), line.count > key.count else { throw .missing("body") }
     var i = 0

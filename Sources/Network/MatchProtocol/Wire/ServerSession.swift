@@ -2,19 +2,19 @@ import Base
 
 /// The server's end of one connection as a pure state machine: bytes and time in, commands and lines out.
 ///
-/// It knows framing, limits, strikes, heartbeats and the order of things, and nothing of matches. A transport feeds it
-/// and does what it says.
+/// The session knows framing, limits, malformed lines, heartbeats and the order of messages, and nothing of matches. A
+/// transport feeds it and carries out its actions.
 package struct ServerSession: Sendable {
   /// What the transport must do.
   package enum Action: Sendable, Hashable {
-    /// Hand a message to the lobby; the time is when its last byte was decoded.
+    /// Hand a message to the lobby. The time is when its last byte was decoded.
     case deliver(ClientLine, at: Int64)
     case send([UInt8])
     /// Send `bye`, as the answer to `re`, and close.
     case close(ByeCode, String, re: String? = nil)
   }
 
-  /// Limits a server's flags may change.
+  /// The limits that a server's flags may change.
   package struct Configuration: Sendable, Hashable {
     /// The versions spoken, best first.
     package var versions = protocolVersions
@@ -22,9 +22,9 @@ package struct ServerSession: Sendable {
     package var rate = 20
     /// Messages at once.
     package var burst = 40
-    /// Messages a second, and at once, for a client that says it is a bot.
+    /// Messages a second, and at once, for a client that is a bot.
     package var botRate = 200
-    /// Refusals after which a connection is closed, of which `rate` / 10 a second are forgiven.
+    /// Refusals after which a connection is closed. `rate` / 10 of them are forgiven each second.
     package var patience = 100
     /// Milliseconds from connecting to `hello`.
     package var helloWithin = 10_000
@@ -34,7 +34,7 @@ package struct ServerSession: Sendable {
     package var silence = Limits.silence
     /// Milliseconds of silence after which a person's connection (bare commands, no heartbeats) is given up.
     package var personSilence = 600_000
-    /// Whether lines are delivered with their bytes, which another node may want.
+    /// Whether lines are delivered with their bytes, for relaying to another node.
     package var keepsSource = false
     package init() {}
   }
@@ -48,7 +48,7 @@ package struct ServerSession: Sendable {
   private let configuration: Configuration
   private var state: State
   private var framer = LineFramer(limit: Limits.lineIn)
-  /// Bytes since the last line.
+  /// Bytes since the last line that have not been charged.
   private var unpaid = 0
   private var strikes = 0
   private var refused = 0.0
@@ -56,11 +56,11 @@ package struct ServerSession: Sendable {
   private var refilled: Int64
   private var heard: Int64
   private var pinged: Int64
-  /// Whether the peer is a person typing bare commands, who answers no heartbeats.
+  /// Whether the peer is a person who types bare commands. A person answers no heartbeats.
   package private(set) var isPerson = false
   /// Whether the peer said that it is a bot.
   package private(set) var isBot = false
-  /// Milliseconds from our last answered `ping` to its `pong`; 0 until there was one.
+  /// Milliseconds between the last answered `ping` and its `pong`; 0 before the first.
   package private(set) var roundTrip = 0
 
   /// Starts a session at a time in milliseconds of any steady clock; `deliver` times are on the same clock.
@@ -78,7 +78,7 @@ package struct ServerSession: Sendable {
     unpaid += bytes.count
     framer.feed(bytes) { piece in
       unpaid = 0
-      // Only whole lines are signs of life.
+      // Only a whole line counts as a sign of life.
       heard = now
       switch piece {
       case .tooLong: strike("a line has at most \(Limits.lineIn) bytes", act)
@@ -88,7 +88,7 @@ package struct ServerSession: Sendable {
       return state != .closed
     }
     self.framer = framer
-    // What is no line, and no part of one, costs what a line does for each KiB.
+    // Bytes that are no line and no part of one cost as much as a line for each KiB.
     while state != .closed, unpaid - framer.held >= 1024 {
       unpaid -= 1024
       if !admit(0, now), refused > Double(configuration.patience) { closeFlood(act) }
@@ -129,7 +129,7 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// The `id` of a line that is JSON but is not taken, so that its refusal can be matched.
+  /// The `id` of a JSON line that is refused, so that the client can match the refusal.
   private static func id(of line: UnsafeRawBufferPointer) -> String? {
     guard let id = try? JSONObject(line: line, with: "id")["id"]?.string, id.utf8.count <= Limits.id else { return nil }
     return id
@@ -138,7 +138,7 @@ package struct ServerSession: Sendable {
   /// Messages a second that this client may send.
   private var rate: Int { isBot ? configuration.botRate : configuration.rate }
 
-  /// Takes a line of so many bytes from what is allowed, before anything else is done with it.
+  /// Charges a line of so many bytes against the rate, before anything else is done with it.
   private mutating func admit(_ bytes: Int, _ now: Int64) -> Bool {
     let burst = isBot ? max(configuration.burst, configuration.botRate) : configuration.burst
     let earned = Double(now - refilled) * Double(rate) / 1000
@@ -169,8 +169,7 @@ package struct ServerSession: Sendable {
     if strikes >= Limits.strikes { close(.malformed, "\(Limits.strikes) lines were no messages", act) }
   }
 
-  /// Looks at the time: sends a heartbeat when one is due, closes when the peer has been silent too long. Call it
-  /// every second or so.
+  /// Sends a heartbeat when one is due, and closes when the peer has been silent too long. Call it about once a second.
   package mutating func tick(now: Int64, _ act: (Action) -> Void) {
     switch state {
     case .closed: break

@@ -1,23 +1,38 @@
 import Base
 import Foundation
 import MatchProtocol
+import MatchStore
+import PostgresStore
 import Synchronization
-import TestSupport
-import Testing
 import TicTacToe
 
-@testable import Lobby
-@testable import MatchStore
-@testable import PostgresStore
-
-/// Measures stores and checks the capacity model against them: `scripts/bench-store`. Not a test: it asserts nothing about
-/// time, and runs only where STORE_BENCH is set.
-@Suite(
-  .serialized,
-  .enabled(if: ProcessInfo.processInfo.environment["STORE_BENCH"] != nil, "measured by scripts/bench-store"))
-struct StoreBench {
+/// Measures the stores, and checks the capacity model of docs/scale.md against them. `scripts/bench-store` runs it.
+@main struct StoreBench {
+  /// The empty database.
+  private let address: PGAddress
+  /// An empty folder.
+  private let folder: String
   /// Seconds of each measurement.
-  private let seconds = ProcessInfo.processInfo.environment["STORE_BENCH"].flatMap(Double.init) ?? 3
+  private let seconds: Double
+
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 4, let seconds = Double(arguments[3]), seconds > 0 else {
+      print("store-bench takes the URL of an empty PostgreSQL, an empty folder, and the seconds of each measurement")
+      exit(2)
+    }
+    try StoreBench(address: PGAddress(arguments[1]), folder: arguments[2], seconds: seconds).run()
+  }
+
+  /// Runs one statement on a connection of its own.
+  @discardableResult private func sql(_ text: String) throws -> [[PGValue]] {
+    try PGConnection(address).run([PGStatement(once: text)()], within: 20_000).first?.rows ?? []
+  }
+
+  private static func match(_ number: UInt64) -> MatchID {
+    var random = SplitMix64(seed: number)
+    return MatchID(using: &random)
+  }
 
   /// Matches that are moved in turn, and begun anew after nine moves, as real ones are.
   private struct Load {
@@ -34,7 +49,7 @@ struct StoreBench {
 
     init(_ base: UInt64, matches: Int) {
       fresh = base << 40 + UInt64(matches)
-      tables = (0..<matches).map { Table(m: someID(base << 40 + UInt64($0))) }
+      tables = (0..<matches).map { Table(m: StoreBench.match(base << 40 + UInt64($0))) }
     }
 
     /// A move in each of the next `count` matches.
@@ -42,7 +57,7 @@ struct StoreBench {
       (0..<count).map { i in
         defer { at = (at + 1) % tables.count }
         if tables[at].ply == 9 {
-          tables[at] = Table(m: someID(fresh))
+          tables[at] = Table(m: StoreBench.match(fresh))
           fresh += 1
         }
         tables[at].ply += 1
@@ -58,7 +73,7 @@ struct StoreBench {
     }
 
     /// Moves that leave the matches at different plies: an eighth more of them moved each time.
-    mutating func spread() -> [[StoreTransaction]] {
+    mutating func moved() -> [[StoreTransaction]] {
       (1...8).map { share in
         at = 0
         defer { at = 0 }
@@ -120,9 +135,8 @@ struct StoreBench {
     }
   }
 
-  @Test func `durable moves a second, SQLite, PostgreSQL and pgbench in one run`() throws {
-    let folder = TemporaryFolder()
-    let bed = PostgresTestBed()
+  /// Prints durable moves a second of SQLite and PostgreSQL, the cost of a move, and the capacity model.
+  private func run() throws {
     let sizes = [1, 8, 64, 512]
     print("| store | moves a commit | commits/s | moves/s | µs CPU here a move |\n|---|---|---|---|---|")
     func table(_ name: String, _ store: any MatchStore) throws {
@@ -133,29 +147,28 @@ struct StoreBench {
         )
       }
     }
-    try table("SQLite", SQLiteStore(path: folder.path + "/m.sqlite"))
-    let postgres = try PostgresStore(PGAddress(bed.url))
-    let before = try bed.sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")[0][0].int ?? 0
+    try table("SQLite", SQLiteStore(path: folder + "/m.sqlite"))
+    let postgres = try PostgresStore(address)
+    let before = try sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")[0][0].int ?? 0
     try table("PostgreSQL", postgres)
-    let after = try bed.sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")[0][0].int ?? 0
-    let sums = try bed.sql(
+    let after = try sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")[0][0].int ?? 0
+    let sums = try sql(
       "SELECT count(*), pg_total_relation_size('match_event'), pg_total_relation_size('match') FROM match_event")[0]
     let events = Double(sums[0].int ?? 1)
     print(
       "PostgreSQL: \(text(Double(after - before) / events)) bytes of log a move, "
         + "\(text(Double((sums[1].int ?? 0) + (sums[2].int ?? 0)) / events)) bytes of tables and indexes a move")
-    try openLoop(postgres, bed)
+    try openLoop(postgres)
     postgres.close()
-    try cluster(bed)
-    for clients in [1, 16] { print("pgbench -N, \(clients) clients: \(try pgbench(bed.url, clients))") }
+    try cluster()
   }
 
   /// Three nodes' views, each committing on a thread of its own.
-  private func cluster(_ bed: PostgresTestBed) throws {
+  private func cluster() throws {
     for count in 1...3 {
-      try sweep(bed)
+      try sweep()
       let stores = try (0..<count).map { i in
-        let store = try PostgresCluster(PGAddress(bed.url))
+        let store = try PostgresCluster(address)
         _ = try store.join(
           NodeDescription(name: "b\(count)\(i)", address: "a:1", peer: "a:2"), lease: 60_000, replacing: nil)
         return store
@@ -179,25 +192,16 @@ struct StoreBench {
     }
   }
 
-  private func pgbench(_ url: String, _ clients: Int) throws -> String {
-    func run(_ arguments: [String]) throws -> String {
-      try Child.run(["pgbench"] + arguments + [url]).out
-    }
-    _ = try run(["-i", "-q", "-s", "10"])
-    let found = try run(["-N", "-M", "prepared", "-c", "\(clients)", "-j", "1", "-t", "\(3000 / clients)"])
-    return found.split(separator: "\n").first { $0.hasPrefix("tps") }.map(String.init) ?? "pgbench did not run"
-  }
-
   // MARK: the capacity model
 
   /// Moves that come by chance at a rate, and one committer that always takes all that wait: measured, and simulated
   /// from nothing but the cost of a batch.
-  private func openLoop(_ store: any MatchStore, _ bed: PostgresTestBed) throws {
-    let cost = try calibrate(store, bed)
-    let spread = cost.factors.sorted()
+  private func openLoop(_ store: any MatchStore) throws {
+    let cost = try calibrate(store)
+    let factors = cost.factors.sorted()
     print(
       "a commit takes \(text(cost.fixed * 1e3, 2)) ms + \(text(cost.each * 1e6, 1)) µs a move, "
-        + "times \(text(spread[spread.count / 20], 2))–\(text(spread[spread.count * 19 / 20], 2)) (nine of ten)")
+        + "times \(text(factors[factors.count / 20], 2))–\(text(factors[factors.count * 19 / 20], 2)) (nine of ten)")
     print(
       "| moves/s that come | moves a commit, measured | simulated | mean wait ms, measured | simulated | p99 ms, measured | simulated |"
     )
@@ -205,7 +209,7 @@ struct StoreBench {
     for (i, share) in [0.05, 0.2, 0.5, 0.8].enumerated() {
       // Of what batches of 512 could carry.
       let rate = share * 512 / (cost.fixed + 512 * cost.each)
-      let real = try measure(store, bed, UInt64(50 + i), rate)
+      let real = try measure(store, UInt64(50 + i), rate)
       let model = simulate(cost, rate)
       print(
         "| \(text(rate)) | \(text(real.batch, 1)) | \(text(model.batch, 1)) | \(text(real.mean * 1e3, 2)) | "
@@ -214,21 +218,21 @@ struct StoreBench {
   }
 
   /// Nine thousand matches under way, with nothing of their making still to be written or swept.
-  private func crowd(_ store: any MatchStore, _ bed: PostgresTestBed, _ base: UInt64) throws -> Load {
+  private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
-    for batch in load.spread() { try store.commit(batch) }
-    try sweep(bed)
+    for batch in load.moved() { try store.commit(batch) }
+    try sweep()
     return load
   }
 
   /// Has the database do now what it would do in the next measurement for the last one.
-  private func sweep(_ bed: PostgresTestBed) throws {
-    for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try bed.sql(order) }
+  private func sweep() throws {
+    for order in ["VACUUM ANALYZE match", "VACUUM ANALYZE match_event", "CHECKPOINT"] { _ = try sql(order) }
   }
 
   /// What batches of several sizes cost, among as many matches as `measure` has.
-  private func calibrate(_ store: any MatchStore, _ bed: PostgresTestBed) throws -> Cost {
-    var load = try crowd(store, bed, 40)
+  private func calibrate(_ store: any MatchStore) throws -> Cost {
+    var load = try crowd(store, 40)
     var found: [(moves: Int, seconds: Double)] = []
     let sizes = [1, 3, 9, 27, 81, 243]
     let began = now()
@@ -263,10 +267,9 @@ struct StoreBench {
     return result
   }
 
-  private func measure(_ store: any MatchStore, _ bed: PostgresTestBed, _ base: UInt64, _ rate: Double) throws -> Waits
-  {
+  private func measure(_ store: any MatchStore, _ base: UInt64, _ rate: Double) throws -> Waits {
     let arrivals = arrivals(rate)
-    var load = try crowd(store, bed, base)
+    var load = try crowd(store, base)
     var (next, commits) = (0, 0)
     var all: [Double] = []
     let began = now()

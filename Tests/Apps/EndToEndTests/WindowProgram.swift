@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A person's desk: an X display, the real `alina` with folders of its own, a mouse and a keyboard (xdotool).
-final class Desk {
+/// The window as a person has it: an X display, the real `alina` with folders of its own, a mouse and a keyboard (xdotool).
+final class WindowProgram {
   /// Where the program finds settings, games and sound.
   let folder: URL
   private let process: Child
@@ -26,7 +26,7 @@ final class Desk {
   init(
     _ arguments: [String], environment: [String: String] = [:], folder: URL? = nil, isAlone: Bool = false
   ) throws {
-    self.folder = try folder ?? Desk.newFolder()
+    self.folder = try folder ?? WindowProgram.newFolder()
     errors = self.folder.appendingPathComponent("stderr-\(UUID().uuidString)")
     output = self.folder.appendingPathComponent("stdout-\(UUID().uuidString)")
     controls = self.folder.appendingPathComponent("controls-\(UUID().uuidString)")
@@ -37,13 +37,13 @@ final class Desk {
     ]
     variables.merge(environment) { $1 }
     // Whatever the last test left the mouse on: no cell of the new window, or it would sound.
-    try Desk.shell("xdotool", "mousemove", "0", "0")
+    try WindowProgram.shell("xdotool", "mousemove", "0", "0")
     process = try Child(
-      [Desk.program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
+      [WindowProgram.program.path, "--control-log", controls.path, "--speak-lines"] + arguments,
       environment: variables, output: .file(output.path), errors: .file(errors.path))
     if isAlone { return }
     window = try waitFor(seconds: 20, "a window") {
-      let found = try? Desk.shell("xdotool", "search", "--onlyvisible", "--pid", "\(process.pid)")
+      let found = try? WindowProgram.shell("xdotool", "search", "--onlyvisible", "--pid", "\(process.pid)")
       return found?.split(separator: "\n").last.map(String.init)
     }
     try takeFocus()
@@ -59,8 +59,8 @@ final class Desk {
   /// Without a window manager nobody else gives the window the keyboard.
   private func takeFocus() throws {
     try waitFor(seconds: 10, "the window to take the focus") {
-      try Desk.shell("xdotool", "windowfocus", window)
-      return (try? Desk.shell("xdotool", "getwindowfocus")) == window ? () : nil
+      try WindowProgram.shell("xdotool", "windowfocus", window)
+      return (try? WindowProgram.shell("xdotool", "getwindowfocus")) == window ? () : nil
     }
   }
 
@@ -76,16 +76,16 @@ final class Desk {
 
   /// Clicks in the middle of a cell of the window at 1280×720.
   func click(cell: Int) throws {
-    let (x, y) = Desk.center(of: cell)
-    try Desk.shell("xdotool", "mousemove", "--window", window, "\(x)", "\(y)", "click", "1")
+    let (x, y) = WindowProgram.center(of: cell)
+    try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(x)", "\(y)", "click", "1")
   }
 
   /// Takes the mouse where it touches nothing.
-  func park() throws { try Desk.shell("xdotool", "mousemove", "--window", window, "1275", "300") }
+  func park() throws { try WindowProgram.shell("xdotool", "mousemove", "--window", window, "1275", "300") }
 
   /// Presses keys one after the other.
   func press(_ keys: String...) throws {
-    for key in keys { try Desk.shell("xdotool", "key", key) }
+    for key in keys { try WindowProgram.shell("xdotool", "key", key) }
   }
 
   /// The middle of a cell in reading order, in pixels of the window at 1280×720.
@@ -95,7 +95,7 @@ final class Desk {
   func run(script: String) throws {
     let file = folder.appendingPathComponent("hands-\(UUID().uuidString)")
     try Data(script.utf8).write(to: file)
-    try Desk.shell("xdotool", file.path)
+    try WindowProgram.shell("xdotool", file.path)
   }
 
   /// Clicks on the control whose words begin so, once it is there; turns the wheel where it is out of sight.
@@ -103,10 +103,10 @@ final class Desk {
     var looks = 0
     let control = try waitFor(seconds: 10, "'\(words)' on the page \(page?.name ?? "?")") {
       looks += 1
-      if looks % 40 == 0 { try Desk.shell("xdotool", "click", "5") }
+      if looks % 40 == 0 { try WindowProgram.shell("xdotool", "click", "5") }
       return page?.controls.first { $0.words.hasPrefix(words) }
     }
-    try Desk.shell("xdotool", "mousemove", "--window", window, "\(control.x)", "\(control.y)", "click", "1")
+    try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(control.x)", "\(control.y)", "click", "1")
   }
 
   /// Presses a key until what the focus comes to is said to be so.
@@ -182,7 +182,7 @@ final class Desk {
 
     /// The share of pixels around the middle of a cell that answer a question.
     func share(cell: Int, within radius: Int, _ isCounted: (_ red: Int, _ green: Int, _ blue: Int) -> Bool) -> Double {
-      let (centerX, centerY) = Desk.center(of: cell)
+      let (centerX, centerY) = WindowProgram.center(of: cell)
       var count = 0
       for y in centerY - radius..<centerY + radius {
         for x in centerX - radius..<centerX + radius {
@@ -203,7 +203,7 @@ final class Desk {
   /// A picture of the window.
   func picture() throws -> Picture {
     let file = folder.appendingPathComponent("picture.rgb")
-    try Desk.shell("import", "-window", window, "-depth", "8", "rgb:\(file.path)")
+    try WindowProgram.shell("import", "-window", window, "-depth", "8", "rgb:\(file.path)")
     let bytes = [UInt8](try Data(contentsOf: file))
     guard bytes.count == 1_280 * 720 * 3 else { throw ToolFailed(description: "a picture of \(bytes.count) bytes") }
     return Picture(bytes: bytes)
@@ -270,7 +270,7 @@ final class Tidy: Sendable {
 }
 
 extension Trait where Self == Tidy.Suites {
-  /// For suites that use `Desk.newFolder`.
+  /// For suites that use `WindowProgram.newFolder`.
   static var tidy: Self { Self() }
 }
 
@@ -281,5 +281,5 @@ func waitFor<T>(seconds: Double, _ what: @autoclosure () -> String, _ look: () t
     if let found = try look() { return found }
     usleep(10_000)
   }
-  throw Desk.TookTooLong(description: "waited \(seconds) s for \(what())")
+  throw WindowProgram.TookTooLong(description: "waited \(seconds) s for \(what())")
 }

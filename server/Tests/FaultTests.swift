@@ -1,0 +1,214 @@
+import Base
+import MatchProtocol
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
+
+/// What one peer could once do to the others, and what one lost answer did to them.
+@Suite struct LobbyFaultTests {
+  @Test func `a player who reconnects for ever makes no log grow for ever, and is seen as here when he is`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+    world.move(x, m, 0, "b2")
+    world.move(o, m, 1, "a1")
+    var resume = try #require(world.field("resume", of: o, in: "welcome"))
+    var last = o
+    for i in 0..<200 {
+      world.drop(last)
+      #expect(world.heardAny(x, #""t":"gone","m":"\#(m)","side":"o""#), "the other is told, time \(i)")
+      world.said = []
+      last = world.login("", resume: resume)
+      resume = try #require(world.field("resume", of: last, in: "welcome"))
+    }
+    #expect(try world.state(m).seq < 100)
+    // He is here: no win over him can be claimed, now or later.
+    world.wait(120_000)
+    world.type(x, #"{"t":"claim","id":"c","m":"\#(m)","mid":"c"}"#)
+    #expect(world.heardAny(x, "your opponent is here"))
+    world.drop(last)
+    world.wait(40_100)
+    world.type(x, #"{"t":"claim","id":"d","m":"\#(m)","mid":"d"}"#)
+    #expect(try world.state(m).end?.reason == .gone, "and when he is gone it can")
+  }
+
+  @Test func `a long log is exported whole, page by page`() throws {
+    let store = MemoryStore()
+    let m = try #require(MatchID(rawValue: "longlonglong"))
+    var state = MatchState(id: m)
+    var log: [StoredEvent] = []
+    let seats = Sides(
+      x: PlayerInfo(name: "Ann", rating: 1500, guest: true), o: PlayerInfo(name: "Bob", rating: 1500, guest: true))
+    var kinds: [(Player?, MatchEvent.Kind)] = [
+      (nil, .start(seats, MatchTerms(clock: nil), confirm: false, previous: nil, keys: []))
+    ]
+    for _ in 0..<600 { kinds += [(.o, .gone), (.o, .back)] }
+    for (side, kind) in kinds + [(nil, .end(nil, .aborted, ratings: nil))] {
+      let event = MatchEvent(at: 1, side: side, kind)
+      try state.append(event, body: event.body)
+      log.append(StoredEvent(seq: state.seq, side: side, mid: nil, body: event.body))
+    }
+    try store.commit([
+      StoreTransaction(
+        number: 1, writes: [.match(MatchRecord(id: m, x: 1, o: 2, created: 1, ended: 2)), .append(m, after: 0, log)])
+    ])
+    var world = try SteppedLobby(store: store)
+    let reader = world.login("reader")
+    var folded = MatchState(id: m)
+    var at: Int64? = 0
+    var pages = 0
+    while let from = at {
+      world.said = []
+      world.type(reader, #"{"t":"export","id":"e","m":"\#(m)","seq":\#(from)}"#)
+      at = nil
+      for line in world.heard(reader) {
+        let message = try Array(line.utf8).withUnsafeBytes { raw in try ServerLine(raw) }.message
+        if case .event(_, _, _, let body) = message { try folded.append(body: body) }
+        if case .page("export", _, let more) = message { at = more }
+      }
+      pages += 1
+      #expect(folded.seq == min(state.seq, pages * Limits.events))
+    }
+    #expect(pages == 3 && folded.hash == state.hash)
+  }
+
+  @Test func `guests are bounded: the oldest who is away and plays nothing makes room for the next`() throws {
+    var configuration = LobbyConfiguration()
+    configuration.maxGuests = 10
+    var world = try SteppedLobby(configuration)
+    let (x, _, m) = world.pair()
+    let resume = try #require(world.field("resume", of: x, in: "welcome"))
+    var here: [Int] = []
+    for i in 0..<100 {
+      let guest = world.login("g\(i)")
+      if i < 5 { here.append(guest) } else { world.drop(guest) }
+    }
+    #expect(world.lobby.accounts.guests == 10)
+    #expect(try world.store.recover().accounts.count == 10, "nor does a restart read more")
+    #expect(try world.store.recover().sessions.count == 10)
+    world.drop(x)
+    let back = world.login("", resume: resume)
+    #expect(world.heardAny(back, #""t":"welcome""#) && world.heardAny(back, m), "whoever plays stays")
+    for id in here { #expect(world.closed[id] == nil, "and whoever is here") }
+    for i in 0..<3 { _ = world.login("h\(i)") }
+    let late = world.login("late")
+    #expect(world.heardAny(late, #""code":"busy""#), "all ten are here or play")
+    #expect(world.closed[late] == .full)
+  }
+
+  @Test func `a picture made of several arrives whole, other invisible characters do not`() throws {
+    let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
+    let flag = "\u{1F3F3}\u{FE0F}\u{200D}\u{1F308}"
+    #expect(Lobby.cleaned("my \(family) and \(flag)!") == "my \(family) and \(flag)!")
+    #expect(Lobby.cleaned("a\u{200D}b \u{200D}\u{1F468}\u{200D} \u{202E}c\u{200B}1\u{200D}2") == "ab \u{1F468} c12")
+  }
+
+  @Test func `a third visitor of a room is told that it is full and may be watched, and can`() throws {
+    var world = try SteppedLobby()
+    let host = world.login("host"), friend = world.login("friend"), third = world.login("third")
+    world.type(host, "create none")
+    let code = try #require(world.field("code", of: host, in: "room"))
+    let m = try #require(world.field("m", of: host, in: "room"))
+    world.type(friend, "join \(code)")
+    world.type(third, "join \(code)")
+    #expect(world.heardAny(third, "this room is full") && world.heardAny(third, "watch \(m) \(code)"))
+    world.type(third, "watch \(m) \(code)")
+    #expect(world.heardAny(third, #""t":"state""#))
+  }
+
+  @Test func `a match in a room may count for two people with names, and for nobody else`() throws {
+    var world = try SteppedLobby()
+    let (guest, ann, bob) = (world.login("g"), world.login("a"), world.login("b"))
+    world.type(guest, "create 60+0 rated")
+    #expect(world.heardAny(guest, #""code":"forbidden""#))
+    world.type(ann, "register Ann")
+    world.type(bob, "register Bob")
+    world.type(ann, "create 60+0 rated")
+    let code = try #require(world.field("code", of: ann, in: "room"))
+    world.type(guest, "join \(code)")
+    #expect(world.said.filter { $0.line.contains(#""code":"forbidden""#) }.count == 2)
+    world.type(bob, "join \(code)")
+    let m = try #require(world.field("m", of: bob, in: "paired"))
+    world.type(bob, "move b2")
+    world.type(ann, "move b2")
+    world.type(bob, "move a1")
+    world.type(ann, "move a1")
+    world.type(bob, "resign")
+    #expect(try world.state(m).end?.ratings != nil)
+  }
+}
+
+/// Answers of PostgreSQL that are lost.
+@Suite struct LostAnswerTests {
+  /// A node that has joined, and where its store is.
+  private func joined() throws -> (store: PostgresCluster, url: String) {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresCluster(PGAddress(url))
+    _ = try store.join(node("one"), lease: 600_000, replacing: nil)
+    return (store, url)
+  }
+
+  /// Ends the session of whoever waits for what `locking` locks, while `body` runs, and then lets go of it.
+  private func losingAnswer<T: Sendable>(
+    of body: @escaping @Sendable () throws -> T, locking lock: String, at url: String
+  ) async throws -> T {
+    let holder = try PGConnection(PGAddress(url))
+    let held = try holder.run(
+      [PGStatement.begin(), PGStatement(once: lock)(), PGStatement(once: "SELECT pg_backend_pid()")()], within: 5000)
+    let pid = try #require(held.last?.rows.first?.first?.int)
+    async let result = Task.detached { try body() }.value
+    let waiting = """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(pid) = ANY(pg_blocking_pids(pid))
+      """
+    while try PostgresTestBed.shared.sql(waiting, at: url).isEmpty {}
+    _ = try holder.run([PGStatement.commit()], within: 5000)
+    return try await result
+  }
+
+  @Test func `a match whose beginning was not answered has begun, once`() async throws {
+    let (store, url) = try joined()
+    let (ann, bob) = (try store.player("Ann"), try store.player("Bob"))
+    let begin = beginning(someID(1), ann.account, bob.account)
+    let result = try await losingAnswer(
+      of: { try store.begin(begin) }, locking: "SELECT id FROM account ORDER BY id FOR UPDATE", at: url)
+    #expect(result == .begun)
+    #expect(try store.match(someID(1))?.events.count == begin.writes.filter { $0.match == someID(1) }.count - 1)
+    #expect(try store.begin(begin) == .begun, "and whoever asks again is told so")
+  }
+
+  @Test func `events whose storing was not answered are in the log once`() async throws {
+    let (store, url) = try joined()
+    try store.commit([.match(MatchRecord(id: someID(2), created: 5)), .append(someID(2), after: 0, [event(1)])])
+    try await losingAnswer(
+      of: { try store.commit([.append(someID(2), after: 1, [event(2)])]) },
+      locking: "SELECT id FROM match WHERE id = '\(someID(2))' FOR UPDATE", at: url)
+    #expect(try store.match(someID(2))?.events.map(\.seq) == [1, 2])
+    try store.commit([.append(someID(2), after: 2, [event(3)])])
+    #expect(try store.match(someID(2))?.events.map(\.seq) == [1, 2, 3])
+  }
+
+  @Test func `of several hosts one must not take over without what was acknowledged, unless that is allowed`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let host = try #require(url.split(separator: "@").last?.split(separator: "/").first)
+    var address = try PGAddress(url.replacing("@\(host)/", with: "@\(host),\(host)/"))
+    #expect { _ = try PostgresStore(address) } throws: { "\($0)".contains("synchronous_standby_names is empty") }
+    address.allowsLossyFailover = true
+    try PostgresStore(address).close()
+  }
+
+  @Test(.long) func `whether the store can be reached is known within a second`() async throws {
+    let bed = PostgresTestBed()
+    let store = try PostgresStore(PGAddress(bed.url))
+    try store.ping()
+    try bed.order("stop")
+    let began = Moment.currentSteady
+    #expect(throws: StoreError.self) { try store.ping() }
+    #expect(Moment.currentSteady - began < 3000)
+    try bed.order("cont")
+    try store.ping()
+    store.close()
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The server as a service: what systemd, its journal and an administrator at a terminal see of it.
+@Suite struct ServiceEndToEndTests {
+  @Test func `status says how a server stands, and exits with 1 where none is`() throws {
+    let server = ServerChild(TemporaryFolder())
+    try server.start(pages: true)
+    let port = try #require(server.port(of: "admin"))
+    _ = try RawPeer.pair(server.port)
+    let status = try ServerChild.run(["status", "--admin", "127.0.0.1:\(port)"])
+    #expect(status.code == 0 && status.errors.isEmpty)
+    for line in ["ready: yes", "connections: ", "matches in memory: 1", "waiting for an opponent: 0"] {
+      #expect(status.out.contains(line), "\(status.out)")
+    }
+    #expect(server.stop() == 0)
+    let gone = try ServerChild.run(["status", "--admin", "127.0.0.1:\(port)"])
+    #expect(gone.code == 1 && gone.out.isEmpty)
+    #expect(gone.errors.hasPrefix("alina-server: no server answers at 127.0.0.1:\(port)"))
+  }
+
+  @Test func `systemd is told when the server is ready and when it stops`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/notify"
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let bound = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(bound == 0)
+    var patience = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    func told() -> String {
+      var bytes = [UInt8](repeating: 0, count: 100)
+      let count = recv(descriptor, &bytes, bytes.count, 0)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+    let server = ServerChild(folder)
+    try server.start(environment: ["NOTIFY_SOCKET": path])
+    #expect(told() == "READY=1")
+    #expect(server.stop() == 0)
+    #expect(told() == "STOPPING=1")
+  }
+
+  @Test func `lines for the journal begin with their priority, others do not`() throws {
+    let journal = ServerChild(TemporaryFolder())
+    try journal.start(shell: #"JOURNAL_STREAM=$(stat -Lc %d:%i /proc/self/fd/2) exec "$0" "$@""#)
+    journal.stop()
+    let lines = journal.logText.split(separator: "\n")
+    #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("<5>") }, "\(lines)")
+    let terminal = ServerChild(TemporaryFolder())
+    try terminal.start(environment: ["JOURNAL_STREAM": "1:2"])
+    terminal.stop()
+    #expect(!terminal.logText.isEmpty && !terminal.logText.contains("<5>"))
+  }
+
+  @Test func `every setting in the packaged configuration file can be used`() throws {
+    let folder = TemporaryFolder()
+    let packaged = try String(
+      contentsOf: repository.appending(path: "packaging/alina-server.conf"), encoding: .utf8)
+    let settings = packaged.split(separator: "\n").filter {
+      $0.hasPrefix("#") && $0.contains(" = ") && !$0.hasPrefix("# ")
+    }
+    #expect(settings.count > 10)
+    // There are no certificates here.
+    let used = settings.map { String($0.dropFirst()) }.filter { !$0.hasPrefix("tls-") } + ["insecure = true"]
+    let file = folder.path + "/conf"
+    try used.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+    let result = try ServerChild.run(["check-config", "--config", file])
+    #expect(result.code == 0, "\(result.errors)")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root mounts"))
+  func `what needs no threads works without /proc, and serving says what is missing`() throws {
+    let binary = try #require(ServerChild.binary)
+    func run(_ arguments: String) throws -> (code: Int32, said: String) {
+      let (process, out) = (Process(), Pipe())
+      process.executableURL = URL(filePath: "/usr/bin/unshare")
+      process.arguments = ["-m", "/bin/sh", "-c", "mount -t tmpfs none /proc && exec \"$0\" \(arguments) 2>&1", binary]
+      process.standardOutput = out
+      try process.run()
+      let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return (process.terminationStatus, text)
+    }
+    let version = try run("--version")
+    #expect(version.code == 0 && version.said.contains("."))
+    let serving = try run("--memory --listen 127.0.0.1:0 --no-page --no-admin")
+    #expect(serving.code == 1 && serving.said.hasPrefix("alina-server: /proc is not mounted"), "\(serving)")
+  }
+}
