@@ -302,7 +302,7 @@ if bench {
       .target(name: "CRealtimeProbe"),
       .executableTarget(
         name: "arena-bench", dependencies: ["Base", "TicTacToe", "Oracle", "Opponents", "Arena"],
-        resources: [.embedInCode("baseline.c")]),
+        resources: [.embedInCode("baseline.c"), .embedInCode("ultimate.c")]),
       .executableTarget(
         name: "frame-bench", dependencies: ["TicTacToe", "Interface", "Screen", "SDLPlatform"]),
       .executableTarget(

@@ -33,11 +33,11 @@ struct ArenaBench: Sendable {
   private(set) var notes: [String] = []
 
   /// Whether every row is there and C computed the same in each.
-  var isSound: Bool { rows.count == 10 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
+  var isSound: Bool { rows.count == 12 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
   /// Measures; `scale` shortens the work (and changes the signature of random games).
   init(guardExecutable: String, scale: Double = 1) {
-    let program = CBaseline()
+    let program = CBaseline("baseline", PackageResources.baseline_c)
     if program == nil { notes.append("no C compiler (cc, gcc, clang) was found: no ratios") }
     #if DEBUG
       notes.append("this is a debug build: the figures mean nothing")
@@ -109,11 +109,12 @@ struct ArenaBench: Sendable {
     } figure: {
       $0 / 1000
     }
+    addUltimate(scale)
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }
   }
 
   /// The best of some repeats; what was computed is looked at afterwards.
-  private mutating func addBest<Work>(
+  mutating func addBest<Work>(
     _ name: String, _ unit: String, goal: Double, _ repeats: Int, _ c: (nanoseconds: Double, signature: String)?,
     isTime: Bool = false, _ work: () -> Work, signature: (Work) -> String, figure: (Double) -> Double
   ) {
@@ -213,22 +214,18 @@ struct ArenaBench: Sendable {
   private static func treeSignature(_ simulations: Int) -> String {
     let search = MonteCarloSearch()
     var signature: UInt64 = 0
-    func mix(_ value: UInt64) -> UInt64 {
-      var mixer = SplitMix64(seed: value &- 0x9E37_79B9_7F4A_7C15)
-      return mixer.next()
-    }
     for number in 0..<simulations / 10_000 {
       var generator = SplitMix64(seed: UInt64(number) + 1)
       search.search(.start, simulations: 10_000, using: &generator)
       var visits: UInt64 = 0
-      for (_, count) in search.visits(in: .start) { visits = mix(visits &+ UInt64(count)) }
-      signature = mix(signature &+ visits)
+      for (_, count) in search.visits(in: .start) { visits = mixed(visits &+ UInt64(count)) }
+      signature = mixed(signature &+ visits)
     }
     return "\(signature)"
   }
 
   /// Nanoseconds on a processor, of this thread or of the whole process.
-  private static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
+  static func processorTime(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
     clock_gettime(clock, &time)
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// `baseline.c`, compiled into a folder of its own for as long as this lives.
+/// A C program of this folder, compiled into a folder of its own for as long as this lives.
 struct CBaseline: ~Copyable {
   /// The program.
   let path: String
   private let folder: String
 
   /// Compiles; `nil` where there is no C compiler.
-  init?() {
-    folder = NSTemporaryDirectory() + "alina-bench-\(getpid())"
-    path = folder + "/baseline"
+  init?(_ name: String, _ source: [UInt8]) {
+    folder = NSTemporaryDirectory() + "alina-bench-\(getpid())-\(name)"
+    path = folder + "/\(name)"
     guard (try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)) != nil,
-      (try? Data(PackageResources.baseline_c).write(to: URL(filePath: path + ".c"))) != nil
+      (try? Data(source).write(to: URL(filePath: path + ".c"))) != nil
     else { return nil }
     for compiler in ["cc", "gcc", "clang"] {
       // No contraction: the tree's arithmetic is the same in both languages, digit for digit.

@@ -1,4 +1,5 @@
-// Measures the arena beside C: scripts/bench-arena. Prints a table, or JSON with --json.
+// Measures the arena beside C: scripts/bench-arena. Prints a table, or JSON with --json. With `--top MILLISECONDS GAMES` it
+// plays Ultimate's search with the learnt value against the same search without, both with so much time a move.
 import Arena
 import Foundation
 
@@ -15,7 +16,14 @@ case nil, "--json", "--check":
     FileHandle.standardError.write(Data("arena-bench: a row is missing, or C computed something else\n".utf8))
     exit(1)
   }
+case "--top" where words.count == 3:
+  guard let time = Double(words[1]), let games = Int(words[2]), time > 0, games > 0 else {
+    FileHandle.standardError.write(Data("arena-bench: --top MILLISECONDS GAMES, both above 0\n".utf8))
+    exit(2)
+  }
+  print(try ArenaBench.playTop(milliseconds: time, games: games))
 default:
-  FileHandle.standardError.write(Data("arena-bench: wrong argument '\(words[0])'; allowed: --json, --check\n".utf8))
+  FileHandle.standardError.write(
+    Data("arena-bench: wrong argument '\(words[0])'; allowed: --json, --check, --top MILLISECONDS GAMES\n".utf8))
   exit(2)
 }

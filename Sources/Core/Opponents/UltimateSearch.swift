@@ -55,7 +55,7 @@ package final class UltimateSearch {
   private let values: UnsafeMutablePointer<Float>
 
   /// How much more a move that is little known is worth; found by matches between searches.
-  package var curiosity: Float
+  private let curiosity: Float
   /// A leaf visited so often gets nodes for its moves, if its value is from playouts.
   private static let patience = 4
   /// Simulations after which it is asked whether to stop.
@@ -110,7 +110,8 @@ package final class UltimateSearch {
     in state: Ultimate.State, among seen: MoveSet? = nil, simulations: Int, using generator: inout SplitMix64,
     isStopped: () -> Bool = { false }
   ) -> Cell {
-    search(state, among: seen, simulations: simulations, using: &generator, isStopped: isStopped)
+    // One number of the generator a search, so that a search is a function of its tree, the state and that number.
+    search(state, among: seen, seed: generator.next(), simulations: simulations, isStopped: isStopped)
     let moves = rootMoves
     if let winning = moves.first(where: { $0.proof == .win }) { return winning.cell }
     let holding = moves.filter { $0.proof != .loss }
@@ -134,13 +135,12 @@ package final class UltimateSearch {
   /// Adds simulations to what is known of a live state.
   /// - Parameter seen: The moves that are looked at; all without it.
   package func search(
-    _ state: Ultimate.State, among seen: MoveSet? = nil, simulations: Int, using generator: inout SplitMix64,
+    _ state: Ultimate.State, among seen: MoveSet? = nil, seed: UInt64, simulations: Int,
     isStopped: () -> Bool = { false }
   ) {
     let moves = Ultimate.moves(state)
     precondition(!moves.isEmpty, "no search in the finished state \(Ultimate.notation(of: state))")
-    // One number of the generator a search, so that a search is a function of its tree, the state and that number.
-    playouts.reseed(generator.next())
+    playouts.reseed(seed)
     if seen != nil || !keepTree(to: state) {
       nodes[0] = Node()
       used = 1
@@ -194,7 +194,10 @@ package final class UltimateSearch {
       }
       read += 1
     }
-    swap(&nodes, &spare)
+    // Not by `swap`, whose exclusive access would have every other one checked as it runs.
+    let kept = spare
+    spare = nodes
+    nodes = kept
     used = end
     return true
   }
@@ -202,15 +205,16 @@ package final class UltimateSearch {
   /// Gives a node its moves; returns the score of the best one for the side to move, if there is a value.
   @inline(__always)
   private func addNodes(to node: Int, for moves: MoveSet, in state: Ultimate.State) {
-    let count = moves.count
+    let nodes = nodes
     let first = used
-    used += count
+    let count = moves.count
+    used = first + count
     nodes[node].first = UInt32(truncatingIfNeeded: first)
     nodes[node].count = UInt8(truncatingIfNeeded: count)
     var place = first
     for cell in moves {
       nodes[place] = Node(cell: cell.rawValue)
-      place += 1
+      place &+= 1
     }
     let winning = UltimateSearch.winningMoves(moves, in: state)
     if !winning.isEmpty {
@@ -235,9 +239,11 @@ package final class UltimateSearch {
   /// The moves that end the game at once, for the mover.
   @inline(__always)
   private static func winningMoves(_ moves: MoveSet, in state: Ultimate.State) -> MoveSet {
-    let boards = Line.completions(of: state.boards(of: state.turn)).intersection(state.openTargets)
     var result = MoveSet()
-    if boards.isEmpty { return result }
+    let won = state.boards(of: state.turn)
+    // A line takes two boards beside the last.
+    if won.rawValue & (won.rawValue &- 1) == 0 { return result }
+    let boards = Line.completions(of: won).intersection(state.openTargets)
     let mine = state.turn == .x ? state.x : state.o
     for board in boards {
       let completing = Line.completions(of: Ultimate.board(board.index, of: mine))
@@ -250,6 +256,8 @@ package final class UltimateSearch {
   // A simulation ---------------------------------------------------------------------------------------------------
 
   private func simulate(from start: Ultimate.State) {
+    // A property that may change is looked up at each use.
+    let nodes = nodes
     var state = start
     var node = 0
     var depth = 0
@@ -260,7 +268,7 @@ package final class UltimateSearch {
       if nodes[node].count == 0 {
         let isFull = used + 81 > capacity
         if value != nil {
-          let moves = Ultimate.moves(state)
+          let moves = state.liveMoves
           if isFull {
             score = -bestValue(of: moves, in: state)
           } else {
@@ -273,13 +281,13 @@ package final class UltimateSearch {
           score = playout(state)
           break
         }
-        addNodes(to: node, for: Ultimate.moves(state), in: state)
+        addNodes(to: node, for: state.liveMoves, in: state)
         if nodes[node].proof == .loss {
           score = -1
           break
         }
       }
-      node = best(of: node)
+      node = best(of: node, nodes)
       depth += 1
       path[depth] = UInt32(truncatingIfNeeded: node)
       switch nodes[node].proof {
@@ -306,7 +314,7 @@ package final class UltimateSearch {
       depth -= 1
       if nodes[index].proof != .none {
         let parent = Int(path[depth])
-        settle(parent)
+        UltimateSearch.settle(parent, nodes)
         switch nodes[parent].proof {
         case .none: break
         case .win: score = 1
@@ -318,9 +326,10 @@ package final class UltimateSearch {
   }
 
   /// Decides a node whose moves decide it.
-  private func settle(_ node: Int) {
+  private static func settle(_ node: Int, _ nodes: UnsafeMutablePointer<Node>) {
     var hasDraw = false
-    for child in children(of: node) {
+    let first = Int(nodes[node].first)
+    for child in first..<first + Int(nodes[node].count) {
       switch nodes[child].proof {
       case .none: return
       case .win:
@@ -358,7 +367,7 @@ package final class UltimateSearch {
   /// The move with the highest upper confidence bound; one that was never tried comes first, one that loses for certain
   /// last.
   @inline(__always)
-  private func best(of node: Int) -> Int {
+  private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
     let visits = nodes[node].visits
     let root =
       visits < UInt32(UltimateSearch.tableSize) ? exploration[Int(visits)] : UltimateSearch.exploration(visits)

@@ -20,7 +20,9 @@ package final class UltimateValue: @unchecked Sendable {
 
   /// How a board stands, by its marks: sixteen kinds of open ones, won, lost, drawn.
   package static let standingCount = 19
-  static let (won, lost, drawn) = (16, 17, 18)
+  static var won: UInt8 { 16 }
+  static var lost: UInt8 { 17 }
+  static var drawn: UInt8 { 18 }
 
   /// [may be played in][board][base-3 key of the mover's marks and the other's].
   let boards: UnsafeMutablePointer<Int16>
@@ -113,9 +115,9 @@ package final class UltimateValue: @unchecked Sendable {
 
   /// How a board stands for the side whose marks are X's.
   package static func standing(of position: Position) -> UInt8 {
-    if Line.hasLine(position.x) { return UInt8(won) }
-    if Line.hasLine(position.o) { return UInt8(lost) }
-    if position.empty.isEmpty { return UInt8(drawn) }
+    if Line.hasLine(position.x) { return won }
+    if Line.hasLine(position.o) { return lost }
+    if position.empty.isEmpty { return drawn }
     return 4 * hope(position.x, position.o, position.empty) + hope(position.o, position.x, position.empty)
   }
 
@@ -229,14 +231,14 @@ extension UltimateValue {
       var total = sum &- plain[unchecked: board]
       var rest = extras &- extra[unchecked: board]
       var high: Int32 = 0
-      if new < UltimateValue.won {
+      if new < Int32(UltimateValue.won) {
         let low = Int32(boards[board &* size &+ k])
         high = Int32(boards[(9 &+ board) &* size &+ k]) &- low
         total &+= low
         rest &+= high
       }
       if target == board {
-        total &+= new < UltimateValue.won ? high : rest
+        total &+= new < Int32(UltimateValue.won) ? high : rest
       } else if state.closed.rawValue &>> UInt16(target) & 1 == 1 {
         total &+= rest
       } else {

@@ -36,7 +36,7 @@ import TicTacToe
     #expect((0..<81).filter { first[81 + $0] == 1 } == [27, 28, 29, 36, 37, 38, 45, 46, 47])
     #expect(Array(first.suffix(4)) == [2, 0, 39, 0])
     // The other game waits.
-    #expect(bytes[3 * size...] == bytes[size..<2 * size])
+    #expect(Array(bytes[(3 * size)...]) == Array(bytes[size..<2 * size]))
   }
 
   @Test func `ages, results and illegal steps are told`() throws {
@@ -52,7 +52,8 @@ import TicTacToe
 
   @Test func `the player answers as it does in the arena`() throws {
     let size = 3 * 9 + 4
-    let bytes = try answer(.infinite, "perfect", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
+    let bytes = try answer(
+      .infinite, "perfect_distance", Array("games 1 1\n".utf8) + [UInt8](repeating: 255, count: 13))
     // X wins in thirteen plies.
     #expect(bytes.count == 14 * size && bytes[13 * size + 28] == 1)
     #expect((0..<13).allSatisfy { bytes[$0 * size + 28] == 0 })

@@ -80,12 +80,12 @@ import TicTacToe
     let move = search.bestMove(in: state, simulations: 20_000, using: &generator)
     let visits = try #require(search.rootMoves.first { $0.cell == move }).visits
     _ = state.mark(move)
-    search.search(state, simulations: 100, using: &generator)
+    search.search(state, seed: 1, simulations: 100)
     // Those of its moves are all of its own but the few that came before it had nodes.
     let kept = search.rootMoves.reduce(0) { $0 + $1.visits }
     #expect(kept > visits && kept <= visits + 100)
     search.forget()
-    search.search(state, simulations: 100, using: &generator)
+    search.search(state, seed: 1, simulations: 100)
     #expect(search.rootMoves.reduce(0) { $0 + $1.visits } <= 100)
   }
 

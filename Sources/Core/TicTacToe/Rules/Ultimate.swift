@@ -38,7 +38,19 @@ package enum Ultimate: Rules {
 
     /// The boards in which the side to move may play.
     package var openTargets: SquareSet {
-      target == Ultimate.anyBoard ? SquareSet.full.subtracting(closed) : SquareSet(Square(Int(target)))
+      SquareSet(rawValue: target == Ultimate.anyBoard ? ~closed.rawValue & 0x1FF : 1 &<< UInt16(target))
+    }
+
+    /// The cells that may be marked in a game that is not over.
+    @inline(__always)
+    package var liveMoves: MoveSet {
+      var boards: UInt128 = 0
+      if target == Ultimate.anyBoard {
+        for board in openTargets { boards |= 0x1FF &<< UInt128(9 &* board.rawValue) }
+      } else {
+        boards = 0x1FF &<< UInt128(9 &* target)
+      }
+      return MoveSet(rawValue: ~(x | o) & boards)
     }
 
     /// The marks on all boards.
@@ -52,11 +64,7 @@ package enum Ultimate: Rules {
   }
 
   package static func moves(_ state: State) -> MoveSet {
-    guard !Line.hasLine(state.xBoards), !Line.hasLine(state.oBoards) else { return MoveSet() }
-    let empty = ~(state.x | state.o)
-    var boards: UInt128 = 0
-    for board in state.openTargets { boards |= 0x1FF &<< UInt128(9 &* board.rawValue) }
-    return MoveSet(rawValue: empty & boards)
+    Line.hasLine(state.xBoards) || Line.hasLine(state.oBoards) ? MoveSet() : state.liveMoves
   }
 
   package static func play(_ cell: Cell, _ state: inout State) -> Outcome? {
@@ -94,12 +102,13 @@ extension Ultimate.State {
         target = UInt8(Ultimate.anyBoard)
         return .win(mover)
       }
-    } else if Ultimate.board(board, of: x | o) == .full {
+    } else if Ultimate.board(board, of: x | o).rawValue == 0x1FF {
       closed.formUnion(boardBit)
     }
     let isClosed = closed.rawValue &>> UInt16(truncatingIfNeeded: place) & 1 == 1
     target = isClosed ? UInt8(Ultimate.anyBoard) : UInt8(truncatingIfNeeded: place)
-    return closed == .full ? .draw : nil
+    // Not `.full`: a constant of another file is looked up before each use.
+    return closed.rawValue == 0x1FF ? .draw : nil
   }
 }
 

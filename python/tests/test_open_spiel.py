@@ -1,0 +1,62 @@
+"""Ultimate beside OpenSpiel's: the same legal cells and the same ends. Skipped where pyspiel is not installed."""
+
+import os
+import unittest
+
+import numpy as np
+
+from alina_arena import BEGIN, WAIT, Batch
+
+try:
+    import pyspiel
+except ImportError:
+    pyspiel = None
+
+
+def cell(board, place):
+    """The cell of a place on one of the nine boards, row by row over the whole board."""
+    return (board // 3 * 3 + place // 3) * 9 + board % 3 * 3 + place % 3
+
+
+class OpenSpielTests(unittest.TestCase):
+    @unittest.skipIf(pyspiel is None, "pyspiel is not installed: pip install open_spiel")
+    def test_random_games_go_as_open_spiel_says(self):
+        game = pyspiel.load_game("ultimate_tic_tac_toe")
+        generator = np.random.default_rng(1)
+        count = int(os.environ.get("ALINA_OPEN_SPIEL_GAMES", "300"))
+        with Batch(1, "ultimate", "random") as batch:
+            for _ in range(count):
+                batch.step([BEGIN])
+                state = game.new_initial_state()
+                while not state.is_terminal():
+                    boards = self.boards(state)
+                    legal = sorted(cell(board, place) for board, places in boards for place in places)
+                    self.assertEqual(np.flatnonzero(batch.legal[0]).tolist(), legal)
+                    board, places = boards[generator.integers(len(boards))]
+                    place = places[generator.integers(len(places))]
+                    if self.is_choice(state):
+                        state.apply_action(board)
+                    state.apply_action(place)
+                    batch.step([cell(board, place)])
+                returns = state.returns()[0]
+                self.assertEqual(batch.result[0], 1 if returns > 0 else 2 if returns < 0 else 3)
+                self.assertEqual(batch.legal.sum(), 0)
+
+    def boards(self, state):
+        """The boards that may be played in, with their free places. A free choice is an action of its own there."""
+        if self.is_choice(state):
+            chosen = []
+            for board in state.legal_actions():
+                after = state.clone()
+                after.apply_action(board)
+                chosen.append((board, after.legal_actions()))
+            return chosen
+        # The board is the last place chosen.
+        return [(state.history()[-1], state.legal_actions())]
+
+    def is_choice(self, state):
+        return "Choose" in state.action_to_string(state.current_player(), state.legal_actions()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
