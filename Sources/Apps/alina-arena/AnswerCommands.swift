@@ -1,5 +1,6 @@
 import Arena
 import ArgumentParser
+import Base
 import Foundation
 import Opponents
 import Oracle
@@ -69,12 +70,27 @@ struct SolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "solve", abstract: "Prints value, distance and best moves of a position.")
 
-  @Option(help: "The position, as X1O/1X1/3 o; the empty board without it.") var position: String?
+  @Option(help: "The position, as X1O/1X1/3 o, or a3b2/c3 o 3 of infinite; the empty board without it.")
+  var position: String?
+  @Option(help: "The game: classic or infinite; ultimate is not solved.") var rules = "classic"
   @Flag(help: "Write every position as a table of tab-separated columns.") var all = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     guard !all || (position == nil && !json) else { throw ArenaError("--all goes without --position and --json") }
+    switch try Variant(option: rules) {
+    case .classic: break
+    case .ultimate: throw ArenaError("--rules ultimate: it is not solved; allowed: classic, infinite")
+    case .infinite:
+      if all { return try writeOut(AnswerText.infiniteTable()) }
+      var state = Infinite.start
+      if let position {
+        do throws(NotationError) { state = try Infinite.state(notation: position) } catch {
+          throw ArenaError("--position '\(position)', column \(error.column): \(error.message)")
+        }
+      }
+      return try writeOut(AnswerText.solve(state, asJSON: json))
+    }
     if all { return try writeOut(AnswerText.table()) }
     let position = try readPosition(position)
     try writeOut(json ? AnswerText.solveJSON(position) + "\n" : AnswerText.solve(position))

@@ -186,6 +186,23 @@ import TicTacToe
     #expect(lines.allSatisfy { $0.split(separator: "\t", omittingEmptySubsequences: false).count == 5 })
   }
 
+  @Test func `Infinite is solved from its start, and every board is in its table`() throws {
+    let solved = try Support.run(["solve", "--rules", "infinite"])
+    #expect(solved.out.contains("X to move: win in 13\n") && solved.out.contains("  a2  win in 13\n"), "\(solved)")
+    // Only an edge wins.
+    #expect(solved.out.components(separatedBy: "win in 13").count == 1 + 1 + 4)
+    let table = try Support.run(["solve", "--rules", "infinite", "--all"]).out.split(separator: "\n")
+    let boards = try #require(solved.out.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
+    #expect(boards == "\(table.count - 1):" && table[1].hasPrefix("-/- x\twin\t13\t"), "\(boards), \(table.count)")
+    for (words, message) in [
+      (["--rules", "ultimate"], "it is not solved; allowed: classic, infinite"),
+      (["--rules", "infinite", "--position", "a3a3/c3 o 3"], "column 3: a3 is marked twice"),
+    ] {
+      let refused = try Support.run(["solve"] + words)
+      #expect(refused.code == 2 && refused.err.contains(message) && refused.out.isEmpty, "\(refused)")
+    }
+  }
+
   @Test func `the referee draws after so many plies, and the file says why`() throws {
     try Support.withFolder { folder in
       let path = folder + "/games"

@@ -1,0 +1,76 @@
+import Base
+import Oracle
+import TicTacToe
+
+extension AnswerText {
+  /// The value, distance and moves of a position of Infinite; of the start also what the table counts.
+  package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
+    let table = InfiniteTable.shared
+    let evaluation = table.evaluation(of: state)
+    let moves = Infinite.outcome(of: state) == nil ? table.moveEvaluations(in: state) : []
+    // What follows a move is seen by the other side, a ply later.
+    let seen = moves.map { ($0.cell, Evaluation(value: $0.after.value.negated, distance: $0.after.distance + 1)) }
+    let census = state == Infinite.start ? table.census : nil
+    guard !asJSON else {
+      var members: JSONObject = [
+        "rules": "infinite", "position": .string(Infinite.notation(of: state)),
+        "over": .bool(Infinite.outcome(of: state) != nil), "value": .string("\(evaluation.value)"),
+        "distance": .int(evaluation.distance),
+        "cells": .object(
+          JSONObject(
+            fields: seen.map {
+              .init(
+                name: Variant.infinite.name(of: $0.0),
+                value: ["value": .string("\($0.1.value)"), "distance": .int($0.1.distance)])
+            })),
+      ]
+      members.add(
+        "boards",
+        census.map {
+          [
+            "all": .int($0.boards), "wins": .int($0.wins), "losses": .int($0.losses), "draws": .int($0.draws),
+            "finished": .int($0.finished), "longest": .int($0.longestDistance),
+          ]
+        })
+      return JSON.object(members).text + "\n"
+    }
+    var out = "position  \(Infinite.notation(of: state))\n"
+    if moves.isEmpty {
+      out += "finished: \(evaluation.value == .draw ? "a draw" : "\(state.board.turn.opponent.letter) won")\n"
+    } else {
+      out += "\(state.board.turn.letter) to move: \(evaluation.text)\n"
+      out += seen.map { "  \(Variant.infinite.name(of: $0.0))  \($0.1.text)\n" }.joined()
+    }
+    guard let census else { return out }
+    return out
+      + "boards \(census.boards): \(census.wins) won, \(census.losses) lost and \(census.draws) drawn for the side "
+      + "to move, \(census.finished) finished; the longest win takes \(census.longestDistance) plies\n"
+  }
+
+  /// Every board of Infinite that play can reach, one a line: value for the side to move, plies to the end (0 for a draw),
+  /// and the quickest wins, longest losses or moves that hold the draw.
+  package static func infiniteTable() -> String {
+    let table = InfiniteTable.shared
+    var out = "board\tvalue\tdistance\tbest\n"
+    func list(_ marks: Infinite.Marks) -> String {
+      marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined()
+    }
+    // Boards that differ by their colours alone are one.
+    var (boards, known) = ([Infinite.Board()], Set([InfiniteTable.number(of: Infinite.Board())]))
+    var place = 0
+    while place < boards.count {
+      let board = boards[place]
+      place += 1
+      let evaluation = table.evaluation(of: board)
+      let best = board.winner == nil ? table.bestMoves(on: board, delaying: true) : []
+      out += "\(list(board.x))/\(list(board.o)) \(board.turn == .x ? "x" : "o")\t\(evaluation.value)"
+      out += "\t\(evaluation.distance)\t\(best.map { $0.name }.joined(separator: " "))\n"
+      for square in board.moves {
+        var after = board
+        after.play(square)
+        if known.insert(InfiniteTable.number(of: after)).inserted { boards.append(after) }
+      }
+    }
+    return out
+  }
+}
