@@ -55,7 +55,8 @@ extension AnswerText {
     func list(_ marks: Infinite.Marks) -> String {
       marks.count == 0 ? "-" : marks.squares.map { $0.name }.joined()
     }
-    var (boards, known) = ([Infinite.Board()], Set([Infinite.Board().key]))
+    // Boards that differ by their colours alone are one.
+    var (boards, known) = ([Infinite.Board()], Set([InfiniteTable.number(of: Infinite.Board())]))
     var place = 0
     while place < boards.count {
       let board = boards[place]
@@ -67,7 +68,7 @@ extension AnswerText {
       for square in board.moves {
         var after = board
         after.play(square)
-        if known.insert(after.key).inserted { boards.append(after) }
+        if known.insert(InfiniteTable.number(of: after)).inserted { boards.append(after) }
       }
     }
     return out
