@@ -144,11 +144,11 @@ enum PostgresRows {
   private static func latest(_ columns: String) -> String {
     let seats = ["x", "o"].map { seat in
       "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended < $2::bigint"
-        + " ORDER BY ended DESC FETCH FIRST $3::bigint ROWS WITH TIES)"
+        + " ORDER BY ended DESC FETCH FIRST ($3::bigint) ROWS WITH TIES)"
     }
     // Whatever ended in the same millisecond is on the same page.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
-      + ") AS seats ORDER BY ended DESC FETCH FIRST $3::bigint ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
+      + ") AS seats ORDER BY ended DESC FETCH FIRST ($3::bigint) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }
   static let history = PGStatement("history", latest(matchColumns))
   static let historyLogs = PGStatement(
