@@ -68,11 +68,15 @@ class Agent:
 
 
 def train(rules="classic", opponent="levels:2", seconds=60, games=512, seed=1, engine=None, report=print):
-    """Plays `games` games at a time for so many seconds, each side in half of them, and learns from those that end."""
+    """Plays `games` games at a time for so many seconds, each side in half of them, and learns from those that end.
+
+    Every second game begins with two random moves, as the arena's `--openings random:2` do.
+    """
     agent = Agent(rules, seed=seed)
     generator = np.random.default_rng(seed)
     side = np.where(np.arange(games) % 2 == 0, 1, 2)
     histories = [[] for _ in range(games)]
+    opened = np.arange(games) // 2 % 2 == 0
     scores, mean, told = [], 0.0, 0.0
     begun = time.monotonic()
     with Batch(games, rules, opponent, seed, engine) as batch:
@@ -91,7 +95,10 @@ def train(rules="classic", opponent="levels:2", seconds=60, games=512, seed=1, e
                     histories[game] = []
                 step = np.full(games, ANSWER)
                 step[ended] = BEGIN
-                mine = np.flatnonzero((batch.turn == side) & (batch.result == 0))
+                opening = opened & ((batch.marks != 0).sum(1) < 2)
+                lots = (generator.random(batch.legal.shape) * batch.legal).argmax(1)
+                step[opening] = lots[opening]
+                mine = np.flatnonzero((batch.turn == side) & (batch.result == 0) & ~opening)
                 if len(mine):
                     views = planes(batch, mine)
                     p = agent.chances(views)[0]

@@ -48,10 +48,7 @@ package final class MonteCarloSearch {
   private let weights = UnsafeMutablePointer<Int>.allocate(capacity: 18)
   /// For each mask of empty cells, its cells in order as four-bit digits.
   private let cells = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
-  /// Exploration √2 √ln n for n up to 4,095; grows too slowly beyond to need more than a fresh computation.
-  private let exploration = UnsafeMutablePointer<Float>.allocate(capacity: 4096)
-  /// 1/√n likewise.
-  private let inverseRoot = UnsafeMutablePointer<Float>.allocate(capacity: 4096)
+  private let confidence = Confidence(k: 2)
 
   /// Takes its memory (about 2.5 MB, touched as needed).
   package init() {
@@ -68,26 +65,13 @@ package final class MonteCarloSearch {
       }
       cells[mask] = digits
     }
-    for n in 0..<4096 {
-      exploration[n] = MonteCarloSearch.exploration(UInt32(n))
-      inverseRoot[n] = n == 0 ? 0 : 1 / Float(n).squareRoot()
-    }
   }
 
   deinit {
     nodes.deallocate()
     weights.deallocate()
     cells.deallocate()
-    exploration.deallocate()
-    inverseRoot.deallocate()
-  }
-
-  /// √(2 ln n) with a logarithm that is linear between powers of two: exact arithmetic, the same on every machine.
-  private static func exploration(_ n: UInt32) -> Float {
-    guard n > 1 else { return 0 }
-    let exponent = 31 - n.leadingZeroBitCount
-    let mantissa = Float(n) / Float(UInt32(1) << UInt32(exponent)) - 1
-    return (2 * 0.693_147_18 * (Float(exponent) + mantissa)).squareRoot()
+    confidence.deallocate()
   }
 
   /// Simulations after which it is asked whether to stop.
@@ -197,7 +181,7 @@ package final class MonteCarloSearch {
       node.pointee.visits[unchecked: cell] = visits
       node.pointee.total &+= 1
       node.pointee.unvisited &= ~(1 &<< UInt16(truncatingIfNeeded: cell))
-      let root = visits < 4096 ? inverseRoot[Int(visits)] : 1 / Float(visits).squareRoot()
+      let root = confidence.inverseRoot(visits)
       node.pointee.inverseRoots[unchecked: cell] = root
       // root² is 1/visits to within a rounding.
       node.pointee.mean[unchecked: cell] += (score - node.pointee.mean[unchecked: cell]) * root * root
@@ -209,8 +193,7 @@ package final class MonteCarloSearch {
   @inline(__always)
   private func best(_ key: Int) -> Int {
     let node = nodes + key
-    let total = node.pointee.total
-    let factor = total < 4096 ? exploration[Int(total)] : MonteCarloSearch.exploration(total)
+    let factor = confidence.exploration(node.pointee.total)
     var best = 0
     var bound = -Float.greatestFiniteMagnitude
     for cell in 0..<9 {

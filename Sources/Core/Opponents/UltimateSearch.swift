@@ -47,10 +47,7 @@ package final class UltimateSearch {
   private var used = 0
   /// The state of node 0, while there is a tree.
   private var root: Ultimate.State?
-  /// √ln n and 1/√n for n below 4,096.
-  private let exploration: UnsafeMutablePointer<Float>
-  private let inverseRoot: UnsafeMutablePointer<Float>
-  private static let tableSize = 4096
+  private let confidence = Confidence(k: 1)
   private let path: UnsafeMutablePointer<UInt32>
   private let values: UnsafeMutablePointer<Float>
 
@@ -71,12 +68,6 @@ package final class UltimateSearch {
     spare = .allocate(capacity: capacity)
     path = .allocate(capacity: 82)
     values = .allocate(capacity: 81)
-    exploration = .allocate(capacity: UltimateSearch.tableSize)
-    inverseRoot = .allocate(capacity: UltimateSearch.tableSize)
-    for n in 0..<UltimateSearch.tableSize {
-      exploration[n] = UltimateSearch.exploration(UInt32(n))
-      inverseRoot[n] = n == 0 ? 0 : 1 / Float(n).squareRoot()
-    }
   }
 
   deinit {
@@ -84,16 +75,7 @@ package final class UltimateSearch {
     spare.deallocate()
     path.deallocate()
     values.deallocate()
-    exploration.deallocate()
-    inverseRoot.deallocate()
-  }
-
-  /// √ln n with a logarithm that is linear between powers of two: the same on every machine.
-  private static func exploration(_ n: UInt32) -> Float {
-    guard n > 1 else { return 0 }
-    let exponent = 31 - n.leadingZeroBitCount
-    let mantissa = Float(n) / Float(UInt32(1) << UInt32(exponent)) - 1
-    return (0.693_147_18 * (Float(exponent) + mantissa)).squareRoot()
+    confidence.deallocate()
   }
 
   package var hasValue: Bool { value != nil }
@@ -202,7 +184,7 @@ package final class UltimateSearch {
     return true
   }
 
-  /// Gives a node its moves; returns the score of the best one for the side to move, if there is a value.
+  /// Gives a node its moves, with what their wins prove and what the value says of them.
   @inline(__always)
   private func addNodes(to node: Int, for moves: MoveSet, in state: Ultimate.State) {
     let nodes = nodes
@@ -306,7 +288,7 @@ package final class UltimateSearch {
       let index = Int(path[depth])
       let visits = nodes[index].visits &+ 1
       nodes[index].visits = visits
-      let root = visits < UInt32(UltimateSearch.tableSize) ? inverseRoot[Int(visits)] : 1 / Float(visits).squareRoot()
+      let root = confidence.inverseRoot(visits)
       nodes[index].spread = root
       nodes[index].mean += (score - nodes[index].mean) * root * root
       score = -score
@@ -368,10 +350,7 @@ package final class UltimateSearch {
   /// last.
   @inline(__always)
   private func best(of node: Int, _ nodes: UnsafeMutablePointer<Node>) -> Int {
-    let visits = nodes[node].visits
-    let root =
-      visits < UInt32(UltimateSearch.tableSize) ? exploration[Int(visits)] : UltimateSearch.exploration(visits)
-    let factor = curiosity * root
+    let factor = curiosity * confidence.exploration(nodes[node].visits)
     let first = Int(nodes[node].first)
     var best = first
     var bound = -Float.greatestFiniteMagnitude

@@ -64,7 +64,7 @@ import TicTacToe
     ("", "the first line is not 'games N SEED' with 1–1000000 games", "play 1 1\n"),
     ("", "the input ends in its first line", "games 1 1"),
     ("", "the input ends after 1 of the 2 bytes of a step", "games 2 1\n0"),
-    ("mcts:10", "this player cannot answer in a batch of infinite; allowed: ", ""),
+    ("mcts:10", "this player cannot answer in a batch of infinite; allowed: random, perfect", ""),
   ])
   func `what is wrong is told`(player: String, message: String, input: String) throws {
     let error = #expect(throws: ArenaError.self) {

@@ -216,6 +216,10 @@ private struct BatchGames<R: Rules> {
 extension Variant {
   /// Who can answer in a batch, for messages.
   fileprivate var batchPlayers: String {
-    self == .classic ? "\(PlayerSpec.memoryless), mcts:N" : PlayerSpec.allowed(in: self)
+    switch self {
+    case .classic: "\(PlayerSpec.memoryless), mcts:N"
+    case .infinite: PlayerSpec.memoryless
+    case .ultimate: "random, levels:1–6, mcts:N"
+    }
   }
 }

@@ -1,0 +1,47 @@
+/// What upper confidence bounds are made of: √(k ln n) and 1/√n, from tables for small counts.
+///
+/// All of it is arithmetic that is the same on every machine.
+struct Confidence {
+  private let explorations: UnsafeMutablePointer<Float>
+  private let inverseRoots: UnsafeMutablePointer<Float>
+  /// k · ln 2.
+  private let factor: Float
+  /// Counts from here on are computed afresh: they are rare.
+  private static var tableSize: Int { 4096 }
+
+  /// Takes its memory, which `deallocate` gives back.
+  /// - Parameter k: What is multiplied with ln n under the root.
+  init(k: Float) {
+    factor = k * 0.693_147_18
+    explorations = .allocate(capacity: Confidence.tableSize)
+    inverseRoots = .allocate(capacity: Confidence.tableSize)
+    for n in 0..<Confidence.tableSize {
+      explorations[n] = Confidence.exploration(UInt32(n), factor)
+      inverseRoots[n] = n == 0 ? 0 : 1 / Float(n).squareRoot()
+    }
+  }
+
+  func deallocate() {
+    explorations.deallocate()
+    inverseRoots.deallocate()
+  }
+
+  /// √(k ln n) with a logarithm that is linear between powers of two.
+  @inline(__always)
+  func exploration(_ n: UInt32) -> Float {
+    n < UInt32(Confidence.tableSize) ? explorations[Int(n)] : Confidence.exploration(n, factor)
+  }
+
+  /// 1/√n, 0 for 0.
+  @inline(__always)
+  func inverseRoot(_ n: UInt32) -> Float {
+    n < UInt32(Confidence.tableSize) ? inverseRoots[Int(n)] : 1 / Float(n).squareRoot()
+  }
+
+  private static func exploration(_ n: UInt32, _ factor: Float) -> Float {
+    guard n > 1 else { return 0 }
+    let exponent = 31 - n.leadingZeroBitCount
+    let mantissa = Float(n) / Float(UInt32(1) << UInt32(exponent)) - 1
+    return (factor * (Float(exponent) + mantissa)).squareRoot()
+  }
+}
