@@ -1,6 +1,7 @@
-import Interface
 import Base
+import Interface
 import Opponents
+import Oracle
 import Records
 import Screen
 import Session

@@ -1,3 +1,5 @@
+import GameScore
+import Records
 import ScoreModel
 import TicTacToe
 import Tintinnabuli

@@ -68,9 +68,9 @@ struct NetworkTests {
     }
     for desk in desks { try desk.wait(page: "board") }
 
-    // Who has X is the server's choice: X's window says so.
+    // Who has X is the server's choice: X's window says so. The match has begun when the window counts the seconds.
     let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("Your move") } }
+      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
     }
     let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, the board fills
     var game = Game()
