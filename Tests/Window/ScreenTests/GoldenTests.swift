@@ -21,7 +21,7 @@ struct GoldenTests {
   }
 
   static let scenes: [Scene] =
-    Samples.stages.map { context in Scene(name: "board-\(context.name)") { $0.model = context.model } } + [
+    Samples.stages.map { sample in Scene(name: "board-\(sample.name)") { $0.model = sample.model } } + [
       Scene(name: "board-focus") {
         $0.model = Samples.model([4, 0])
         $0.handle([.key(.left, [], isRepeat: false)], at: 1)
