@@ -5,20 +5,24 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
   public var rawValue: UInt8
 
   /// Makes a pitch from a MIDI note number, 0–127.
+  @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Makes a pitch from a MIDI note number known to lie in 0–127.
+  @inlinable
   public init(_ midi: Int) {
     precondition((0...127).contains(midi), "MIDI note \(midi) is outside 0–127")
     rawValue = UInt8(midi)
   }
 
   /// The MIDI note number as an `Int`.
+  @inlinable
   public var midi: Int { Int(rawValue) }
 
   /// The frequency in Hz of a MIDI note, fractions allowed, where A4 (69) is `a4` Hz. Real-time safe: yes.
   ///
   /// No library takes part: libm's `pow` may differ between machines.
+  @inlinable
   public static func frequency(midi: Double, a4: Double = 440) -> Double {
     var octaves = a4
     var semitones = midi - 69
@@ -42,5 +46,6 @@ public struct Pitch: RawRepresentable, Sendable, Hashable, Comparable, BitwiseCo
   }
 
   /// Whether a pitch is lower than another.
+  @inlinable
   public static func < (a: Pitch, b: Pitch) -> Bool { a.rawValue < b.rawValue }
 }

@@ -69,6 +69,7 @@ public struct ScoreEvent: Sendable, Hashable, BitwiseCopyable {
 
 extension ScoreEvent {
   /// Whether this cut drops `event`: any of an older generation, not before the cut, but for drone and preview.
+  @inlinable
   public func drops(_ event: ScoreEvent) -> Bool {
     // Generations are compared as differences so that the count may wrap.
     let isOlder = Int32(bitPattern: event.generation &- generation) < 0

@@ -33,6 +33,7 @@ struct AlinaServer: ParsableCommand {
     if CommandLine.arguments.count == 2, ["--help", "-h", "help"].contains(CommandLine.arguments[1]) {
       return print(wholeHelp)
     }
+    if CommandLine.arguments.dropFirst() == ["--version"] { return print(alinaVersion) }
     do {
       try Layers.refusePasswords(CommandLine.arguments.dropFirst())
       let arguments = try Layers.arguments(CommandLine.arguments.dropFirst())
