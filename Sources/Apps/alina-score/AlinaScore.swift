@@ -33,9 +33,7 @@ struct Root: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: alinaVersion,
     subcommands: [
-      Render.self, Live.self, Edit.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self,
-      Tone.self,
-      Envelope.self,
+      Render.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self, Tone.self, Envelope.self,
       Bench.self, Devices.self,
     ])
 }
@@ -132,9 +130,7 @@ struct Measure: ParsableCommand {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
       let reports = PaceReport.all(records, rules: rules, paces: pace)
-      print(PaceReport.text(reports), terminator: "")
-      if pace == "all" { print("\n" + FormReport(records, rules: rules).text, terminator: "") }
-      return
+      return print(PaceReport.text(reports), terminator: "")
     }
     var report = StyleReport()
     let progress = Progress(of: Double(records.count))

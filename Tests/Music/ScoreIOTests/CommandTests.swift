@@ -6,7 +6,7 @@ import Testing
 @testable import ScoreIO
 
 /// The built command beside the test bundle.
-let command: String? = {
+private let command: String? = {
   let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? ""
   var folder = URL(fileURLWithPath: bundle)
   while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }
@@ -14,7 +14,7 @@ let command: String? = {
   return FileManager.default.isExecutableFile(atPath: path) ? path : nil
 }()
 
-func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
+private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
   let result = try Child.run([try #require(command, "alina-score is not built")] + arguments, input: input)
   return (result.status, result.out, result.errors)
 }
