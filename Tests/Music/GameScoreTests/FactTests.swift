@@ -94,7 +94,8 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   #expect(bar.signs.first == row.sign)
   // The game's earlier signs may be due on the second pair; the rule itself is looked at without them.
   var alone = GameConductor(seed: 3, rules: rules)
-  _ = alone.handle(.gameStarted(facts.before, human: nil), at: .zero)
+  let awoke = game.facts.dropLast().awakening != nil
+  _ = alone.handle(.gameStarted(facts.before, human: nil, awoke: awoke), at: .zero)
   let own = alone.handle(.moved(facts), at: .seconds(1))
   let ownBar = try #require(alone.music.bars.last)
   #expect(row.check(ownBar, own, facts), "\(row.sign): \(ownBar)")
