@@ -1,5 +1,8 @@
 import Base
+import Dispatch
+import Foundation
 import MatchProtocol
+import Synchronization
 import TestSupport
 import Testing
 import TicTacToe
@@ -151,38 +154,51 @@ import TicTacToe
     return (store, url)
   }
 
+  /// What a call on another thread gave.
+  private final class Answer<T: Sendable>: Sendable {
+    let result = Mutex<Result<T, any Error>?>(nil)
+    let isThere = DispatchSemaphore(value: 0)
+  }
+
   /// Ends the session of whoever waits for what `locking` locks, while `body` runs, and then lets go of it.
   private func losingAnswer<T: Sendable>(
     of body: @escaping @Sendable () throws -> T, locking lock: String, at url: String
-  ) async throws -> T {
+  ) throws -> T {
     let holder = try PGConnection(PGAddress(url))
     let held = try holder.run(
       [PGStatement.begin(), PGStatement(once: lock)(), PGStatement(once: "SELECT pg_backend_pid()")()], within: 5000)
     let pid = try #require(held.last?.rows.first?.first?.int)
-    async let result = Task.detached { try body() }.value
+    let answer = Answer<T>()
+    // A thread of its own: the tests' threads are few, and this test blocks the one that it is on.
+    Thread.detachNewThread {
+      let result = Result { try body() }
+      answer.result.withLock { $0 = result }
+      answer.isThere.signal()
+    }
     let waiting = """
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(pid) = ANY(pg_blocking_pids(pid))
       """
     while try PostgresTestBed.shared.sql(waiting, at: url).isEmpty {}
     _ = try holder.run([PGStatement.commit()], within: 5000)
-    return try await result
+    answer.isThere.wait()
+    return try #require(answer.result.withLock { $0 }).get()
   }
 
-  @Test func `a match whose beginning was not answered has begun, once`() async throws {
+  @Test func `a match whose beginning was not answered has begun, once`() throws {
     let (store, url) = try joined()
     let (ann, bob) = (try store.player("Ann"), try store.player("Bob"))
     let begin = beginning(someID(1), ann.account, bob.account)
-    let result = try await losingAnswer(
+    let result = try losingAnswer(
       of: { try store.begin(begin) }, locking: "SELECT id FROM account ORDER BY id FOR UPDATE", at: url)
     #expect(result == .begun)
     #expect(try store.match(someID(1))?.events.count == begin.writes.filter { $0.match == someID(1) }.count - 1)
     #expect(try store.begin(begin) == .begun, "and whoever asks again is told so")
   }
 
-  @Test func `events whose storing was not answered are in the log once`() async throws {
+  @Test func `events whose storing was not answered are in the log once`() throws {
     let (store, url) = try joined()
     try store.commit([.match(MatchRecord(id: someID(2), created: 5)), .append(someID(2), after: 0, [event(1)])])
-    try await losingAnswer(
+    try losingAnswer(
       of: { try store.commit([.append(someID(2), after: 1, [event(2)])]) },
       locking: "SELECT id FROM match WHERE id = '\(someID(2))' FOR UPDATE", at: url)
     #expect(try store.match(someID(2))?.events.map(\.seq) == [1, 2])
@@ -199,7 +215,7 @@ import TicTacToe
     try PostgresStore(address).close()
   }
 
-  @Test(.long) func `whether the store can be reached is known within a second`() async throws {
+  @Test(.long) func `whether the store can be reached is known within a second`() throws {
     let bed = PostgresTestBed()
     let store = try PostgresStore(PGAddress(bed.url))
     try store.ping()
