@@ -35,7 +35,7 @@ struct Piece: Sendable {
   var firstBar = 0
 
   /// A voice's motto: its first three degrees, in the order of play.
-  func motto(_ voice: Voice?) -> [Int] { events.filter { $0.voice == voice }.prefix(3).map(\.degree) }
+  func motto(_ voice: Voice?) -> [Int] { events.filter { $0.voice == voice }.prefix(3).map { $0.degree } }
 
   /// The contour of the bar of an event, by how its voice stands.
   func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {
