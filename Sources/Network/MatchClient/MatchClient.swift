@@ -9,9 +9,9 @@ import TicTacToe
 /// ```swift
 /// let client = MatchClient(.init(host: "127.0.0.1", port: 4664))
 /// client.connect()
-/// client.seek(MatchTerms())
+/// client.perform(.seek(MatchTerms()))
 /// for event in client.poll() { … }            // each frame
-/// client.move(match, Square(4))               // shows at once in client.match(match)?.position
+/// client.perform(.move(match, Square(4)))     // shows at once in client.match(match)?.position
 /// ```
 package final class MatchClient: Sendable {
   /// Where and how to connect.

@@ -12,7 +12,7 @@ import Tintinnabuli
 @Suite(.serialized, .long, .tidy, .enabled(if: WindowProgram.hasDisplay, "needs an X display; ./test brings one"))
 struct ListeningTests {
   /// Runs a script on the disk driver, as fast as the machine can, and returns what it sounded like.
-  private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Sound {
+  private func hear(_ lines: [String], _ arguments: [String], settings: String = "") throws -> Recording {
     let folder = try WindowProgram.newFolder()
     let config = folder.appendingPathComponent("config/alina")
     try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
@@ -26,7 +26,7 @@ struct ListeningTests {
       folder: folder, isAlone: true)
     #expect(try desk.waitForExit(seconds: 120) == 0)
     #expect(desk.complaints == "")
-    return try Sound(rawFloat: raw)
+    return try Recording(rawFloat: raw)
   }
 
   @Test("Every sign of the help page is heard when its line is pressed, and no two sound the same")
@@ -44,7 +44,7 @@ struct ListeningTests {
     for sign in 0..<count {
       let from = (10 + sign * every) * 96_000
       windows.append(Array(heard.samples[from + 9_600..<from + (every - 1) * 96_000]))
-      #expect(Sound(windows[sign]).level > -62, "sign \(sign) is silent: \(Sound(windows[sign]).level) dBFS")
+      #expect(Recording(windows[sign]).level > -62, "sign \(sign) is silent: \(Recording(windows[sign]).level) dBFS")
     }
     for a in 0..<count {
       for b in a + 1..<count { #expect(windows[a] != windows[b], "signs \(a) and \(b) sound the same") }
@@ -66,11 +66,11 @@ struct ListeningTests {
     let music = Rendition(of: record, rules: rules)
     let bar = try #require(music.bars.first { $0.kind == .move && $0.ply == 3 })
     let start = Int(bar.start.rawValue)
-    let offline = try Sound(rendering: record, human: nil, frames: start + 12 * 48_000)
+    let offline = try Recording(rendering: record, human: nil, frames: start + 12 * 48_000)
     // A replay lets go of what sounds before it begins.
-    let played = Array(Sound(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope.prefix(600))
-    let written = Array(Sound(Array(offline.samples[(start * 2)...])).envelope.prefix(550))
-    let (correlation, lag) = Sound.match(written, played, lags: 0...50)
+    let played = Array(Recording(Array(heard.samples[(13 * 96_000)..<(26 * 96_000)])).envelope.prefix(600))
+    let written = Array(Recording(Array(offline.samples[(start * 2)...])).envelope.prefix(550))
+    let (correlation, lag) = Recording.match(written, played, lags: 0...50)
     #expect(correlation > 0.9, "correlation \(correlation) at \(lag * 20) ms")
     print("replay against offline: correlation \(correlation) at \(lag * 20) ms")
   }

@@ -77,7 +77,7 @@ struct MonkeyTests {
         folder: folder, isAlone: true)
       #expect(try desk.waitForExit(seconds: MonkeyTests.isLong ? 900 : 120) == 0, "part \(part)")
       try check(desk)
-      let heard = try Sound(rawFloat: raw)
+      let heard = try Recording(rawFloat: raw)
       #expect(heard.peak < 0.99, "clipped in part \(part)")
       for line in lines {
         let at = line.prefix { $0.isNumber }

@@ -109,7 +109,7 @@ struct NetworkTests {
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
       // The killed window began a new recording; what each has heard since must be sound, and no click in it.
-      let heard = try Sound(rawFloat: recordings[index])
+      let heard = try Recording(rawFloat: recordings[index])
       #expect(heard.level > -60 && heard.peak < 0.99)
       for frame in frames.suffix(5) {
         let click = heard.click(at: Int(frame))

@@ -62,7 +62,7 @@ struct RulesTests {
     #expect(record.game.moves.count == 2)
     // The record names the file it was last heard with, which is the good one.
     #expect(record.scoreRules == Record.ScoreRules(name: "mine.yaml", hash: good.hash))
-    let heard = try Sound(rawFloat: raw)
+    let heard = try Recording(rawFloat: raw)
     for moment in [changed, refused] {
       for frame in stride(from: max(4_800, moment - 72_000), to: min(moment + 72_000, heard.frames - 4_800), by: 2_400)
       {
@@ -77,10 +77,10 @@ struct RulesTests {
     let second = Int(try #require(record.times[1].frame))
     let count = min(heard.frames, second + 3 * 48_000)
     func differs(_ rules: String?) throws -> Double {
-      let rendered = try Sound(rendering: record, rules: rules, frames: count)
-      let part = { (sound: Sound) in Sound(Array(sound.samples[2 * second..<2 * count])) }
+      let rendered = try Recording(rendering: record, rules: rules, frames: count)
+      let part = { (sound: Recording) in Recording(Array(sound.samples[2 * second..<2 * count])) }
       let error = zip(part(heard).samples, part(rendered).samples).map { $0 - $1 }
-      return part(rendered).level - Sound(error).level
+      return part(rendered).level - Recording(error).level
     }
     let (now, before) = (try differs(rules.path), try differs(nil))
     print("after the reload: \(now) dB from the new rules, \(before) dB from the old")
@@ -110,8 +110,8 @@ struct RulesTests {
     let wav = folder.appendingPathComponent("sound.wav")
     let score = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-score").path
     try WindowProgram.shell(score, "render", file.path, "--wav", wav.path)
-    let rendered = try ScoreIO.Sound(path: wav.path)
-    let heard = try Sound(rawFloat: raw)
+    let rendered = try ScoreIO.Recording(path: wav.path)
+    let heard = try Recording(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
     // The file has 24 bits.

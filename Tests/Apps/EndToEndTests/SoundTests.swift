@@ -21,7 +21,7 @@ struct SoundTests {
   }
 
   /// Not silent, not clipped, no click at any move.
-  private func checkHealth(_ heard: Sound, _ record: Record) {
+  private func checkHealth(_ heard: Recording, _ record: Record) {
     #expect(heard.level > -60, "silent: \(heard.level) dBFS")
     #expect(heard.peak < 0.99, "clipped: \(heard.peak)")
     for frame in record.times.compactMap(\.frame) {
@@ -44,9 +44,9 @@ struct SoundTests {
       folder: folder, isAlone: true)
     #expect(try desk.waitForExit(seconds: 60) == 0)
     let record = try savedRecord(desk)
-    let recorded = try Sound(rawFloat: raw)
+    let recorded = try Recording(rawFloat: raw)
     let last = Int(record.times.last?.frame ?? 0)
-    let rendered = try Sound(rendering: record, frames: last + 40_000)
+    let rendered = try Recording(rendering: record, frames: last + 40_000)
     let heard = recorded.aligned(to: rendered)
     #expect(heard.frames >= last + 48_000)
     #expect(heard.firstDifference(from: rendered) == nil)
@@ -68,7 +68,7 @@ struct SoundTests {
       environment: ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": raw.path, "SDL_DISKAUDIODELAY": "0"],
       folder: folder, isAlone: true)
     #expect(try desk.waitForExit(seconds: 60) == 0)
-    let heard = try Sound(rawFloat: raw)
+    let heard = try Recording(rawFloat: raw)
     #expect(heard.frames >= 22 * 48_000 && heard.frames < 24 * 48_000, "\(heard.frames) frames")
     for second in [4, 9, 16] {
       let click = heard.click(at: second * 48_000)
@@ -94,14 +94,14 @@ struct SoundTests {
     try wait(for: 60_000 + Int(record.times.last?.frame ?? 0), of: 8, in: raw)
     #expect(try desk.quit() == 0)
     let final = try savedRecord(desk)
-    let heard = try Sound(rawFloat: raw)
+    let heard = try Recording(rawFloat: raw)
     checkHealth(heard, final)
     let count = min(heard.frames, Int(final.times.last?.frame ?? 0) + 48_000)
-    let rendered = try Sound(rendering: final, frames: count)
-    let error = Sound(zip(heard.samples, rendered.samples).map { $0 - $1 })
+    let rendered = try Recording(rendering: final, frames: count)
+    let error = Recording(zip(heard.samples, rendered.samples).map { $0 - $1 })
     let difference = rendered.level - error.level
     #expect(difference > 30, "live and offline differ at \(difference) dB")
-    let (correlation, lag) = Sound.match(rendered.envelope, heard.envelope, lags: -10...10)
+    let (correlation, lag) = Recording.match(rendered.envelope, heard.envelope, lags: -10...10)
     #expect(correlation > 0.99 && lag == 0, "correlation \(correlation) at \(lag * 20) ms")
     print("real time against offline: \(difference) dB; envelope correlation \(correlation)")
     print(try String(contentsOf: log, encoding: .utf8))
@@ -126,13 +126,13 @@ struct SoundTests {
     try wait(for: 72_000 + size(raw) / 4, of: 4, in: raw)
     #expect(try desk.quit() == 0)
     recorder.kill()
-    let heard = try Sound(raw16: raw)
+    let heard = try Recording(raw16: raw)
     #expect(heard.level > -70, "silent: \(heard.level) dBFS")
     #expect(heard.peak < 0.99)
     let count = Int(record.times.last?.frame ?? 0) + 48_000
-    let rendered = try Sound(rendering: record, frames: count)
+    let rendered = try Recording(rendering: record, frames: count)
     // The recording began before the program did, by an unknown time.
-    let (correlation, lag) = Sound.match(rendered.envelope, heard.envelope, lags: -50...1_000)
+    let (correlation, lag) = Recording.match(rendered.envelope, heard.envelope, lags: -50...1_000)
     #expect(correlation > 0.95, "correlation \(correlation) at \(lag * 20) ms")
     print("PulseAudio monitor against offline: envelope correlation \(correlation) at \(lag * 20) ms")
   }

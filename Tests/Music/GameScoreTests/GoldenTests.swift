@@ -20,7 +20,7 @@ private func hash(_ text: String) -> String {
 
 /// The golden holds one whole score to read, and a hash of the note log of twenty games for each shipped rule file.
 ///
-/// After a deliberate change of the music: `UPDATE_GOLDENS=1 swift test --filter GoldenTests`, then read the diff.
+/// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test GoldenTests`, then read the diff.
 @Test func `The note log of twenty games is the same on every machine`() throws {
   let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/score.txt")
     .path

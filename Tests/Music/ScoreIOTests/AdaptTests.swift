@@ -261,7 +261,7 @@ func `Plays that differ in one fact sound the same, sample for sample, until it 
 
 /// Every fact of the table, the play that raises it, and what it adds to the note log and takes from it, to read.
 ///
-/// After a deliberate change of the music: `UPDATE_GOLDENS=1 swift test --filter AdaptTests`, then read the diff.
+/// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test AdaptTests`, then read the diff.
 @Test func `Every fact is listed with the play that raises it and the events it causes`() throws {
   let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/facts.txt")
   var text = ""

@@ -62,7 +62,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The store cannot be opened, read or is damaged.
   case unusable(String)
 
-  /// Whether it is certain that nothing was stored, and why has nothing to do with who owns what.
+  /// Whether nothing was stored for a reason other than who owns a match.
   package var isRefusal: Bool {
     switch self {
     case .unusable, .broken, .contended: true
@@ -114,10 +114,10 @@ package struct Recovery: Sendable {
 
 /// Where accounts, sessions and match logs are kept. Calls block; each store says from which threads they may come.
 ///
-/// `MatchStoreConformance` in the tests holds every store to these rules; a PostgreSQL one has to pass the same suite.
+/// `MatchStoreConformance` in the tests holds every store to these rules.
 package protocol MatchStore: AnyObject, Sendable {
-  /// Stores transactions in order, all or none; when it returns they survive a power cut. After any error the
-  /// store must be opened anew, but for `broken`; that and `conflict` promise that nothing was stored.
+  /// Stores transactions in order, all or none; when it returns they survive a power cut. After `broken`, `conflict` and
+  /// `contended` nothing of the batch is stored. After any error but `broken` the store must be opened anew.
   func commit(_ batch: [StoreTransaction]) throws(StoreError)
   /// Reads everything a server needs to go on.
   func recover() throws(StoreError) -> Recovery
@@ -142,8 +142,8 @@ extension MatchStore {
   /// A store in this process is always there.
   package func ping() throws(StoreError) {}
 
-  /// Takes away what identifies a player, as an administrator's order does; his name as it was, `nil` if there is none. What he
-  /// plays goes on.
+  /// Removes what identifies a player, as an administrator's order does, and returns the name that the player had; `nil` if
+  /// nobody has it. Matches of the player go on.
   package func forget(_ name: String, now: Int64) throws(StoreError) -> String? {
     let recovery = try recover()
     guard var account = recovery.accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {

@@ -8,7 +8,7 @@ import TicTacToe
 import Tintinnabuli
 
 /// A recording: interleaved stereo at 48 kHz.
-struct Sound {
+struct Recording {
   var samples: [Float]
   var frames: Int { samples.count / 2 }
 
@@ -47,17 +47,17 @@ struct Sound {
   }
 
   /// The first frame at which two recordings differ, `nil` when one begins with the other.
-  func firstDifference(from other: Sound) -> Int? {
+  func firstDifference(from other: Recording) -> Int? {
     let count = min(samples.count, other.samples.count)
     return (0..<count).first { samples[$0] != other.samples[$0] }.map { $0 / 2 }
   }
 
   /// This, as it is heard beside another recording: without the blocks of silence, three at most, that a device may play
   /// between its opening and the game's standing behind it.
-  func aligned(to other: Sound, block: Int = 1_024) -> Sound {
+  func aligned(to other: Recording, block: Int = 1_024) -> Recording {
     for start in stride(from: 0, through: 3 * 2 * block, by: 2 * block) {
       guard start < samples.count, samples[..<start].allSatisfy({ $0 == 0 }) else { break }
-      let rest = Sound(Array(samples[start...]))
+      let rest = Recording(Array(samples[start...]))
       if rest.firstDifference(from: other) == nil { return rest }
     }
     return self
@@ -92,7 +92,7 @@ struct Sound {
     for lag in lags {
       let pairs = a.indices.compactMap { i in b.indices.contains(i + lag) ? (a[i], b[i + lag]) : nil }
       guard pairs.count > 100 else { continue }
-      let correlation = Sound.correlation(pairs)
+      let correlation = Recording.correlation(pairs)
       if correlation > best.correlation { best = (correlation, lag) }
     }
     return best
