@@ -270,7 +270,7 @@ import TicTacToe
     ] { #expect(help.contains(flag), "\(flag)") }
     // Each flag with a value says what it is without it; the others are off, which the head says.
     #expect(help.contains("Flags that take no value are off unless given."))
-    let serve = try #require(help.range(of: "SERVE (the default) OPTIONS:").map { help[$0.upperBound...] })
+    let serve = try #require(help.range(of: "Flags of serve, the default:").map { help[$0.upperBound...] })
     let flags = serve.replacing(" -h, --help", with: " --help").split(separator: " --").dropLast()
     #expect(flags.count >= 25)
     for flag in flags where flag.contains("<") { #expect(flag.contains("(default: "), "--\(flag)") }

@@ -24,8 +24,8 @@ struct AlinaServer: ParsableCommand {
   /// The help of the program with that of serving, which needs no subcommand to be named.
   private static var wholeHelp: String {
     let serving = Serve.helpMessage()
-    let options = serving.range(of: "OPTIONS:").map { serving[$0.lowerBound...] } ?? ""
-    return helpMessage() + "\n\nSERVE (the default) " + options
+    let options = serving.range(of: "ADDRESSES:").map { serving[$0.lowerBound...] } ?? ""
+    return helpMessage() + "\n\nFlags of serve, the default:\n\n" + options
   }
 
   /// Parses arguments after laying those of file and environment under them; errors are one line, exit 2.

@@ -7,7 +7,8 @@ enum Layers {
   /// The flags that `serve` declares, and whether they take a value.
   private static let flags: [String: Bool] = {
     var flags: [String: Bool] = [:]
-    for case (let label?, let value) in Mirror(reflecting: ServeOptions()).children where label != "_weakSync" {
+    let children = ServeOptions.groups.flatMap { Mirror(reflecting: $0).children }
+    for case (let label?, let value) in children where label != "_weakSync" {
       let name = label.drop { $0 == "_" }
       flags[name.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }] = !(value is Flag<Bool>)
     }

@@ -5,130 +5,168 @@ import MatchStore
 import PostgresStore
 import ServerTransport
 
-/// The flags of a serving process.
+/// The flags of a serving process, in the groups of its help.
 struct ServeOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Address and port for games; port 0 picks a free one.", valueName: "host:port"))
-  var listen = "127.0.0.1:4664"
-  @Option(help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
-  var data: String?
-  @Option(
-    help: ArgumentHelp(
-      "PostgreSQL database to keep matches in instead of the folder (default: none); its password is in PGPASSFILE.",
-      valueName: "postgres://…"))
-  var store: String?
-  @Flag(
-    help: "Use a PostgreSQL of several hosts none of which waits for another: a failover may lose acknowledged moves.")
-  var allowLossyFailover = false
-  @Flag(help: "Keep everything in memory; nothing survives the process.")
-  var memory = false
-  @Option(
-    help: ArgumentHelp(
-      "Be one node of a cluster, by this name (default: none); needs store, node-listen and cluster-dir too.",
-      valueName: "name"))
-  var nodeName: String?
-  @Option(
-    help: ArgumentHelp(
-      "Address and port for the other nodes, port 0 for a free one (default: none).", valueName: "host:port"))
-  var nodeListen: String?
-  @Option(help: ArgumentHelp("What the other nodes dial (default: what is listened on).", valueName: "host:port"))
-  var nodeAddress: String?
-  @Option(
-    help: ArgumentHelp("What clients are told of this node (default: what is listened on).", valueName: "host:port"))
-  var publicAddress: String?
-  @Option(help: ArgumentHelp("Folder with the certificates that cluster-cert makes (default: none).", valueName: "dir"))
-  var clusterDir: String?
-  @Option(
-    help: ArgumentHelp(
-      "Newest version of the log's language to read and write; an older build's, to be able to go back to it.",
-      valueName: "version"))
-  var language = MatchEvent.newest
-  @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
-  var page = "127.0.0.1:4680"
-  @Option(
-    help: ArgumentHelp(
-      "Folder of the page to play on, which scripts/web makes (default: beside the program).", valueName: "dir"))
-  var web: String?
-  @Option(
-    help: ArgumentHelp(
-      "Pages served elsewhere that may play here, as https://alina.example (default: none).", valueName: "origin,…"))
-  var pageOrigin: String?
-  @Flag(help: "Serve no page.")
-  var noPage = false
-  @Option(help: ArgumentHelp("Address and port of metrics, health and player orders.", valueName: "host:port"))
-  var admin = "127.0.0.1:4681"
-  @Flag(help: "Serve no metrics.")
-  var noAdmin = false
-  @Option(help: ArgumentHelp("PEM file with the certificate chain; turns on TLS (default: none).", valueName: "file"))
-  var tlsCert: String?
-  @Option(help: ArgumentHelp("PEM file with the certificate's key (default: none).", valueName: "file"))
-  var tlsKey: String?
-  @Flag(help: "Use TLS with a certificate made once and kept in the data folder; clients pin it.")
-  var tlsSelfSigned = false
-  @Flag(help: "Allow plain connections on an address that is not this machine's own.")
-  var insecure = false
-  @Option(
-    help: ArgumentHelp("Networks whose connections start with a PROXY header (default: none).", valueName: "cidr,…"))
-  var proxyFrom: String?
-  @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
-  var threads = 1
-  @Option(
-    help: ArgumentHelp(
-      "Connections in all (default: the limit of open files less 64 and what the pages may take, at most 10000).",
-      valueName: "n")
-  )
-  var maxConnections: Int?
-  @Option(help: ArgumentHelp("Connections of one address (IPv6: of one /64).", valueName: "n"))
-  var maxPerAddress = 64
-  @Option(help: ArgumentHelp("Messages a second of one connection.", valueName: "n"))
-  var rate = 20
-  @Option(help: ArgumentHelp("Messages at once of one connection.", valueName: "n"))
-  var burst = 40
-  @Option(help: ArgumentHelp("Messages a second of a bot's connection.", valueName: "n"))
-  var botRate = 200
-  @Option(help: ArgumentHelp("Logins a minute from one address.", valueName: "n"))
-  var loginsPerMinute = 30
-  @Option(
-    help: ArgumentHelp(
-      "Guests that are kept; for one more the oldest who is away and plays nothing is forgotten.", valueName: "n"))
-  var maxGuests = 20_000
-  @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
-  var codeTries = 5
-  @Option(help: ArgumentHelp("Writes waiting for the disk beyond which commands are refused as busy.", valueName: "n"))
-  var maxPending = 4096
-  @Option(
-    help: ArgumentHelp(
-      "Milliseconds a write may wait for the disk beyond which commands are refused as busy.", valueName: "ms"))
-  var maxWait = 2000
-  @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
-  var keepDays: Int?
-  @Option(help: ArgumentHelp("Seconds a stopping server may take to finish.", valueName: "seconds"))
-  var drainSeconds = 5
-  @Option(help: ArgumentHelp("How log lines on standard error look: text or json.", valueName: "format"))
-  var logFormat = "text"
-  @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
-  var logLevel = "notice"
-  /// Lets a test see what `synchronous=NORMAL` would lose.
-  @Flag(help: .hidden) var weakSync = false
+  @OptionGroup(title: "Addresses") var addresses: Addresses
+  @OptionGroup(title: "Storage") var storage: Storage
+  @OptionGroup(title: "One node of several") var cluster: Cluster
+  @OptionGroup(title: "Encryption") var encryption: Encryption
+  @OptionGroup(title: "Limits") var limits: Limits
+  @OptionGroup(title: "Log") var log: Log
+
+  /// The groups as they are declared, for what looks their flags up.
+  static var groups: [Any] { [Addresses(), Storage(), Cluster(), Encryption(), Limits(), Log()] }
+
+  /// What is listened on.
+  struct Addresses: ParsableArguments {
+    @Option(help: ArgumentHelp("Address and port for games; port 0 picks a free one.", valueName: "host:port"))
+    var listen = "127.0.0.1:4664"
+    @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
+    var page = "127.0.0.1:4680"
+    @Flag(help: "Serve no page.")
+    var noPage = false
+    @Option(
+      help: ArgumentHelp(
+        "Folder of the page to play on, which scripts/web makes (default: beside the program).", valueName: "dir"))
+    var web: String?
+    @Option(
+      help: ArgumentHelp(
+        "Pages served elsewhere that may play here, as https://alina.example (default: none).", valueName: "origin,…"))
+    var pageOrigin: String?
+    @Option(help: ArgumentHelp("Address and port of metrics, health and player orders.", valueName: "host:port"))
+    var admin = "127.0.0.1:4681"
+    @Flag(help: "Serve no metrics.")
+    var noAdmin = false
+    @Option(
+      help: ArgumentHelp("Networks whose connections start with a PROXY header (default: none).", valueName: "cidr,…"))
+    var proxyFrom: String?
+  }
+
+  /// Where matches are kept.
+  struct Storage: ParsableArguments {
+    @Option(help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
+    var data: String?
+    @Option(
+      help: ArgumentHelp(
+        "PostgreSQL database to keep matches in instead of the folder (default: none); its password is in PGPASSFILE.",
+        valueName: "postgres://…"))
+    var store: String?
+    @Flag(
+      help: "Use a PostgreSQL of several hosts none of which waits for another: a failover may lose acknowledged moves."
+    )
+    var allowLossyFailover = false
+    @Flag(help: "Keep everything in memory; nothing survives the process.")
+    var memory = false
+    @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
+    var keepDays: Int?
+    /// Lets a test see what `synchronous=NORMAL` would lose.
+    @Flag(help: .hidden) var weakSync = false
+  }
+
+  /// What makes the server a node of a cluster.
+  struct Cluster: ParsableArguments {
+    @Option(
+      help: ArgumentHelp(
+        "Be one node of a cluster, by this name (default: none); needs store, node-listen and cluster-dir too.",
+        valueName: "name"))
+    var nodeName: String?
+    @Option(
+      help: ArgumentHelp(
+        "Address and port for the other nodes, port 0 for a free one (default: none).", valueName: "host:port"))
+    var nodeListen: String?
+    @Option(help: ArgumentHelp("What the other nodes dial (default: what is listened on).", valueName: "host:port"))
+    var nodeAddress: String?
+    @Option(
+      help: ArgumentHelp("What clients are told of this node (default: what is listened on).", valueName: "host:port"))
+    var publicAddress: String?
+    @Option(
+      help: ArgumentHelp("Folder with the certificates that cluster-cert makes (default: none).", valueName: "dir"))
+    var clusterDir: String?
+    @Option(
+      help: ArgumentHelp(
+        "Newest version of the log's language to read and write; an older build's, to be able to go back to it.",
+        valueName: "version"))
+    var language = MatchEvent.newest
+  }
+
+  /// How connections are protected.
+  struct Encryption: ParsableArguments {
+    @Option(help: ArgumentHelp("PEM file with the certificate chain; turns on TLS (default: none).", valueName: "file"))
+    var tlsCert: String?
+    @Option(help: ArgumentHelp("PEM file with the certificate's key (default: none).", valueName: "file"))
+    var tlsKey: String?
+    @Flag(help: "Use TLS with a certificate made once and kept in the data folder; clients pin it.")
+    var tlsSelfSigned = false
+    @Flag(help: "Allow plain connections on an address that is not this machine's own.")
+    var insecure = false
+  }
+
+  /// What one client, and all together, may take.
+  struct Limits: ParsableArguments {
+    @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
+    var threads = 1
+    @Option(
+      help: ArgumentHelp(
+        "Connections in all (default: the limit of open files less 64 and what the pages may take, at most 10000).",
+        valueName: "n")
+    )
+    var maxConnections: Int?
+    @Option(help: ArgumentHelp("Connections of one address (IPv6: of one /64).", valueName: "n"))
+    var maxPerAddress = 64
+    @Option(help: ArgumentHelp("Messages a second of one connection.", valueName: "n"))
+    var rate = 20
+    @Option(help: ArgumentHelp("Messages at once of one connection.", valueName: "n"))
+    var burst = 40
+    @Option(help: ArgumentHelp("Messages a second of a bot's connection.", valueName: "n"))
+    var botRate = 200
+    @Option(help: ArgumentHelp("Logins a minute from one address.", valueName: "n"))
+    var loginsPerMinute = 30
+    @Option(
+      help: ArgumentHelp(
+        "Guests that are kept; for one more the oldest who is away and plays nothing is forgotten.", valueName: "n"))
+    var maxGuests = 20_000
+    @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
+    var codeTries = 5
+    @Option(
+      help: ArgumentHelp("Writes waiting for the disk beyond which commands are refused as busy.", valueName: "n"))
+    var maxPending = 4096
+    @Option(
+      help: ArgumentHelp(
+        "Milliseconds a write may wait for the disk beyond which commands are refused as busy.", valueName: "ms"))
+    var maxWait = 2000
+    @Option(help: ArgumentHelp("Seconds a stopping server may take to finish.", valueName: "seconds"))
+    var drainSeconds = 5
+  }
+
+  /// What is logged, and how.
+  struct Log: ParsableArguments {
+    @Option(help: ArgumentHelp("How log lines on standard error look: text or json.", valueName: "format"))
+    var logFormat = "text"
+    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    var logLevel = "notice"
+  }
 
   /// What the flags mean; throws the first that cannot be.
   func resolved() throws -> ServerConfiguration {
     var result = ServerConfiguration()
-    let address = try Self.address(listen, "listen")
+    let address = try Self.address(addresses.listen, "listen")
     (result.listener.host, result.listener.port) = address
-    let folder = data ?? Self.defaultFolder
-    result.data = memory ? nil : folder
-    do { result.store = try store.map { try PGAddress($0) } } catch let error as StoreError {
+    let folder = storage.data ?? Self.defaultFolder
+    result.data = storage.memory ? nil : folder
+    do { result.store = try storage.store.map { try PGAddress($0) } } catch let error as StoreError {
       throw ConfigurationError(text: "--store: \(error.description)")
     }
-    result.store?.allowsLossyFailover = allowLossyFailover
-    guard !memory || store == nil else { throw ConfigurationError(text: "--store and --memory exclude each other") }
-    result.cluster = try cluster(address)
-    result.page = noPage ? nil : try Self.address(page, "page")
-    result.admin = noAdmin ? nil : try Self.address(admin, "admin")
-    guard result.admin.map({ Self.isLoopback($0.host) }) ?? true else {
-      throw ConfigurationError(text: "--admin \(admin) is reachable from outside, and asks for no password")
+    result.store?.allowsLossyFailover = storage.allowLossyFailover
+    guard !storage.memory || storage.store == nil else {
+      throw ConfigurationError(text: "--store and --memory exclude each other")
     }
-    switch (tlsCert, tlsKey, tlsSelfSigned) {
+    result.cluster = try node(address)
+    result.page = addresses.noPage ? nil : try Self.address(addresses.page, "page")
+    result.admin = addresses.noAdmin ? nil : try Self.address(addresses.admin, "admin")
+    guard result.admin.map({ Self.isLoopback($0.host) }) ?? true else {
+      throw ConfigurationError(text: "--admin \(addresses.admin) is reachable from outside, and asks for no password")
+    }
+    switch (encryption.tlsCert, encryption.tlsKey, encryption.tlsSelfSigned) {
     case (let certificate?, let key?, false):
       do { result.listener.tls = try ServerTLS(certificate: certificate, key: key) } catch {
         throw ConfigurationError(text: "the certificate \(certificate) and key \(key) cannot be used: \(error)")
@@ -141,8 +179,8 @@ struct ServeOptions: ParsableArguments {
     default:
       throw ConfigurationError(text: "TLS needs --tls-cert and --tls-key, or --tls-self-signed alone")
     }
-    for (text, host) in [(listen, address.host)] + (result.page.map { [(page, $0.host)] } ?? []) {
-      guard result.listener.tls != nil || insecure || Self.isLoopback(host) else {
+    for (text, host) in [(addresses.listen, address.host)] + (result.page.map { [(addresses.page, $0.host)] } ?? []) {
+      guard result.listener.tls != nil || encryption.insecure || Self.isLoopback(host) else {
         throw ConfigurationError(
           text: "\(text) is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without")
       }
@@ -150,46 +188,48 @@ struct ServeOptions: ParsableArguments {
     if let page = result.page { try resolve(page, &result) }
     let million = 1...1_000_000
     for (name, value, range) in [
-      ("threads", threads, 1...64), ("max-per-address", maxPerAddress, million), ("rate", rate, million),
-      ("burst", burst, million), ("bot-rate", botRate, million), ("logins-per-minute", loginsPerMinute, million),
-      ("code-tries", codeTries, million), ("max-guests", maxGuests, million),
-      ("max-pending", maxPending, 1...10_000_000),
-      ("max-wait", maxWait, 1...600_000),
-      ("drain-seconds", drainSeconds, 0...600), ("keep-days", keepDays ?? 1, 1...36_500),
+      ("threads", limits.threads, 1...64), ("max-per-address", limits.maxPerAddress, million),
+      ("rate", limits.rate, million),
+      ("burst", limits.burst, million), ("bot-rate", limits.botRate, million),
+      ("logins-per-minute", limits.loginsPerMinute, million),
+      ("code-tries", limits.codeTries, million), ("max-guests", limits.maxGuests, million),
+      ("max-pending", limits.maxPending, 1...10_000_000),
+      ("max-wait", limits.maxWait, 1...600_000),
+      ("drain-seconds", limits.drainSeconds, 0...600), ("keep-days", storage.keepDays ?? 1, 1...36_500),
     ] { try Self.check(name, value, range) }
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))
-    if let maxConnections { try Self.check("max-connections", maxConnections, 1...most) }
-    result.listener.maxConnections = maxConnections ?? min(10_000, most)
-    result.listener.maxPerAddress = maxPerAddress
-    result.listener.drainSeconds = drainSeconds
-    result.listener.session.rate = rate
-    result.listener.session.burst = burst
-    result.listener.session.botRate = botRate
-    for text in (proxyFrom ?? "").split(separator: ",") {
+    if let asked = limits.maxConnections { try Self.check("max-connections", asked, 1...most) }
+    result.listener.maxConnections = limits.maxConnections ?? min(10_000, most)
+    result.listener.maxPerAddress = limits.maxPerAddress
+    result.listener.drainSeconds = limits.drainSeconds
+    result.listener.session.rate = limits.rate
+    result.listener.session.burst = limits.burst
+    result.listener.session.botRate = limits.botRate
+    for text in (addresses.proxyFrom ?? "").split(separator: ",") {
       guard let range = AddressRange(String(text)) else {
         throw ConfigurationError(text: "--proxy-from: \(text) is no address or network like 10.0.0.0/8")
       }
       result.listener.proxies.append(range)
     }
-    try Self.check("language", language, 1...MatchEvent.newest)
-    result.lobby.language = language
+    try Self.check("language", cluster.language, 1...MatchEvent.newest)
+    result.lobby.language = cluster.language
     result.listener.session.versions = result.lobby.versions
-    result.lobby.rate = [rate, burst]
-    result.lobby.botRate = [botRate, max(burst, botRate)]
-    result.lobby.loginsPerMinute = loginsPerMinute
-    result.lobby.codeTriesPerMinute = codeTries
-    result.lobby.maxGuests = maxGuests
-    result.lobby.maxPending = maxPending
-    result.lobby.maxWait = maxWait
-    result.threads = threads
-    result.weakSync = weakSync
-    result.keepDays = keepDays
-    guard let format = Logger.Format(rawValue: logFormat) else {
-      throw ConfigurationError(text: "--log-format is text or json, not \(logFormat)")
+    result.lobby.rate = [limits.rate, limits.burst]
+    result.lobby.botRate = [limits.botRate, max(limits.burst, limits.botRate)]
+    result.lobby.loginsPerMinute = limits.loginsPerMinute
+    result.lobby.codeTriesPerMinute = limits.codeTries
+    result.lobby.maxGuests = limits.maxGuests
+    result.lobby.maxPending = limits.maxPending
+    result.lobby.maxWait = limits.maxWait
+    result.threads = limits.threads
+    result.weakSync = storage.weakSync
+    result.keepDays = storage.keepDays
+    guard let format = Logger.Format(rawValue: log.logFormat) else {
+      throw ConfigurationError(text: "--log-format is text or json, not \(log.logFormat)")
     }
-    guard let level = Logger.Level(rawValue: logLevel) else {
+    guard let level = Logger.Level(rawValue: log.logLevel) else {
       throw ConfigurationError(
         text: "--log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
     }
@@ -200,7 +240,7 @@ struct ServeOptions: ParsableArguments {
   /// What is served on the page's port. On this machine's own address it is never encrypted: a proxy there does that.
   private func resolve(_ page: (host: String, port: Int), _ result: inout ServerConfiguration) throws {
     if !Self.isLoopback(page.host) { result.pageTLS = result.listener.tls }
-    for origin in (pageOrigin ?? "").split(separator: ",").map(String.init) {
+    for origin in (addresses.pageOrigin ?? "").split(separator: ",").map(String.init) {
       let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty, !parts[2].isEmpty,
         origin == origin.lowercased()
@@ -209,7 +249,7 @@ struct ServeOptions: ParsableArguments {
       }
       result.pageOrigins.insert(origin)
     }
-    guard let web else {
+    guard let web = addresses.web else {
       result.site = Site(beside: Bundle.main.executablePath ?? CommandLine.arguments[0])
       return
     }
@@ -219,35 +259,38 @@ struct ServeOptions: ParsableArguments {
   }
 
   /// What makes this server a node, if the flags do; they go together.
-  private func cluster(_ clients: (host: String, port: Int)) throws -> NodeConfiguration? {
+  private func node(_ clients: (host: String, port: Int)) throws -> NodeConfiguration? {
     let given = [
-      ("node-name", nodeName), ("node-listen", nodeListen), ("cluster-dir", clusterDir), ("store", store),
-      ("node-address", nodeAddress), ("public-address", publicAddress),
+      ("node-name", cluster.nodeName), ("node-listen", cluster.nodeListen), ("cluster-dir", cluster.clusterDir),
+      ("store", storage.store),
+      ("node-address", cluster.nodeAddress), ("public-address", cluster.publicAddress),
     ]
     guard given.contains(where: { $0.0 != "store" && $0.1 != nil }) else { return nil }
     for (name, value) in given.prefix(4) where value == nil {
       throw ConfigurationError(text: "a node of a cluster needs --\(name) too")
     }
-    guard let nodeName, let nodeListen, let clusterDir else { return nil }
+    guard let nodeName = cluster.nodeName, let nodeListen = cluster.nodeListen, let clusterDir = cluster.clusterDir
+    else { return nil }
     guard NodeTLS.isName(nodeName) else {
       throw ConfigurationError(text: "--node-name has 1–32 characters a–z, 0–9 and -, and a letter, not '\(nodeName)'")
     }
     let listen = try Self.address(nodeListen, "node-listen")
-    if let nodeAddress { _ = try Self.address(nodeAddress, "node-address") }
-    if let publicAddress { _ = try Self.address(publicAddress, "public-address") }
+    if let address = cluster.nodeAddress { _ = try Self.address(address, "node-address") }
+    if let address = cluster.publicAddress { _ = try Self.address(address, "public-address") }
     let wildcards = ["0.0.0.0", "::"]
-    if wildcards.contains(listen.host), nodeAddress == nil {
+    if wildcards.contains(listen.host), cluster.nodeAddress == nil {
       throw ConfigurationError(text: "\(nodeListen) is no address others can dial: give --node-address too")
     }
-    if wildcards.contains(clients.host), publicAddress == nil {
-      throw ConfigurationError(text: "\(self.listen) is no address clients can dial: give --public-address too")
+    if wildcards.contains(clients.host), cluster.publicAddress == nil {
+      throw ConfigurationError(text: "\(addresses.listen) is no address clients can dial: give --public-address too")
     }
     let tls: NodeTLS
     do { tls = try NodeTLS(folder: clusterDir, name: nodeName) } catch let error as StoreError {
       throw ConfigurationError(text: error.description)
     } catch { throw ConfigurationError(text: "the certificates in \(clusterDir) cannot be used: \(error)") }
     return NodeConfiguration(
-      name: nodeName, listen: listen, tls: tls, peer: nodeAddress ?? nodeListen, address: publicAddress ?? "")
+      name: nodeName, listen: listen, tls: tls, peer: cluster.nodeAddress ?? nodeListen,
+      address: cluster.publicAddress ?? "")
   }
 
   static var defaultFolder: String {
