@@ -106,16 +106,17 @@ in_other_words() {
   fi
 }
 
-# need_music21: sees to an independent reader of MusicXML that Debian does not have, in a Python beside the build, which
-# PYTHON then names; where it cannot be had its test is skipped.
-need_music21() {
-  local folder=$root/.build/python
-  if ! "$folder/bin/python3" -c 'import music21' 2>/dev/null; then
-    echo "installing music21" >&2
-    rm -rf "$folder"
-    { /usr/bin/python3 -m venv --system-site-packages "$folder" && "$folder/bin/pip" install music21==10.5.1; } \
-      >/dev/null 2>&1 || return 0
-  fi
+# need_python: sees to what Debian does not have, in a Python beside the build, which PYTHON then names: an independent
+# reader of MusicXML, and what python/ is tested with. Where a module cannot be had its tests are skipped.
+need_python() {
+  local folder=$root/.build/python module
+  [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0
+  for module in music21==10.5.1 gymnasium==1.4.0 pettingzoo==1.27.0 pyspiel=open_spiel==2.0.2; do
+    "$folder/bin/python3" -c "import ${module%%=*}" 2>/dev/null && continue
+    module=${module#pyspiel=}
+    echo "installing $module" >&2
+    "$folder/bin/pip" install "$module" >/dev/null 2>&1 || true
+  done
   export PYTHON=$folder/bin/python3
 }
 

@@ -33,7 +33,7 @@ struct ArenaBench: Sendable {
   private(set) var notes: [String] = []
 
   /// Whether every row is there and C computed the same in each.
-  var isSound: Bool { rows.count == 12 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
+  var isSound: Bool { rows.count == 14 && rows.allSatisfy { $0.ours > 0 && $0.ours.isFinite && $0.agrees != false } }
 
   /// Measures; `scale` shortens the work (and changes the signature of random games).
   init(guardExecutable: String, scale: Double = 1) {
@@ -108,6 +108,13 @@ struct ArenaBench: Sendable {
       $0.signature
     } figure: {
       $0 / 1000
+    }
+    addBest("Infinite, its table", "ms", goal: 100, max(1, Int(10 * scale)), nil, isTime: true) {
+      InfiniteTable()
+    } signature: {
+      "\($0.census.boards)"
+    } figure: {
+      $0 / 1e6
     }
     addUltimate(scale)
     if let program { addEngines(program, guardExecutable, games: max(200, Int(50_000 * scale))) }

@@ -23,6 +23,14 @@ extension ArenaBench {
     } figure: {
       Double(simulations) / $0 * 1e3
     }
+    guard let value = try? UltimateValueFile.load(from: UltimateValueFile.folders) else { return }
+    addBest("… with the learnt value", "M simulations/s/core", goal: 1, 1, nil) {
+      ArenaBench.ultimateVisits(simulations, value)
+    } signature: {
+      $0
+    } figure: {
+      Double(simulations) / $0 * 1e3
+    }
   }
 
   private static func ultimateEnds(_ games: Int) -> String {
@@ -33,8 +41,8 @@ extension ArenaBench {
   }
 
   /// Searches of ten thousand simulations, as a player makes them.
-  private static func ultimateVisits(_ simulations: Int) -> String {
-    let search = UltimateSearch()
+  private static func ultimateVisits(_ simulations: Int, _ value: UltimateValue? = nil) -> String {
+    let search = UltimateSearch(value: value)
     var signature: UInt64 = 0
     for index in 0..<simulations / 10_000 {
       search.forget()

@@ -9,13 +9,26 @@ import TicTacToe
 /// Exact results.
 struct ExactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "exact", abstract: "Computes the result of two memoryless players as exact fractions.")
+    commandName: "exact", abstract: "Computes the result of two memoryless players: exact fractions in classic.")
 
   @Option(help: "The first player, X.") var x: String
   @Option(help: "The second player, O.") var o: String
+  @Option(help: "The game: classic or infinite; ultimate is not solved.") var rules = "classic"
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
+    switch try Variant(option: rules) {
+    case .classic: break
+    case .ultimate: throw ArenaError("--rules ultimate: it is not solved; allowed: classic, infinite")
+    case .infinite:
+      func infinite(_ name: String, _ option: String) throws(ArenaError) -> InfiniteOpponent {
+        if let player = try PlayerSpec(name).infinite { return player }
+        throw ArenaError(
+          "\(option) '\(name)' has no exact result in infinite: it is not memoryless; allowed: \(PlayerSpec.memoryless)"
+        )
+      }
+      return try writeOut(AnswerText.exact(infinite(x, "--x"), infinite(o, "--o"), asJSON: json))
+    }
     let (a, b) = (try player(x, "--x"), try player(o, "--o"))
     let match = ExactMatch(a: a, b: b)
     try writeOut(json ? AnswerText.exactJSON(match, x, o) + "\n" : AnswerText.exact(match, x, o))
@@ -109,16 +122,26 @@ private func readPosition(_ text: String?) throws(ArenaError) -> Position {
 /// A game explained.
 struct AnalyseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "analyse", abstract: "Explains games move by move: values, only moves, mistakes, accuracy.")
+    commandName: "analyse", abstract: "Explains games move by move: values, only moves, mistakes, accuracy.",
+    discussion: "Values of classic and infinite are exact; those of ultimate are what a search believes.",
+    aliases: ["review"])
 
   @Argument(help: "A file of records (PGN or JSON Lines); - reads standard input.") var game: String
+  @Option(help: "Simulations for each move of ultimate, 1–10000000.") var simulations = 10_000
   @Flag(help: "Print JSON, a line a game.") var json = false
 
   func run() throws {
+    guard (1...10_000_000).contains(simulations) else {
+      throw ArenaError("--simulations \(simulations): 1–10000000")
+    }
     var count = 0
     try RecordFile.forEach(of: game) { (record) throws(ArenaError) in
       count += 1
-      try writeOut(json ? AnswerText.analysisJSON(record) + "\n" : AnswerText.analysis(record))
+      switch record.game.variant {
+      case .classic: try writeOut(json ? AnswerText.analysisJSON(record) + "\n" : AnswerText.analysis(record))
+      case .infinite: try writeOut(AnswerText.reviewInfinite(record, asJSON: json))
+      case .ultimate: try writeOut(AnswerText.reviewUltimate(record, simulations: simulations, asJSON: json))
+      }
     }
     guard count > 0 else { throw ArenaError("\(game) holds no game") }
   }

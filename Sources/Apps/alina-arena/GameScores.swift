@@ -34,8 +34,11 @@ struct ScoreOptions: ParsableArguments {
 
 /// Writes the music of a run's chosen games: in a run there is no window, so composer and synth meet the arena here.
 struct GameScores {
-  /// The forms a game is written in, as the ends of file names.
-  static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
+  /// The forms a classic game is written in, as the ends of file names.
+  private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
+
+  /// The forms of a game: there is music of classic only.
+  private static func forms(of record: Record) -> [String] { record.game.variant == .classic ? forms : ["pgn"] }
 
   /// Where the files go.
   let folder: String
@@ -60,7 +63,9 @@ struct GameScores {
     -> Bool
   {
     for index in highlights.indices {
-      highlights[index].files = Self.forms.map { "\(folder)/\(highlights[index].choices[0]).\($0)" }
+      highlights[index].files = Self.forms(of: highlights[index].record).map {
+        "\(folder)/\(highlights[index].choices[0]).\($0)"
+      }
     }
     let chosen = highlights
     let next = Atomic<Int>(0)
@@ -84,19 +89,22 @@ struct GameScores {
     case is CancellationError: return false
     case let error?: throw ArenaError("\(error)")
     }
-    for name in Highlight.names where !chosen.contains(where: { $0.choices[0] == name }) {
-      for form in Self.forms { unlink("\(folder)/\(name).\(form)") }
+    let written = chosen.flatMap(\.files)
+    for name in Highlight.names {
+      for path in Self.forms.map({ "\(folder)/\(name).\($0)" }) where !written.contains(path) { unlink(path) }
     }
     return true
   }
 
   private func write(_ record: Record, _ stem: String, check: () throws -> Void) throws {
+    try WholeFile.write(Array(record.text.utf8), to: "\(stem).pgn")
+    guard record.game.variant == .classic else { return }
     let rendition = Rendition(of: record, rules: rules)
     let rules = rendition.rules
     let title = ScoreTitle.title(record)
     let page = ScorePage(rendition.bars, rules: rules, title: title, subtitle: ScoreTitle.subtitle(record))
     let texts = [
-      ("pgn", record.text), ("musicxml", MusicXML.text(rendition.bars, rules: rules, title: title)),
+      ("musicxml", MusicXML.text(rendition.bars, rules: rules, title: title)),
       ("txt", TextScore.text(rendition.bars, scale: rules.scale)), ("svg", page.svg),
     ]
     for (form, text) in texts { try WholeFile.write(Array(text.utf8), to: "\(stem).\(form)") }

@@ -126,7 +126,10 @@ struct Measure: ParsableCommand {
   func run() throws {
     let rules = try RuleLibrary.load(scoreRules).rules
     if let png { return try draw(png, rules) }
-    let records = games.isEmpty ? ReferenceGames.games(count, seed: seed) : try games.flatMap(GameFile.records)
+    let records =
+      games.isEmpty
+      ? ReferenceGames.games(count, seed: seed)
+      : try games.flatMap { path in try GameFile.records(path).map { try GameFile.composed($0, in: path) } }
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
       let reports = PaceReport.all(records, rules: rules, paces: pace)

@@ -45,7 +45,7 @@ struct GameOptions: ParsableArguments {
     guard records.indices.contains(index) else {
       throw ScoreFileError("--game \(index + 1): \(GameFile.name(game)) holds games 1…\(records.count)")
     }
-    return records[index]
+    return try GameFile.composed(records[index], in: game)
   }
 }
 
@@ -53,7 +53,17 @@ struct GameOptions: ParsableArguments {
 enum GameFile {
   static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-  /// The games of a file (PGN-like or JSON Lines), or of every such file of a directory, by name.
+  /// A game for which there is music.
+  static func composed(_ record: Record, in path: String) throws -> Record {
+    guard record.game.variant == .classic else {
+      throw ScoreFileError(
+        "\(name(path)): a game of \(record.game.variant.rawValue); music is composed for classic only so far "
+          + "('alina-arena review' tells its moves)")
+    }
+    return record
+  }
+
+  /// The games of a file (PGN-like or JSON Lines), of any of the three, or of every such file of a directory, by name.
   static func records(_ path: String) throws -> [Record] {
     var isDirectory: ObjCBool = false
     if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
@@ -74,12 +84,19 @@ enum GameFile {
     }
     let text = String(decoding: data, as: UTF8.self)
     do {
-      guard text.first(where: { !$0.isWhitespace }) == "{" else { return try Record.all(in: text) }
+      guard text.first(where: { !$0.isWhitespace }) == "{" else {
+        return try Record.all(in: text, variants: Variant.allCases)
+      }
+      // The header of an arena's file names the game of its lines.
+      var rules = Variant.classic
       // By scalars: CRLF is one character.
       return try text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
         let (index, line) = ($0, String($1))
+        if index == 0, line.hasPrefix("{\"alina\":\"arena\""), let header = try? JSON(line) {
+          rules = header["rules"]?.string.flatMap { Variant(rawValue: $0) } ?? .classic
+        }
         return line.allSatisfy(\.isWhitespace) || !line.contains("\"moves\"")
-          ? nil : try Record(jsonLine: line, line: index + 1)
+          ? nil : try Record(jsonLine: line, line: index + 1, variants: Variant.allCases, rules: rules)
       }
     } catch let error as NotationError {
       throw ScoreFileError("\(name(path)):\(error.description)")

@@ -30,8 +30,14 @@ struct Drama: Sendable {
       + (facts.isFork ? 3 : 0) + (facts.isOnlyMove ? 2 : 0) + (facts.threats.isEmpty ? 0 : 1) + (facts.isBlock ? 1 : 0)
   }
 
-  /// The points of a game from its start.
-  func points(of game: PackedGame, start: Position) -> Int {
+  /// The points of a game of any variant; `moves` are those of another than classic.
+  static func points(of game: PackedGame, start: Position, _ moves: VariantMoves?, _ variant: Variant) -> Int {
+    guard let moves else { return shared.points(of: game, start: start) }
+    return variant == .infinite ? infinitePoints(of: moves) : ultimatePoints(of: moves)
+  }
+
+  /// The points of a classic game from its start.
+  private func points(of game: PackedGame, start: Position) -> Int {
     var (key, isX, sum) = (start.ternaryKey, start.turn == .x, 0)
     for ply in 0..<game.count {
       let cell = game.cell(ply)

@@ -108,6 +108,9 @@ enum GameLine {
     var notes: GameNotes?
     /// The moves of a variant's game, which are not in `game`.
     var moves: VariantMoves?
+
+    /// The cells marked, in any game.
+    var cells: [Cell] { moves?.cells ?? game.moves.map { Cell(rawValue: $0.rawValue) } }
   }
 
   /// Reads the line of a variant's game without its end; `nil` if it is no such line.

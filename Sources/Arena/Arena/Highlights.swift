@@ -26,18 +26,20 @@ struct Highlights: Sendable {
   init(_ batch: GameBatch, _ stage: Stage, _ configuration: RunConfiguration) {
     for index in batch.indices {
       let (game, scheduled) = (batch[index], stage.game(index))
+      let moves = batch.variantMoves[index]
       let start = configuration.openings.start(pair: scheduled.opening)
       for (place, choice) in Choice.allCases.enumerated() where choice == .first || game.ending == .normal {
         let score =
           switch choice {
           case .first: 0
-          case .shortest: -game.count
-          case .longest: game.count
-          case .dramatic: Drama.shared.points(of: game, start: start)
+          case .shortest: -game.plies
+          case .longest: game.plies
+          case .dramatic: Drama.points(of: game, start: start, moves, configuration.variant)
           }
         if let known = best[place], known.score >= score { continue }
         let line = GameLine.Content(
-          index: index, x: scheduled.x, o: scheduled.o, start: start, game: game, notes: batch.notes[index])
+          index: index, x: scheduled.x, o: scheduled.o, start: start, game: game, notes: batch.notes[index],
+          moves: moves)
         best[place] = Candidate(score: score, line: line)
       }
     }

@@ -101,17 +101,19 @@ package enum Openings: Sendable, Hashable {
         name: argument, variant)
       return
     }
-    guard variant == .classic else {
-      throw ArenaError("--openings \(argument): books of games are of classic only; give an opening a line")
-    }
     // A book of games: each is an opening.
-    let records: [Record]
-    do { records = try Record.all(in: String(text)) } catch { throw ArenaError("--openings \(argument): \(error)") }
-    let openings = records.map { Opening(start: $0.game.start, moves: $0.game.moves) }
-    if let place = openings.firstIndex(where: { $0.position.outcome != nil }) {
+    let games: [Game]
+    do { games = try Record.all(in: String(text), variants: [variant]).map(\.game) } catch {
+      throw ArenaError("--openings \(argument): \(error)")
+    }
+    try Openings.check(games.count, argument)
+    if let place = games.firstIndex(where: { $0.state.outcome != nil }) {
       throw ArenaError("--openings \(argument), game \(place + 1): the game is over already")
     }
-    self = try Openings(openings, name: argument)
+    self =
+      variant == .classic
+      ? .list(games.map { Opening(start: $0.start, moves: $0.moves) })
+      : .variantList(variant, games.map { VariantOpening($0) })
   }
 
   init(lines: [String], name: String, _ variant: Variant = .classic) throws(ArenaError) {
@@ -124,23 +126,14 @@ package enum Openings: Sendable, Hashable {
           throw ArenaError("\(name), line \(number + 1): \(error)")
         }
       }
+      try Openings.check(list.count, name)
       return list
     }
     switch variant {
-    case .classic: try self.init(try read { (line) throws(ArenaError) in try Opening(line) }, name: name)
-    case .infinite:
-      self = .variantList(
-        variant, try read { (line) throws(ArenaError) in try VariantOpening(line, Infinite.self) })
-    case .ultimate:
-      self = .variantList(
-        variant, try read { (line) throws(ArenaError) in try VariantOpening(line, Ultimate.self) })
+    case .classic: self = .list(try read { (line) throws(ArenaError) in try Opening(line) })
+    case .infinite, .ultimate:
+      self = .variantList(variant, try read { (line) throws(ArenaError) in try VariantOpening(line, variant) })
     }
-    if case .variantList(_, let list) = self { try Openings.check(list.count, name) }
-  }
-
-  private init(_ list: [Opening], name: String) throws(ArenaError) {
-    try Openings.check(list.count, name)
-    self = .list(list)
   }
 
   private static func check(_ count: Int, _ name: String) throws(ArenaError) {

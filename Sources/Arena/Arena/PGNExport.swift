@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Records
 import TicTacToe
@@ -6,13 +7,15 @@ import TicTacToe
 package enum PGNExport {
   /// The record of one game of a run.
   static func record(_ game: GameLine.Content, _ configuration: RunConfiguration) throws(ArenaError) -> Record {
-    guard configuration.variant == .classic else {
-      throw ArenaError(
-        "game \(game.index): records are of classic only, this is a game of \(configuration.variant.rawValue)")
-    }
     var play = Game(start: game.start)
     do {
-      for square in game.game.moves { try play.play(square) }
+      if let moves = game.moves {
+        let variant = configuration.variant
+        play = Game(
+          from: try moves.start.map { (start) throws(NotationError) in try VariantState(variant, notation: start) }
+            ?? VariantState(startOf: variant))
+      }
+      for cell in game.cells { try play.play(cell) }
       switch (play.isOver, game.game.outcome, game.game.ending) {
       case (true, _, _): break
       case (_, .win(let winner), let ending):
@@ -65,9 +68,7 @@ package enum PGNExport {
       text.removeAll()
     }
     while let content = try reader.next() {
-      if let moves = content.moves {
-        text.append(variantText(content, moves, configuration))
-      } else if content.notes != nil || content.start != .start {
+      if content.moves != nil || content.notes != nil || content.start != .start {
         text.append(try record(content, configuration).text + "\n")
       } else {
         let key = (content.x << 8 | content.o) << 2 | content.game.result

@@ -2,7 +2,7 @@ import Base
 import Records
 import TicTacToe
 
-/// Files of records of any size, read game by game: PGN, JSON Lines, and the arena's own files.
+/// Files of records of any size and of all three games, read game by game: PGN, JSON Lines, and the arena's own files.
 package enum RecordFile {
   /// Gives every game of a file (`-` is the standard input) to `body`.
   package static func forEach(
@@ -21,7 +21,10 @@ package enum RecordFile {
   }
 
   private static func readLine(_ line: [UInt8], _ lines: LineReader) throws(ArenaError) -> Record {
-    do { return try Record(jsonLine: String(decoding: line, as: UTF8.self), line: max(1, lines.line)) } catch {
+    do {
+      return try Record(
+        jsonLine: String(decoding: line, as: UTF8.self), line: max(1, lines.line), variants: Variant.allCases)
+    } catch {
       throw ArenaError("\(lines.path): \(error)")
     }
   }
@@ -31,7 +34,7 @@ package enum RecordFile {
     var text: [UInt8] = []
     var (first, hasMoves, isComment) = (0, false, false)
     func flush() throws(ArenaError) {
-      var reader = RecordReader(bytes: text)
+      var reader = RecordReader(bytes: text, variants: Variant.allCases)
       var records: [Record] = []
       do { while let record = try reader.next() { records.append(record) } } catch {
         let place = NotationError(line: error.line + first, column: error.column, message: error.message)

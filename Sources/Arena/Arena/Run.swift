@@ -81,6 +81,9 @@ package struct Run {
       default: break
       }
       result.entrants[index].files = try result.entrants[index].fileHashes()
+      if result.variant == .ultimate, spec.needsUltimateValue {
+        result.entrants[index].values = try UltimateValueFile.sha256(in: UltimateValueFile.folders)
+      }
     }
     return result
   }
@@ -148,7 +151,7 @@ package struct Run {
       let game = chosen.line
       return Highlight(
         choices: chosen.choices.map(\.rawValue), game: game.index,
-        drama: Drama.shared.points(of: game.game, start: game.start),
+        drama: Drama.points(of: game.game, start: game.start, game.moves, configuration.variant),
         record: try PGNExport.record(game, configuration))
     }
     if configuration.entrants.count == 2 {

@@ -48,6 +48,8 @@ package struct RunConfiguration: Sendable, Hashable {
     package var engine = EngineSettings()
     /// The files that the name stands for: an engine's program and arguments, a set of matchboxes.
     package var files: [File] = []
+    /// The hash of the values of Ultimate, where the player knows them.
+    package var values: String?
 
     /// A file that one word of the player's name stands for.
     package struct File: Sendable, Hashable {
@@ -69,6 +71,7 @@ package struct RunConfiguration: Sendable, Hashable {
       engine.add(to: &members)
       let hashes = files.map { ["word": .int($0.word), "sha256": .string($0.sha256)] as JSON }
       members.add("files", files.isEmpty ? nil : .array(hashes))
+      members.add("values", values.map { .string($0) })
       return members
     }
   }
@@ -240,6 +243,7 @@ package struct RunConfiguration: Sendable, Hashable {
         guard let word = file["word"]?.int, let hash = file["sha256"]?.string else { throw missing("players") }
         entrant.files.append(Entrant.File(word: word, sha256: hash))
       }
+      entrant.values = player["values"]?.string
       entrants.append(entrant)
     }
     if format == .swiss {

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Opponents
 
@@ -27,10 +28,16 @@ package enum UltimateValueFile {
   }
 
   /// Reads the file from the first of some folders that has one.
-  package static func load(from folders: [String]) throws(ArenaError) -> UltimateValue {
-    for folder in folders where FileManager.default.fileExists(atPath: "\(folder)/\(name)") {
-      return try load("\(folder)/\(name)")
-    }
+  package static func load(from folders: [String]) throws(ArenaError) -> UltimateValue { try load(path(in: folders)) }
+
+  /// The hash of that file.
+  static func sha256(in folders: [String]) throws(ArenaError) -> String {
+    SHA256.hash(try readFile(path(in: folders), limit: UltimateValue.byteCount)).hex
+  }
+
+  private static func path(in folders: [String]) throws(ArenaError) -> String {
+    let paths = folders.map { "\($0)/\(name)" }
+    if let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) { return path }
     throw ArenaError("\(name) is missing; it lies in Assets, and alina-arena train-ultimate writes it")
   }
 

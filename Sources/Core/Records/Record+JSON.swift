@@ -7,13 +7,14 @@ extension Record {
     var members = JSONObject()
     let named = JSONObject(fields: tags.map { .init(name: $0.name, value: .string($0.value)) })
     members.add("tags", tags.isEmpty ? nil : .object(named))
-    members.add("start", game.start == .start ? nil : .string(game.start.notation))
-    members.add("moves", .string(game.moves.map { $0.name }.joined()))
+    members.add("rules", game.variant == .classic ? nil : .string(game.variant.rawValue))
+    members.add("start", game.isFromStart ? nil : .string(game.startState.notation))
+    members.add("moves", .string(game.cells.map { game.variant.name(of: $0) }.joined()))
     members.add("result", .string(resultToken))
     members.add("termination", game.end.map { .string($0.termination.rawValue) })
     members.add("drawOffer", game.drawOffer.map { $0 == .x ? "x" : "o" })
     func addColumn(_ name: String, _ value: (MoveTimes) -> Int64?) {
-      let values = game.moves.indices.map { value(times(ofMove: $0)).map { JSON.int($0) } ?? .null }
+      let values = game.cells.indices.map { value(times(ofMove: $0)).map { JSON.int($0) } ?? .null }
       members.add(name, values.allSatisfy { $0 == .null } ? nil : .array(values))
     }
     addColumn("emt") { $0.elapsed }
@@ -21,7 +22,7 @@ extension Record {
     addColumn("frame") { $0.frame }
     members.add("startFrame", startFrame.map { .int($0) })
     members.add("endFrame", endFrame.map { .int($0) })
-    let kept = bars.prefix(game.moves.count + 1)
+    let kept = bars.prefix(game.cells.count + 1)
     members.add(
       "bars", kept.allSatisfy { $0.isEmpty } ? nil : .array(kept.map { .array($0.map { .int($0) }) }))
     let remarks = comments.map { JSON.array([.int($0.ply), .string($0.text)]) }
@@ -33,20 +34,36 @@ extension Record {
   ///
   /// `line` is the number of the line in its file, for errors. Lines of an arena's file are read too: their `x`, `o`,
   /// and `game` members become the tags `White`, `Black` and `Round`.
-  package init(jsonLine text: String, line: Int = 1) throws(NotationError) {
+  ///
+  /// - Parameters:
+  ///   - variants: The games that are read; a game of another is refused.
+  ///   - rules: The game of a line that does not name one, as those of an arena's file do not.
+  package init(
+    jsonLine text: String, line: Int = 1, variants: [Variant] = [.classic], rules: Variant = .classic
+  ) throws(NotationError) {
     do {
-      try self.init(json: JSON(text))
+      try self.init(json: JSON(text), variants: variants, rules: rules)
     } catch {
       throw NotationError(line: line + error.line - 1, column: error.column, message: error.message)
     }
   }
 
-  package init(json: JSON) throws(NotationError) {
+  package init(
+    json: JSON, variants: [Variant] = [.classic], rules: Variant = .classic
+  ) throws(NotationError) {
     func refuse(_ message: String) -> NotationError { NotationError(column: 1, message: message) }
     guard json.object != nil else { throw refuse("a game is a JSON object") }
     guard let moves = json["moves"]?.string else { throw refuse("member 'moves' must be a string like \"b2a1\"") }
     // The text form is the one gate: what it refuses is refused here, with the member's name for a place.
     var text = ""
+    var variant = rules
+    if let value = json["rules"] {
+      guard let named = value.string.flatMap({ Variant(rawValue: $0) }) else {
+        throw refuse("member 'rules' must be \(Variant.names)")
+      }
+      variant = named
+    }
+    if variant != .classic { text += "[Variant \"\(variant.title)\"]" }
     for (name, key) in [("White", "x"), ("Black", "o")] {
       if let value = json[key]?.string { text += "[\(name) \"\(Record.escaped(value))\"]" }
     }
@@ -70,7 +87,9 @@ extension Record {
     guard squares.count % 2 == 0 else { throw refuse("'moves' must be pairs like \"b2a1\"") }
     for index in stride(from: 0, to: squares.count, by: 2) {
       let name = String(decoding: squares[index..<index + 2], as: UTF8.self)
-      guard Square(name: name) != nil else { throw refuse("\(quoted(name)) in 'moves' is no cell a1–c3") }
+      guard variant.cell(named: name) != nil else {
+        throw refuse("\(quoted(name)) in 'moves' is no cell \(variant.cellRange)")
+      }
       text += " \(name)"
     }
     guard let result = json["result"]?.string, ["1-0", "0-1", "1/2-1/2", "*"].contains(result) else {
@@ -78,7 +97,7 @@ extension Record {
     }
     text += " \(result)"
     do {
-      try self.init(text: text)
+      try self.init(text: text, variants: variants)
     } catch {
       throw refuse(error.message)
     }
@@ -90,7 +109,7 @@ extension Record {
     func column(_ name: String, limit: Int64) throws(NotationError) -> [Int64?]? {
       guard let value = json[name] else { return nil }
       let values = value.array?.map { $0 == .null ? nil : ($0.int64 ?? -1) }
-      guard let values, values.count == game.moves.count,
+      guard let values, values.count == game.cells.count,
         values.allSatisfy({ $0.map { (0...limit).contains($0) } ?? true })
       else { throw refuse("member '\(name)' must hold a number 0–\(limit) or null for each of the moves") }
       return values
@@ -98,7 +117,7 @@ extension Record {
     let elapsed = try column("emt", limit: Limit.milliseconds)
     let clock = try column("clk", limit: Limit.milliseconds)
     let frames = try column("frame", limit: Limit.frame)
-    times = game.moves.indices.map {
+    times = game.cells.indices.map {
       MoveTimes(elapsed: elapsed?[$0], clock: clock?[$0], frame: frames?[$0])
     }
     func frame(_ name: String) throws(NotationError) -> Int64? {
@@ -111,7 +130,7 @@ extension Record {
     (startFrame, endFrame) = (try frame("startFrame"), try frame("endFrame"))
     if let value = json["bars"] {
       let rows = value.array?.map { row in row.array?.compactMap { $0.int } ?? [-1] }
-      guard let rows, rows.count <= game.moves.count + 1,
+      guard let rows, rows.count <= game.cells.count + 1,
         rows.allSatisfy({ $0.count <= Limit.bars && $0.allSatisfy { (0...Limit.candidate).contains($0) } }),
         zip(rows, value.array ?? []).allSatisfy({ $0.count == $1.array?.count })
       else { throw refuse("member 'bars' must hold a list of candidate numbers for each ply") }

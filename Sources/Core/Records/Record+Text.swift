@@ -12,7 +12,7 @@ extension Record {
     }
     for name in ["Result", "SetUp", "FEN"] { if let value = derivedTag(name) { write(name, value) } }
     if let seed = self[tag: "Seed"] { write("Seed", seed) }
-    write("Rules", "standard")
+    if game.variant == .classic { write("Rules", "standard") } else { write("Variant", game.variant.title) }
     for name in ["ScoreRules", "TimeControl"] { if let value = self[tag: name] { write(name, value) } }
     for name in ["Termination", "DrawOffer"] { if let value = derivedTag(name) { write(name, value) } }
     for tag in tags where !Record.tagOrder.contains(tag.name) { write(tag.name, tag.value) }
@@ -51,12 +51,12 @@ extension Record {
       if tokens.count > before { needsNumber = true }
     }
     annotate(0)
-    for (index, square) in game.moves.enumerated() {
-      let ply = game.start.ply + index
+    for (index, cell) in game.cells.enumerated() {
+      let (ply, name) = (game.startState.plies + index, game.variant.name(of: cell))
       if ply % 2 == 0 {
-        tokens.append("\(ply / 2 + 1). \(square.name)")
+        tokens.append("\(ply / 2 + 1). \(name)")
       } else {
-        tokens.append(needsNumber ? "\(ply / 2 + 1)... \(square.name)" : square.name)
+        tokens.append(needsNumber ? "\(ply / 2 + 1)... \(name)" : name)
       }
       needsNumber = false
       annotate(index + 1)
@@ -72,7 +72,7 @@ extension Record {
     if let frame = ply > 0 ? times.frame : startFrame { parts.append("[%frame \(frame)]") }
     let bars = bars(ply: ply)
     if !bars.isEmpty { parts.append("[%bar \(bars.map { "\($0)" }.joined(separator: ","))]") }
-    if ply == game.moves.count, let endFrame { parts.append("[%end \(endFrame)]") }
+    if ply == game.cells.count, let endFrame { parts.append("[%end \(endFrame)]") }
     return parts.joined(separator: " ")
   }
 

@@ -89,6 +89,8 @@ package struct Record: Sendable, Hashable {
   package enum Limit {
     /// Bytes of one text handed to a reader (64 MiB: a million games).
     package static let bytes = 1 << 26
+    /// Plies of a game: Infinite is drawn then.
+    package static let plies = 100
     /// Tags of a game.
     package static let tags = 64
     /// Bytes of a tag's name.
@@ -120,6 +122,9 @@ extension Record {
 
   /// Names whose value follows from the game and cannot be set.
   package static let derivedTags: Set<String> = ["Result", "SetUp", "FEN", "Rules", "Termination", "DrawOffer"]
+
+  /// What the tag `Variant` of a classic game may say; it is kept as it came.
+  static let classicNames = ["classic", "standard", "tictactoe"]
 
   /// What a roster tag reads when nothing is known.
   static func unknownValue(of name: String) -> String? {
@@ -181,9 +186,9 @@ extension Record {
   func derivedTag(_ name: String) -> String? {
     switch name {
     case "Result": resultToken
-    case "SetUp": game.start == .start ? nil : "1"
-    case "FEN": game.start == .start ? nil : game.start.notation
-    case "Rules": "standard"
+    case "SetUp": game.isFromStart ? nil : "1"
+    case "FEN": game.isFromStart ? nil : game.startState.notation
+    case "Rules": game.variant == .classic ? "standard" : nil
     case "Termination": game.end?.termination.rawValue
     case "DrawOffer": game.drawOffer.map { $0 == .x ? "x" : "o" }
     default: nil
@@ -254,8 +259,8 @@ extension Record {
   /// Throws for a `}` (the text form cannot hold one), for one of our own commands (`[%emt …]`) and past the limits.
   package mutating func addComment(_ text: String, ply: Int) throws(NotationError) {
     let trimmed = Record.trimmed(text)
-    guard (0...game.moves.count).contains(ply) else {
-      throw NotationError(column: 1, message: "a comment belongs to ply 0–\(game.moves.count), not \(ply)")
+    guard (0...game.cells.count).contains(ply) else {
+      throw NotationError(column: 1, message: "a comment belongs to ply 0–\(game.cells.count), not \(ply)")
     }
     guard trimmed.utf8.count <= Limit.comment, comments.count < Limit.comments else {
       throw NotationError(
@@ -274,7 +279,7 @@ extension Record {
 
   /// Notes the candidate chosen for the next bar that begins after `ply` moves.
   package mutating func addBar(_ candidate: Int, ply: Int) {
-    precondition((0...9).contains(ply), "ply \(ply) is outside 0–9")
+    precondition((0...Limit.plies).contains(ply), "ply \(ply) is outside 0–\(Limit.plies)")
     precondition((0...Limit.candidate).contains(candidate), "candidate \(candidate) is outside 0–\(Limit.candidate)")
     var longer = bars
     while longer.count <= ply { longer.append([]) }

@@ -3,15 +3,18 @@ import TicTacToe
 
 /// Collects what a reader finds and checks it against the rules of the game.
 struct RecordBuilder {
+  /// The games that are read.
+  private let variants: [Variant]
   private var record = Record()
   /// Value and place of the tags that must agree with the game.
   private var derived: [String: (value: String, place: Int)] = [:]
   private var seen: Set<String> = []
   private var tagCount = 0
-  /// The moves read, and the times of each.
-  private var moves: [Square] = []
+  /// The times of each move read, also of those that hold nothing, which a record drops at its end.
   private var times: [Record.MoveTimes] = []
   private var result: (token: String, place: Int)?
+
+  init(variants: [Variant]) { self.variants = variants }
 
   mutating func addTag(
     _ rawName: String, _ value: String, at place: Int, valueAt: Int, _ cursor: ByteCursor
@@ -25,18 +28,28 @@ struct RecordBuilder {
     if name == "Seed", UInt64(value).map({ "\($0)" }) != value {
       throw cursor.error(at: valueAt, "a seed is a whole number from 0 to \(UInt64.max)")
     }
-    if name == "Variant", !["classic", "standard", "tictactoe"].contains(value.lowercased()) {
-      throw cursor.error(at: valueAt, "records hold classic games only, not \(quoted(value))")
-    }
-    if Record.derivedTags.contains(name) {
+    if name == "Variant", !Record.classicNames.contains(value.lowercased()) {
+      guard let variant = Variant(rawValue: value.lowercased()) else {
+        throw cursor.error(at: valueAt, "the game \(quoted(value)) is unknown; allowed: \(Variant.names)")
+      }
+      try check(variant, at: valueAt, cursor)
+      record.game = Game(from: VariantState(startOf: variant))
+    } else if Record.derivedTags.contains(name) {
       derived[name] = (value, valueAt)
     } else {
       record.setTag(name, value)
     }
   }
 
+  private func check(_ variant: Variant, at place: Int, _ cursor: ByteCursor) throws(NotationError) {
+    guard !variants.contains(variant) else { return }
+    let names = variants.map { $0.rawValue }.joined(separator: ", ")
+    throw cursor.error(at: place, "games of \(variant.rawValue) are not read here; allowed: \(names)")
+  }
+
   /// Begins the game once its tags are known.
   mutating func start(_ cursor: ByteCursor) throws(NotationError) {
+    try check(record.game.variant, at: cursor.offset, cursor)
     if let rules = derived["Rules"], rules.value != "standard" {
       throw cursor.error(at: rules.place, "rules \(quoted(rules.value)) are unknown; this program plays 'standard'")
     }
@@ -47,7 +60,7 @@ struct RecordBuilder {
       return
     }
     do {
-      record.game = Game(start: try Position(notation: fen.value))
+      record.game = Game(from: try VariantState(record.game.variant, notation: fen.value))
     } catch {
       let at = cursor.error(at: fen.place, "")
       throw NotationError(line: at.line, column: at.column + error.column - 1, message: error.message)
@@ -65,7 +78,7 @@ struct RecordBuilder {
     let digits = cursor.bytes[range].prefix { (0x30...0x39).contains($0) }
     let dots = cursor.bytes[range].dropFirst(digits.count).prefix { $0 == UInt8(ascii: ".") }
     if !digits.isEmpty, !dots.isEmpty {
-      let ply = record.game.start.ply + moves.count
+      let ply = record.game.state.plies
       guard dots.count <= 3, Int(String(decoding: digits, as: UTF8.self)) == ply / 2 + 1 else {
         throw cursor.error(at: range.lowerBound, "move number \(quoted(token)) where \(ply / 2 + 1). is due")
       }
@@ -74,18 +87,19 @@ struct RecordBuilder {
     }
     // "1. ... a1": dots that stand alone after a number say nothing more.
     if digits.isEmpty, dots.count == range.count, dots.count <= 3 { return false }
-    guard let square = Square(name: token) else {
+    let variant = record.game.variant
+    guard let cell = variant.cell(named: token) else {
+      let moves = "\(variant.cellRange)\(variant == .ultimate ? "" : " or 1–9")"
       throw cursor.error(
-        at: range.lowerBound, "\(quoted(token)) is neither a move (a1–c3 or 1–9) nor a result (1-0, 0-1, 1/2-1/2, *)")
+        at: range.lowerBound, "\(quoted(token)) is neither a move (\(moves)) nor a result (1-0, 0-1, 1/2-1/2, *)")
     }
     do {
-      try record.game.play(square)
-    } catch .occupied {
-      throw cursor.error(at: range.lowerBound, "\(quoted(token)) is marked already")
-    } catch {
+      try record.game.play(cell)
+    } catch .gameIsOver {
       throw cursor.error(at: range.lowerBound, "the game is over before \(quoted(token)); only the result may follow")
+    } catch {
+      throw cursor.error(at: range.lowerBound, "\(quoted(token)) \(record.game.state.refusal(of: cell))")
     }
-    moves.append(square)
     times.append(Record.MoveTimes())
     return false
   }
@@ -96,12 +110,9 @@ struct RecordBuilder {
     if let tag = derived["Result"], tag.value != result.token {
       throw cursor.error(at: tag.place, "tag Result says \(quoted(tag.value)), the game ends with \(result.token)")
     }
-    var game = Game(start: record.game.start)
-    for square in moves { try? game.play(square) }
-    record.game = game
     record.times = times
     let termination = try terminationTag(cursor)
-    if game.isOver {
+    if record.game.isOver {
       guard record.resultToken == result.token else {
         throw cursor.error(at: result.place, "the board says \(record.resultToken), not \(result.token)")
       }
@@ -214,12 +225,12 @@ extension RecordBuilder {
         at: range.lowerBound,
         "a game has at most \(Record.Limit.comments) comments of \(Record.Limit.comment) bytes")
     }
-    record.comments.append(Record.Comment(ply: moves.count, text: text))
+    record.comments.append(Record.Comment(ply: times.count, text: text))
   }
 
   /// Carries out a command; what is wrong with it, or `nil`.
   private mutating func apply(_ command: Record.Command, _ value: String) -> String? {
-    let ply = moves.count
+    let ply = times.count
     switch command {
     case .emt, .clk:
       guard ply > 0 else { return "[%\(command.rawValue)] belongs after a move" }

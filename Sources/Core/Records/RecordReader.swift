@@ -6,12 +6,16 @@ package struct RecordReader {
   private var cursor: ByteCursor
   private let isTooLong: Bool
   private let textStart: Int
+  private let variants: [Variant]
 
-  /// Reads from text.
-  package init(_ text: String) { self.init(bytes: Array(text.utf8)) }
+  /// Reads from text the games of some variants; a game of another is refused.
+  package init(_ text: String, variants: [Variant] = [.classic]) {
+    self.init(bytes: Array(text.utf8), variants: variants)
+  }
 
   /// Reads from UTF-8 bytes.
-  package init(bytes: [UInt8]) {
+  package init(bytes: [UInt8], variants: [Variant] = [.classic]) {
+    self.variants = variants
     isTooLong = bytes.count > Record.Limit.bytes
     cursor = ByteCursor(isTooLong ? [] : bytes)
     // A byte-order mark is no character of the text.
@@ -35,7 +39,7 @@ package struct RecordReader {
     }
     try skipBlank()
     guard cursor.peek != nil else { return nil }
-    var builder = RecordBuilder()
+    var builder = RecordBuilder(variants: variants)
     while cursor.peek == UInt8(ascii: "[") {
       try readTag(into: &builder)
       try skipBlank()
@@ -139,8 +143,8 @@ package struct RecordReader {
 
 extension Record {
   /// Reads exactly one record from PGN-shaped text.
-  package init(text: String) throws(NotationError) {
-    var reader = RecordReader(text)
+  package init(text: String, variants: [Variant] = [.classic]) throws(NotationError) {
+    var reader = RecordReader(text, variants: variants)
     guard let record = try reader.next() else {
       throw NotationError(column: 1, message: "there is no game in this text")
     }
@@ -151,8 +155,8 @@ extension Record {
   }
 
   /// Reads every record of a PGN-shaped text.
-  package static func all(in text: String) throws(NotationError) -> [Record] {
-    var reader = RecordReader(text)
+  package static func all(in text: String, variants: [Variant] = [.classic]) throws(NotationError) -> [Record] {
+    var reader = RecordReader(text, variants: variants)
     var records: [Record] = []
     while let record = try reader.next() { records.append(record) }
     return records

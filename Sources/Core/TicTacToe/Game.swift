@@ -2,8 +2,10 @@
 package enum RuleViolation: Error, Sendable, Hashable {
   /// The game has a result already.
   case gameIsOver
-  /// The cell holds a mark already.
+  /// The cell holds a mark already (classic).
   case occupied(Square)
+  /// The cell may not be marked now (the other games).
+  case notAllowed(Cell)
   /// No draw offer of the other side stands.
   case noDrawOffer(by: Player)
   /// A draw offer of this side stands already.
@@ -39,42 +41,73 @@ package struct GameEnd: Sendable, Hashable {
   }
 }
 
-/// A game of tic-tac-toe as a value: where it started, what was played, what is offered, how it ended.
+/// A game as a value: where it started, what was played, what is offered, how it ended.
+///
+/// `variant` says which of the three games it is. `start`, `moves` and `position` read a classic game; `startState`, `cells`
+/// and `state` read any.
 package struct Game: Sendable, Hashable {
   /// The position before the first move.
-  package let start: Position
-  /// The moves in order.
-  package private(set) var moves: [Square] = []
+  package let startState: VariantState
+  /// The cells marked, in order.
+  package private(set) var cells: [Cell] = []
   /// The position now.
-  package private(set) var position: Position
+  package private(set) var state: VariantState
   /// The end, once there is one.
   package private(set) var end: GameEnd?
   /// The side whose draw offer stands.
   package private(set) var drawOffer: Player?
 
-  /// Starts a game from a reachable position.
+  /// Starts a game from a position.
+  package init(from state: VariantState) {
+    (startState, self.state) = (state, state)
+    end = state.outcome.map { GameEnd(outcome: $0, termination: .normal) }
+  }
+
+  /// Starts a classic game from a reachable position.
   package init(start: Position = .start) {
     precondition(start.isReachable, "unreachable start position")
-    self.start = start
-    position = start
-    end = start.outcome.map { GameEnd(outcome: $0, termination: .normal) }
+    self.init(from: .classic(start))
   }
+
+  package var variant: Variant { state.variant }
+
+  /// The position before the first move of a classic game.
+  package var start: Position { Game.position(of: startState) }
+
+  /// The position now of a classic game.
+  package var position: Position { Game.position(of: state) }
+
+  /// The moves of a classic game, in order.
+  package var moves: [Square] { cells.map { Square($0.index) } }
+
+  private static func position(of state: VariantState) -> Position {
+    guard case .classic(let position) = state else { preconditionFailure("a game of \(state.variant.rawValue)") }
+    return position
+  }
+
+  /// Whether it began from the start of the rules.
+  package var isFromStart: Bool { startState == VariantState(startOf: variant) }
 
   /// Whether the game has ended.
   package var isOver: Bool { end != nil }
 
   /// The side to move.
-  package var turn: Player { position.turn }
+  package var turn: Player { state.turn }
 
   /// Marks a cell for the side to move; a standing draw offer lapses.
-  package mutating func play(_ square: Square) throws(RuleViolation) {
+  package mutating func play(_ cell: Cell) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }
-    guard position.empty.contains(square) else { throw .occupied(square) }
-    position = position.playing(square)
-    moves.append(square)
+    guard state.moves.contains(cell) else {
+      throw variant == .classic ? .occupied(Square(cell.index)) : .notAllowed(cell)
+    }
+    let outcome = state.play(cell)
+    cells.append(cell)
     drawOffer = nil
-    end = position.outcome.map { GameEnd(outcome: $0, termination: .normal) }
+    end = outcome.map { GameEnd(outcome: $0, termination: .normal) }
   }
+
+  /// Marks a cell of a 3×3 board.
+  package mutating func play(_ square: Square) throws(RuleViolation) { try play(Cell(rawValue: square.rawValue)) }
 
   /// Offers a draw for a side.
   package mutating func offerDraw(by player: Player) throws(RuleViolation) {
@@ -120,10 +153,10 @@ package struct Game: Sendable, Hashable {
 
   /// Takes the last move back, with the end it may have caused; returns it, or `nil` if there is none.
   @discardableResult
-  package mutating func undo() -> Square? {
-    guard let last = moves.last else { return nil }
-    var replay = Game(start: start)
-    for square in moves.dropLast() { try? replay.play(square) }
+  package mutating func undo() -> Cell? {
+    guard let last = cells.last else { return nil }
+    var replay = Game(from: startState)
+    for cell in cells.dropLast() { try? replay.play(cell) }
     self = replay
     return last
   }

@@ -177,8 +177,8 @@ package final class GameSession {
     guard count > 0 else { return }
     stopThinking()
     for _ in 0..<count {
-      guard let square = game.undo() else { break }
-      undone.append(square)
+      guard let cell = game.undo() else { break }
+      undone.append(Square(cell.index))
       times.removeLast()
       generations.removeLast()
     }

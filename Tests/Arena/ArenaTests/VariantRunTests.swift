@@ -72,7 +72,6 @@ import TicTacToe
     (["--rules", "chess"], "--rules 'chess': classic, infinite, ultimate"),
     (["--rules", "ultimate", "--x", "menace"], "player 'menace' does not play ultimate; allowed: random, "),
     (["--rules", "infinite", "--openings", "random:9"], "--openings 'random:9': random:0 to random:4"),
-    (["--rules", "infinite", "--render", "/tmp/none"], "--render: music is composed for classic only"),
     (["--max-plies", "0"], "--max-plies 0: 1–1000"), (["--draw", "moves=3"], "--draw 'moves=3': moves=1–1000"),
   ])
   func `what cannot be is refused in one line`(words: [String], message: String) throws {
@@ -84,12 +83,14 @@ import TicTacToe
 
   @Test func `openings of another game are refused, those of the right one begin every game`() throws {
     try Support.withFolder { folder in
-      try "b2 a1\nfen a3b2/c3 o 3 moves a1\n".write(toFile: folder + "/book", atomically: true, encoding: .utf8)
+      let openings = "b2 a1\nfen a3b2/c3 o 3 moves a1\na3b2/c3 o 3  # as EPD\n"
+      try openings.write(toFile: folder + "/book", atomically: true, encoding: .utf8)
       let book = try VariantRunEndToEndTests.match("random", "random", .infinite, openings: folder + "/book")
       let games = try Support.play(book, to: folder + "/games").bytes
       let lines = String(decoding: games, as: UTF8.self).split(separator: "\n").dropFirst()
       #expect(lines.prefix(1).allSatisfy { $0.contains("\"moves\":\"b2a1") })
       #expect(lines.contains { $0.contains("\"start\":\"a3b2/c3 o 3\",\"moves\":\"a1") })
+      #expect(lines.dropFirst(4).prefix(2).allSatisfy { $0.contains("\"start\":\"a3b2/c3 o 3\",\"moves\":\"") })
       #expect(throws: ArenaError.self) {
         _ = try VariantRunEndToEndTests.match("random", "random", .ultimate, openings: folder + "/book")
       }

@@ -226,7 +226,7 @@ import TicTacToe
     ("1. b2 } *", 1, 7, "neither"),
     ("1. b2 ; a } b\n*", 1, 11, "'}'"),
     ("* *", 1, 1, "more than one"),
-    ("[Variant \"Ultimate\"] 1. e5 *", 1, 11, "records hold classic games only, not 'Ultimate'"),
+    ("[Variant \"Ultimate\"] 1. e5 *", 1, 11, "games of ultimate are not read here; allowed: classic"),
   ])
   func `a hostile record is refused at its line and column`(text: String, line: Int, column: Int, says: String) {
     let error = #expect(throws: NotationError.self) { try Record(text: text) }

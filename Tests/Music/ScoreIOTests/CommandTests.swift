@@ -55,6 +55,26 @@ func `Bad input is one clear line on standard error, status 2, and nothing is wr
     !FileManager.default.fileExists(atPath: "/tmp/x.wav") && !FileManager.default.fileExists(atPath: "/tmp/x.wav.part"))
 }
 
+@Test(arguments: [
+  (#"[Variant "Ultimate"] 1. e5 e6 *"#, "a game of ultimate; music is composed for classic only so far"),
+  (#"{"rules":"infinite","moves":"a1b1","result":"*"}"#, "a game of infinite; music is composed for classic only"),
+  (
+    #"{"alina":"arena","rules":"infinite"}"# + "\n" + #"{"game":0,"x":0,"o":1,"moves":"a1b1a2b2a3","result":"1-0"}"#,
+    "a game of infinite; music"
+  ),
+  (#"[Variant "Ultimate"] 1. e5 a1 *"#, "standard input:line 1, column 28: 'a1' is not on"),
+  (#"[Variant "Chess"] *"#, "line 1, column 11: the game 'Chess' is unknown; allowed: classic, infinite"),
+])
+func `A record of another game is read, and one line says that its music is not composed`(record: String, says: String)
+  throws
+{
+  for words in [["explain", "-"], ["render", "-", "--text"], ["measure", "-"]] {
+    let told = try run(words, input: record)
+    #expect(told.status == 2 && told.out.isEmpty && told.err.contains(says), "\(words): \(told)")
+    #expect(told.err.filter { $0 == "\n" }.count == 1)
+  }
+}
+
 @Test func `Broken records are refused with line and column`() throws {
   let told = try run(["render", "-", "--text"], input: "[Seed \"7\"]\n\n1. b2 b2 *\n")
   #expect(told.status == 2 && told.err.contains("standard input:") && told.err.contains("3"))

@@ -30,7 +30,7 @@ package struct UCIServer {
   private var notation = UCINotation.native
   private var position = Position.start
   /// The position of another variant, once one was chosen.
-  var variantPosition: VariantPosition?
+  var variantPosition: VariantState?
   /// The memory of a search of Ultimate.
   var tree: UltimateSearch?
   private var lastMove: Square?
@@ -82,12 +82,13 @@ package struct UCIServer {
       games += 1
       generator = SplitMix64(seed: seed, index: games)
       position = .start
-      variantPosition = variantPosition.flatMap { VariantPosition($0.variant) }
+      variantPosition = variantPosition.map { VariantState(startOf: $0.variant) }
       lastMove = nil
       held = nil
       return .reply([])
     case "setoption": return .reply(setOption(words))
-    case "position" where variantPosition != nil: return .reply(setVariantPosition(Array(words.dropFirst())))
+    case "position" where variantPosition != nil:
+      return .reply(setVariantPosition(Array(words.dropFirst()), variantPosition?.variant ?? .classic))
     case "go" where variantPosition != nil: return .reply(goInVariant(Array(words.dropFirst())))
     case "position": return .reply(setPosition(Array(words.dropFirst())))
     case "go": return go(Array(words.dropFirst()))
@@ -124,7 +125,7 @@ package struct UCIServer {
         return ["info string variant '\(value)' is not played, only \(names)"]
       }
       notation = .cutechess
-      variantPosition = VariantPosition(variant)
+      variantPosition = variant == .classic ? nil : VariantState(startOf: variant)
     case "Seed":
       guard let number = UInt64(value) else { return ["info string Seed '\(value)' is no number"] }
       seed = number

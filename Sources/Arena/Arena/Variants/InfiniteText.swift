@@ -1,8 +1,37 @@
 import Base
+import Foundation
+import Opponents
 import Oracle
 import TicTacToe
 
 extension AnswerText {
+  /// The chances of two players of Infinite over both seats. They are exact but for a third repetition, which depends on
+  /// the whole game.
+  package static func exact(_ a: InfiniteOpponent, _ b: InfiniteOpponent, asJSON: Bool) -> String {
+    let seatings = [(a, b), (b, a)].map { (x: $0.0.name, o: $0.1.name, odds: Odds.ofInfinite(x: $0.0, o: $0.1)) }
+    let (first, second) = (seatings[0].odds, seatings[1].odds)
+    let score = (first.win + second.loss + (first.draw + second.draw) / 2) / 2
+    guard !asJSON else {
+      let list = seatings.map { seating -> JSON in
+        [
+          "x": .string(seating.x), "o": .string(seating.o), "xWin": .double(seating.odds.win),
+          "draw": .double(seating.odds.draw), "oWin": .double(seating.odds.loss),
+        ]
+      }
+      let answer: JSON = [
+        "rules": "infinite", "seatings": .array(list), "score": .double(score), "countsRepetitions": .bool(false),
+      ]
+      return answer.text + "\n"
+    }
+    func chance(_ value: Double) -> String { String(format: "%.9f", value) }
+    let elo = score > 0 && score < 1 ? ", Elo \(Elo.signed(Elo.of(score: score)))" : ""
+    return seatings.map {
+      "\($0.x) (X) – \($0.o) (O)\n  X wins \(chance($0.odds.win))\n  draw   \(chance($0.odds.draw))\n"
+        + "  O wins \(chance($0.odds.loss))\n"
+    }.joined() + "score of \(a.name) over both seats \(chance(score))\(elo)\n"
+      + "a third repetition, which draws a game, is not counted: its chance depends on the whole game\n"
+  }
+
   /// The value, distance and moves of a position of Infinite; of the start also what the table counts.
   package static func solve(_ state: Infinite.State, asJSON: Bool) -> String {
     let table = InfiniteTable.shared

@@ -2,28 +2,6 @@ import Base
 import Opponents
 import TicTacToe
 
-/// A position of another variant than classic.
-enum VariantPosition {
-  case infinite(Infinite.State)
-  case ultimate(Ultimate.State)
-
-  /// The start of a variant's rules; `nil` for classic.
-  init?(_ variant: Variant) {
-    switch variant {
-    case .classic: return nil
-    case .infinite: self = .infinite(Infinite.start)
-    case .ultimate: self = .ultimate(Ultimate.start)
-    }
-  }
-
-  var variant: Variant {
-    switch self {
-    case .infinite: .infinite
-    case .ultimate: .ultimate
-    }
-  }
-}
-
 extension UCIServer {
   /// The variants that the player plays.
   var variants: [Variant] {
@@ -31,36 +9,23 @@ extension UCIServer {
     return Variant.allCases.filter { spec.plays($0) }
   }
 
-  /// Answers `position`.
-  mutating func setVariantPosition(_ words: [String]) -> [String] {
+  /// Answers `position`. Where the line cannot be read the position stays.
+  mutating func setVariantPosition(_ words: [String], _ variant: Variant) -> [String] {
     do throws(ArenaError) {
-      switch variantPosition {
-      case .infinite: variantPosition = .infinite(try UCIServer.state(words, Infinite.self))
-      case .ultimate: variantPosition = .ultimate(try UCIServer.state(words, Ultimate.self))
-      case nil: break
+      let movesAt = words.firstIndex(of: "moves") ?? words.endIndex
+      var game = Game(from: VariantState(startOf: variant))
+      switch words.first {
+      case "startpos": break
+      case "fen":
+        do {
+          game = Game(from: try VariantState(variant, notation: words[1..<max(1, movesAt)].joined(separator: " ")))
+        } catch { throw ArenaError("the position cannot be read: \(error.message)") }
+      default: throw ArenaError("position needs startpos or fen")
       }
+      try game.play(Array(words.dropFirst(movesAt + 1)))
+      variantPosition = game.state
       return []
     } catch { return ["info string \(error)"] }
-  }
-
-  private static func state<R: ArenaRules>(_ words: [String], _ rules: R.Type) throws(ArenaError) -> R.State {
-    let movesAt = words.firstIndex(of: "moves") ?? words.endIndex
-    var state = R.start
-    switch words.first {
-    case "startpos": break
-    case "fen":
-      do { state = try R.state(notation: words[1..<max(1, movesAt)].joined(separator: " ")) } catch {
-        throw ArenaError("the position cannot be read: \(error.message)")
-      }
-    default: throw ArenaError("position needs startpos or fen")
-    }
-    for word in words.dropFirst(movesAt + 1) {
-      guard let cell = R.variant.cell(named: word), R.moves(state).contains(cell) else {
-        throw ArenaError("move '\(word.prefix(16))' is not legal")
-      }
-      _ = R.play(cell, &state)
-    }
-    return state
   }
 
   /// Answers `go`; `movetime`, a clock and `nodes` are kept.
@@ -68,7 +33,7 @@ extension UCIServer {
     switch variantPosition {
     case .infinite(let state): choose(state, Infinite.self, words)
     case .ultimate(let state): choose(state, Ultimate.self, words)
-    case nil: []
+    case .classic, nil: []
     }
   }
 

@@ -15,14 +15,7 @@ protocol ArenaRules: Rules {
 
 extension Infinite: ArenaRules {
   static func choice(of spec: PlayerSpec, search: (_ needsValue: Bool) -> UltimateSearch) -> Choice? {
-    let player: InfiniteOpponent
-    switch spec {
-    case .simple(let simple): player = .simple(simple)
-    case .level(let number):
-      guard let level = InfiniteLevel(number: number) else { return nil }
-      player = .level(level)
-    default: return nil
-    }
+    guard let player = spec.infinite else { return nil }
     return { state, generator, _ in player.move(in: state, using: &generator) }
   }
 }
@@ -50,6 +43,15 @@ extension Ultimate: ArenaRules {
 }
 
 extension PlayerSpec {
+  /// The player of Infinite of this name, if it is one.
+  package var infinite: InfiniteOpponent? {
+    switch self {
+    case .simple(let simple): .simple(simple)
+    case .level(let number): InfiniteLevel(number: number).map { .level($0) }
+    default: nil
+    }
+  }
+
   /// Whether it plays a variant.
   func plays(_ variant: Variant) -> Bool {
     switch (self, variant) {

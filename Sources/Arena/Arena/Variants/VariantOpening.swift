@@ -11,39 +11,37 @@ package struct VariantOpening: Sendable, Hashable {
 
   package init() {}
 
-  init<R: Rules>(_ rules: R.Type, start: String? = nil, cells: [Cell] = []) {
+  /// The opening that a game of a book is.
+  init(_ game: Game) {
+    self.init(game.variant, start: game.isFromStart ? nil : game.startState.notation, cells: game.cells)
+  }
+
+  private init(_ variant: Variant, start: String?, cells: [Cell]) {
     (self.start, self.cells) = (start, cells)
-    let moves = cells.map { R.variant.name(of: $0) }.joined(separator: " ")
+    let moves = cells.map { variant.name(of: $0) }.joined(separator: " ")
     text = start.map { cells.isEmpty ? "fen \($0)" : "fen \($0) moves \(moves)" } ?? moves
   }
 
-  /// Reads a line: moves, `fen POSITION`, or `fen POSITION moves …`; the game must not be over.
-  init<R: Rules>(_ line: String, _ rules: R.Type) throws(ArenaError) {
+  /// Reads a line: moves, `fen POSITION`, `fen POSITION moves …`, or the same without `fen`; the game must not be over.
+  init(_ line: String, _ variant: Variant) throws(ArenaError) {
     var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
-    var (start, state): (String?, R.State) = (nil, R.start)
-    if words.first == "fen" {
+    var game = Game(from: VariantState(startOf: variant))
+    let hasPosition = words.first == "fen" || words.first?.contains("/") == true
+    if words.first == "fen" { words.removeFirst() }
+    if hasPosition {
       let end = words.firstIndex(of: "moves") ?? words.endIndex
-      let notation = words[1..<end].joined(separator: " ")
+      let notation = words[..<end].joined(separator: " ")
       do {
-        state = try R.state(notation: notation)
+        game = Game(from: try VariantState(variant, notation: notation))
       } catch {
         throw ArenaError("opening '\(line)': '\(notation)', column \(error.column): \(error.message)")
       }
-      start = R.notation(of: state)
       words.removeSubrange(..<end)
     }
     if words.first == "moves" || words.first == "startpos" { words.removeFirst() }
-    var cells: [Cell] = []
-    for word in words {
-      guard let cell = R.variant.cell(named: word) else {
-        throw ArenaError("opening '\(line)': '\(word)' is no cell \(R.variant.cellRange)")
-      }
-      guard R.moves(state).contains(cell) else { throw ArenaError("opening '\(line)': \(word) is not legal") }
-      _ = R.play(cell, &state)
-      cells.append(cell)
-    }
-    guard R.outcome(of: state) == nil else { throw ArenaError("opening '\(line)': the game is over already") }
-    self.init(R.self, start: start, cells: cells)
+    do { try game.play(words) } catch { throw ArenaError("opening '\(line)': \(error)") }
+    guard !game.isOver else { throw ArenaError("opening '\(line)': the game is over already") }
+    self.init(game)
   }
 
   /// Random moves from the start; other ones for each pair of games.
@@ -54,13 +52,30 @@ package struct VariantOpening: Sendable, Hashable {
       _ = R.play(cell, &state)
       cells.append(cell)
     }
-    self.init(R.self, cells: cells)
+    self.init(R.variant, start: nil, cells: cells)
   }
 
   /// The state that games begin from, before the moves of the opening. The text was read before.
-  func state<R: Rules>(_ rules: R.Type) -> R.State {
+  func state<R: Rules>(_ rules: R.Type) -> R.State { VariantOpening.state(start, rules) }
+
+  static func state<R: Rules>(_ start: String?, _ rules: R.Type) -> R.State {
     guard let start else { return R.start }
     guard let state = try? R.state(notation: start) else { preconditionFailure("opening from '\(start)'") }
     return state
+  }
+}
+
+extension Game {
+  /// Plays moves by the names of their cells.
+  mutating func play(_ names: [String]) throws(ArenaError) {
+    for name in names {
+      guard let cell = variant.cell(named: name) else {
+        throw ArenaError("'\(name.prefix(16))' is no cell \(variant.cellRange)")
+      }
+      do throws(RuleViolation) { try play(cell) } catch {
+        let reason = isOver ? "comes after the end of the game" : state.refusal(of: cell)
+        throw ArenaError("'\(name)' \(reason)")
+      }
+    }
   }
 }

@@ -7,6 +7,18 @@ package enum Variant: String, Sendable, Hashable, CaseIterable {
   /// Nine boards; the cell of a move is the board of the next one.
   case ultimate
 
+  /// The names, for messages.
+  package static let names = allCases.map { $0.rawValue }.joined(separator: ", ")
+
+  /// The name as PGN's tag `Variant` has it.
+  package var title: String {
+    switch self {
+    case .classic: "Classic"
+    case .infinite: "Infinite"
+    case .ultimate: "Ultimate"
+    }
+  }
+
   /// Cells along one edge of the board.
   package var side: Int { self == .ultimate ? 9 : 3 }
 

@@ -1,0 +1,221 @@
+import Base
+import Foundation
+import Opponents
+import Oracle
+import Records
+import TicTacToe
+
+extension AnswerText {
+  /// A game of Infinite move by move, with exact values and distances.
+  package static func reviewInfinite(_ record: Record, asJSON: Bool) -> String {
+    let review = InfiniteReview(record.game)
+    let accuracy = Player.allCases.map { review.accuracy(of: $0) }
+    guard !asJSON else {
+      let moves = review.entries.map { entry -> JSON in
+        [
+          "move": .string(entry.square.name), "side": .string("\(entry.mover)"),
+          "valueBefore": .string("\(entry.before.value)"), "valueAfter": .string("\(entry.after.value)"),
+          "distance": .int(entry.after.distance), "best": .array(entry.best.map { .string($0.name) }),
+          "mistake": .bool(entry.isMistake), "onlyMove": .bool(entry.isOnlyMove), "block": .bool(entry.isBlock),
+        ]
+      }
+      let answer: JSON = [
+        "rules": "infinite", "result": .string(record.resultToken), "moves": .array(moves),
+        "firstMistake": review.firstMistake.map { .int($0 + 1) } ?? .null, "accuracyX": .double(accuracy[0]),
+        "accuracyO": .double(accuracy[1]),
+      ]
+      return answer.text + "\n"
+    }
+    var out = heading(record)
+    for (index, entry) in review.entries.enumerated() {
+      var notes: [String] = []
+      if entry.isMistake {
+        let better = entry.best.map { $0.name }.joined(separator: " ")
+        notes.append("mistake: \(entry.before.value) to \(entry.after.value), better \(better)")
+      }
+      if entry.isOnlyMove { notes.append("only move") }
+      if entry.isBlock { notes.append("block") }
+      if let gone = entry.gone { notes.append("\(gone.name) goes") }
+      out += "\(index + 1). \(entry.mover.letter) \(entry.square.name)  \(entry.after.text)\(list(notes))\n"
+    }
+    let first = review.firstMistake.map { place in
+      "first mistake: move \(place + 1), \(review.entries[place].mover.letter) \(review.entries[place].square.name)"
+    }
+    return out + (first ?? "no mistakes")
+      + String(format: "\naccuracy: X %.1f %%, O %.1f %%\n", accuracy[0] * 100, accuracy[1] * 100)
+  }
+
+  /// A game of Ultimate move by move, with what a search believes: the expected score of the side that moved, in percent.
+  package static func reviewUltimate(_ record: Record, simulations: Int, asJSON: Bool) -> String {
+    let value = try? UltimateValueFile.load(from: UltimateValueFile.folders)
+    let review = UltimateReview(record.game, value: value, simulations: simulations)
+    let names = Variant.ultimate
+    guard !asJSON else {
+      let moves = review.entries.map { entry -> JSON in
+        [
+          "move": .string(names.name(of: entry.cell)), "side": .string("\(entry.mover)"),
+          "before": .double(entry.before), "after": .double(entry.after), "proven": .bool(entry.isProven),
+          "best": .string(names.name(of: entry.best)), "loss": .double(entry.loss),
+        ]
+      }
+      let answer: JSON = [
+        "rules": "ultimate", "result": .string(record.resultToken), "simulations": .int(simulations),
+        "learntValue": .bool(value != nil), "moves": .array(moves),
+        "lostMost": review.worst.map { .int($0 + 1) } ?? .null,
+      ]
+      return answer.text + "\n"
+    }
+    func percent(_ score: Double) -> String { String(format: "%.0f %%", score * 100) }
+    var out = heading(record)
+    for (index, entry) in review.entries.enumerated() {
+      var notes: [String] = []
+      if entry.isProven { notes.append("proven") }
+      if entry.loss >= UltimateReview.threshold {
+        notes.append("better \(names.name(of: entry.best)), \(percent(entry.before))")
+      }
+      if let board = entry.boardWon { notes.append("wins board \(board.name)") }
+      let move = "\(index + 1). \(entry.mover.letter) \(names.name(of: entry.cell))"
+      out += "\(move)  \(percent(entry.after))\(list(notes))\n"
+    }
+    let worst = review.worst.map { place in
+      let entry = review.entries[place]
+      return "lost most: move \(place + 1), \(entry.mover.letter) \(names.name(of: entry.cell)): "
+        + "\(percent(entry.after)), \(percent(entry.before)) with \(names.name(of: entry.best))"
+    }
+    return out + (worst ?? "no move lost much") + "\nexpected scores of the side that moved, as a search of "
+      + "\(simulations) simulations a move\(value == nil ? "" : " with the learnt value") believes; not exact\n"
+  }
+
+  private static func heading(_ record: Record) -> String {
+    "\(record[player: .x] ?? "X") – \(record[player: .o] ?? "O"), \(record.resultToken)\n"
+  }
+
+  private static func list(_ notes: [String]) -> String {
+    notes.isEmpty ? "" : "  – " + notes.joined(separator: ", ")
+  }
+}
+
+/// A game of Infinite, seen by its table.
+private struct InfiniteReview {
+  struct Entry {
+    let mover: Player
+    let square: Square
+    /// The evaluations before and after the move, for the mover.
+    let before: Evaluation
+    let after: Evaluation
+    /// The moves that keep the value.
+    let best: [Square]
+    let isBlock: Bool
+    let hasChoice: Bool
+    /// The mark that the move took away.
+    let gone: Square?
+
+    var isMistake: Bool { after.value < before.value }
+    var isOnlyMove: Bool { hasChoice && best == [square] }
+  }
+
+  private(set) var entries: [Entry] = []
+
+  init(_ game: Game, table: InfiniteTable = .shared) {
+    guard case .infinite(var state) = game.startState else { preconditionFailure("a game of \(game.variant)") }
+    for cell in game.cells {
+      let (board, moves) = (state.board, table.moveEvaluations(in: state))
+      let before = table.evaluation(of: state)
+      let square = Square(cell.index)
+      let best = moves.filter { $0.after.value.negated == before.value }.map { Square($0.cell.index) }
+      let after = moves.first { $0.cell == cell }?.after ?? before
+      entries.append(
+        Entry(
+          mover: board.turn, square: square, before: before,
+          after: Evaluation(value: after.value.negated, distance: after.distance), best: best,
+          isBlock: board.winningSquares(for: board.turn.opponent).contains(square), hasChoice: best.count < moves.count,
+          gone: board[board.turn].fading))
+      _ = Infinite.play(cell, &state)
+    }
+  }
+
+  var firstMistake: Int? { entries.firstIndex { $0.isMistake } }
+
+  /// A side's mean accuracy over the moves at which value could be lost; 1 where it never could.
+  func accuracy(of player: Player) -> Double {
+    let choices = entries.filter { $0.mover == player && $0.hasChoice }
+    guard !choices.isEmpty else { return 1 }
+    let lost = choices.reduce(0) { $0 + Double($1.before.value.rawValue - $1.after.value.rawValue) / 2 }
+    return 1 - lost / Double(choices.count)
+  }
+}
+
+/// A game of Ultimate, seen by a search.
+private struct UltimateReview {
+  struct Entry {
+    let mover: Player
+    let cell: Cell
+    /// The move that the search prefers, and the expected score of the mover after it, 0–1; both of the move itself where
+    /// the search prefers none.
+    let best: Cell
+    var before = 0.0
+    /// The expected score of the mover after the move, 0–1.
+    var after = 0.0
+    /// Whether the search proved what follows the move.
+    var isProven = false
+    let boardWon: Square?
+
+    /// What the move gave away.
+    var loss: Double { before - after }
+  }
+
+  /// A move that gives away less is not marked: a search errs by as much.
+  static let threshold = 0.1
+
+  private(set) var entries: [Entry] = []
+
+  /// Looks for the best move before each move, and judges both by what follows them: a search that judged its own choice
+  /// would praise it too much.
+  init(_ game: Game, value: UltimateValue?, simulations: Int) {
+    guard case .ultimate(var state) = game.startState else { preconditionFailure("a game of \(game.variant)") }
+    let (search, other) = (UltimateSearch(value: value), UltimateSearch(value: value))
+    var generator = SplitMix64(seed: 1)
+    for cell in game.cells {
+      let (mover, before) = (state.turn, state)
+      let best = search.bestMove(in: state, simulations: simulations, using: &generator)
+      _ = Ultimate.play(cell, &state)
+      let won = state.boards(of: mover).subtracting(before.boards(of: mover))
+      var entry = Entry(mover: mover, cell: cell, best: best, boardWon: won.first)
+      (entry.after, entry.isProven) = UltimateReview.score(of: mover, state, search, simulations, &generator)
+      entry.before = entry.after
+      if best != cell {
+        var better = before
+        _ = Ultimate.play(best, &better)
+        other.forget()
+        let score = UltimateReview.score(of: mover, better, other, simulations, &generator).score
+        entry.before = max(entry.after, score)
+      }
+      entries.append(entry)
+    }
+  }
+
+  /// The expected score of a side, 0–1, and whether it is proven.
+  private static func score(
+    of player: Player, _ state: Ultimate.State, _ search: UltimateSearch, _ simulations: Int,
+    _ generator: inout SplitMix64
+  ) -> (score: Double, isProven: Bool) {
+    if let outcome = Ultimate.outcome(of: state) {
+      return (outcome == .draw ? 0.5 : outcome == .win(player) ? 1 : 0, true)
+    }
+    let best = search.bestMove(in: state, simulations: simulations, using: &generator)
+    guard let move = search.rootMoves.first(where: { $0.cell == best }) else { return (0.5, false) }
+    let (mean, isProven): (Double, Bool) =
+      switch move.proof {
+      case .none: (Double(min(max(move.mean, -1), 1)), false)
+      case .win: (1, true)
+      case .draw: (0, true)
+      case .loss: (-1, true)
+      }
+    return ((1 + (state.turn == player ? mean : -mean)) / 2, isProven)
+  }
+
+  /// The index of the move that gave away most, if any gave away much.
+  var worst: Int? {
+    entries.indices.filter { entries[$0].loss >= UltimateReview.threshold }.max { entries[$0].loss < entries[$1].loss }
+  }
+}

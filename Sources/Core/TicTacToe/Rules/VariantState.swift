@@ -1,0 +1,113 @@
+import Base
+
+/// A position of any of the three games, for code that is not specialised to one of them.
+package enum VariantState: Sendable, Hashable {
+  case classic(Position)
+  case infinite(Infinite.State)
+  case ultimate(Ultimate.State)
+
+  /// The position before the first move.
+  package init(startOf variant: Variant) {
+    switch variant {
+    case .classic: self = .classic(Classic.start)
+    case .infinite: self = .infinite(Infinite.start)
+    case .ultimate: self = .ultimate(Ultimate.start)
+    }
+  }
+
+  /// Reads the text that `notation` writes.
+  ///
+  /// - Throws: What is wrong with a text that is no position of the variant, and in which column.
+  package init(_ variant: Variant, notation: String) throws(NotationError) {
+    switch variant {
+    case .classic: self = .classic(try Classic.state(notation: notation))
+    case .infinite: self = .infinite(try Infinite.state(notation: notation))
+    case .ultimate: self = .ultimate(try Ultimate.state(notation: notation))
+    }
+  }
+
+  package var notation: String {
+    switch self {
+    case .classic(let state): Classic.notation(of: state)
+    case .infinite(let state): Infinite.notation(of: state)
+    case .ultimate(let state): Ultimate.notation(of: state)
+    }
+  }
+
+  package var variant: Variant {
+    switch self {
+    case .classic: .classic
+    case .infinite: .infinite
+    case .ultimate: .ultimate
+    }
+  }
+
+  package var turn: Player {
+    switch self {
+    case .classic(let state): state.turn
+    case .infinite(let state): Infinite.turn(in: state)
+    case .ultimate(let state): state.turn
+    }
+  }
+
+  /// The plies played before it.
+  package var plies: Int {
+    switch self {
+    case .classic(let state): state.ply
+    case .infinite(let state): state.plies
+    case .ultimate(let state): state.plies
+    }
+  }
+
+  /// The cells that may be marked; none once the game is over.
+  package var moves: MoveSet {
+    switch self {
+    case .classic(let state): Classic.moves(state)
+    case .infinite(let state): Infinite.moves(state)
+    case .ultimate(let state): Ultimate.outcome(of: state) == nil ? Ultimate.moves(state) : MoveSet()
+    }
+  }
+
+  /// The result of a finished game, else `nil`.
+  package var outcome: Outcome? {
+    switch self {
+    case .classic(let state): Classic.outcome(of: state)
+    case .infinite(let state): Infinite.outcome(of: state)
+    case .ultimate(let state): Ultimate.outcome(of: state)
+    }
+  }
+
+  /// Marks a cell that `moves` has and returns the result if that ends the game. Any other cell is a programming error.
+  @discardableResult
+  package mutating func play(_ cell: Cell) -> Outcome? {
+    switch self {
+    case .classic(var state):
+      defer { self = .classic(state) }
+      return Classic.play(cell, &state)
+    case .infinite(var state):
+      defer { self = .infinite(state) }
+      return Infinite.play(cell, &state)
+    case .ultimate(var state):
+      defer { self = .ultimate(state) }
+      return Ultimate.play(cell, &state)
+    }
+  }
+
+  /// Why a cell that is not in `moves` may not be marked in a live game, to follow the cell's name.
+  package func refusal(of cell: Cell) -> String {
+    if case .ultimate(let state) = self, !isMarked(cell) {
+      if state.closed.contains(Square(cell.index / 9)) { return "is on a board that is won or full" }
+      return "is not on board \(Square(Int(state.target)).name), to which the last move sends"
+    }
+    return "is marked already"
+  }
+
+  /// Whether a side holds a cell.
+  package func isMarked(_ cell: Cell) -> Bool {
+    switch self {
+    case .classic(let state): state[Square(cell.index)] != nil
+    case .infinite(let state): state.board.position[Square(cell.index)] != nil
+    case .ultimate(let state): MoveSet(rawValue: state.x | state.o).contains(cell)
+    }
+  }
+}

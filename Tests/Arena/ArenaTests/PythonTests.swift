@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+import TicTacToe
+
+/// The package in `python/`: `PYTHON` names an interpreter with the modules that its tests use.
+private enum Python {
+  static let interpreter = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
+
+  static func run(_ arguments: [String], engine: String = "") throws -> Child.Output {
+    let folder = repository.appending(path: "python").path
+    return try Child.run(
+      [interpreter] + arguments,
+      environment: [
+        "ALINA_ARENA": engine, "PYTHONPATH": "\(folder):\(folder)/tests", "PYTHONDONTWRITEBYTECODE": "1",
+        "ALINA_OPEN_SPIEL_GAMES": "\(amount("ALINA_OPEN_SPIEL_GAMES", quick: 100, all: 2_000))",
+      ])
+  }
+
+  static func has(_ modules: String...) -> Bool {
+    (try? run(["-c", "import \(modules.joined(separator: ", "))"]))?.status == 0
+  }
+}
+
+@Suite("Python") struct PythonTests {
+  /// Runs tests of `python/tests`; all of them must have run.
+  private func expectTests(_ name: String) throws {
+    let result = try Python.run(["-m", "unittest", name], engine: Support.arena)
+    // unittest tells its result on the standard error.
+    #expect(result.status == 0 && result.errors.contains("\nOK\n"), "\(result.errors.suffix(2000))")
+  }
+
+  @Test(.enabled(if: Python.has("numpy"), "python3 has no module numpy"))
+  func `thousands of games a call go by the rules, and what is wrong is told`() throws {
+    try expectTests("test_environments.BatchTests")
+  }
+
+  @Test(.enabled(if: Python.has("numpy", "gymnasium", "pettingzoo"), "python3 has no gymnasium or no pettingzoo"))
+  func `PettingZoo and Gymnasium accept the environments of the three games`() throws {
+    try expectTests("test_environments.EnvironmentTests")
+  }
+
+  @Test(.enabled(if: Python.has("numpy", "pyspiel"), "python3 has no module pyspiel (open_spiel)"))
+  func `Ultimate goes as OpenSpiel says`() throws { try expectTests("test_open_spiel.OpenSpielTests") }
+}

@@ -1,0 +1,135 @@
+import Base
+import Records
+import Testing
+import TicTacToe
+
+@Suite("Records of Infinite and Ultimate") struct VariantRecordTests {
+  /// A game of random moves, given up after so many if it is not over before.
+  static func randomGame(
+    from start: VariantState, _ generator: inout SplitMix64, plies: Int = .max
+  ) throws -> Game {
+    var game = Game(from: start)
+    while !game.isOver, game.cells.count < plies {
+      try game.play(game.state.moves.randomCell(using: &generator))
+    }
+    if !game.isOver { try game.lose(game.turn, by: .resignation) }
+    return game
+  }
+
+  @Test(arguments: [Variant.infinite, .ultimate])
+  func `text and JSON bring back every game with all that is kept of it`(variant: Variant) throws {
+    var generator = SplitMix64(seed: 11)
+    var lengths: Set<Int> = []
+    for round in 0..<300 {
+      var start = VariantState(startOf: variant)
+      if round % 3 == 1 {
+        // From a position in the middle, as its text says.
+        let middle = try VariantRecordTests.randomGame(from: start, &generator, plies: 3 + generator.below(4))
+        if middle.state.outcome == nil { start = try VariantState(variant, notation: middle.state.notation) }
+      }
+      let plies = round % 2 == 0 ? Int.max : 2 + generator.below(9)
+      let game = try VariantRecordTests.randomGame(from: start, &generator, plies: plies)
+      lengths.insert(game.cells.count)
+      var record = Record(game: game)
+      record.times = game.cells.map { _ in .init(elapsed: Int64(generator.below(5000)), frame: 7) }
+      record[player: .o] = "levels:3"
+      try record.addComment("the last", ply: game.cells.count)
+      record.addBar(5, ply: game.cells.count)
+      #expect(record.text.contains("[Variant \"\(variant.title)\"]") && !record.text.contains("[Rules "))
+      #expect(try Record(text: record.text, variants: [variant]) == record, "\(record.text)")
+      #expect(try Record(jsonLine: record.jsonLine, variants: [variant]) == record, "\(record.jsonLine)")
+      // Nobody gets a game that was not asked for.
+      #expect(throws: NotationError.self) { try Record(text: record.text) }
+      #expect(throws: NotationError.self) { try Record(jsonLine: record.jsonLine) }
+    }
+    #expect(lengths.count > 15)
+  }
+
+  @Test(arguments: [
+    ("[Variant \"Chess\"] *", 11, "the game 'Chess' is unknown; allowed: classic, infinite, ultimate"),
+    ("[Variant \"Infinite\"] 1. e5 *", 25, "'e5' is neither a move (a1–c3 or 1–9) nor a result"),
+    ("[Variant \"Ultimate\"] 1. 5 *", 25, "'5' is neither a move (a1–i9) nor a result"),
+    ("[Variant \"Ultimate\"] 1. e5 a1 *", 28, "'a1' is not on board b2, to which the last move sends"),
+    ("[Variant \"Ultimate\"] 1. e5 e5 *", 28, "'e5' is marked already"),
+    ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. c3 c2 4. a1 *", 52, "'a1' is marked already"),
+    ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. a3 c1 *", 46, "the game is over before 'c1'"),
+    ("[Variant \"Infinite\"] 1. a1 b1 2. a2 b2 3. a3 0-1", 46, "the board says 1-0, not 0-1"),
+    ("[Variant \"Infinite\"] [FEN \"3/3/3 x\"] *", 28, "'3/' is no cell"),
+    ("[Variant \"Ultimate\"] [Termination \"normal\"] 1. e5 1-0", 36, "the board has not ended this game"),
+    ("[Variant \"Ultimate\"] [Rules \"chess\"] *", 30, "rules 'chess' are unknown"),
+  ])
+  func `what the rules of its game forbid is refused at its column`(text: String, column: Int, says: String) {
+    let error = #expect(throws: NotationError.self) { try Record(text: text, variants: Variant.allCases) }
+    #expect(error?.column == column && error?.message.contains(says) == true, "\(text): \(error?.description ?? "")")
+  }
+
+  @Test(arguments: [
+    (#"{"rules":"chess","moves":"","result":"*"}"#, "member 'rules' must be classic, infinite, ultimate"),
+    (#"{"rules":"ultimate","moves":"e5a1","result":"*"}"#, "'a1' is not on board b2"),
+    (#"{"rules":"infinite","moves":"e5","result":"*"}"#, "'e5' in 'moves' is no cell a1–c3"),
+    (#"{"moves":"e5","result":"*"}"#, "'e5' in 'moves' is no cell a1–c3"),
+  ])
+  func `a wrong line of JSON is refused by what is wrong`(line: String, says: String) {
+    let error = #expect(throws: NotationError.self) { try Record(jsonLine: line, variants: Variant.allCases) }
+    #expect(error?.message.contains(says) == true, "\(line): \(error?.description ?? "")")
+  }
+
+  @Test func `mutilated records of the other games never crash a reader and never come back changed`() throws {
+    var generator = SplitMix64(seed: 5)
+    var (read, refused) = (0, 0)
+    for round in 0..<4_000 {
+      let variant = round % 2 == 0 ? Variant.infinite : .ultimate
+      let game = try VariantRecordTests.randomGame(from: VariantState(startOf: variant), &generator, plies: 20)
+      var bytes = Array(round % 4 < 2 ? Record(game: game).text.utf8 : Record(game: game).jsonLine.utf8)
+      let place = generator.below(bytes.count)
+      switch generator.below(3) {
+      case 0: bytes[place] = UInt8(generator.below(128))
+      case 1: bytes.removeSubrange(place..<min(place + generator.below(4), bytes.count))
+      default: bytes.swapAt(place, generator.below(bytes.count))
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      do {
+        let record =
+          round % 4 < 2
+          ? try Record(text: text, variants: Variant.allCases)
+          : try Record(jsonLine: text, variants: Variant.allCases)
+        #expect(try Record(text: record.text, variants: Variant.allCases) == record)
+        read += 1
+      } catch { refused += 1 }
+    }
+    #expect(read > 200 && refused > 200, "\(read) read, \(refused) refused")
+  }
+}
+
+@Suite("Games of any variant") struct VariantGameTests {
+  @Test(arguments: Variant.allCases)
+  func `a move that is taken back leaves the game as it was before`(variant: Variant) throws {
+    var generator = SplitMix64(seed: 3)
+    for _ in 0..<50 {
+      var game = Game(from: VariantState(startOf: variant))
+      var before: [Game] = []
+      while !game.isOver {
+        before.append(game)
+        try game.play(game.state.moves.randomCell(using: &generator))
+      }
+      #expect(game.end?.outcome == game.state.outcome && game.state.moves.isEmpty)
+      #expect(throws: RuleViolation.gameIsOver) { try game.play(Cell(0)) }
+      while let expected = before.popLast() {
+        #expect(game.undo() != nil)
+        #expect(game == expected)
+      }
+      #expect(game.undo() == nil)
+    }
+  }
+
+  @Test func `a cell that may not be marked is refused, and nothing changes`() throws {
+    var game = Game(from: VariantState(startOf: .ultimate))
+    let centre = try #require(Variant.ultimate.cell(named: "e5"))
+    try game.play(centre)
+    let before = game
+    let corner = try #require(Variant.ultimate.cell(named: "a1"))
+    #expect(throws: RuleViolation.notAllowed(corner)) { try game.play(corner) }
+    #expect(throws: RuleViolation.notAllowed(centre)) { try game.play(centre) }
+    #expect(game == before && game.state.isMarked(centre) && !game.state.isMarked(corner))
+  }
+}
