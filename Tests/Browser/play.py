@@ -168,12 +168,15 @@ def whole(player):
         player.press(name)
     player.sees("Paper: night")
     player.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
-    player.press("Back")
+    # Back to the menu, and to the board.
+    for _ in range(2):
+        player.press("Back")
 
 
 def review(player):
     """The game that is over, by its link, in a page of its own."""
-    player.press("Review")
+    # Bram may have won.
+    player.press(player.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
     player.press("Give the link")
     link = player.page.until("copied.at(-1)")
     expect("/#/g/" in link, f"the link of a game is {link}")
@@ -316,7 +319,7 @@ def main(name, program):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # One that is in no room, and is watched.
         for player in (ann, ben):
-            for what in ("Leave the match", "Time: as long", "Play whoever comes"):
+            for what in ("Leave the match", "Time: as long", "Quick match"):
                 player.press(what)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")

@@ -10,11 +10,11 @@ package enum Language: String, Sendable, Hashable, CaseIterable {
 /// A text of the game, by what it is for; the words stand in the table of `Phrase+Table.swift`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case title, subtitle
-  case xToMove, oToMove, yourMove, thinkingX, thinkingO, connectionLost, reconnecting, watching
+  case xToMove, oToMove, yourMove, connectionLost, reconnecting, watching
   case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
   case xWins, oWins, youWin, youLose, draw, abandoned
   case byResignation, onTime, byAgreement, byForfeit
-  case newGame, rematch, undo, redo, hint, mute, unmute, start, back, contents, menu, review, keep, quit, listen
+  case newGame, rematch, undo, redo, hint, mute, unmute, start, back, menu, review, keep, quit, listen
   case resign, offerDraw, acceptDraw, declineDraw, agreeDraw, claimWin, abortMatch, acceptRematch, leaveMatch
   case you, person, level, random, perfect, adaptive, menace
   case against, youPlay, playX, playO, clock, noClock, minutes
@@ -58,7 +58,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
   // Talk
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
-  case quitPoem, blockPoem, muteTalkPoem, declineDrawPoem
+  case blockPoem, muteTalkPoem, declineDrawPoem
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
   // Speech
   case speakPlays, speakEmpty
@@ -67,8 +67,10 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
   case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
   case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater
-  case waitsForMusic, reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
+  case reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
   case host, hostIs, hostFailed, openPieces, deleted
+  case resuming, matchEnded, reallyLeave, player, yourMoveTitle
+  case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
   package func text(in language: Language) -> String {
     guard let words = Phrase.table[self] else { return rawValue }

@@ -16,6 +16,8 @@ extension PlatformServices {
     services.setFullScreen = { Page.tell(.fullScreen, $0 ? "1" : "") }
     services.inhibitScreenSaver = { Page.tell(.keepsAwake, $0 ? "1" : "") }
     services.requestAttention = { Page.tell(.attention) }
+    services.leavePage = { Page.tell(.leave) }
+    services.expectAttention = { Page.tell(.expectAttention) }
     services.setPointingHand = { Page.tell(.hand, $0 ? "1" : "") }
     services.configFolder = { "config" }
     services.dataFolder = { "data" }

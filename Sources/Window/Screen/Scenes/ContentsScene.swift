@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The table of contents: every page of the book, with its key.
 final class ContentsScene: PageScene {
-  override var title: String { context.text(.contents) }
+  override var title: String { context.text(.menu) }
   override var columnWidth: Double { 26 }
 
   override init(context: ViewContext) {

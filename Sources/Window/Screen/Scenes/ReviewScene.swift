@@ -132,7 +132,9 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
+  override var noticePlace: NoticePlace? {
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+  }
 
   override func layout() {
     let m = context.metrics
@@ -269,7 +271,11 @@ final class ScrubberView: View {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(ply) / \(marks.count)" }
-  override var role: Role { .slider(caption: context.text(.position), value: "\(ply) / \(marks.count)") }
+  override var role: Role {
+    .slider(
+      caption: context.text(.position), value: "\(ply) / \(marks.count)",
+      numbers: [Double(ply), 0, Double(marks.count)])
+  }
 
   private func x(of ply: Double) -> Double {
     let em = context.metrics.em
