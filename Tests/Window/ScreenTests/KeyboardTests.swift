@@ -123,7 +123,7 @@ struct KeyboardTests {
     #expect(!(screen.context.focus is FieldRow))
     let clock = screen.settings.networkClock
     let volume = screen.settings.volume
-    for letter in "hello minus-m+l" { press(screen, .character(letter)) }
+    for letter in "hello-minus-m+l" { press(screen, .character(letter)) }
     #expect(screen.settings.networkClock == clock && screen.settings.volume == volume)
     #expect(!log.intents.contains { if case .setMuted = $0 { true } else { false } })
   }
