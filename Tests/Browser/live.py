@@ -92,7 +92,7 @@ def back(ann):
     page = ann.page
     ann.press("Menu")
     ann.press("Settings")
-    ann.sees("Paper: night")
+    ann.sees("Theme: dark")
     page.run("history.back()")
     ann.sees("Statistics")
     page.run("history.back()")
@@ -143,7 +143,7 @@ def main(name, program):
         ann.press("Review")
         hash_begins(ann, "#/g/")
         cal = enter(ann.page.run("location.hash"))
-        cal.sees("Give the link")
+        cal.sees("Share link")
         cal.page.run("history.back()")
         cal.page.until(f"{CELL}.length === 9")
         ann.press("Back")

@@ -1,14 +1,6 @@
-/// The languages of the game.
-package enum Language: String, Sendable, Hashable, CaseIterable {
-  case english = "en"
-  case german = "de"
-
-  /// The language's own name.
-  package var name: String { self == .english ? "English" : "Deutsch" }
-}
-
-/// A text of the game, by what it is for; the words stand in the table of `Phrase+Table.swift`.
+/// A text of the game, by what it is for; the words stand in the files of `Assets/words`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
+  case languageName, decimalSign, controlKey
   case title, subtitle
   case xToMove, oToMove, yourMove, connectionLost, reconnecting, watching
   case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
@@ -25,7 +17,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case hintWins, hintDraws, hintLoses, win, drawShort, loss
   // Settings
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
-  case strip, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
+  case strip, coordinates, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
   case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help
@@ -35,7 +27,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case whatCells, whatOpening, whatCalm, whatThreat, whatBothThreaten, whatFork, whatBlock, whatMistake, whatOnlyMove
   case whatAwakening, whatWin, whatLoss, whatDraw, whatEcho, whatUndo, whatRefused
   // Replay and review
-  case replay, atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
+  case atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
   // Games
@@ -72,10 +64,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case resuming, matchEnded, reallyLeave, player, yourMoveTitle
   case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
-  package func text(in language: Language) -> String {
-    guard let words = Phrase.table[self] else { return rawValue }
-    return language == .german ? words.german : words.english
-  }
+  package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 
   /// The text in a language with values in the places of its `%`, in order.
   package func text(in language: Language, _ values: [String]) -> String {

@@ -164,7 +164,7 @@ struct NetworkTests {
   @Test("A window that serves leaves no server behind, though it is killed")
   func hosting() throws {
     let desk = try WindowProgram(["--scene", "network"])
-    try desk.click("Play with somebody here")
+    try desk.click("Host on this network")
     try waitFor(seconds: 20, "a room: \(desk.page?.controls.map(\.words) ?? [])") {
       desk.page?.controls.contains { $0.words.contains("Copy") } == true ? () : nil
     }

@@ -144,7 +144,7 @@ struct PagesTests {
   func settings() throws {
     let folder = try WindowProgram.newFolder()
     let first = try WindowProgram(["--scene", "settings"], folder: folder)
-    try first.click("Paper: night")
+    try first.click("Theme: dark")
     try first.wait(setting: "theme = dark")
     let dark = try waitFor(seconds: 5, "dark paper") { () -> WindowProgram.Picture? in
       let picture = try first.picture()
@@ -153,7 +153,7 @@ struct PagesTests {
     #expect(dark.bytes[0] < 80)
     try first.click("Motion: reduced")
     try first.wait(setting: "reduced-motion = yes")
-    try first.click("While the window is hidden: the drone")
+    try first.click("Sound while the window is hidden: drone only")
     try first.wait(setting: "background = drone")
     try first.click("Language: Deutsch")
     try first.wait(setting: "language = de")

@@ -22,5 +22,5 @@ final class ContentsScene: PageScene {
 
 extension ViewContext {
   /// A key as the reader's keyboard names it.
-  func keyName(_ key: String) -> String { language == .german ? key.replacing("Ctrl", by: "Strg") : key }
+  func keyName(_ key: String) -> String { key.replacing("Ctrl", by: text(.controlKey)) }
 }
