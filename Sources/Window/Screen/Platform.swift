@@ -79,6 +79,8 @@ package struct PlatformServices: Sendable {
   package var timeStamp: @Sendable () -> String = { "" }
   /// Whether the game is a page in a browser: it has no folders, no choice of devices and no program to leave.
   package var isPage = false
+  /// The whole address of a path like `r/CODE`, where the program has one.
+  package var address: (@Sendable (_ path: String) -> String)?
   /// Gives away the page's address with `r/CODE` or `g/GAME` behind it: true where it lies on the clipboard, false where the
   /// system asks whom to send it to; `nil` where there is no such address.
   package var share: (@Sendable (_ path: String) -> Bool)?

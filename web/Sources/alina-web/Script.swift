@@ -18,7 +18,7 @@ func scriptTakeText(_ x: Double, _ y: Double, _ width: Double, _ height: Double)
 
 /// What can be asked of the page.
 enum Asked: Int32 {
-  case file, folder, clipboard, language, preferences, timeStamp, textPercent, address
+  case file, folder, clipboard, language, preferences, timeStamp, textPercent, host, address
 }
 
 /// What the page can be told.

@@ -9,6 +9,7 @@ extension PlatformServices {
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
     services.setClipboard = { Page.tell(.clipboard, $0) }
     services.share = { Page.tell(.share, $0) }
+    services.address = { String(decoding: Page.ask(.address, $0) ?? [], as: UTF8.self) }
     services.paste = {
       Page.pasted = $0
       Page.tell(.paste)
