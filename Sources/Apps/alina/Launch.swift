@@ -209,6 +209,7 @@ struct Launch {
   private func apply(to settings: Settings) {
     if let reply = options.reply.flatMap(Reply.init(rawValue:)) { settings.reply = reply }
     if let pace = options.pace { settings.pace = pace }
+    if let textScale = options.textScale { settings.textScale = textScale }
     if let rules = options.scoreRules { settings.scoreRules = rules }
     if let piano = options.piano { settings.piano = PianoKind(rawValue: piano) ?? .grand }
     if let device = options.device { settings.device = device }

@@ -70,7 +70,7 @@ final class BoardScene: Scene {
     let m = context.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    var stripHeight = (m.bounds.height * 0.26).clamped(to: 62...(innerWidth * 0.32 + 40))
+    var stripHeight = (m.bounds.height * 0.26).clamped(to: 65...(innerWidth * 0.32 + 40))
     let top = m.margin * 0.75
     if !context.settings.showsStrip || footerTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
     let stripTop = footerTop - stripHeight
@@ -93,7 +93,7 @@ final class BoardScene: Scene {
     let m = context.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    var stripHeight = (m.bounds.height * 0.205).clamped(to: 62...(innerWidth * 0.32 + 40))
+    var stripHeight = (m.bounds.height * 0.205).clamped(to: 65...(innerWidth * 0.32 + 40))
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9

@@ -19,7 +19,7 @@ final class ReviewScene: Scene {
   private var footTop = 0.0
   private var isPlaying = false
 
-  override var title: String { context.text(.replay) }
+  override var title: String { context.text(.review) }
   override var initialFocus: View? { scrubber }
 
   override init(context: ViewContext) {
@@ -31,6 +31,7 @@ final class ReviewScene: Scene {
     facts = replay.game.facts
     ply = replay.game.moves.count
     board = MiniBoard(context: context)
+    board.hasCoordinates = true
     staff = StaffView(context: context)
     scrubber = ScrubberView(context: context, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
     notes = ScrollView(context: context)
