@@ -151,19 +151,19 @@ struct PagesTests {
       return picture.bytes[0] < 80 ? picture : nil
     }
     #expect(dark.bytes[0] < 80)
-    try first.click("Motion: reduced")
+    try first.click("Animations: reduced")
     try first.wait(setting: "reduced-motion = yes")
     try first.click("Sound while the window is hidden: drone only")
     try first.wait(setting: "background = drone")
     try first.click("Language: Deutsch")
     try first.wait(setting: "language = de")
-    try first.click("Schriftgröße: 150 %")
+    try first.click("Textgröße: 150 %")
     try first.wait(setting: "text-scale = 1.5")
     first.killHard()
     let second = try WindowProgram(["--scene", "settings"], folder: folder)
     try second.hear("Einstellungen")
     _ = try waitFor(seconds: 10, "the page in German") {
-      second.page?.controls.contains { $0.words.hasPrefix("Papier: Nacht") } == true ? true : nil
+      second.page?.controls.contains { $0.words.hasPrefix("Design: dunkel") } == true ? true : nil
     }
     #expect(try second.picture().bytes[0] < 80)
     #expect(try second.quit() == 0)
