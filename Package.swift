@@ -76,7 +76,9 @@ targets += layer(
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Locks",
       ]),
-    .target(name: "Interface", dependencies: ["TicTacToe", "ScoreModel"]),
+    .target(
+      name: "Interface", dependencies: ["TicTacToe", "ScoreModel"],
+      resources: ["en", "de", "fr"].map { .embedInCode("Words/\($0).txt") }),
     .target(name: "WindowLogic", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "Interface"]),
     .target(
       name: "Screen", dependencies: ["TicTacToe", "Oracle", "ScoreModel", "Interface", "CCairo", "CPango"],

@@ -4,6 +4,7 @@ import { makeDrawing } from './drawing.js';
 import * as files from './files.js';
 import { Socket } from './socket.js';
 import { Sound } from './sound.js';
+import { Steps } from './steps.js';
 
 const canvas = document.getElementById('screen');
 const field = document.getElementById('text');
@@ -24,13 +25,27 @@ function withText(text, call) {
 // ---- Turns: the program runs when something happens or a time has come, and never else.
 
 let [timer, frame, isAsked] = [0, 0, false];
+/** A clock that goes on in a hidden page, whose own timers browsers slow down. */
+let ticker = null;
+
+function turnAfter(milliseconds) {
+  if (!document.hidden) {
+    timer = setTimeout(turn, milliseconds, 0);
+    return;
+  }
+  if (!ticker) {
+    ticker = new Worker(new URL('ticker.js', import.meta.url), { type: 'module' });
+    ticker.onmessage = () => { if (document.hidden) turn(0); };
+  }
+  ticker.postMessage(milliseconds);
+}
 
 function turn(draws) {
   isAsked = false;
   clearTimeout(timer);
   const wait = alina.turn(draws);
-  if (draws) setTimeout(alina.controls);  // after the frame, which they would make late
-  if (wait >= 0) timer = setTimeout(turn, Math.min(wait * 1000, 2 ** 30), 0);
+  if (draws || document.hidden) setTimeout(alina.controls);  // after the frame, which they would make late
+  if (wait >= 0) turnAfter(Math.min(wait * 1000, 2 ** 30));
   else if (!frame) frame = requestAnimationFrame(() => { frame = 0; turn(1); });
 }
 
@@ -83,6 +98,7 @@ const asked = [
   stamp,
   () => String(Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) / 0.16)),
   () => location.host,
+  path => files.address(path),
 ];
 
 /** What the program can tell, in the order of `Told`. */
@@ -93,12 +109,12 @@ const told = [
     awake?.release();
     awake = on ? await navigator.wakeLock?.request('screen').catch(() => null) : null;
   },
-  () => { if (document.hidden) document.title = '• Alina'; },
+  notify,
   on => { canvas.style.cursor = on ? 'pointer' : 'default'; },
   path => files.remove(path),
   lines => controls.update(lines.split('\n').filter(Boolean).map(line => {
-    const [id, role, name, state, x, y, width, height, row] = line.split('\t');
-    return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row) };
+    const [id, role, name, state, x, y, width, height, row, numbers] = line.split('\t');
+    return { id: Number(id), role, name, state, box: [x, y, width, height].map(Number), row: Number(row), numbers: numbers ? numbers.split(' ') : [] };
   })),
   line => controls.say(line),
   id => { if (document.activeElement !== field) controls.focus(Number(id)); },
@@ -107,7 +123,36 @@ const told = [
   () => socket.close(),
   path => files.give(files.address(path)),
   () => files.paste().then(say(8)),
+  title => { document.title = title; },
+  words => { const [level, path] = words.split('\t'); steps.show(Number(level), path); },
+  () => steps.leave(),
+  words => {
+    const [language, heading] = words.split('\t');
+    document.documentElement.lang = language;
+    document.getElementById('heading').textContent = heading;
+  },
+  expectNotices,
 ];
+
+/** The browser's Back goes back within the program. */
+const steps = new Steps(count => { alina.back(count); wake(); });
+
+/** Tells of a move that waits, where the person allowed it. */
+function notify() {
+  if (document.hidden && globalThis.Notification?.permission === 'granted') {
+    setTimeout(() => new Notification(document.title, { tag: 'alina', icon: beside('icon-192.png').href }));
+  }
+}
+
+/** Asks once whether it may, when a match begins; browsers want a touch for that. */
+function expectNotices() {
+  if (globalThis.Notification?.permission !== 'default' || files.read('config/asked-to-notify')) return;
+  addEventListener('pointerup', () => {
+    if (files.read('config/asked-to-notify')) return;
+    files.write('config/asked-to-notify', 'yes');
+    Notification.requestPermission();
+  }, { once: true });
+}
 
 const scale = () => window.devicePixelRatio || 1;
 
@@ -161,14 +206,14 @@ function listen() {
       event.preventDefault();
     }
     alina.pointer(kind, ...place(event));
-    if (kind === 2 && event.pointerType === 'touch') alina.pointer(3, 0, 0, 1);
+    if (kind === 2 && event.pointerType === 'touch') alina.pointer(4, 0, 0, 1);
     wake();
   };
-  ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(Math.min(kind, 3))));
+  ['move', 'down', 'up', 'cancel', 'leave'].forEach((what, kind) => canvas.addEventListener(`pointer${what}`, point(kind)));
   canvas.addEventListener('contextmenu', event => event.preventDefault());
   canvas.addEventListener('wheel', event => {
     event.preventDefault();
-    alina.pointer(4, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
+    alina.pointer(5, 0, -event.deltaY / (event.deltaMode === 1 ? 1 : 40), 0);
     wake();
   }, { passive: false });
 
@@ -202,10 +247,7 @@ function listen() {
   });
 
   const state = (kind, isOn) => { alina.state(kind, Number(isOn)); wake(); };
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) document.title = 'Alina';
-    state(0, !document.hidden);
-  });
+  document.addEventListener('visibilitychange', () => state(0, !document.hidden));
   addEventListener('focus', () => state(1, true));
   addEventListener('blur', () => state(1, false));
   files.whenAsked(follow);
@@ -230,22 +272,37 @@ function resize() {
 function follow(kind, word) {
   const kinds = { g: 2, r: 3, w: 4 };
   say(kinds[kind])(kind === 'g' ? `g/${word}` : word);
-  files.done();
 }
 
 // ---- The start.
 
+/** An answer that says on the page how much of it has arrived. */
+async function counted(request) {
+  const answer = await request;
+  const message = document.getElementById('message');
+  let count = 0;
+  const tell = new TransformStream({
+    transform(chunk, next) {
+      count += chunk.byteLength;
+      if (!message.hidden) message.textContent = `Alina is being opened … ${(count / 1e6).toFixed(1)} MB`;
+      next.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body.pipeThrough(tell), answer);
+}
+
 const drawing = makeDrawing(canvas, memory);
 const unused = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0, proc_exit: () => {}, random_get(pointer, count) { crypto.getRandomValues(bytesAt(pointer, count)); return 0; } };
 const [program] = await Promise.all([
-  WebAssembly.instantiateStreaming(fetch(beside('alina.wasm')), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
+  WebAssembly.instantiateStreaming(counted(fetch(beside('alina.wasm'))), { env: { ...imports, ...drawing }, wasi_snapshot_preview1: unused }),
   fetchAssets(['light.theme', 'dark.theme', 'contrast.theme', 'rules.json']),
   document.fonts.load('16px "EB Garamond"'), document.fonts.load('italic 16px "EB Garamond"'),
 ]);
 alina = program.instance.exports;
+const wanted = files.asked();
 alina.start(Math.floor(Math.random() * 2 ** 32));
 if (sound.isMissing) alina.state(2, 2);
 resize();
 listen();
-const wanted = files.asked();
 if (wanted) follow(...wanted);
+else alina.resume();

@@ -17,6 +17,7 @@ export class Controls {
   #say = document.getElementById('say');
   #lines = [];
   #grid = null;
+  #groups = new Map();
   #shown = new Map();
   #told;
   /** The focus is moved by the program: it knows already. */
@@ -67,17 +68,24 @@ export class Controls {
     }
     const order = [];
     const rows = [[], [], []];
+    const groups = new Map();
     for (const control of list) {
       const element = this.#shown.get(control.id) ?? this.#make(control);
       this.#set(element, control);
       if (control.role === 'gridcell') {
         if (!order.includes(this.#grid)) order.push(this.#grid ??= this.#makeGrid());
         rows[control.row].push(element.parentElement);
+      } else if (control.role === 'radio') {
+        const group = this.#group(control);
+        if (!groups.has(group)) order.push(group);
+        groups.set(group, [...groups.get(group) ?? [], element]);
       } else {
         order.push(element);
       }
     }
     if (order.includes(this.#grid)) rows.forEach((cells, i) => Controls.#fill(this.#grid.children[i], cells));
+    for (const [group, answers] of groups) Controls.#fill(group, answers);
+    for (const [key, group] of this.#groups) if (!groups.has(group)) this.#groups.delete(key);
     Controls.#fill(this.#root, order);
   }
 
@@ -87,8 +95,18 @@ export class Controls {
     wanted.forEach((element, i) => { if (parent.children[i] !== element) parent.insertBefore(element, parent.children[i] ?? null); });
   }
 
+  /** The group of a question's answers, which have numbers that follow each other. */
+  #group({ id, name }) {
+    const key = Math.floor(id / 64);
+    const group = this.#groups.get(key) ?? make('div', 'radiogroup');
+    group.setAttribute('aria-label', name.split(': ')[0]);
+    this.#groups.set(key, group);
+    return group;
+  }
+
   #makeGrid() {
     const grid = make('div', 'grid');
+    grid.setAttribute('aria-labelledby', 'heading');
     grid.append(make('div', 'row'), make('div', 'row'), make('div', 'row'));
     return grid;
   }
@@ -102,13 +120,16 @@ export class Controls {
     return element;
   }
 
-  #set(element, { role, name, state, box: [x, y, width, height] }) {
+  #set(element, { role, name, state, numbers = [], box: [x, y, width, height] }) {
     const attributes = { 'aria-label': name, 'aria-disabled': state === 'disabled' ? 'true' : null };
     if (toggles.has(role)) attributes[role === 'tab' || role === 'option' ? 'aria-selected' : 'aria-checked'] = String(state === 'on');
-    if (role === 'slider') attributes['aria-valuetext'] = state;
+    if (role === 'slider') {
+      const [now, least, most] = numbers;
+      Object.assign(attributes, { 'aria-valuetext': state, 'aria-valuenow': now, 'aria-valuemin': least, 'aria-valuemax': most });
+    }
     if (role === 'textbox') element.textContent = state;
     for (const [key, value] of Object.entries(attributes)) {
-      if (value === null) element.removeAttribute(key);
+      if (value === null || value === undefined) element.removeAttribute(key);
       else if (element.getAttribute(key) !== value) element.setAttribute(key, value);
     }
     Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });

@@ -80,8 +80,5 @@ export const address = path => new URL((path.startsWith('g/') ? '#/' : '') + pat
 /** What the address asks for as [kind, word], or null. */
 export const asked = () => location.hash.match(/^#\/([rwg])\/(.*)$/)?.slice(1) ?? null;
 
-/** Forgets what the address asked for once it is done, so that loading again does not do it again. */
-export const done = () => history.replaceState(null, '', './');
-
-/** Tells when the address asks for something else while the page is open. */
-export const whenAsked = told => addEventListener('hashchange', () => { if (asked()) told(...asked()); });
+/** Tells when the address asks for something else while the page is open: one that was typed, not one of the history's own steps. */
+export const whenAsked = told => addEventListener('hashchange', () => { if (asked() && !history.state) told(...asked()); });

@@ -141,7 +141,7 @@ def duel(name, program, other, games):
                 f"{bin}/alina", "--connect", server.listen, "--room", room.split("/")[-1]))
         for number in range(games):
             if bot:
-                page.press("Play whoever comes")
+                page.press("Quick match")
                 page.press("Play a bot instead")
             elif number:
                 page.press("Rematch")

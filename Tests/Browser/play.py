@@ -166,15 +166,18 @@ def whole(player):
     """All that came with the page is there, also without a network."""
     for name in ("Menu", "Settings"):
         player.press(name)
-    player.sees("Paper: night")
+    player.sees("Theme: dark")
     player.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length === 1)")
-    player.press("Back")
+    # Back to the menu, and to the board.
+    for _ in range(2):
+        player.press("Back")
 
 
 def review(player):
     """The game that is over, by its link, in a page of its own."""
-    player.press("Review")
-    player.press("Give the link")
+    # Bram may have won.
+    player.press(player.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
+    player.press("Share link")
     link = player.page.until("copied.at(-1)")
     expect("/#/g/" in link, f"the link of a game is {link}")
     return link
@@ -187,14 +190,14 @@ def enter_lobby(player):
 
 def open_room(player):
     """A room's link, from the lobby."""
-    for name in ("Open a room", "Give the link"):
+    for name in ("Open a room", "Share link"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/r/') && copied.at(-1)")
 
 
 def watch(player):
     """The link by which a match is watched, from one who plays it."""
-    for name in ("Menu", "Have others watch"):
+    for name in ("Menu", "Share a link to watch"):
         player.press(name)
     return player.page.until("copied.at(-1)?.includes('/w/') && copied.at(-1)").split("/", 3)[3]
 
@@ -294,7 +297,7 @@ def main(name, program):
         whole(ann)
         link = review(ann)
         ben = enter(link.split("/", 3)[3])
-        ben.sees("Give the link")
+        ben.sees("Share link")
         ben.page.run("location.hash = '#/g/' + %s" % json.dumps(link.split("/g/")[1][:-3]))
         ben.hears("this link is damaged")
         # A room by its link, three games, and the server away in the second.
@@ -316,7 +319,7 @@ def main(name, program):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # One that is in no room, and is watched.
         for player in (ann, ben):
-            for what in ("Leave the match", "Time: as long", "Play whoever comes"):
+            for what in ("Leave the match", "Time: as long", "Quick match"):
                 player.press(what)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")

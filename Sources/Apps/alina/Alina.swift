@@ -79,6 +79,9 @@ struct Alina: ParsableCommand {
   @Flag(name: .customLong("full-screen"), help: "Open in full screen.")
   var fullScreen = false
 
+  @Option(name: .customLong("text-scale"), help: "Size of text in window and picture, 0.75 to 2.")
+  var textScale: Double?
+
   @Option(help: ArgumentHelp("Write a picture of the window and leave; needs no display.", valueName: "png"))
   var screenshot: String?
 
@@ -107,6 +110,9 @@ struct Alina: ParsableCommand {
       throw ValidationError("--reply \(reply): allowed are musical and immediate")
     }
     if let pace, !(0.7...1.3).contains(pace) { throw ValidationError("--pace \(pace): allowed are 0.7 to 1.3") }
+    if let textScale, !(0.75...2).contains(textScale) {
+      throw ValidationError("--text-scale \(textScale): allowed are 0.75 to 2")
+    }
     if let piano, PianoKind(rawValue: piano) == nil, access(piano, R_OK) != 0 {
       throw ValidationError("--piano \(piano): allowed are modal, grand, or a SoundFont file that can be read")
     }

@@ -25,9 +25,11 @@ struct Launch {
 
   let options: Alina
 
+  private var size: (width: Int, height: Int)? { options.size.flatMap(Alina.parse(size:)) }
+
   func run() throws {
     if let icon = options.icon {
-      guard PlatformServices.headless().writeFile(icon, Icon.png(size: 256)) else {
+      guard PlatformServices.headless().writeFile(icon, Icon.png(size: size?.width ?? 256)) else {
         throw Failure(description: "cannot write \(icon)", status: 1)
       }
     } else if options.screenshot != nil {
@@ -40,13 +42,13 @@ struct Launch {
   // MARK: - Without a window
 
   private func runHeadless() throws {
-    let size = options.size.flatMap(Alina.parse(size:)) ?? (1_280, 720)
+    let size = size ?? (1_280, 720)
     try checkGame()
     var opening = try opening()
     let engine = Engine(patch: Patch(opening.rules.rules))
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: HeadlessPlatform.step * 2)
     defer { samples.deallocate() }
-    let platform = HeadlessPlatform(width: size.0, height: size.1) { engine.render(into: samples, frames: $0) }
+    let platform = HeadlessPlatform(width: size.width, height: size.height) { engine.render(into: samples, frames: $0) }
     // A picture for a page is nobody's game: the player's folder is left alone.
     var services = Pages.withoutSettings(platform.services)
     // What a browser's page cannot do is left out, so that the two can be compared.
@@ -84,7 +86,7 @@ struct Launch {
     var window = SDLPlatform.Options()
     // Where it was last time, unless the command line or a script wants something else.
     if script == nil { window.place = Settings(services: .headless()).window }
-    if let size = options.size.flatMap(Alina.parse(size:)) {
+    if let size {
       (window.width, window.height, window.place) = (size.width, size.height, "")
     }
     if isGated { window.virtualNow = { clock.seconds } }
@@ -170,8 +172,8 @@ struct Launch {
       var destination = options.watch.map { Destination.watch(id: $0, code: options.room) }
       if destination == nil { destination = options.room.map { .room(code: $0) } }
       app.connect(to: address, destination: destination)
-    } else if mayResume, let address = ServerAddress(app.screen.settings.matchServer) {
-      app.connect(to: address, destination: nil)
+    } else if mayResume {
+      app.resumeMatch()
     }
   }
 
@@ -207,6 +209,7 @@ struct Launch {
   private func apply(to settings: Settings) {
     if let reply = options.reply.flatMap(Reply.init(rawValue:)) { settings.reply = reply }
     if let pace = options.pace { settings.pace = pace }
+    if let textScale = options.textScale { settings.textScale = textScale }
     if let rules = options.scoreRules { settings.scoreRules = rules }
     if let piano = options.piano { settings.piano = PianoKind(rawValue: piano) ?? .grand }
     if let device = options.device { settings.device = device }

@@ -12,6 +12,7 @@ package enum ScoreTitle {
   /// Date, moves and result.
   package static func subtitle(_ record: Record) -> String {
     let moves = record.game.moves.map { $0.name }.joined(separator: " ")
-    return [record[tag: "Date"], moves, record.resultToken].compactMap { $0 }.joined(separator: "   ")
+    let date = record[tag: "Date"].map { String($0.map { $0 == "." ? "-" : $0 }) }
+    return [date, moves, record.resultToken].compactMap { $0 }.joined(separator: "   ")
   }
 }

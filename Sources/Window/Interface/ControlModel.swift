@@ -29,6 +29,13 @@ extension BoardModel {
   private var hasHuman: Bool { setup.x == .human || setup.o == .human }
   /// Whether hint and analysis may be had: nobody is helped against a person elsewhere.
   package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote }
+  private var isListening: Bool { online == nil && !hasHuman }
+  /// The side of the one player at this machine.
+  package var loneHuman: Player? { setup.x == .human ? (setup.o == .human ? nil : .x) : setup.o == .human ? .o : nil }
+  private var hasLost: Bool {
+    guard let side = loneHuman, case .win(let winner) = game.end?.outcome else { return false }
+    return winner != side
+  }
   private var isPlayedOnline: Bool { online?.you != nil }
   private var muteControl: ControlModel {
     .init(isMuted ? .unmute : .mute, .setMuted(!isMuted), key: "M", isSpare: true)
@@ -42,23 +49,26 @@ extension BoardModel {
     let isDrawOffered = online?.draw == .theirs
     let mayAbort = online?.mayAbort == true
     let isTaught = !isOver && hasHuman && online == nil
+    let mayLeave = !isLive || online?.mayLeave == true
+    let isBare = online == nil && (isOver || game.moves.isEmpty)
     return [
-      .init(.newGame, .show(.newGame), if: online?.mayLeave ?? true),
+      .init(.stopListening, .stopListening, if: isListening),
+      .init(.newGame, .show(.newGame), isUsable: mayLeave, isSpare: isLive),
       .init(online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch, if: isOver && hasHuman && mayRematch),
-      .init(.claimWin, .claimWin, if: isLive && online?.claimIn == 0),
+      .init(.playFriend, .playFriend, if: isBare, isSpare: true),
+      .init(.claimWin, .claimWin, if: isLive && online?.isAlone == true, isUsable: online?.claimIn == 0),
       .init(
-        isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw,
-        if: isLive && (isDrawOffered || online?.mayOfferDraw == true), isSpare: !isDrawOffered),
+        isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw, if: isLive,
+        isUsable: isDrawOffered || online?.mayOfferDraw == true, isSpare: !isDrawOffered),
       .init(.declineDraw, .declineDraw, poem: .declineDrawPoem, if: isLive && isDrawOffered),
-      .init(.resign, .resign, if: isLive && !mayAbort, isSpare: true),
-      .init(.abortMatch, .abortMatch, if: isLive && mayAbort),
+      .init(mayAbort ? .abortMatch : .resign, mayAbort ? .abortMatch : .resign, if: isLive, isSpare: !mayAbort),
       .init(.talk, .show(.talk), count: unread, if: isPlayedOnline, isSpare: true),
-      .init(.review, .show(.review), if: isOver, isSpare: true),
+      .init(hasLost ? .seeWhy : .review, .show(.review), if: isOver, isSpare: true),
       .init(.keep, .keepPiece, if: isOver, isSpare: true),
       .init(.undo, .undo, if: isTaught, isUsable: canUndo && !game.moves.isEmpty),
-      .init(.redo, .redo, if: canRedo, isSpare: true),
-      .init(.hint, .hint, if: isTaught, isUsable: mayHelp, isSpare: true),
-      .init(.leaveMatch, .leave, if: online != nil && (!isLive || online?.mayLeave == true)),
+      .init(.redo, .redo, if: isTaught, isUsable: canRedo, isSpare: true),
+      .init(.hint, .hint, if: isTaught, isUsable: mayHelp && acceptsMove, isSpare: true),
+      .init(.leaveMatch, .leave, if: online != nil, isUsable: mayLeave, isSpare: !mayLeave),
       muteControl,
       .init(.menu, .show(.contents)),
     ]
@@ -79,10 +89,13 @@ extension BoardModel {
       .init(.redo, .redo, key: "Ctrl Y", if: !isOver && canRedo && !isLive),
       .init(.hint, .hint, key: "F2", if: acceptsMove && !isOver && !isLive),
       .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive),
+      .init(.playFriend, .playFriend, if: mayLeave),
+      .init(.quickMatch, .quickMatch, if: mayLeave),
       .init(.network, .show(.network)),
       .init(.shareMatch, .shareMatch, if: online != nil && canShare),
       .init(.talk, .show(.talk), if: isPlayedOnline),
-      .init(.listen, .listen, if: mayLeave),
+      .init(.listen, .listen, if: mayLeave && !isListening),
+      .init(.stopListening, .stopListening, if: isListening),
       .init(.games, .show(.games), key: "Ctrl O"),
       .init(.statistics, .show(.statistics)),
       .init(.help, .show(.help), key: "F1"),
@@ -90,7 +103,7 @@ extension BoardModel {
       .init(isPair ? .agreeDraw : .offerDraw, .offerDraw, if: isRunning && (isPair || online?.mayOfferDraw == true)),
       .init(.resign, .resign, if: isRunning && (online == nil || isPlayedOnline)),
       muteControl,
-      .init(.quit, .quit, key: "Ctrl Q", poem: .quitPoem, if: !isPage),
+      .init(.quit, .quit, key: "Ctrl Q", if: !isPage),
     ]
     return controls.filter { $0.isThere }
   }

@@ -22,7 +22,7 @@ package enum Intent: Sendable, Hashable {
   case redo
   case hint, analysis, toggleStrip
   /// Two seeded players compose without end.
-  case listen
+  case listen, stopListening
   /// Offer a draw, or accept the offer that stands.
   case offerDraw
   case declineDraw
@@ -73,6 +73,8 @@ package enum Intent: Sendable, Hashable {
   case connect(address: String)
   /// Serve on this machine, and play with whoever comes.
   case host
+  /// Open a room, on the server that is known or on this machine.
+  case playFriend
   /// Play whoever comes next.
   case quickMatch
   /// Play a bot, as nobody comes.
@@ -97,6 +99,8 @@ package enum Intent: Sendable, Hashable {
 
   // The program
   case screenshot, quit
+  /// Go back from the board to where the browser was before.
+  case leavePage
 }
 
 /// The pages of the window, by name.

@@ -84,8 +84,8 @@ package struct BoardModel: Sendable, Hashable {
   package var beads: [Int]?
   /// Games won since these two sat down, where any was.
   package var score: Numbers?
-  /// Whether the opponent's answer waits for the music.
-  package var waitsForMusic = false
+  /// How far the search is for a match that was cut short, in words.
+  package var resuming: String?
   /// The match over the network, if this is one.
   package var online: OnlineModel?
   /// One line of notice (no audio device, a refused file), shown once for a while.

@@ -1,20 +1,12 @@
-/// The languages of the game.
-package enum Language: String, Sendable, Hashable, CaseIterable {
-  case english = "en"
-  case german = "de"
-
-  /// The language's own name.
-  package var name: String { self == .english ? "English" : "Deutsch" }
-}
-
-/// A text of the game, by what it is for; the words stand in the table of `Phrase+Table.swift`.
+/// A text of the game, by what it is for; the words stand in the files of `Assets/words`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
+  case languageName, decimalSign, controlKey
   case title, subtitle
-  case xToMove, oToMove, yourMove, thinkingX, thinkingO, connectionLost, reconnecting, watching
+  case xToMove, oToMove, yourMove, connectionLost, reconnecting, watching
   case drawOffered, drawOfferedYou, rematchAsked, rematchWanted, mayClaim, claimIn
   case xWins, oWins, youWin, youLose, draw, abandoned
   case byResignation, onTime, byAgreement, byForfeit
-  case newGame, rematch, undo, redo, hint, mute, unmute, start, back, contents, menu, review, keep, quit, listen
+  case newGame, rematch, undo, redo, hint, mute, unmute, start, back, menu, review, keep, quit, listen
   case resign, offerDraw, acceptDraw, declineDraw, agreeDraw, claimWin, abortMatch, acceptRematch, leaveMatch
   case you, person, level, random, perfect, adaptive, menace
   case against, youPlay, playX, playO, clock, noClock, minutes
@@ -25,7 +17,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case hintWins, hintDraws, hintLoses, win, drawShort, loss
   // Settings
   case theme, themeLight, themeDark, themeContrast, language, textSize, motion, motionFull, motionReduced
-  case strip, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
+  case strip, coordinates, shown, hidden, volume, drone, preview, off, reply, replyMusical, replyImmediate, pace, tuning
   case piano, pianoModal, pianoGrand, grandElsewhere, background, backgroundFull, backgroundDrone, backgroundSilent
   case screenSize, window, fullScreen, scoreRules, scoreMorning, scoreNight, device, deviceStandard
   // Help
@@ -35,7 +27,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case whatCells, whatOpening, whatCalm, whatThreat, whatBothThreaten, whatFork, whatBlock, whatMistake, whatOnlyMove
   case whatAwakening, whatWin, whatLoss, whatDraw, whatEcho, whatUndo, whatRefused
   // Replay and review
-  case replay, atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
+  case atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter
   case noReplay, position, playOn
   // Games
@@ -58,7 +50,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case errOver, errOccupied, errCode, errName, errRate, errBusy, errMuted, errDraining
   // Talk
   case talk, say, talkIntro, muteTalk, unmuteTalk, block, unblock, report
-  case quitPoem, blockPoem, muteTalkPoem, declineDrawPoem
+  case blockPoem, muteTalkPoem, declineDrawPoem
   case emoteHi, emoteGl, emoteGg, emoteThx, emoteWow, emoteOops
   // Speech
   case speakPlays, speakEmpty
@@ -67,13 +59,12 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case nothingToUndo, nothingToRedo, nothingToKeep, gameIsOver, gameRuns, notYourTurn, cellTaken, onlyWatching
   case onlyListening, rematchTooLate, tooLateToAbort, noMoreOffers, noOffer, nobodyAway, playsOn, notConnected
   case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater
-  case waitsForMusic, reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
+  case reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
   case host, hostIs, hostFailed, openPieces, deleted
+  case resuming, matchEnded, reallyLeave, player, yourMoveTitle
+  case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
-  package func text(in language: Language) -> String {
-    guard let words = Phrase.table[self] else { return rawValue }
-    return language == .german ? words.german : words.english
-  }
+  package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }
 
   /// The text in a language with values in the places of its `%`, in order.
   package func text(in language: Language, _ values: [String]) -> String {

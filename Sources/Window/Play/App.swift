@@ -31,7 +31,8 @@ package final class App: PlatformGame {
   private var connection: Connection?
   private var resuming: Record?
   private var hasOpened = false
-  private var isHidden = false
+  package private(set) var isHidden = false
+  private var hasFocus = true
   private var isScreenKept = false
   private var previewSince: Double?
   private var page = SceneName.board
@@ -74,15 +75,16 @@ package final class App: PlatformGame {
     if !troubles.isEmpty { show(notice: troubles.joined(separator: "\n")) }
   }
 
-  package var windowTitle: String { "Alina" }
+  /// Says that it is the player's move to whoever looks at something else.
+  package var windowTitle: String { isAway && isYourMove ? screen.text(.yourMoveTitle) : "Alina" }
   package var services: PlatformServices { machine.services }
   private var now: Double { machine.services.now() }
 
   package func show(notice text: String) { notice = (text, now + App.noticeSeconds) }
 
   /// Looks for a server that the command line, an address or the last sitting names.
-  package func connect(to address: ServerAddress, destination: Destination?) {
-    for effect in state.connect(to: address, destination: destination) { perform(effect) }
+  package func connect(to address: ServerAddress, destination: Destination?, isHosting: Bool = false) {
+    for effect in state.connect(to: address, destination: destination, isHosting: isHosting) { perform(effect) }
   }
 
   /// Tells the player once what became of the sound.
@@ -102,6 +104,8 @@ package final class App: PlatformGame {
     take(input, at: now)
     music.carryOn()
     knobs?.watchRules(at: now)
+    // Counted before anything can have made one, so that nobody's move is missed.
+    let plies = session.game.moves.count
     if let connection {
       for event in connection.poll() { step(.network(event, event.match.flatMap(connection.match))) }
     }
@@ -111,10 +115,9 @@ package final class App: PlatformGame {
     }
     near = machine.neighbours(state.network, looksAround && page == .network, now)
     endLongPreview(at: now)
-    let plies = session.game.moves.count
     session.advance()
-    // An opponent that moves while nobody looks asks for attention.
-    if isHidden && session.game.moves.count > plies { machine.services.requestAttention() }
+    // A move that waits for the player while nobody looks asks for attention.
+    if isHidden && session.game.moves.count > plies && isYourMove { machine.services.requestAttention() }
     step(.tick)
     files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.mode != .listening)
     if let notice, now >= notice.until { self.notice = nil }
@@ -128,11 +131,39 @@ package final class App: PlatformGame {
       knobs?.hasOpened = true
       session.open(resuming: resuming)
     }
-    for case .visible(let visible) in input {
-      isHidden = !visible
-      knobs?.applyBackground(hidden: isHidden)
+    for event in input {
+      if case .focus(let gained) = event { hasFocus = gained }
+      if case .visible(let visible) = event {
+        isHidden = !visible
+        knobs?.applyBackground(hidden: isHidden)
+      }
     }
     screen.handle(input, at: now)
+    // Of several tabs the one that is looked at has the match.
+    if services.isPage, state.isReplaced, !isAway { resumeMatch() }
+  }
+
+  private var isAway: Bool { isHidden || !hasFocus }
+
+  /// Whether a game waits for the one local player.
+  private var isYourMove: Bool {
+    guard session.acceptsMove, let side = session.participants.loneHuman, session.game.turn == side else {
+      return false
+    }
+    return state.match != nil || !session.game.moves.isEmpty
+  }
+
+  /// What the address of the page names: a match, a room, or the game under review.
+  package var place: String { state.isReviewing ? files.reviewedPlace : state.place }
+
+  /// How many steps back there are: the pages over the board, and a match that is not left by accident.
+  package var stepsBack: Int { screen.depth + (state.isBound ? 1 : 0) }
+
+  package func goBack() { want(screen.depth > 0 ? .back : .leavePage) }
+
+  /// Looks for the server of a match that was cut short, if there is one.
+  package func resumeMatch() {
+    if let address = ServerAddress(screen.settings.matchServer) { connect(to: address, destination: .resume) }
   }
 
   /// Wants something, as a button would.
@@ -162,6 +193,8 @@ package final class App: PlatformGame {
     let settings = screen.settings
     (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
+    // What a page calls the server that it came from.
+    state.preferences.server = services.isPage ? "localhost" : settings.server
     let board = WindowState.Board(
       game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
       canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)
@@ -198,7 +231,7 @@ package final class App: PlatformGame {
       connection = nil
     case .host:
       if let address = machine.host() {
-        connect(to: address, destination: .open)
+        connect(to: address, destination: .open, isHosting: true)
       } else {
         show(notice: screen.text(.hostFailed))
       }
@@ -207,7 +240,9 @@ package final class App: PlatformGame {
     case .show(let page): screen.show(page)
     case .screen(let intent): screen.perform(intent)
     case .notice(let text): show(notice: text)
-    case .attention: if isHidden { machine.services.requestAttention() }
+    case .attention:
+      machine.services.expectAttention()
+      if isHidden { machine.services.requestAttention() }
     case .remember(let memory): screen.settings.remember(memory)
     case .review: files.review()
     case .file(let intent): files.answer(intent)
@@ -215,7 +250,7 @@ package final class App: PlatformGame {
     case .music(let intent): music.answer(intent)
     case .mute(let isMuted): screen.settings.muted = isMuted
     case .screenshot: files.takePicture()
-    case .quit: wantsToQuit = true
+    case .quit: if services.isPage { services.leavePage() } else { wantsToQuit = true }
     }
   }
 
@@ -253,7 +288,6 @@ package final class App: PlatformGame {
     model.setup = state.setup
     model.acceptsMove = session.acceptsMove
     model.isThinking = session.isThinking
-    model.waitsForMusic = session.reply == .musical
     if let x = session.milliseconds(left: .x), let o = session.milliseconds(left: .o) {
       model.clocks = .init(x: x, o: o)
     } else {
@@ -274,6 +308,7 @@ package final class App: PlatformGame {
     if let knobs { model.tonality = knobs.tonality }
     model.soundNow = machine.sound.port.now()
     model.soundWaits = soundWaits
+    model.resuming = state.resuming
     model.isMuted = screen.settings.muted
     model.notice = notice?.text
     screen.model = model

@@ -59,7 +59,7 @@ package final class Files {
     case .copyText(let text):
       services.setClipboard(text)
       say(screen.text(.copied))
-    case .shareGame: if let link = (reviewed ?? session.record).link { share("g/\(link)") }
+    case .shareGame: share(place(of: reviewed ?? session.record))
     case .pasteGame:
       let open = { [self] (text: String) in
         guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
@@ -133,10 +133,28 @@ package final class Files {
 
   // MARK: - Review
 
+  /// What the page's address names while a game is under review.
+  private(set) var reviewedPlace = ""
+
+  /// A game as addresses name it; to others nobody is called "you".
+  private func place(of record: Record) -> String {
+    var record = record
+    let name = screen.settings.name
+    for side in Player.allCases where record[player: side] == "you" {
+      record[player: side] = name.isEmpty ? screen.text(.player) : name
+    }
+    return record.link.map { "g/\($0)" } ?? ""
+  }
+
+  private func review(_ record: Record, human: Player?) {
+    music.review(record, human: human, title: library.title(of: record))
+    reviewedPlace = services.isPage ? place(of: record) : ""
+  }
+
   /// Takes the game on the board to the review page.
   func review() {
     let record = Library.dated(session.record, as: name ?? newStamp)
-    music.review(record, human: session.participants.loneHuman, title: library.title(of: record))
+    review(record, human: session.participants.loneHuman)
   }
 
   /// Opens a game file for review; what is wrong with it is shown with its line.
@@ -154,7 +172,7 @@ package final class Files {
   private func open(text: String, from source: String) {
     do throws(NotationError) {
       let record = try Library.record(from: text)
-      music.review(record, human: Library.human(of: record), title: library.title(of: record))
+      review(record, human: Library.human(of: record))
       screen.show(.review)
     } catch {
       say("\(source): \(error.description)")

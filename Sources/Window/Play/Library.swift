@@ -33,7 +33,7 @@ package struct Library {
   /// Who played when, as one line.
   func title(of record: Record) -> String {
     let players = players(of: record)
-    return record[tag: "Date"].map { "\(players), \($0)" } ?? players
+    return record[tag: "Date"].map { "\(players), \($0.replacing(".", by: "-"))" } ?? players
   }
 
   /// Who played, as one line.

@@ -58,6 +58,7 @@ extension App {
       machine, session, setup: setup, store: store, rulesName: opening.rulesName, resuming: unfinished,
       overrides: opening.overrides)
     if opening.keepsGames { session.seat(library.participants(of: setup)) }
+    if unfinished != nil { show(notice: screen.text(.gameResumed)) }
     if let damage { show(notice: damage) }
   }
 }

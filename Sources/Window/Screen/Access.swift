@@ -4,7 +4,8 @@ enum Role: Hashable {
   case cell(row: Int)
   /// One of several answers holds.
   case choice(selected: Int)
-  case slider(caption: String, value: String)
+  /// `numbers` are the value and its bounds.
+  case slider(caption: String, value: String, numbers: [Double])
   case field(caption: String, text: String)
 }
 
@@ -21,6 +22,8 @@ extension RootScreen {
     /// Where it is, in device pixels.
     package var place: PixelRect
     package var row: Int
+    /// The value and the bounds of a slider.
+    package var numbers: [Double] = []
     /// All of it in words, as it is said when the focus comes.
     package var words: String
   }
@@ -41,7 +44,8 @@ extension RootScreen {
       case .button: break
       case .cell(let row): (control.role, control.row) = ("gridcell", row)
       case .choice(let selected): (control.role, control.state) = ("radio", index == selected ? "on" : "off")
-      case .slider(let caption, let value): (control.role, control.name, control.state) = ("slider", caption, value)
+      case .slider(let caption, let value, let numbers):
+        (control.role, control.name, control.state, control.numbers) = ("slider", caption, value, numbers)
       case .field(let caption, let text): (control.role, control.name, control.state) = ("textbox", caption, text)
       }
       result.append(control)

@@ -33,15 +33,6 @@ final class Book {
     }
   }
 
-  /// Opens a page in place of the table of contents, so that Esc leads back to the board.
-  func turn(to name: SceneName) {
-    if self.name == .contents, name != .contents {
-      pages.removeLast()
-      relink()
-    }
-    show(name)
-  }
-
   /// Opens a page on top; one that is there already is made anew.
   func open(_ name: SceneName) {
     willOpen(name)

@@ -24,6 +24,8 @@ package enum InputEvent: Sendable, Hashable {
   /// The primary button or a finger went up.
   case pointerUp(x: Double, y: Double, isTouch: Bool)
   case pointerLeft
+  /// The system has taken the gesture over: nothing is pressed by it.
+  case pointerCancelled
   /// The wheel turned, in lines, up positive.
   case scrolled(lines: Double)
   /// A key went down; `isRepeat` while it is held.
@@ -51,6 +53,10 @@ package struct PlatformServices: Sendable {
   package var inhibitScreenSaver: @Sendable (Bool) -> Void = { _ in }
   /// Asks for the user's attention (taskbar) without taking the focus.
   package var requestAttention: @Sendable () -> Void = {}
+  /// Goes back to where the browser was before the page.
+  package var leavePage: @Sendable () -> Void = {}
+  /// Says that attention may be wanted from here on: a browser asks the player once whether it may.
+  package var expectAttention: @Sendable () -> Void = {}
   /// Shows the hand or the arrow cursor.
   package var setPointingHand: @Sendable (Bool) -> Void = { _ in }
   /// The folder for settings, made on demand.
@@ -73,6 +79,8 @@ package struct PlatformServices: Sendable {
   package var timeStamp: @Sendable () -> String = { "" }
   /// Whether the game is a page in a browser: it has no folders, no choice of devices and no program to leave.
   package var isPage = false
+  /// The whole address of a path like `r/CODE`, where the program has one.
+  package var address: (@Sendable (_ path: String) -> String)?
   /// Gives away the page's address with `r/CODE` or `g/GAME` behind it: true where it lies on the clipboard, false where the
   /// system asks whom to send it to; `nil` where there is no such address.
   package var share: (@Sendable (_ path: String) -> Bool)?

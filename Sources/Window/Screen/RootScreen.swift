@@ -41,9 +41,6 @@ package final class RootScreen {
   /// A line of the string table in the player's language.
   package func text(_ phrase: Phrase) -> String { context.text(phrase) }
 
-  /// A line of the string table in the player's language, with values in the places of its `%`.
-  package func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: context.language, values) }
-
   /// What the player has set; each property keeps itself.
   package var settings: Settings { context.settings }
 
@@ -116,6 +113,11 @@ package final class RootScreen {
   // MARK: Pages
 
   package var currentScene: SceneName { book.name }
+
+  package var title: String { scene.title }
+
+  /// How many pages lie over the board.
+  package var depth: Int { book.scenes.count - 1 }
 
   /// Turns to a page; the board is always the first one.
   package func show(_ name: SceneName) { book.show(name) }
@@ -227,6 +229,9 @@ package final class RootScreen {
       (captured, finger) = (nil, nil)
       _ = view?.pointer(.up(isTouch: isTouch), at: Point(x, y))
     case .pointerLeft: setHovered(nil)
+    case .pointerCancelled:
+      (captured, finger) = (nil, nil)
+      setHovered(nil)
     case .scrolled(let lines):
       _ = route(from: context.hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
     case .key(let key, let modifiers, let isRepeat):
@@ -298,6 +303,12 @@ package final class RootScreen {
       default: break
       }
     }
+    // On a page with a text field letters are meant for it: anywhere else they would do what nobody wants.
+    if case .character(let letter) = key, letter != " ", !modifiers.contains(.control), !(context.focus is FieldRow),
+      scene.focusOrder.contains(where: { $0 is FieldRow })
+    {
+      return
+    }
     // Once keys are used the focus is seen; the first Tab only shows where it is.
     if !context.showsFocus {
       context.showsFocus = true
@@ -363,7 +374,7 @@ package final class RootScreen {
   fileprivate func answer(_ intent: Intent) -> Bool {
     switch intent {
     case .back: book.close()
-    case .show(let name): book.turn(to: name)
+    case .show(let name): book.show(name)
     case .hint, .analysis:
       show(.board)
       return boardScene.receive(intent)

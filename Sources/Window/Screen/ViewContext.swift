@@ -94,6 +94,9 @@ final class ViewContext {
 
   /// A line of the string table in the reader's language.
   func text(_ phrase: Phrase) -> String { phrase.text(in: language) }
+
+  /// The same with values in the places of its `%`.
+  func text(_ phrase: Phrase, _ values: String...) -> String { phrase.text(in: language, values) }
 }
 
 extension ViewContext {

@@ -62,6 +62,10 @@ package enum Destination: Sendable, Hashable {
   case watch(id: String, code: String?)
   /// A room of one's own.
   case open
+  /// Whoever comes next.
+  case queue
+  /// The match that was cut short.
+  case resume
 }
 
 /// A match as it comes to the board.

@@ -7,9 +7,12 @@ import TicTacToe
 /// The network's half of the state: what the player wants of a server, and what the server has to tell.
 extension WindowState {
   /// Looks for a server as the command line or the last sitting has it.
-  package mutating func connect(to address: ServerAddress, destination: Destination? = nil) -> [Effect] {
+  package mutating func connect(
+    to address: ServerAddress, destination: Destination? = nil, isHosting: Bool = false
+  ) -> [Effect] {
     self.address = address.description
     self.destination = destination
+    isReplaced = false
     link = .connecting
     views = [:]
     (awaited, pending, code) = (nil, nil, nil)
@@ -17,7 +20,7 @@ extension WindowState {
     if case .watch(_, let code) = destination { self.code = code }
     network = NetworkModel(phase: .connecting)
     // The port of what is served here is another one next time.
-    isHosting = destination == .open
+    self.isHosting = isHosting
     return [.connect(address)] + (isHosting ? [] : [.remember(.server(self.address))])
   }
 
@@ -34,12 +37,19 @@ extension WindowState {
       guard let address = ServerAddress(address) else { return refuse(.writeSomeAddress) }
       return leaveMatch() + connect(to: address, destination: .room(code: code))
     case .host: return leaveMatch() + [.host]
+    case .playFriend, .quickMatch:
+      if link == .online { break }
+      guard let address = ServerAddress(preferences.server) else {
+        return intent == .playFriend ? leaveMatch() + [.show(.network), .host] : [.show(.network)]
+      }
+      return leaveMatch() + [.show(.network)]
+        + connect(to: address, destination: intent == .playFriend ? .open : .queue)
     case .leave: return leave()
     default: break
     }
     guard link == .online else { return refuse(link == .none ? .notConnected : .stillConnecting) }
     switch intent {
-    case .quickMatch, .openRoom:
+    case .quickMatch, .openRoom, .playFriend:
       guard network.phase == .lobby || network.phase == .playing else { return refuse(.errOccupied) }
       let effects = leaveMatch()
       let isQuick = intent == .quickMatch
@@ -150,7 +160,13 @@ extension WindowState {
         effects.append(.command(.watch(next, code: code)))
       }
       return effects
-    case .state(let m): return news(of: m, board)
+    case .state(let m):
+      // The own room, which the address knows by its code, after the page was loaded again.
+      if view?.state.phase == .open, match == nil, let code {
+        awaited = m
+        network.phase = .room(code: code)
+      }
+      return news(of: m, board)
     case .movePutRight(let m, let cell, let code, let said):
       pending = nil
       return [.notice("\(cell.name): \(words(for: code, said))")] + (m == match ? follow(board) : [])
@@ -192,13 +208,19 @@ extension WindowState {
       network.you = .init(name: welcome.you.name, rating: welcome.you.rating, isGuest: welcome.you.guest)
       network.message = nil
       if match == nil { network.phase = .lobby }
+      // A match that runs comes by itself, whatever the address asks for.
+      let hasMatch = !welcome.matches.isEmpty || isPlaying
       switch destination {
+      case .room where hasMatch, .resume where hasMatch: break
       case .room(let code): effects.append(.command(.join(code)))
+      case .resume: effects += [.remember(.matchServer("")), .notice(text(.matchEnded))]
       case .open: effects.append(.command(.create(terms)))
+      case .queue:
+        network.phase = .queued(bots: 0)
+        effects.append(.command(.seek(terms)))
       case .watch(let id, let code):
         if let m = MatchID(rawValue: id) { effects.append(.command(.watch(m, code: code))) }
-      case nil where welcome.matches.isEmpty && !isPlaying:
-        // A match that was running when the window went away comes by itself; else there is something to choose.
+      case nil where !hasMatch:
         effects.append(.remember(.matchServer("")))
         if match == nil, page == .board { effects.append(.show(.network)) }
       case nil: break
@@ -209,15 +231,17 @@ extension WindowState {
       network.message = text(.nextTry, words(for: reason), "\((milliseconds + 999) / 1000)")
       if match == nil {
         network.phase = .connecting
-        effects.append(.show(.network))
+        if !isResuming { effects.append(.show(.network)) }
       }
     case .failed(let failure):
-      let isPlaying = isPlaying
+      let staysOnBoard = isPlaying || isResuming
       link = .none
+      isReplaced = failure == .replaced
+      destination = nil
       network.phase = .offline
       network.message = words(for: failure)
       pending = nil
-      effects += [.hangUp, isPlaying ? .notice(network.message ?? "") : .show(.network)]
+      effects += [.hangUp, staysOnBoard ? .notice(network.message ?? "") : .show(.network)]
     case .closed:
       link = .none
       network.phase = .offline

@@ -68,6 +68,8 @@ package struct WindowState: Sendable {
     package var language = Language.english
     /// The clock of matches, as the settings spell it.
     package var clock = "60+2"
+    /// The server to play on: the page's own, or the one last looked for.
+    package var server = ""
     /// Whether matches count for the rating.
     package var isRated = false
     /// Whether the music plays the opponents' marks in time.
@@ -115,6 +117,8 @@ package struct WindowState: Sendable {
   private var counted: Game?
   private var gamesHeard = 0
   private var silentSince: Double?
+  /// Whether the connection was ended because the same player has come from elsewhere.
+  package internal(set) var isReplaced = false
   /// What must be wanted twice, and was wanted once.
   private var asked: (intent: Intent, until: Double)?
 
@@ -144,6 +148,23 @@ package struct WindowState: Sendable {
 
   /// Whether the board cannot be had for anything else: somebody at the other end waits for us, and we can answer.
   package var isBound: Bool { isPlaying && link == .online }
+
+  var isResuming: Bool { destination == .resume }
+
+  /// How far the search is for a match that was cut short, in words for the board.
+  package var resuming: String? { isResuming ? network.message ?? text(.connecting) : nil }
+
+  /// What a page's address names: the match that is watched, or the room in which one plays or waits; else nothing.
+  package var place: String {
+    func watched(_ id: String) -> String { (["w", id] + (code.map { [$0] } ?? [])).joined(separator: "/") }
+    switch (mode, network.phase, destination) {
+    case (.watching(let m), _, _): return watched(m.rawValue)
+    case (.online, _, _): return isPlaying ? code.map { "r/\($0)" } ?? "" : ""
+    case (_, .room(let code), _), (_, _, .room(let code)): return "r/\(code)"
+    case (_, _, .watch(let id, _)): return watched(id)
+    default: return ""
+    }
+  }
 
   /// Whether the game under review is meant where one is saved, copied or kept.
   package var isReviewing: Bool { page == .review }
@@ -206,7 +227,9 @@ package struct WindowState: Sendable {
 
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
-    case .newGame, .playOn, .listen, .connect, .host, .quickMatch, .joinRoom, .joinNearby, .openRoom, .watch: true
+    case .newGame, .playOn, .listen, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby, .openRoom,
+      .watch:
+      true
     default: false
     }
   }
@@ -232,6 +255,7 @@ package struct WindowState: Sendable {
       gamesHeard = 0
       setup = GameSetup(x: .level(5), o: .level(6))
       return effects + [.begin(setup, from: .start), .show(.board)]
+    case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
     case .offerDraw, .declineDraw, .claimWin, .abortMatch: return agree(intent, board)
@@ -241,7 +265,8 @@ package struct WindowState: Sendable {
     case .redo:
       guard mode == .local, board.canRedo else { return refuse(.nothingToRedo) }
       return [.redo]
-    case .connect, .host, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave, .registerName:
+    case .connect, .host, .playFriend, .quickMatch, .acceptBot, .openRoom, .joinRoom, .joinNearby, .watch, .leave,
+      .registerName:
       return seek(intent)
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]
@@ -260,6 +285,7 @@ package struct WindowState: Sendable {
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek: return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
+    case .leavePage: return isBound && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]
     case .quit: return [.quit]
     }
   }
@@ -321,7 +347,7 @@ package struct WindowState: Sendable {
       return [.end(GameEnd(outcome: .win(side.opponent), termination: .resignation))]
     case .online(let m):
       guard let view, view.state.phase != .over else { return refuse(.gameIsOver) }
-      guard !view.state.terms.rated || confirms(.resign) else { return [.notice(text(.reallyResign))] }
+      guard confirms(.resign) else { return [.notice(text(.reallyResign))] }
       return [.command(.resign(m))] + (link == .online ? [] : [.notice(text(.sentLater))])
     }
   }

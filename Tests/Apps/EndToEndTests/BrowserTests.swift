@@ -58,6 +58,20 @@ import Testing
     try run("duels.py", "chromium", "2")
   }
 
+  @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Chromium a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
+    throws
+  {
+    try run("live.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Firefox a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
+    throws
+  {
+    try run("live.py", "firefox")
+  }
+
   /// Whether scripts/web has been run.
   private static let isBuilt = FileManager.default.fileExists(
     atPath: repository.appending(path: ".build-web/page/index.html").path)

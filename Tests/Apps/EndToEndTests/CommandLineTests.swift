@@ -19,7 +19,7 @@ import Testing
     "A bad argument is one line that names it, and status 2",
     arguments: [
       ["--foo"], ["--level", "9"], ["--side", "z"], ["--buffer", "abc"], ["--buffer", "1"], ["--size", "1x1"],
-      ["--pace", "9"], ["--reply", "never"], ["--script", "/no/such/file"], ["--seed", "-1"],
+      ["--pace", "9"], ["--text-scale", "3"], ["--reply", "never"], ["--script", "/no/such/file"], ["--seed", "-1"],
       ["--leve", "5"], ["--device", "no such device"], ["/no/such/game.pgn", "--screenshot", "/dev/null"],
     ])
   func badArgument(_ arguments: [String]) throws {
@@ -62,17 +62,18 @@ import Testing
     let script = folder.appendingPathComponent("script")
     try Data("1s play b2\n4s play a1\n".utf8).write(to: script)
     var pictures: [Data] = []
-    for name in ["a.png", "b.png"] {
+    for name in ["a.png", "b.png", "large.png"] {
       let picture = folder.appendingPathComponent(name)
       let (status, _, err) = try run([
         "--seed", "5", "--level", "2", "--script", script.path, "--size", "480x800", "--screenshot", picture.path,
+        "--text-scale", name == "large.png" ? "1.5" : "1",
       ])
       #expect(status == 0)
       #expect(err == "")
       pictures.append(try Data(contentsOf: picture))
     }
     #expect(pictures[0].starts(with: [0x89, 0x50, 0x4E, 0x47]))
-    #expect(pictures[0] == pictures[1])
+    #expect(pictures[0] == pictures[1] && pictures[0] != pictures[2])
     #expect(
       try WindowProgram.shell("identify", "-format", "%wx%h", folder.appendingPathComponent("a.png").path) == "480x800")
   }

@@ -1,5 +1,6 @@
 import Interface
 import MatchProtocol
+import Records
 import ScoreIO
 import ScoreModel
 import Screen
@@ -22,12 +23,19 @@ private final class Bench: @unchecked Sendable {
   var events: [ClientEvent] = []
   var view: MatchView?
   var notices: [String] = []
+  var attention = 0
+  var shared: [String] = []
 
   var services: PlatformServices {
     var services = PlatformServices()
     services.now = { self.now }
     services.dataFolder = { "data" }
     services.configFolder = { "config" }
+    services.requestAttention = { self.attention += 1 }
+    services.share = {
+      self.shared.append($0)
+      return true
+    }
     services.timeStamp = { "2026-11-22-190000" }
     services.readFile = { self.files[$0] }
     services.writeFile = { path, bytes in
@@ -61,6 +69,23 @@ private final class Bench: @unchecked Sendable {
     return App(machine, opening)
   }
 
+  /// Joins a match of Vera, who is X here, and Ida.
+  func join(_ app: App) throws {
+    pass(app)
+    app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
+    let you = PlayerInfo(name: "Vera", rating: 1_500, guest: false)
+    let other = PlayerInfo(name: "Ida", rating: 1_518, guest: false)
+    events = [
+      .status(
+        .online(
+          .init(session: "s", resume: "r", you: you, deviation: 350, token: nil, rate: [10, 20], matches: [], now: 0)))
+    ]
+    try log(
+      .start(
+        Sides(x: you, o: other), MatchTerms(clock: .standard, rated: false), confirm: false, previous: nil, keys: []))
+    pass(app, 8)
+  }
+
   /// Lets the window turn for some seconds.
   func pass(_ app: App, _ seconds: Double = 0.1) {
     let end = now + seconds
@@ -88,19 +113,7 @@ struct AppTests {
   func match() throws {
     let bench = Bench()
     let app = try bench.app()
-    bench.pass(app)
-    app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
-    let you = PlayerInfo(name: "Vera", rating: 1_500, guest: false)
-    let other = PlayerInfo(name: "Ida", rating: 1_518, guest: false)
-    bench.events = [
-      .status(
-        .online(
-          .init(session: "s", resume: "r", you: you, deviation: 350, token: nil, rate: [10, 20], matches: [], now: 0)))
-    ]
-    try bench.log(
-      .start(
-        Sides(x: you, o: other), MatchTerms(clock: .standard, rated: false), confirm: false, previous: nil, keys: []))
-    bench.pass(app, 8)
+    try bench.join(app)
     bench.posted = []
     app.want(.play(Square(4)))
     bench.pass(app)
@@ -115,6 +128,38 @@ struct AppTests {
     app.want(.statistics)
     #expect(
       app.screen.pages.statistics.asX.wins == 1 && app.screen.pages.statistics.opponents.map { $0.name } == ["Ida"])
+  }
+
+  @Test(
+    "a hidden window asks for attention and says in its title that it is the player's move, whoever made the last one")
+  func hidden() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    try bench.join(app)
+    app.want(.play(Square(4)))
+    try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)
+    app.update(input: [.visible(false)], at: bench.now)
+    bench.pass(app)
+    let before = bench.attention
+    #expect(app.windowTitle == "Alina")
+    try bench.log(.move(ply: 1, cell: Square(0), spent: 100), .o)
+    bench.pass(app)
+    #expect(bench.attention == before + 1 && app.windowTitle == "Your move – Alina")
+    app.update(input: [.visible(true)], at: bench.now)
+    #expect(app.windowTitle == "Alina")
+  }
+
+  @Test("a game's link calls the player by name, and nobody else \"you\"", arguments: ["", "Ann"])
+  func link(name: String) throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.screen.settings.name = name
+    app.want(.newGame(GameSetup(x: .human, o: .level(3))))
+    app.want(.play(Square(4)))
+    app.want(.shareGame)
+    let record = try Record(link: String(try #require(bench.shared.first).dropFirst(2)))
+    #expect(record[player: .x] == (name.isEmpty ? "Player" : name) && record[player: .o] == "levels:3")
   }
 
   @Test("what a disk refuses is told once, and written when it can be")

@@ -34,6 +34,14 @@ struct GoldenTests {
         $0.model = Samples.online()
         $0.pages.talk.unread = 2
       },
+      Scene(name: "board-coordinates") {
+        $0.model = Samples.model([4, 0])
+        $0.settings.coordinates = true
+      },
+      Scene(name: "network-room") {
+        $0.pages.network.phase = .room(code: "K7Q2XD")
+        $0.show(.network)
+      },
       Scene(name: "board-beads") {
         $0.model = Samples.model([4], setup: GameSetup(x: .human, o: .menace, clockSeconds: 180))
         $0.model.beads = [12, 1, 4, 2, 0, 2, 7, 0, 10]

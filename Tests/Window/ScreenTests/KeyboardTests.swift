@@ -48,7 +48,7 @@ struct KeyboardTests {
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
   }
 
-  @Test("every page opens from the table of contents by keyboard, and Esc leads back to the board")
+  @Test("every page opens from the menu by keyboard, and each Esc goes one step back")
   func contents() {
     let titles: [SceneName] = [.newGame, .network, .games, .statistics, .help, .settings]
     let screen = Samples.screen()
@@ -61,6 +61,8 @@ struct KeyboardTests {
       for _ in 0..<index { press(screen, .down) }
       press(screen, .enter)
       #expect(screen.currentScene == name)
+      press(screen, .escape)
+      #expect(screen.currentScene == .contents)
       press(screen, .escape)
       #expect(screen.currentScene == .board)
     }
@@ -108,6 +110,22 @@ struct KeyboardTests {
     press(screen, .enter)
     #expect(log.intents == [.connect(address: "abmnh.no:")])
     #expect(screen.currentScene == .network)
+  }
+
+  @Test("letters that reach no text field do nothing on a page that has one")
+  func straying() {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    log.attach(to: screen)
+    _ = screen.png(width: 800, height: 600, at: 0)
+    screen.show(.network)
+    for _ in 0..<3 where screen.context.focus is FieldRow { press(screen, .tab) }
+    #expect(!(screen.context.focus is FieldRow))
+    let clock = screen.settings.networkClock
+    let volume = screen.settings.volume
+    for letter in "hello-minus-m+l" { press(screen, .character(letter)) }
+    #expect(screen.settings.networkClock == clock && screen.settings.volume == volume)
+    #expect(!log.intents.contains { if case .setMuted = $0 { true } else { false } })
   }
 
   @Test("a hint points at a winning cell, is refused against a person elsewhere, and goes with the next move")

@@ -100,6 +100,19 @@ struct LayoutTests {
     #expect(board.frame.width >= least, "the board is only \(board.frame.width) wide: \(place)")
   }
 
+  @Test(
+    "on a broad page a notice covers neither board nor score", arguments: [(1_280, 720), (1_920, 1_080), (1_024, 600)])
+  func notice(_ width: Int, _ height: Int) throws {
+    let screen = Samples.screen()
+    screen.model = models()[0]
+    screen.handle([], at: 0)
+    screen.measureForTest(width, height)
+    let notice = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first)
+    for view in screen.topScene.children where view is BoardView || view is StaffView || view is StatusView {
+      #expect(!notice.slipFrame.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(notice.slipFrame)")
+    }
+  }
+
   @Test("rows of a written page do not overlap, and the last one can be scrolled to")
   func rows() {
     let screen = Samples.screen()

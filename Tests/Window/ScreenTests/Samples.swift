@@ -18,6 +18,7 @@ enum Samples {
   static func screen(themes: [Theme] = Samples.themes, leastTarget: Double = 0) -> RootScreen {
     var services = services()
     services.leastTarget = leastTarget
+    services.address = { "https://alina.example/\($0)" }
     let screen = RootScreen(services: services, themes: themes)
     screen.pages.opponents += [.adaptive, .menace]
     let names = ["Pip", "Wren", "Bram", "Odile", "Sorrel", "Alina"]

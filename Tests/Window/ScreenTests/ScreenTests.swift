@@ -1,5 +1,7 @@
+import Foundation
 @testable import Interface
 import ScoreModel
+import TestSupport
 import Testing
 import TicTacToe
 
@@ -61,23 +63,53 @@ extension RootScreen {
 
 @Suite("Texts")
 struct PhraseTests {
-  @Test("every phrase has words in every language")
-  func complete() {
-    for phrase in Phrase.allCases {
-      for language in Language.allCases {
-        #expect(Phrase.table[phrase] != nil, "\(phrase)")
-        #expect(!phrase.text(in: language).isEmpty)
-      }
-    }
-    let same = Phrase.allCases.filter { $0.text(in: .english) == $0.text(in: .german) }
-    // Words both languages share; anything else here was forgotten.
-    #expect(Set(same) == [.title, .serverAddress])
+  @Test("each file of words has every phrase once and nothing else, and there is a file for each language")
+  func complete() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: repository.path + "/Assets/words")
+    #expect(Set(files) == Set(Language.allCases.map { "\($0.rawValue).txt" }))
+    for language in Language.allCases { #expect(language.words.faults == [], "\(language)") }
+    let file = "title = Alina\n\n# x\ntitel = x\ntitle = x\nback =\n"
+    let faults = Words(file: Array(file.utf8)).faults
+    #expect(faults.prefix(3) == ["line 4: titel is no phrase", "line 5: title is there twice", #"line 6: expected "key = text""#])
+    #expect(faults.contains("back is missing") && faults.count == 3 + Phrase.allCases.count - 1)
   }
 
-  @Test("a phrase has places for as many values in one language as in the other, and they are filled in order")
+  @Test("every phrase but what languages share is translated")
+  func translated() {
+    let shared: [Language: Set<Phrase>] = [
+      .german: [.title, .serverAddress], .french: [.title, .menu, .volume, .pace, .piano, .minutes, .motion, .counts, .controlKey],
+    ]
+    for (language, words) in shared {
+      let same = Phrase.allCases.filter { $0.text(in: language) == $0.text(in: .english) }
+      #expect(Set(same).symmetricDifference(words) == [], "\(language)")
+    }
+  }
+
+  @Test("every phrase is said somewhere")
+  func used() throws {
+    var code = ""
+    for folder in ["Sources/Window", "Sources/Apps/alina", "web/Sources"] {
+      let place = repository.appending(path: folder)
+      let files = FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)
+      for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+        if file.lastPathComponent != "Phrase.swift" { code += try String(contentsOf: file, encoding: .utf8) }
+      }
+    }
+    let members = Set(code.split { !$0.isLetter && !$0.isNumber && $0 != "." }.flatMap { $0.split(separator: ".") })
+    // Names that are put together, as "manner" and a level are.
+    for phrase in Phrase.allCases where !["manner", "sign", "what"].contains(where: phrase.rawValue.hasPrefix) {
+      #expect(members.contains("\(phrase)"), "\(phrase)")
+    }
+  }
+
+  @Test("a phrase has places for as many values in every language, and they are filled in order")
   func values() {
     func places(_ phrase: Phrase, _ language: Language) -> Int { phrase.text(in: language).count { $0 == "%" } }
-    for phrase in Phrase.allCases { #expect(places(phrase, .english) == places(phrase, .german), "\(phrase)") }
+    for language in Language.allCases {
+      for phrase in Phrase.allCases {
+        #expect(places(phrase, .english) == places(phrase, language), "\(phrase) in \(language)")
+      }
+    }
     #expect(Phrase.nextTry.text(in: .german, ["50 % weg", "3"]) == "50 % weg; nächster Versuch in 3 s")
     #expect(Phrase.silent.text(in: .english, []) == "the server has been silent")
   }

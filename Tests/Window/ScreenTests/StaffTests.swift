@@ -26,7 +26,12 @@ struct StaffTests {
           let bars = [bar([low, high, low], bass: bass)]
           staff.source = { (bars, .seconds(9)) }
           staff.showModel(animated: false)
-          guard let measure = staff.measures.first, measure.shiftT != 0 else { continue }
+          guard let measure = staff.measures.first else { continue }
+          // Nothing is cut off at the foot.
+          for head in staff.lowerHeads(of: measure).bass {
+            #expect(head.y + 0.5 * staff.space <= staff.frame.maxY, "bass \(bass ?? 0)")
+          }
+          guard measure.shiftT != 0 else { continue }
           let (sign, heads) = (staff.octaveSigns(of: measure).t, staff.lowerHeads(of: measure))
           // The number is one and a half spaces high and as broad, its line goes on over the bar; a head is one high.
           let number = Rect(sign.x, sign.y - 1.5 * staff.space, 2.2 * staff.space, 1.5 * staff.space)
@@ -36,6 +41,7 @@ struct StaffTests {
             #expect(number.y >= staff.frame.y, place)
           } else {
             for head in heads.t { #expect(head.y + staff.space * 0.5 <= number.y, place) }
+            #expect(number.maxY <= staff.frame.maxY, place)
             for head in heads.bass {
               // Under or beside the head stands how many octaves lower it sounds.
               let room = Rect(head.x - staff.space, head.y - staff.space, staff.space * 4.2, staff.space * 3)

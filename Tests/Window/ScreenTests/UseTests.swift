@@ -58,6 +58,44 @@ struct UseTests {
     }
   }
 
+  @Test("it is said whose move it is and what came of it, large, and no person is said to think")
+  func whoseMove() {
+    let screen = Samples.screen()
+    func status(_ moves: [Int], _ setup: GameSetup) -> (main: String, detail: String, isLarge: Bool) {
+      screen.model = Samples.model(moves, setup: setup)
+      screen.model.isThinking = !screen.model.game.isOver && moves.count % 2 == 1 && !setup.o.isRemote
+      screen.handle([], at: 1)
+      return screen.context.statusText()
+    }
+    let bram = GameSetup(x: .human, o: .level(3))
+    let ida = GameSetup(x: .human, o: .remote(name: "Ida"))
+    #expect(status([4, 0], bram) == ("Your move", "", true))
+    #expect(status([4], bram) == ("Bram is thinking", "", false))
+    #expect(status([4], ida).main == "Waiting for Ida")
+    #expect(status([4, 1, 0, 8, 6, 2, 3], bram).isLarge)
+    var online = OnlineModel(you: .x)
+    online.isOffline = true
+    screen.model = Samples.model([4], setup: ida)
+    screen.model.online = online
+    screen.handle([], at: 2)
+    #expect(screen.context.statusText().main == "Connection lost")
+    // Who has lost is led to the reason.
+    let lost = Samples.model([4, 1, 0, 8, 6, 2, 3], setup: GameSetup(x: .level(3), o: .human))
+    #expect(lost.footControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
+  }
+
+  @Test("a word that cannot be used is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
+  func dimmed(moves: [Int]) {
+    var model = Samples.model(moves)
+    let all = model.footControls(unread: 0)
+    model.canUndo = false
+    model.acceptsMove = false
+    model.canRedo = true
+    let other = model.footControls(unread: 0)
+    #expect(all.filter { $0.isThere }.map { $0.intent } == other.filter { $0.isThere }.map { $0.intent })
+    #expect(all.map { $0.isUsable } != other.map { $0.isUsable })
+  }
+
   @Test("before the first touch a watcher is told of it, and everybody of a server that is away")
   func firstTouch() {
     let screen = Samples.screen()
@@ -100,7 +138,7 @@ struct UseTests {
     screen.pages.chosenOpponent = .level(2)
     screen.model = Samples.model([4, 0], setup: GameSetup(x: .level(5), o: .level(6)))
     let lines: [ContentsRow] = rows(screen, .contents)
-    #expect(lines.contains { $0.intent == .listen } && !lines.contains { $0.intent == .resign })
+    #expect(lines.contains { $0.intent == .stopListening } && !lines.contains { $0.intent == .resign })
     let all: [ChoiceRow] = rows(screen, .newGame)
     #expect(all.first.map { $0.options[$0.selected] } == screen.name(of: .level(2)))
   }

@@ -109,16 +109,18 @@ struct TableTests {
   static let intents: [Intent] = [
     .show(.settings), .back, .play(Square(4)), .play(Square(0)), .preview(Square(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
-    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .offerDraw, .declineDraw, .claimWin, .abortMatch,
+    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .stopListening, .offerDraw, .declineDraw, .claimWin,
+    .abortMatch,
     .review, .seek(3), .playOn(.start), .keepPiece, .openPieces, .saveGame, .listGames, .openGame(path: "x"),
     .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .shareMatch,
     .statistics,
     .playSign(.win), .replay(fromPly: 0),
     .replay(fromPly: nil), .playAll, .reloadRules, .setMuted(true), .connect(address: "a:1"), .connect(address: ""),
-    .connect(address: "a:b:c d"), .host, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""), .openRoom,
+    .connect(address: "a:b:c d"), .host, .playFriend, .quickMatch, .acceptBot, .registerName("Vera"), .registerName(""),
+    .openRoom,
     .joinRoom(code: "ABC234"), .joinNearby(address: "h:1", code: "ABC234"), .joinNearby(address: "", code: ""),
     .joinRoom(code: "?"), .watch(id: "0123456789ab"), .watch(id: "?"), .leave, .say("👋"),
-    .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit,
+    .emote(.gg), .setTalkMuted(true), .setBlocked(true), .reportOpponent, .screenshot, .quit, .leavePage,
   ]
 
   /// The states a window can be in, each reached as it is reached.
@@ -266,7 +268,7 @@ struct TableTests {
         // The way out: a new game; where somebody waits for us, after giving up.
         after.want(.newGame(GameSetup(x: .human, o: .level(1))))
         if after.state.isBound {
-          let given = after.want(.abortMatch) + after.want(.resign)
+          let given = after.want(.abortMatch) + after.want(.resign) + after.want(.resign)
           #expect(
             given.contains { if case .command = $0 { true } else { false } }, "no way out of \(name) after \(first)")
         } else {
@@ -301,6 +303,88 @@ struct TableTests {
     }
   }
 
+  @Test("a match that was cut short is looked for on the board, and an address that names a room does not leave it")
+  func resuming() throws {
+    let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
+    #expect(window.state.resuming?.isEmpty == false)
+    var late = window
+    // The match is over by now.
+    late.online()
+    #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
+    #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
+    window.online([TestWindow.m])
+    #expect(window.state.resuming == nil && TestWindow.words(window.effects).isEmpty)
+    window.start()
+    #expect(window.state.mode == .online(TestWindow.m))
+
+    for hasMatch in [true, false] {
+      var guest = TestWindow()
+      try guest.connect(destination: .room(code: "ABC234"))
+      guest.online(hasMatch ? [TestWindow.m] : [])
+      #expect(guest.effects.contains(.command(.join("ABC234"))) == !hasMatch)
+    }
+  }
+
+  @Test("an address names the room and the match that are shown, and nothing once they are over")
+  func places() throws {
+    var window = TestWindow()
+    #expect(window.state.place == "")
+    try window.connect(destination: .room(code: "ABC234"))
+    #expect(window.state.place == "r/ABC234")
+    window.online()
+    window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil))
+    window.start()
+    #expect(window.state.place == "r/ABC234")
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    #expect(window.state.place == "")
+
+    var watcher = TestWindow()
+    try watcher.connect(destination: .watch(id: TestWindow.m.rawValue, code: "ABC234"))
+    watcher.online()
+    watcher.start(you: nil)
+    #expect(watcher.state.place == "w/\(TestWindow.m.rawValue)/ABC234")
+  }
+
+  @Test("a friend and whoever comes are one press away: the server is looked for, and the room or the queue entered")
+  func onePress() {
+    for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
+      var window = TestWindow()
+      // Where no server is known this machine serves, and whoever comes must be looked for.
+      #expect(window.want(intent).contains(.host) == (intent == .playFriend))
+      window.state.preferences.server = "127.0.0.1:4664"
+      let effects = window.want(intent)
+      #expect(effects.contains(.show(.network)) && effects.contains { if case .connect = $0 { true } else { false } })
+      window.effects = []
+      window.online()
+      #expect(
+        window.effects.contains { if case .command(let told) = $0 { "\(told)".hasPrefix(command) } else { false } })
+    }
+  }
+
+  @Test("who listens can stop, and has the own game again")
+  func stopping() {
+    var window = TestWindow()
+    #expect(window.want(.stopListening).contains(.refuse))
+    window.want(.listen)
+    window.want(.stopListening)
+    #expect(window.state.mode == .local && window.state.setup.x == .human)
+  }
+
+  @Test("the browser's Back leaves a running match at the second asking only, and anything else at once")
+  func leaving() {
+    var window = TestWindow()
+    #expect(window.want(.leavePage) == [.quit])
+    window.want(.connect(address: "127.0.0.1:4664"))
+    window.online()
+    window.start()
+    #expect(TestWindow.words(window.want(.leavePage)).count == 1)
+    #expect(window.want(.leavePage) == [.quit])
+  }
+
   @Test("what is said shows once the server has taken it; what it refuses does not")
   func talk() {
     var window = TestWindow()
@@ -323,7 +407,7 @@ struct TableTests {
   func hosting() {
     var window = TestWindow()
     guard let address = ServerAddress("127.0.0.1:43210") else { return }
-    window.effects = window.state.connect(to: address, destination: .open)
+    window.effects = window.state.connect(to: address, destination: .open, isHosting: true)
     window.online()
     window.start()
     for case .remember(let memory) in window.effects { #expect(memory == .matchServer(""), "\(memory)") }
@@ -358,7 +442,7 @@ struct TableTests {
     #expect(window.want(delete) == [.file(delete)])
   }
 
-  @Test("a rated match is resigned on the second word; one that does not count at the first")
+  @Test("every match is resigned on the second word")
   func resigning() {
     for rated in [true, false] {
       var window = TestWindow()
@@ -366,9 +450,8 @@ struct TableTests {
       window.online()
       window.start(rated: rated)
       let first = window.want(.resign)
-      #expect(first.contains(.command(.resign(TestWindow.m))) == !rated)
-      #expect(!rated || TestWindow.words(first).count == 1)
-      window.now += rated ? 3 : 0
+      #expect(!first.contains(.command(.resign(TestWindow.m))) && TestWindow.words(first).count == 1)
+      window.now += 3
       #expect(window.want(.resign) == [.command(.resign(TestWindow.m))])
     }
   }

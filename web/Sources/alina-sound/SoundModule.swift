@@ -37,13 +37,16 @@ package func soundStart(_ count: Int32, _ rate: Double) -> Int32 {
   return 1
 }
 
-/// Sounds from here on as the rules say whose name is in the buffer.
+/// Sounds from here on as rules say: the buffer holds their name and the letter and the alteration of their tonic, a line each.
 @_expose(wasm, "sound_rules") @_cdecl("sound_rules")
 package func soundRules(_ count: Int32) {
-  let name = String(decoding: buffer.prefix(Int(count)), as: UTF8.self)
-  guard let entry = pack?.entries.first(where: { $0.rules.name == name }) else { return }
-  sound?.rules = entry.rules
-  sound?.engine.load(Patch(entry.rules))
+  let lines = String(decoding: buffer.prefix(Int(count)), as: UTF8.self).split(separator: "\n")
+  guard lines.count == 3, let letter = Int(lines[1]), let alteration = Int(lines[2]),
+    let entry = pack?.entries.first(where: { $0.rules.name == lines[0] })
+  else { return }
+  let rules = entry.rules.moved(to: Spelling(letter: letter, alteration: alteration, octave: 4))
+  sound?.rules = rules
+  sound?.engine.load(Patch(rules))
 }
 
 /// Says which frame of the page the engine's next one is: after a time in which nothing could be heard.

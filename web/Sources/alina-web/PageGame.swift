@@ -21,6 +21,9 @@ final class PageGame {
   private var isNew = true
   private var toldControls: [RootScreen.Control] = []
   private var toldFocus: Int?
+  private var toldPlace = ""
+  private var toldTitle = ""
+  private var toldPage = ""
 
   init(seed: UInt64) {
     let services = PlatformServices.page()
@@ -49,7 +52,8 @@ final class PageGame {
         let page = ScorePage(
           music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
         Page.download("\(name).svg", Array(page.svg.utf8))
-        let words = ["\(name).wav", music.rules.name, "\(Int((piece.a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
+        let a4 = "\(Int((piece.a4 * 1_000).rounded()))"
+        let words = ["\(name).wav", PageSound.name(of: music.rules), a4, "\(music.end.rawValue)"]
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
         done("\(kept) \(name)")
       })
@@ -79,6 +83,9 @@ final class PageGame {
     let input = input
     self.input = []
     app.update(input: input, at: now)
+    tellPlace()
+    // Nobody looks: nothing is drawn, and time goes on.
+    if app.isHidden { return app.nextUpdate(after: now) - now }
     if draws, isNew || app.nextFrame(after: now) <= now {
       _ = app.draw(into: surface, isNew: isNew, at: now)
       surface.flush()
@@ -90,6 +97,24 @@ final class PageGame {
 
   func activate(_ id: Int, onlyFocus: Bool) { app.screen.activate(id, onlyFocus: onlyFocus, at: app.services.now()) }
 
+  /// Keeps the title and the address as what they say, and the history as deep as the pages lie.
+  private func tellPlace() {
+    if app.windowTitle != toldTitle {
+      toldTitle = app.windowTitle
+      Page.tell(.title, toldTitle)
+    }
+    let place = "\(app.stepsBack)\t\(app.place)"
+    if place != toldPlace {
+      toldPlace = place
+      Page.tell(.place, place)
+    }
+    let page = "\(app.screen.settings.language.rawValue)\t\(app.screen.title)"
+    if page != toldPage {
+      toldPage = page
+      Page.tell(.page, page)
+    }
+  }
+
   /// Keeps the elements behind the picture as the views that drew it.
   func tellControls() {
     let controls = app.screen.accessible(hidden: true)
@@ -99,8 +124,9 @@ final class PageGame {
       let lines = controls.map { control in
         let place = control.place
         let box = [place.x, place.y, place.width, place.height].map { "\(Int(Double($0) / scale))" }
+        let numbers = control.numbers.map { "\($0)" }.joined(separator: " ")
         let words = [control.name, control.state].map { $0.replacing("\n", by: " ").replacing("\t", by: " ") }
-        return (["\(control.id)", control.role] + words + box + ["\(control.row)"]).joined(separator: "\t")
+        return (["\(control.id)", control.role] + words + box + ["\(control.row)", numbers]).joined(separator: "\t")
       }
       Page.tell(.controls, lines.joined(separator: "\n"))
     }
@@ -143,14 +169,15 @@ package func alinaTurn(_ draws: Int32) -> Double { game?.turn(draws: draws != 0)
 @_expose(wasm, "controls") @_cdecl("alinaControls")
 package func alinaControls() { game?.tellControls() }
 
-/// A pointer: 0 moved, 1 down, 2 up, 3 left; a wheel: 4, by `y` lines.
+/// A pointer: 0 moved, 1 down, 2 up, 3 cancelled, 4 left; a wheel: 5, by `y` lines.
 @_expose(wasm, "pointer") @_cdecl("alinaPointer")
 package func alinaPointer(_ kind: Int32, _ x: Double, _ y: Double, _ isTouch: Int32) {
   switch kind {
   case 0: game?.add(.pointerMoved(x: x, y: y))
   case 1: game?.add(.pointerDown(x: x, y: y, isTouch: isTouch != 0))
   case 2: game?.add(.pointerUp(x: x, y: y, isTouch: isTouch != 0))
-  case 3: game?.add(.pointerLeft)
+  case 3: game?.add(.pointerCancelled)
+  case 4: game?.add(.pointerLeft)
   default: game?.add(.scrolled(lines: y))
   }
 }
@@ -195,6 +222,14 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
     if isOn != 1 { game?.app.soundChanged(to: isOn == 0 ? .none : .impossible) }
   }
 }
+
+/// Goes back by so many steps, as the browser's own Back asks.
+@_expose(wasm, "back") @_cdecl("alinaBack")
+package func alinaBack(_ steps: Int32) { for _ in 0..<steps { game?.app.goBack() } }
+
+/// Looks for the match that was cut short when the page was left.
+@_expose(wasm, "resume") @_cdecl("alinaResume")
+package func alinaResume() { game?.app.resumeMatch() }
 
 /// Presses a control of the list, or brings the focus to it.
 @_expose(wasm, "activate") @_cdecl("alinaActivate")

@@ -45,10 +45,16 @@ final class PageSound {
     sound.setMuted = { scriptSoundSet(Knob.muted.rawValue, $0 ? 1 : 0) }
     sound.setTuning = { scriptSoundSet(Knob.tuning.rawValue, $0) }
     sound.load = { rules in
-      var name = rules.name
+      var name = PageSound.name(of: rules)
       name.withUTF8 { scriptSoundRules($0.baseAddress, Int32($0.count)) }
     }
     return sound
+  }
+
+  /// Rules as the module of the sound looks them up: it has them at home, and takes them to their tonic.
+  static func name(of rules: ScoreRules) -> String {
+    let tonic = rules.scale.tonicSpelling
+    return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"
   }
 
   private static var now: Tick { Tick(rawValue: Int64(scriptSoundNow())) }

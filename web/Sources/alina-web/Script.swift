@@ -18,12 +18,13 @@ func scriptTakeText(_ x: Double, _ y: Double, _ width: Double, _ height: Double)
 
 /// What can be asked of the page.
 enum Asked: Int32 {
-  case file, folder, clipboard, language, preferences, timeStamp, textPercent, address
+  case file, folder, clipboard, language, preferences, timeStamp, textPercent, host, address
 }
 
 /// What the page can be told.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
+  case title, place, leave, page, expectAttention
 }
 
 /// The page, as texts that go to and fro.

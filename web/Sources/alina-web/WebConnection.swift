@@ -103,7 +103,7 @@ final class WebConnection {
     let wait = ClientModel.pause(after: tries, asked: model.retry ?? 0, chance: chance)
     tries += 1
     retryAt = WebConnection.milliseconds + Int64(wait)
-    let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.address)))
+    let reason = problem ?? (wasUp ? .lost : .unreachable(Page.text(.host)))
     problem = nil
     inbox.append(.status(.waiting(milliseconds: wait, reason: reason)))
   }

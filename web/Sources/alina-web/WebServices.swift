@@ -9,6 +9,7 @@ extension PlatformServices {
     services.clipboard = { Page.ask(.clipboard).map { String(decoding: $0, as: UTF8.self) } }
     services.setClipboard = { Page.tell(.clipboard, $0) }
     services.share = { Page.tell(.share, $0) }
+    services.address = { String(decoding: Page.ask(.address, $0) ?? [], as: UTF8.self) }
     services.paste = {
       Page.pasted = $0
       Page.tell(.paste)
@@ -16,6 +17,8 @@ extension PlatformServices {
     services.setFullScreen = { Page.tell(.fullScreen, $0 ? "1" : "") }
     services.inhibitScreenSaver = { Page.tell(.keepsAwake, $0 ? "1" : "") }
     services.requestAttention = { Page.tell(.attention) }
+    services.leavePage = { Page.tell(.leave) }
+    services.expectAttention = { Page.tell(.expectAttention) }
     services.setPointingHand = { Page.tell(.hand, $0 ? "1" : "") }
     services.configFolder = { "config" }
     services.dataFolder = { "data" }

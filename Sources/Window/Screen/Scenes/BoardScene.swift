@@ -36,11 +36,14 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// Between title and players where they stand beside the board; else at the foot.
-  override var noticePlace: (width: Double, foot: Double?)? {
+  /// Beside the board, between title and status, where there is room: over neither board nor score. Else at the foot.
+  override var noticePlace: NoticePlace? {
     let m = context.metrics
-    guard m.isLandscape, board.frame.width > 20 * m.em else { return (frame.width - 2 * m.margin, footerTop) }
-    return (board.frame.width, nil)
+    let beside = board.frame.x - m.margin - m.em
+    guard m.isLandscape, beside > 11 * m.em else {
+      return NoticePlace(midX: m.bounds.midX, width: frame.width - 2 * m.margin, foot: footerTop)
+    }
+    return NoticePlace(midX: m.margin + beside / 2, width: beside, foot: status.frame.y - m.em * 0.4)
   }
 
   override func layout() {
@@ -67,7 +70,7 @@ final class BoardScene: Scene {
     let m = context.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    var stripHeight = (m.bounds.height * 0.26).clamped(to: 62...(innerWidth * 0.32 + 40))
+    var stripHeight = (m.bounds.height * 0.26).clamped(to: 65...(innerWidth * 0.32 + 40))
     let top = m.margin * 0.75
     if !context.settings.showsStrip || footerTop - top - stripHeight < m.bounds.height * 0.36 { stripHeight = 0 }
     let stripTop = footerTop - stripHeight
@@ -90,7 +93,7 @@ final class BoardScene: Scene {
     let m = context.metrics
     let em = m.em
     let innerWidth = m.bounds.width - 2 * m.margin
-    var stripHeight = (m.bounds.height * 0.205).clamped(to: 62...(innerWidth * 0.32 + 40))
+    var stripHeight = (m.bounds.height * 0.205).clamped(to: 65...(innerWidth * 0.32 + 40))
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9
@@ -170,7 +173,7 @@ final class BoardScene: Scene {
     if let hint = board.hint {
       let worth = Solver.shared.evaluation(of: hint, in: context.model.game.position)
       let phrase: Phrase = worth.value == .win ? .hintWins : worth.value == .draw ? .hintDraws : .hintLoses
-      text = ("\(hint.name)", context.text(phrase))
+      text = ("\(hint.name)", context.text(phrase), false)
     }
     status.show(text, animated: animated)
   }
@@ -311,25 +314,23 @@ extension ViewContext {
     case .theirs: return text(.drawOfferedYou)
     case .nobody:
       guard let seconds = online.firstMoveIn, online.you == model.game.turn else { return nil }
-      return Phrase.firstMoveIn.text(in: language, ["\(seconds)"])
+      return text(.firstMoveIn, "\(seconds)")
     }
   }
 
   /// The one line that says how the game stands, and why it ended so.
-  func statusText() -> (main: String, detail: String) {
+  func statusText() -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
     guard let end = game.end else {
+      if let words = model.resuming { return (text(.resuming), words, true) }
       let turn = game.turn
-      let (toMove, thinking) = turn == .x ? (Phrase.xToMove, Phrase.thinkingX) : (.oToMove, .thinkingO)
-      if model.isThinking { return (text(thinking), model.waitsForMusic ? text(.waitsForMusic) : "") }
-      // Who is away is not said to think.
-      let isTheirs = model.online.map { $0.you == turn.opponent && !$0.isAlone && !$0.isOffline } ?? false
-      let main = text(isTheirs ? thinking : toMove)
       let seat = turn == .x ? model.setup.x : model.setup.o
-      let other = turn == .x ? model.setup.o : model.setup.x
-      if let online = onlineText() { return (main, online) }
-      if model.soundWaits { return (main, text(.soundWaits)) }
-      return (main, seat == .human && other != .human ? text(.yourMove) : "")
+      let detail = onlineText() ?? (model.soundWaits ? text(.soundWaits) : "")
+      if let online = model.online, online.isOffline, online.you != nil { return (text(.offline), detail, true) }
+      if let side = model.loneHuman, side == turn { return (text(.yourMove), detail, true) }
+      if case .remote = seat, model.loneHuman != nil { return (text(.waitingFor, name(of: seat)), detail, false) }
+      if model.isThinking { return (text(.thinking, name(of: seat)), "", false) }
+      return (text(turn == .x ? .xToMove : .oToMove), detail, false)
     }
     var why: String
     switch end.termination {
@@ -349,13 +350,13 @@ extension ViewContext {
       let seats = (model.setup.x, model.setup.o)
       let lone = [seats.0, seats.1].filter { $0 == .human }.count == 1
       let sign = text(winner == .x ? .xWins : .oWins)
-      guard lone else { return (sign, why) }
+      guard lone else { return (sign, why, true) }
       let isMine = (winner == .x ? seats.0 : seats.1) == .human
-      return (text(isMine ? .youWin : .youLose), why)
-    case .draw: return (text(.draw), why)
+      return (text(isMine ? .youWin : .youLose), why, true)
+    case .draw: return (text(.draw), why, true)
     case nil:
       let why = model.online.map { text($0.isCalledOff ? .wasCalledOff : .nobodyBegan) } ?? ""
-      return (text(.abandoned), why)
+      return (text(.abandoned), why, true)
     }
   }
 }

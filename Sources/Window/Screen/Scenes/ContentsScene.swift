@@ -3,7 +3,7 @@ import TicTacToe
 
 /// The table of contents: every page of the book, with its key.
 final class ContentsScene: PageScene {
-  override var title: String { context.text(.contents) }
+  override var title: String { context.text(.menu) }
   override var columnWidth: Double { 26 }
 
   override init(context: ViewContext) {
@@ -22,5 +22,5 @@ final class ContentsScene: PageScene {
 
 extension ViewContext {
   /// A key as the reader's keyboard names it.
-  func keyName(_ key: String) -> String { language == .german ? key.replacing("Ctrl", by: "Strg") : key }
+  func keyName(_ key: String) -> String { key.replacing("Ctrl", by: text(.controlKey)) }
 }

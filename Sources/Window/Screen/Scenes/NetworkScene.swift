@@ -107,6 +107,12 @@ final class NetworkScene: PageScene {
       var words: [(title: String, intent: Intent, poem: String?)] = [(context.text(.copy), .copyText(code), nil)]
       if context.services.share != nil { words.append((context.text(.share), .shareRoom(code: code), nil)) }
       rows.append(WordsRow(context: context, words))
+      if let link = context.services.address?("r/\(code)") {
+        let line = TextRow(context: context, link, lining: true)
+        line.alignment = .center
+        rows.append(line)
+        if let picture = QRCode(link) { rows.append(QRRow(context: context, picture)) }
+      }
       if let host = network.hostAddress {
         rows.append(TextRow(context: context, context.text(.hostIs) + " " + host, lining: true))
       }

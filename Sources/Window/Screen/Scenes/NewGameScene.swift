@@ -80,7 +80,7 @@ final class NewGameScene: PageScene {
   private func translated(_ line: String) -> String {
     // A number and its sign stay on one line.
     var line = line.replacing(" %", by: "\u{A0}%")
-    if context.language == .german { line = line.replacing(".", by: ",") }
+    line = line.replacing(".", by: context.text(.decimalSign))
     return [Phrase.againstRandom, .againstPerfect, .oddsWins, .oddsDraws, .oddsLoses].reduce(line) { text, phrase in
       text.replacing(phrase.text(in: .english), by: context.text(phrase))
     }

@@ -19,7 +19,7 @@ final class ReviewScene: Scene {
   private var footTop = 0.0
   private var isPlaying = false
 
-  override var title: String { context.text(.replay) }
+  override var title: String { context.text(.review) }
   override var initialFocus: View? { scrubber }
 
   override init(context: ViewContext) {
@@ -31,6 +31,7 @@ final class ReviewScene: Scene {
     facts = replay.game.facts
     ply = replay.game.moves.count
     board = MiniBoard(context: context)
+    board.hasCoordinates = true
     staff = StaffView(context: context)
     scrubber = ScrubberView(context: context, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
     notes = ScrollView(context: context)
@@ -132,7 +133,9 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
+  override var noticePlace: NoticePlace? {
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+  }
 
   override func layout() {
     let m = context.metrics
@@ -269,7 +272,11 @@ final class ScrubberView: View {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(ply) / \(marks.count)" }
-  override var role: Role { .slider(caption: context.text(.position), value: "\(ply) / \(marks.count)") }
+  override var role: Role {
+    .slider(
+      caption: context.text(.position), value: "\(ply) / \(marks.count)",
+      numbers: [Double(ply), 0, Double(marks.count)])
+  }
 
   private func x(of ply: Double) -> Double {
     let em = context.metrics.em

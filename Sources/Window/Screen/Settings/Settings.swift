@@ -34,6 +34,8 @@ package final class Settings {
   @Setting package var reducedMotion: Bool
   /// Whether the score strip is shown.
   @Setting package var showsStrip: Bool
+  /// Whether the board's rows and columns are named.
+  @Setting package var coordinates: Bool
   /// The loudness of everything, 0…1.
   @Setting package var volume: Double
   /// Whether all sound is off.
@@ -83,6 +85,7 @@ package final class Settings {
     _textScale = Setting(store, "text-scale", 1.0, in: 0.75...2)
     _reducedMotion = Setting(store, "reduced-motion", false)
     _showsStrip = Setting(store, "strip", true)
+    _coordinates = Setting(store, "coordinates", false)
     _volume = Setting(store, "volume", 0.8, in: 0...1)
     _muted = Setting(store, "muted", false)
     _drone = Setting(store, "drone", 0.7, in: 0...1)
@@ -103,11 +106,12 @@ package final class Settings {
     _opponent = Setting(store, "opponent", "3")
     _side = Setting(store, "side", "x")
     _window = Setting(store, "window", "")
-    let speaks = services.systemLanguage().hasPrefix("de") && !$language.isSet
+    let system = services.systemLanguage()
+    let spoken = $language.isSet ? nil : Language.allCases.first { system.hasPrefix($0.rawValue) }
     let look = services.prefersContrast() ? "contrast" : services.prefersDark() ? "dark" : theme
     let (looks, reads) = (!$theme.isSet, !$textScale.isSet)
     store.forThisRun {
-      if speaks { language = .german }
+      if let spoken { language = spoken }
       if looks { theme = look }
       if reads { textScale = Double(services.textPercent()) / 100 }
     }

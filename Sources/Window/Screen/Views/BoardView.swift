@@ -112,6 +112,8 @@ final class BoardView: View {
   }
 
   private func drawOverlays(_ canvas: Canvas) {
+    // A hint and the analysis are spoken of by the names of cells.
+    if context.settings.coordinates || hint != nil || showsAnalysis { context.drawCoordinates(in: frame, canvas) }
     let position = context.model.game.position
     guard !context.model.game.isOver else { return }
     let theme = context.theme

@@ -9,8 +9,32 @@ final class MiniBoard: View {
     didSet { if last != oldValue { setNeedsDisplay() } }
   }
 
+  /// Whether rows and columns are named.
+  var hasCoordinates = false
+
   override func draw(_ canvas: Canvas) {
     canvas.miniBoard(position, last: last, in: frame, context.theme)
+    if hasCoordinates { context.drawCoordinates(in: frame, canvas) }
+  }
+}
+
+extension ViewContext {
+  /// Names columns and rows in the corners of the outer cells, where there is room for letters.
+  func drawCoordinates(in box: Rect, _ canvas: Canvas) {
+    let cell = box.width / 3
+    let style = TextStyle(min(metrics.em * 0.85, cell * 0.14), italic: true, lining: true)
+    guard box.width > 7 * metrics.em else { return }
+    let margin = style.size * 0.35
+    for i in 0..<3 {
+      let letter = String(Square(6 + i).name.prefix(1))
+      let digit = String(Square(3 * i).name.suffix(1))
+      canvas.text(
+        letter, style, typeface, x: box.x + Double(i + 1) * cell - margin, baseline: box.maxY - margin,
+        alignment: .right, theme.faintInk)
+      canvas.text(
+        digit, style, typeface, x: box.x + margin, baseline: box.y + Double(i) * cell + margin + style.size * 0.7,
+        theme.faintInk)
+    }
   }
 }
 

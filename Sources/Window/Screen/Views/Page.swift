@@ -178,7 +178,9 @@ class PageScene: Scene {
     column.layout()
   }
 
-  override var noticePlace: (width: Double, foot: Double?)? { (frame.width - 2 * context.metrics.margin, footTop) }
+  override var noticePlace: NoticePlace? {
+    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+  }
 
   private func arrangeFoot() -> Double {
     let m = context.metrics
@@ -271,7 +273,9 @@ final class SliderRow: PageRow {
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var spoken: String? { "\(caption): \(describe(value))" }
-  override var role: Role { .slider(caption: caption, value: describe(value)) }
+  override var role: Role {
+    .slider(caption: caption, value: describe(value), numbers: [value, range.lowerBound, range.upperBound])
+  }
 
   private var track: (left: Double, right: Double, y: Double) {
     let em = context.metrics.em

@@ -50,8 +50,8 @@ final class StaffView: View {
 
   // MARK: Measures of the engraving
 
-  /// One staff space in pixels.
-  var space: Double { (frame.height / 20.6).rounded(.down).clamped(to: 3...24) }
+  /// One staff space in pixels; 4.8 of them below the lower staff hold the deepest note and its sign of octaves.
+  var space: Double { (frame.height / 21.4).rounded(.down).clamped(to: 3...24) }
   private var upperBottom: Double { (frame.y + space * 8.6).rounded() }
   private var lowerBottom: Double { upperBottom + space * 8 }
   /// Where bars begin: behind brace, clef and key.

@@ -5,8 +5,8 @@ import TicTacToe
 final class StatusView: View {
   private var main = ""
   private var detail = ""
-  private var oldMain = ""
-  private var oldDetail = ""
+  private var isLarge = false
+  private var old = (main: "", detail: "", isLarge: false)
   private let change = Motion(1)
   /// Whether the line stands at the left of the board, its detail above it, instead of in the middle below.
   var isBeside = false
@@ -19,21 +19,22 @@ final class StatusView: View {
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
 
   /// Shows another line; the old one fades as the new one comes.
-  func show(_ text: (main: String, detail: String), animated: Bool) {
+  func show(_ text: (main: String, detail: String, isLarge: Bool), animated: Bool) {
     guard text.main != main || text.detail != detail else { return }
-    (oldMain, oldDetail) = (main, detail)
-    (main, detail) = text
+    old = (main, detail, isLarge)
+    (main, detail, isLarge) = text
     context.animator.set(change, to: animated ? 0 : 1)
     if animated { context.animator.move(change, to: 1, seconds: 0.32, .sineInOut) }
     setNeedsDisplay()
   }
 
   override func draw(_ canvas: Canvas) {
-    if change.value < 1 { line(oldMain, oldDetail, opacity: max(0, 1 - 2 * change.value), canvas) }
-    line(main, detail, opacity: change.value < 1 ? max(0, 2 * change.value - 1) : 1, canvas)
+    if change.value < 1 { line(old, opacity: max(0, 1 - 2 * change.value), canvas) }
+    line((main, detail, isLarge), opacity: change.value < 1 ? max(0, 2 * change.value - 1) : 1, canvas)
   }
 
-  private func line(_ main: String, _ detail: String, opacity: Double, _ canvas: Canvas) {
+  private func line(_ text: (main: String, detail: String, isLarge: Bool), opacity: Double, _ canvas: Canvas) {
+    let (main, detail, isLarge) = text
     guard opacity > 0, !main.isEmpty else { return }
     let em = context.metrics.em
     let theme = context.theme
@@ -43,17 +44,19 @@ final class StatusView: View {
       return context.typeface.block(text, TextStyle(size * max(0.45, room / block.width), italic: italic, lining: true))
     }
     if isBeside {
-      let block = fitted(main, em * 1.6, italic: false, room: frame.width)
+      let block = fitted(main, em * (isLarge ? 2.1 : 1.6), italic: false, room: frame.width)
       let baseline = frame.maxY - em * 0.7
       canvas.draw(block, at: Point(frame.x, baseline - block.baseline), theme.ink.faded(opacity))
       if !detail.isEmpty {
         let second = fitted(detail, em * 1.05, italic: true, room: frame.width)
-        canvas.draw(second, at: Point(frame.x, baseline - em * 1.75 - second.baseline), theme.faintInk.faded(opacity))
+        canvas.draw(
+          second, at: Point(frame.x, baseline - em * (isLarge ? 2.1 : 1.75) - second.baseline),
+          theme.faintInk.faded(opacity))
       }
       return
     }
     let gap = em * 0.7
-    var size = em * 1.5
+    var size = em * (isLarge ? 1.9 : 1.5)
     var block = context.typeface.block(main, TextStyle(size, lining: true))
     var second = context.typeface.block(detail, TextStyle(em * 1.05, italic: true))
     var width = block.width + (detail.isEmpty ? 0 : gap + second.width)
@@ -130,7 +133,7 @@ final class NoticeView: View {
     return context.typeface.block(text, style, width: max(em, width), alignment: .center)
   }
 
-  private var place: (width: Double, foot: Double?)? { (parent as? Scene)?.noticePlace }
+  private var place: NoticePlace? { (parent as? Scene)?.noticePlace }
 
   /// How broad it may be.
   private var room: Double { place?.width ?? context.metrics.bounds.width - 2 * context.metrics.margin }
@@ -141,8 +144,8 @@ final class NoticeView: View {
     let single = context.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
     let width = (min(single, room - 2 * m.em) + 2 * m.em).rounded()
     let height = (block.height + m.em * 1.2).rounded()
-    let top = place?.foot.map { max(0, $0 - height) } ?? m.margin * 0.4
-    return Rect((m.bounds.midX - width / 2).rounded(), top.rounded(.down), width, height)
+    let top = place.map { max(0, $0.foot - height) } ?? m.margin * 0.4
+    return Rect(((place?.midX ?? m.bounds.midX) - width / 2).rounded(), top.rounded(.down), width, height)
   }
 }
 
@@ -151,6 +154,8 @@ final class PlayersView: View {
   private var lines: [String] = []
   private var times: [String] = []
   private var isLow = [false, false]
+  /// Whose turn it is.
+  private var active: Int?
   var isRight = false
 
   func showModel() {
@@ -160,7 +165,9 @@ final class PlayersView: View {
     let next = ["X  \(names[0])", "O  \(names[1])"]
     let clocks = model.clocks.map { [$0.x, $0.o] } ?? []
     let nextTimes = clocks.map(PlayersView.format)
-    guard next != lines || nextTimes != times else { return }
+    let nextActive = model.game.isOver ? nil : model.game.turn == .x ? 0 : 1
+    guard next != lines || nextTimes != times || nextActive != active else { return }
+    active = nextActive
     lines = next
     times = nextTimes
     isLow = clocks.map { $0 < 10_000 }
@@ -187,19 +194,32 @@ final class PlayersView: View {
         if times.indices.contains(i) {
           canvas.text(
             times[i], clock, context.typeface, x: right, baseline: baseline, alignment: .right,
-            isLow[i] ? theme.accent : theme.ink)
+            isLow[i] ? theme.accent : i == active ? theme.ink : theme.faintInk)
           right -= em * 3.4
         }
-        canvas.text(lines[i], style, context.typeface, x: right, baseline: baseline, alignment: .right, theme.faintInk)
+        let block = context.typeface.block(lines[i], style)
+        let left = right - block.width
+        canvas.draw(block, at: Point(left, baseline - block.baseline), i == active ? theme.ink : theme.faintInk)
+        if i == active {
+          canvas.underline(from: Point(left, baseline + em * 0.28), width: block.width, thickness: em * 0.07, theme.ink)
+        }
       }
       return
     }
-    let parts = (0..<2).map { lines[$0] + (times.indices.contains($0) ? "  \(times[$0])" : "") }
-    let text = parts.joined(separator: "   ·   ")
-    let width = context.typeface.block(text, style).width
+    var parts = (0..<2).map { lines[$0] + (times.indices.contains($0) ? "  \(times[$0])" : "") }
+    parts.insert("   ·   ", at: 1)
+    let width = context.typeface.block(parts.joined(), style).width
     let fitting = width > frame.width ? TextStyle(em * max(0.6, frame.width / width), italic: true) : style
-    canvas.text(
-      text, fitting, context.typeface, x: frame.midX, baseline: frame.midY + em * 0.3, alignment: .center,
-      theme.faintInk)
+    let blocks = parts.map { context.typeface.block($0, fitting) }
+    var x = frame.midX - blocks.reduce(0) { $0 + $1.width } / 2
+    for (index, block) in blocks.enumerated() {
+      let isActive = index == active.map { 2 * $0 }
+      let baseline = frame.midY + em * 0.3
+      canvas.draw(block, at: Point(x, baseline - block.baseline), isActive ? theme.ink : theme.faintInk)
+      if isActive {
+        canvas.underline(from: Point(x, baseline + em * 0.28), width: block.width, thickness: em * 0.07, theme.ink)
+      }
+      x += block.width
+    }
   }
 }

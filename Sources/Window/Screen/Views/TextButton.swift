@@ -7,6 +7,8 @@ final class TextButton: View {
   }
   var intent: Intent
   var size = 1.0
+  /// Smaller where a whole row is narrower than the word.
+  private var fit = 1.0
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
   }
@@ -21,13 +23,19 @@ final class TextButton: View {
     follow([ink])
   }
 
-  var style: TextStyle { TextStyle(context.metrics.em * size, smallCaps: true, tracking: 0.06) }
+  var style: TextStyle { TextStyle(context.metrics.em * size * fit, smallCaps: true, tracking: 0.06) }
 
   /// The room the word needs, with a finger's margin around it.
   var idealSize: (width: Double, height: Double) {
     let (em, target) = (context.metrics.em, context.metrics.target)
     let width = max(context.typeface.block(title, style).width, poemBlock?.width ?? 0)
     return (max(target, width + 1.1 * em), max(target, 2.3 * em))
+  }
+
+  private func squeeze(into width: Double) {
+    fit = 1
+    let (ideal, margin) = (idealSize.width, 1.1 * context.metrics.em)
+    if ideal > width { fit = max(0.4, (width - margin) / (ideal - margin)) }
   }
 
   private var poemBlock: Typeface.Block? {
@@ -53,6 +61,7 @@ final class TextButton: View {
   /// Places words in centred rows that end at `bottom`; returns where the first row begins.
   static func arrangeInRows(_ buttons: [TextButton], width: Double, midX: Double, bottom: Double) -> Double {
     guard let first = buttons.first else { return bottom }
+    for button in buttons { button.squeeze(into: width) }
     let rows = rows(buttons, width: width)
     let rowHeight = first.idealSize.height
     let top = bottom - rowHeight * Double(rows.count)

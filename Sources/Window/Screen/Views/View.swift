@@ -170,6 +170,13 @@ class View {
   }
 }
 
+/// Where a notice lies: its middle, how broad it may be, and its lower edge.
+struct NoticePlace {
+  var midX: Double
+  var width: Double
+  var foot: Double
+}
+
 /// One page of the game.
 class Scene: View {
   /// The view that has the focus when the page opens, and when the one that had it is gone.
@@ -187,8 +194,8 @@ class Scene: View {
   func contentChanged() {}
   /// The page is about to be left.
   func willClose() {}
-  /// How broad a notice may be and where its lower edge lies; it hangs from the window's edge where that is `nil`.
-  var noticePlace: (width: Double, foot: Double?)? { nil }
+  /// Where a notice lies; it hangs from the window's edge where that is `nil`.
+  var noticePlace: NoticePlace? { nil }
   /// What to say when the page opens.
   var title: String { "" }
 }

@@ -1,0 +1,46 @@
+/// The words of one language: a file of `Assets/words`, a `key = text` a line, comments after `#` at the start of a line.
+package struct Words: Sendable {
+  package private(set) var texts: [Phrase: String] = [:]
+  /// What is wrong with the file, a line each.
+  package private(set) var faults: [String] = []
+
+  package init(file: [UInt8]) {
+    for (index, line) in file.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+      if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+      let end = line.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
+      let name = String(decoding: line[..<end], as: UTF8.self)
+      let rest = line[end...]
+      if !rest.starts(with: " = ".utf8) || rest.count == 3 {
+        faults.append("line \(index + 1): expected \"key = text\"")
+      } else if let phrase = Phrase(rawValue: name) {
+        let old = texts.updateValue(String(decoding: rest.dropFirst(3), as: UTF8.self), forKey: phrase)
+        if old != nil { faults.append("line \(index + 1): \(name) is there twice") }
+      } else {
+        faults.append("line \(index + 1): \(name) is no phrase")
+      }
+    }
+    for phrase in Phrase.allCases where texts[phrase] == nil { faults.append("\(phrase.rawValue) is missing") }
+  }
+
+  fileprivate static let english = Words(file: PackageResources.en_txt)
+  fileprivate static let german = Words(file: PackageResources.de_txt)
+  fileprivate static let french = Words(file: PackageResources.fr_txt)
+}
+
+/// The languages of the game; a new one is a case here and in `words`, and a file of `Assets/words`.
+package enum Language: String, Sendable, Hashable, CaseIterable {
+  case english = "en"
+  case german = "de"
+  case french = "fr"
+
+  package var words: Words {
+    switch self {
+    case .english: .english
+    case .german: .german
+    case .french: .french
+    }
+  }
+
+  /// The language's own name.
+  package var name: String { Phrase.languageName.text(in: self) }
+}

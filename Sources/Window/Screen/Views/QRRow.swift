@@ -1,0 +1,31 @@
+/// A QR code in the middle of its column, dark on light in every theme, as readers want it.
+final class QRRow: PageRow {
+  private let code: QRCode
+
+  init(context: ViewContext, _ code: QRCode) {
+    self.code = code
+    super.init(context: context)
+  }
+
+  private var modules: Int { code.size + 2 * QRCode.quietZone }
+
+  /// The side of a module in whole pixels, so that every edge is sharp.
+  private func module(_ width: Double) -> Double {
+    max(2, (min(width, 12 * context.metrics.em) / Double(modules)).rounded(.down))
+  }
+
+  override func height(_ width: Double) -> Double { module(width) * Double(modules) }
+
+  override func draw(_ canvas: Canvas) {
+    let (module, theme) = (module(frame.width), Theme.light)
+    let side = module * Double(modules)
+    let (left, top) = ((frame.midX - side / 2).rounded(), frame.y.rounded())
+    canvas.fill(Rect(left, top, side, side), theme.paper)
+    func place(_ index: Int) -> Double { Double(index + QRCode.quietZone) * module }
+    for y in 0..<code.size {
+      for x in 0..<code.size where code.isDark(x, y) {
+        canvas.fill(Rect(left + place(x), top + place(y), module, module), theme.ink)
+      }
+    }
+  }
+}

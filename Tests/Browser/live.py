@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""live.py BROWSER alina-server: a live match survives what happens to a page.
+
+Two friends in a room and somebody who watches: each loads the page again in the middle, also while the server is away; a hidden page says
+whose move it is; the browser's Back goes back within Alina; the address says what is shown; a piece in another key is kept as it was heard.
+Prints what went wrong in one line and exits 1.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+from browsers import Fault, wait
+from play import CELL, CONTROL, Player, Server, enter_lobby, expect, open_room, watch
+
+# Before the page's own scripts: a page that is hidden when it is told so, as browsers have it: no frames, and timers once a minute.
+HIDE = """(() => {
+  let isHidden = false;
+  const [request, after, kept] = [globalThis.requestAnimationFrame, globalThis.setTimeout, []];
+  Object.defineProperty(document, 'hidden', { get: () => isHidden });
+  Object.defineProperty(document, 'visibilityState', { get: () => isHidden ? 'hidden' : 'visible' });
+  globalThis.requestAnimationFrame = call => request(time => { if (isHidden) kept.push(call); else call(time); });
+  globalThis.setTimeout = (call, time, ...words) => after(call, isHidden ? Math.max(time ?? 0, 60_000) : time, ...words);
+  globalThis.hide = now => {
+    isHidden = now;
+    document.dispatchEvent(new Event('visibilitychange'));
+    if (!now) for (const call of kept.splice(0)) requestAnimationFrame(call);
+  };
+})()"""
+
+
+def again(player):
+    """Loads the page again, where it is."""
+    page = player.page
+    page.run("(globalThis.isOld = true, setTimeout(() => location.reload()), 0)")
+    page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CONTROL}.length > 2")
+
+
+def shows(players, cells):
+    for player in players:
+        for name, mark in cells.items():
+            player.until_cell(name, mark)
+
+
+def plays(player, cell, mark, players):
+    player.press(cell)
+    shows(players, {cell: mark})
+
+
+def hash_begins(player, start):
+    player.page.until(f"location.hash.startsWith({start!r})")
+
+
+def loads_again(ann, ben, server, enter):
+    """A match in which everybody loads the page again."""
+    everybody = [ann, ben]
+    hash_begins(ann, "#/r/")
+    plays(ann, "b2", "X", everybody)
+    again(ann)
+    shows([ann], {"b2": "X"})
+    plays(ben, "a3", "O", everybody)
+    looker = enter(watch(ann))
+    everybody.append(looker)
+    hash_begins(looker, "#/w/")
+    shows([looker], {"b2": "X", "a3": "O"})
+    again(looker)
+    shows([looker], {"a3": "O"})
+    again(ben)
+    shows([ben], {"b2": "X", "a3": "O"})
+    # Nobody is there: the board says so, and the match is back with the server.
+    ann.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
+    server.kill()
+    again(ann)
+    ann.hears("Back to your match")
+    server.start()
+    shows([ann], {"b2": "X", "a3": "O"})
+    return everybody
+
+
+def hidden(ann, ben, everybody):
+    """A page that nobody sees goes on, and its title says whose move it is."""
+    ben.page.run("hide(true)")
+    plays(ann, "a1", "X", [ann])
+    ben.page.until("document.title === 'Your move – Alina'", 20)
+    ben.page.run("hide(false)")
+    ben.page.until("document.title === 'Alina'")
+    shows(everybody, {"a1": "X"})
+
+
+def back(ann):
+    """The browser's Back goes from page to page, and leaves no match unasked."""
+    page = ann.page
+    ann.press("Menu")
+    ann.press("Settings")
+    ann.sees("Theme: dark")
+    page.run("history.back()")
+    ann.sees("Statistics")
+    page.run("history.back()")
+    page.until(f"{CELL}.length === 9")
+    page.run("history.back()")
+    ann.hears("Go back once more to leave")
+    page.until("history.state?.level === 1")
+    expect(page.run(f"{CELL}.length") == 9, "Back leaves a match")
+
+
+def kept(player, program):
+    """A piece that is not in the home key has the bytes of alina-score."""
+    page = player.page
+    game = player.games()[-1].replace("\n\n", "\n[Station \"2 2\"]\n\n", 1)
+    page.run(f"navigator.clipboard.writeText({game!r})")
+    for name in ("Menu", "Saved games", "Paste", "Keep this piece"):
+        player.press(name)
+    wait("the sound of the piece", lambda: os.path.exists(page.downloads) and [
+        name for name in os.listdir(page.downloads) if name.endswith(".wav") and os.path.getsize(f"{page.downloads}/{name}")])
+    stem = f"{page.downloads}/{next(name for name in os.listdir(page.downloads) if name.endswith('.wav'))[:-4]}"
+    subprocess.run([program, "render", f"{stem}.pgn", "--wav", f"{stem}.2.wav"], check=True, stdout=subprocess.DEVNULL)
+    ours, theirs = (open(f"{stem}{number}.wav", "rb").read() for number in ("", ".2"))
+    expect(ours == theirs, "a piece in another key sounds otherwise than alina-score's")
+
+
+def main(name, program):
+    server = Server(program)
+    players = []
+
+    def enter(path=""):
+        players.append(Player(name, server.url + path, before=HIDE))
+        return players[-1]
+
+    try:
+        ann = enter()
+        enter_lobby(ann)
+        room = open_room(ann)
+        again(ann)
+        ann.hears("Tell your friend this code")
+        ben = enter("r/" + room.split("/")[-1])
+        for player in (ann, ben):
+            player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
+        everybody = loads_again(ann, ben, server, enter)
+        hidden(ann, ben, everybody)
+        back(ann)
+        plays(ben, "c1", "O", everybody)
+        plays(ann, "c3", "X", everybody)
+        ann.press("Review")
+        hash_begins(ann, "#/g/")
+        cal = enter(ann.page.run("location.hash"))
+        cal.sees("Share link")
+        cal.page.run("history.back()")
+        cal.page.until(f"{CELL}.length === 9")
+        ann.press("Back")
+        kept(ann, f"{os.path.dirname(program)}/alina-score")
+        for player in players:
+            complaints = [line for line in player.page.complaints if "/play" not in line]
+            expect(complaints == [], f"{complaints}")
+    finally:
+        for player in players:
+            player.close()
+        server.kill()
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"live.py: {fault}")
