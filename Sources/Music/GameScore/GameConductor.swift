@@ -60,6 +60,14 @@ package struct GameConductor: Sendable {
     }
   }
 
+  /// Tells who plays, by the names that records keep: `levels:3` has the colour `levels-3`.
+  package mutating func seat(x: String?, o: String?) {
+    let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
+      name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }
+    }
+    music.names = Dictionary(uniqueKeysWithValues: names)
+  }
+
   private mutating func start(_ position: Position, human: Player?) {
     (self.position, self.human, played, asides, awoke) = (position, human, [], [], false)
   }

@@ -129,6 +129,7 @@ package final class GameSession {
     }
     let position = game.position
     conductor.music.inTime = inTime
+    conductor.seat(x: participants.x.name, o: participants.o.name)
     let awoke = game.facts.awakening != nil
     submit([
       .opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman, awoke: awoke),
@@ -310,6 +311,7 @@ package final class GameSession {
     isClockLow = false
     (slots, settled) = (match == nil ? nil : [], 0)
     conductor.music.inTime = inTime
+    conductor.seat(x: participants.x.name, o: participants.o.name)
     let begun = Happening.gameStarted(next.position, human: participants.loneHuman)
     submit([match.map { Happening.matchStarted(seed: $0) } ?? begun])
     startFrame = lastHandled.rawValue
