@@ -31,9 +31,9 @@ package struct GameConductor: Sendable {
       start(position, human: human)
       self.awoke = awoke
       return music.begin(at: moment, number: position.ply, marks: marks(position))
-    case .matchStarted(let seed):
+    case .matchStarted(let seed, let station):
       start(.start, human: nil)
-      return music.begin(at: moment, match: seed)
+      return music.begin(at: moment, match: seed, place: station)
     case .logged: return logged.map { music.settle($0, at: moment) } ?? []
     case .moved(let facts):
       if music.isOver || facts.before.ply < position.ply { start(facts.before, human: human) }

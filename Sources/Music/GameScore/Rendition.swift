@@ -54,7 +54,7 @@ package struct Rendition: Sendable {
     }
     conductor.music.replay(choices: record.bars)
     if logged != nil {
-      say(.matchStarted(seed: conductor.music.pieceSeed), at: .zero)
+      say(.matchStarted(seed: conductor.music.pieceSeed, station: record.station?.place ?? 0), at: .zero)
     } else {
       say(.gameStarted(record.game.start, human: human), at: .zero)
     }

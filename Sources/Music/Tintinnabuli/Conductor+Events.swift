@@ -24,9 +24,10 @@ extension Conductor {
   ///   - number: How many events the piece has had before it is heard.
   ///   - marks: What each voice holds.
   ///   - match: The seed of a piece that is composed by a log of its times, the same for all who listen.
-  public mutating func begin(at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil)
-    -> [ScoreEvent]
-  {
+  ///   - place: Where a match stands on the way through the tonics, from 0; it goes round.
+  public mutating func begin(
+    at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
+  ) -> [ScoreEvent] {
     let isFirst = piecesBegun == 0 && piece.events.isEmpty
     if !isFirst { book.cut(at: moment) }
     if !piece.isMatch && !piece.events.isEmpty {
@@ -38,7 +39,8 @@ extension Conductor {
     }
     resetPiece(number: number, marks: marks, isFirst: isFirst)
     if let match {
-      piece.isMatch = true
+      let place = place % max(home.tonics.count, 1)
+      piece.station = Station(game: place, place: place)
       (pieceSeed, novelty, inTime) = (match, Novelty(), [])
       tunePiece()
     }

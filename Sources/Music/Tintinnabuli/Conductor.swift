@@ -22,8 +22,10 @@ public struct Conductor: Sendable {
   public var home: ScoreRules { didSet { findTonic() } }
   /// The rules in force: those of the file, on the tonic of the running piece.
   public internal(set) var rules: ScoreRules
-  /// Where the session stands on its way through the tonics; a match has a tonic of its own.
+  /// Where the session stands on its way through the tonics.
   public var station: Station { didSet { findTonic() } }
+  /// Where the running piece stands: a match where all who hear it are, any other where the session is.
+  public var pieceStation: Station { piece.station ?? station }
   /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// When an opponent may answer.
@@ -140,11 +142,7 @@ public struct Conductor: Sendable {
 
   // MARK: What all parts use
 
-  /// All who hear a match are on the tonic that follows from its seed, wherever their own sessions stand.
-  mutating func findTonic() {
-    let count = UInt64(max(home.tonics.count, 1))
-    rules = home.at(piece.isMatch ? Station(place: Int(pieceSeed % count)) : station)
-  }
+  mutating func findTonic() { rules = home.at(pieceStation) }
 
   /// The length of a short note now, in seconds.
   var short: Double { rules.bars.short / pace }

@@ -16,8 +16,10 @@ struct Piece: Sendable {
   /// How the voice of the last event stands.
   var standing = 0.0
   var events: [Event] = []
+  /// Where all who hear it are, if it is composed by a log; `nil` for a piece of this session.
+  var station: Station?
   /// Whether it is composed by a log, for all who hear it.
-  var isMatch = false
+  var isMatch: Bool { station != nil }
   var debts = Debts()
   var tempo = Tempo()
   /// The last event's moment, and what the match's log says it was.
