@@ -399,8 +399,12 @@ if let only = environment["ONLY"], !only.isEmpty {
   packages = packages.filter { kept.contains($0.key) }
 }
 
+/// What other packages may import.
+let libraries = ["ScoreModel", "Tintinnabuli", "Synth"].filter { name in targets.contains { $0.name == name } }
+
 let package = Package(
   name: "Alina",
+  products: web ? [] : libraries.map { .library(name: $0, targets: [$0]) },
   dependencies: packages.sorted { $0.key < $1.key }.map(\.value),
   targets: targets
 )

@@ -118,6 +118,7 @@ def main():
         arguments.remove("--piano")
     count, seed = (list(map(int, arguments)) + [12, 3][len(arguments):])[:2]
     tally, right, rows, all_moves = Tally(), 0, 0, 0
+    sides = {"X": [], "O": []}
     with tempfile.TemporaryDirectory() as folder:
         def render(index):
             path = Path(folder) / f"{index}.pgn"
@@ -131,6 +132,8 @@ def main():
                 x = read(Path(folder) / f"{index}.pgn.wav")
                 for seconds, mover, row in moves_of(text):
                     heard = at_downbeat(x, seconds)
+                    before, after = amplitudes(x, seconds - 0.254, 0.25), amplitudes(x, seconds + 0.07, 0.25)
+                    sides[mover].append(to_the_right(before, after))
                     all_moves += 1
                     right += heard[0] == mover
                     rows += heard == (mover, row)
@@ -138,6 +141,9 @@ def main():
                         print(f"   game {index} at {seconds:.3f}: {mover} row {row}, heard {heard[0]} row {heard[1]}")
     tally.expect(f"{piano}: movers named, of {all_moves} downbeats, %", 100 * right / all_moves, right == all_moves, "100")
     tally.expect(f"{piano}: rows named, %", 100 * rows / all_moves, rows >= 0.95 * all_moves, ">= 95")
+    to_x, to_o = float(np.median(sides["X"])), float(np.median(sides["O"]))
+    tally.expect(f"{piano}: X's downbeats louder on the right, dB", to_x, to_x >= 4, ">= 4")
+    tally.expect(f"{piano}: O's downbeats louder on the left, dB", -to_o, -to_o >= 4, ">= 4")
     tally.done()
 
 

@@ -49,6 +49,7 @@ import TicTacToe
     world.type(o, #"{"t":"rematch","m":"\#(m)","mid":"w"}"#)
     let next = try #require(world.field("m", of: o, in: "paired"))
     #expect(next != m && world.heardAny(o, #"{"t":"gone","m":"\#(next)","side":"o""#))
+    #expect(try world.state(next).station == world.state(m).nextStation)
   }
 
   @Test func `optimistic moves kept after a drop: a move sent again counts once`() throws {

@@ -33,7 +33,9 @@ struct Root: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alina-score", abstract: "The music of games: render, explain and measure it.", version: alinaVersion,
     subcommands: [
-      Render.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self, Tone.self, Envelope.self,
+      Render.self, Live.self, Edit.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self,
+      Tone.self,
+      Envelope.self,
       Bench.self, Devices.self,
     ])
 }
@@ -133,7 +135,9 @@ struct Measure: ParsableCommand {
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
       let reports = PaceReport.all(records, rules: rules, paces: pace)
-      return print(PaceReport.text(reports), terminator: "")
+      print(PaceReport.text(reports), terminator: "")
+      if pace == "all" { print("\n" + FormReport(records, rules: rules).text, terminator: "") }
+      return
     }
     var report = StyleReport()
     let progress = Progress(of: Double(records.count))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The names SDL gives to sound devices. SDL is looked up at run time: this command is built without its headers.
+/// The sound devices that SDL knows. SDL is looked up at run time: this command is built without its headers.
 enum SoundDevices {
   private typealias Init = @convention(c) (UInt32) -> Int32
   private typealias Count = @convention(c) (Int32) -> Int32
@@ -14,7 +14,14 @@ enum SoundDevices {
       let count = symbol(library, "SDL_GetNumAudioDevices", Count.self),
       let name = symbol(library, "SDL_GetAudioDeviceName", Name.self)
     else { return nil }
-    // ALSA tells its troubles on standard error; ours is one line on standard output.
+    return quietly {
+      guard start(audio) == 0 else { return [] }
+      return (0..<max(count(0), 0)).compactMap { name($0, 0).map { String(cString: $0) } }
+    }
+  }
+
+  /// Runs a body while ALSA, which tells its troubles on standard error, is not heard: ours is one line.
+  private static func quietly<Result>(_ body: () -> Result) -> Result {
     let keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     dup2(null, STDERR_FILENO)
@@ -23,8 +30,52 @@ enum SoundDevices {
       close(keep)
       close(null)
     }
-    guard start(audio) == 0 else { return [] }
-    return (0..<max(count(0), 0)).compactMap { name($0, 0).map { String(cString: $0) } }
+    return body()
+  }
+
+  /// A sound device that plays what it is handed, one block after another.
+  struct Output {
+    private typealias Open =
+      @convention(c) (UnsafePointer<CChar>?, Int32, UnsafeRawPointer, UnsafeMutableRawPointer?, Int32) -> UInt32
+    private typealias Queue = @convention(c) (UInt32, UnsafeRawPointer, UInt32) -> Int32
+    private typealias Queued = @convention(c) (UInt32) -> UInt32
+    private typealias Pause = @convention(c) (UInt32, Int32) -> Void
+    /// Bytes that wait in the device at most: an eighth of a second of stereo.
+    private static let most = 6_000 * 8
+    private let device: UInt32
+    private let queue: Queue
+    private let queued: Queued
+
+    /// Opens the standard device with 48,000 frames a second; `nil` where there is none.
+    init?() {
+      guard let library = dlopen("libSDL2-2.0.so.0", RTLD_NOW),
+        let start = symbol(library, "SDL_InitSubSystem", Init.self),
+        let open = symbol(library, "SDL_OpenAudioDevice", Open.self),
+        let queue = symbol(library, "SDL_QueueAudio", Queue.self),
+        let queued = symbol(library, "SDL_GetQueuedAudioSize", Queued.self),
+        let pause = symbol(library, "SDL_PauseAudioDevice", Pause.self), quietly({ start(audio) }) == 0
+      else { return nil }
+      // SDL_AudioSpec: frames a second, 32-bit floats, two channels, frames of a block; nothing calls back.
+      var spec = [UInt8](repeating: 0, count: 32)
+      device = spec.withUnsafeMutableBytes { spec in
+        spec.storeBytes(of: Int32(48_000), toByteOffset: 0, as: Int32.self)
+        spec.storeBytes(of: UInt16(0x8120), toByteOffset: 4, as: UInt16.self)
+        spec.storeBytes(of: UInt8(2), toByteOffset: 6, as: UInt8.self)
+        spec.storeBytes(of: UInt16(1_024), toByteOffset: 8, as: UInt16.self)
+        return spec.baseAddress.map { spec in quietly { open(nil, 0, spec, nil, 0) } } ?? 0
+      }
+      guard device > 0 else { return nil }
+      (self.queue, self.queued) = (queue, queued)
+      pause(device, 0)
+    }
+
+    /// Hands over a block of interleaved stereo; waits while enough of what came before has not sounded yet.
+    func play(_ block: [Float]) {
+      while queued(device) > UInt32(Self.most) { usleep(2_000) }
+      block.withUnsafeBytes { bytes in
+        if let base = bytes.baseAddress { _ = queue(device, base, UInt32(bytes.count)) }
+      }
+    }
   }
 
   private static func symbol<Function>(_ library: UnsafeMutableRawPointer, _ name: String, _ type: Function.Type)

@@ -31,9 +31,9 @@ package struct GameConductor: Sendable {
       start(position, human: human)
       self.awoke = awoke
       return music.begin(at: moment, number: position.ply, marks: marks(position))
-    case .matchStarted(let seed):
+    case .matchStarted(let seed, let station):
       start(.start, human: nil)
-      return music.begin(at: moment, match: seed)
+      return music.begin(at: moment, match: seed, place: station)
     case .logged: return logged.map { music.settle($0, at: moment) } ?? []
     case .moved(let facts):
       if music.isOver || facts.before.ply < position.ply { start(facts.before, human: human) }
@@ -58,6 +58,14 @@ package struct GameConductor: Sendable {
       return music.connection(lost: lost, at: moment)
     case .clockLow(let low): return music.clock(low: low, at: moment)
     }
+  }
+
+  /// Tells who plays, by the names that records keep: `levels:3` has the colour `levels-3`.
+  package mutating func seat(x: String?, o: String?) {
+    let names = [(Voice.first, x), (Voice.second, o)].compactMap { voice, name in
+      name.map { (voice, $0.split(separator: ":").joined(separator: "-")) }
+    }
+    music.names = Dictionary(uniqueKeysWithValues: names)
   }
 
   private mutating func start(_ position: Position, human: Player?) {

@@ -8,8 +8,8 @@ package enum Happening: Sendable, Hashable {
   /// that a game that is taken up again has had its awakening.
   case gameStarted(Position, human: Player?, awoke: Bool = false)
   /// A match over the network begins: what is composed depends on this seed, its moves and the times that its log gives
-  /// them, whoever listens.
-  case matchStarted(seed: UInt64)
+  /// them, whoever listens. `station` is its place on the way through the tonics, from 0; it goes round.
+  case matchStarted(seed: UInt64, station: Int = 0)
   /// The log of a match has given the last move its time, which was heard before that was known.
   case logged
   /// A move was played.

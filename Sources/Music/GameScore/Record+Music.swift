@@ -16,10 +16,14 @@ extension Record {
   package var station: Station? {
     get {
       let numbers = (self[tag: "Station"] ?? "").split(separator: " ").compactMap { Int($0) }
-      guard numbers.count == 2, numbers.allSatisfy({ (0..<24).contains($0) }) else { return nil }
-      return Station(game: numbers[0], place: numbers[1])
+      guard (2...3).contains(numbers.count), numbers.allSatisfy({ (0..<24).contains($0) }) else { return nil }
+      return Station(game: numbers[0], place: numbers[1], draw: numbers.count > 2 ? numbers[2] : 0)
     }
-    set { self[tag: "Station"] = newValue.flatMap { $0 == Station() ? nil : "\($0.game) \($0.place)" } }
+    set {
+      self[tag: "Station"] = newValue.flatMap {
+        $0 == Station() ? nil : "\($0.game) \($0.place)" + ($0.draw > 0 ? " \($0.draw)" : "")
+      }
+    }
   }
 
   /// The times the log of a match gives its moves, in whole slots from the first (`LogSlots`); `nil` for other games.

@@ -42,6 +42,7 @@ package struct Rendition: Sendable {
     conductor = GameConductor(seed: seed ?? record.seed ?? 1, rules: rules, station: record.station ?? Station())
     let human = human ?? record.human
     conductor.music.explains = explains
+    conductor.seat(x: record[player: .x], o: record[player: .o])
     conductor.music.pace = record.pace ?? 1
     // Without times nobody is waited for; with times and nothing else known, people played.
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
@@ -53,7 +54,7 @@ package struct Rendition: Sendable {
     }
     conductor.music.replay(choices: record.bars)
     if logged != nil {
-      say(.matchStarted(seed: conductor.music.pieceSeed), at: .zero)
+      say(.matchStarted(seed: conductor.music.pieceSeed, station: record.station?.place ?? 0), at: .zero)
     } else {
       say(.gameStarted(record.game.start, human: human), at: .zero)
     }

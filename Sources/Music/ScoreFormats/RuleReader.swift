@@ -23,6 +23,7 @@ package struct RuleReader: RuleVisitor {
     var rules = ScoreRules()
     rules.facts = Fact.ofGames
     reader.enter(tree, "") { rules.visit(&$0) }
+    if tree["cells"] == nil { rules.cells = rules.risingCells }
     if reader.errors.isEmpty { reader.check(rules, tree) }
     guard reader.errors.isEmpty else { throw RuleErrors(reader.errors) }
     return rules

@@ -10,29 +10,30 @@ import Tintinnabuli
 package enum Explanation {
   /// Explains a rendition made with `explains: true`.
   package static func text(_ rendition: Rendition, record: Record) -> String {
+    rendition.bars.map { text(of: $0, in: rendition, record: record) }.joined(separator: "\n")
+  }
+
+  /// Explains one bar of a rendition.
+  package static func text(of bar: Bar, in rendition: Rendition, record: Record) -> String {
     let (facts, rules) = (record.game.facts, rendition.rules)
-    var lines: [String] = []
-    for bar in rendition.bars {
-      lines.append(TextScore.heading(bar))
-      if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
-        lines.append("  facts: " + describe(move, awakens: move == facts.awakening))
-        // Whether a human lost is read off the bar's own sign.
-        let awakens = move == facts.awakening
-        let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
-        let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
-        lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
-      } else if !bar.signs.isEmpty {
-        lines.append("  rules: " + bar.signs.joined(separator: ", "))
-      }
-      if let choice = choice(of: bar, in: rendition) { lines.append("  candidate \(choice)") }
-      let reasons = rendition.reasons[bar.index] ?? []
-      for (index, pair) in bar.pairs.enumerated() {
-        let reason = index < reasons.count ? why(reasons[index], rules.scale) : ""
-        lines.append(("  " + notes(pair, rules.scale).padded(to: 22) + reason).trimmedEnd)
-      }
-      lines.append("")
+    var lines = [TextScore.heading(bar)]
+    if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
+      let awakens = move == facts.awakening
+      lines.append("  facts: " + describe(move, awakens: awakens))
+      // Whether a human lost is read off the bar's own sign.
+      let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
+      let fired = rules.signs.filter { !$0.when.isEmpty && $0.applies(to: known) }.map(\.name)
+      lines.append("  rules: " + (fired.isEmpty ? "calm" : fired.joined(separator: ", ")) + heard(bar))
+    } else if !bar.signs.isEmpty {
+      lines.append("  rules: " + bar.signs.joined(separator: ", "))
     }
-    return lines.joined(separator: "\n")
+    if let choice = choice(of: bar, in: rendition) { lines.append("  candidate \(choice)") }
+    let reasons = rendition.reasons[bar.index] ?? []
+    for (index, pair) in bar.pairs.enumerated() {
+      let reason = index < reasons.count ? why(reasons[index], rules.scale) : ""
+      lines.append(("  " + notes(pair, rules.scale).padded(to: 22) + reason).trimmedEnd)
+    }
+    return lines.map { $0 + "\n" }.joined()
   }
 
   /// The facts of a move in words.

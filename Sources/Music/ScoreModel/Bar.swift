@@ -50,6 +50,8 @@ public struct Bar: Sendable, Hashable {
     case move
     /// A bar of the arch after the end.
     case closing
+    /// A phrase that answers the bar before it, while somebody thinks.
+    case phrase
     /// An earlier bar again, while everyone waits.
     case echo
     /// A bar backwards, softly: a move taken back.

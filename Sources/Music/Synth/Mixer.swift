@@ -7,6 +7,7 @@ import Synchronization
 /// numbers alone. Real-time safe: yes, but for `init`.
 struct Mixer: ~Copyable {
   private static let bells = 4
+  private static let partials = 3
   private static let previews = 2
   /// The level at which the drone breathes, before its own: that of a soft piano.
   private static let breathReference: Float = 0.1
@@ -25,7 +26,8 @@ struct Mixer: ~Copyable {
   /// Frames until each key of the grand is let go, −1 once it is. A key that the other hand restrikes is another one: the
   /// grand keeps left and right on channels of their own.
   private let keys = Slab<Int32>(256 * ModalPiano.buses, repeating: -1)
-  private var drone: ToneGenerator
+  /// The bed's first three partials: small loudspeakers play the second and the third of them.
+  private let drone: UnsafeMutablePointer<ToneGenerator>
   private var breath: EnvelopeMatcher
   private var limiter: Limiter
   private var grand: Instrument?
@@ -66,7 +68,8 @@ struct Mixer: ~Copyable {
     for i in 0..<Self.bells { (bell + i).initialize(to: Bell(sampleRate: sampleRate)) }
     preview = UnsafeMutablePointer<ToneGenerator>.allocate(capacity: Self.previews)
     for i in 0..<Self.previews { (preview + i).initialize(to: ToneGenerator(sampleRate: sampleRate)) }
-    drone = ToneGenerator(sampleRate: sampleRate)
+    drone = UnsafeMutablePointer<ToneGenerator>.allocate(capacity: Self.partials)
+    for i in 0..<Self.partials { (drone + i).initialize(to: ToneGenerator(sampleRate: sampleRate)) }
     breath = EnvelopeMatcher(sampleRate: sampleRate)
     limiter = Limiter(sampleRate: sampleRate)
     adoptLevels()
@@ -86,6 +89,8 @@ struct Mixer: ~Copyable {
     bell.deallocate()
     preview.deinitialize(count: Self.previews)
     preview.deallocate()
+    drone.deinitialize(count: Self.partials)
+    drone.deallocate()
   }
 
   /// Voices sounding, steals and limited frames so far; for tests and meters between renders.
@@ -182,7 +187,10 @@ struct Mixer: ~Copyable {
   private mutating func moveDrone(_ event: ScoreEvent) {
     let amount = Float(min(event.amount, 127)) / 127
     if amount > 0 {
-      drone.start(midi: Double(min(event.pitch.midi, 127)))
+      for i in 0..<Self.partials {
+        // An octave above the first partial lies the second, a fifth above that the third.
+        (drone + i).pointee.start(midi: Double(min(event.pitch.midi + (i == 0 ? 0 : i == 1 ? 12 : 19), 127)))
+      }
     }
     droneEvent.aim(amount, frames: max(Int(event.duration), 2_400))
   }
@@ -222,7 +230,9 @@ struct Mixer: ~Copyable {
     send.tick()
     rackEnter.tick()
     rackLeave.tick()
-    if droneEvent.value == 0, droneEvent.isAtRest { drone.reset() }
+    if droneEvent.value == 0, droneEvent.isAtRest {
+      for i in 0..<Self.partials { (drone + i).pointee.reset() }
+    }
     piano.pointee.tick()
     oldPiano?.pointee.tick()
     let pedal = piano.pointee.pedalNow
@@ -251,7 +261,10 @@ struct Mixer: ~Copyable {
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
     for i in 0..<Self.previews { (preview + i).pointee.set(tone) }
-    drone.set(ToneGenerator.Parameters(level: -20, fadeIn: 400, fadeOut: 1_200, a4: a4))
+    for i in 0..<Self.partials {
+      let level = -20 - 3 * Float(i)
+      (drone + i).pointee.set(ToneGenerator.Parameters(level: level, fadeIn: 400, fadeOut: 1_200, a4: a4))
+    }
     breath.set(rack.pointee.breath)
     pianoLevel.aim(rack.pointee.piano, frames: 9_600)
     grandLevel.aim(rack.pointee.grand, frames: 9_600)
@@ -389,7 +402,7 @@ struct Mixer: ~Copyable {
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let tone = work.block(dry.count)
     tone.update(repeating: .zero)
-    drone.render(tone)
+    for i in 0..<Self.partials { (drone + i).pointee.render(tone) }
     breath.render(tone, after: dry)
     for i in tone.indices { out[i] += tone[i] * (droneLevel.next() * droneEvent.next()) }
     tone.update(repeating: .zero)

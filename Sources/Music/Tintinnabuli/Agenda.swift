@@ -6,9 +6,16 @@ struct Agenda: Sendable {
   enum Course: Sendable {
     case silent
     case opening(step: Int)
-    case bar
+    /// Phrases extend the bar of the last event; so many of them, of so many pairs, were played.
+    case phrases(Phrasing)
     case closing(Closing)
     case waiting(echoes: Int)
+  }
+
+  /// The phrases that have extended a bar so far, and their pairs.
+  struct Phrasing: Sendable {
+    var count = 0
+    var pairs = 0
   }
 
   /// The arch after an end.
@@ -19,6 +26,12 @@ struct Agenda: Sendable {
     var winner: Voice?
     /// The facts of an end without an event; the arch's first bar gives the result's signs.
     var facts: Set<Fact> = []
+
+    /// The pairs of M that come after the bar of this step.
+    var pairsAfter: Int {
+      sizes.dropFirst(step + 1).reduce(0, +)
+        - (ending.endsWithTAlone && step < sizes.count - 1 ? sizes[sizes.count - 1] : 0)
+    }
   }
 
   var course = Course.silent

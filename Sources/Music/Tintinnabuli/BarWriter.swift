@@ -27,6 +27,8 @@ struct BarPlan {
   var tVelocity = 100
   /// The chain of the long note.
   var longChain: UInt8 = 0
+  /// The colour of who plays.
+  var colour: ScoreRules.Colour?
   /// Names of what shaped the bar.
   var signs: [String] = []
 }
@@ -165,12 +167,12 @@ struct BarWriter {
     let value =
       Double(k.m) + k.phraseArch * k.archSofter * (2.0 / 3 - place * place) + k.highLoud * k.highLouder * height
       + k.touch * k.touchSpread * jitter
-    return Int(value.rounded()) * plan.velocity / 100
+    return Int(value.rounded()) * plan.velocity * (plan.colour?.touch ?? 100) / 10_000
   }
 
   /// Keeps a touch within *p*; what is softened on purpose may be softer still.
   private func clamp(_ velocity: Int, _ plan: BarPlan) -> Int {
-    let isSoftened = plan.velocity < 100 || plan.tVelocity < 100
+    let isSoftened = plan.velocity < 100 || plan.tVelocity < 100 || (plan.colour?.touch ?? 100) < 100
     let low = isSoftened ? rules.performance.softest : rules.performance.range.lowerBound
     return min(max(velocity, low), rules.performance.range.upperBound)
   }
@@ -187,7 +189,10 @@ struct BarWriter {
     rules.manner(of: slot == 1 ? plan.owed?.voice ?? plan.voice : plan.voice)
   }
 
-  private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace { plan.tPace ?? rule(plan, slot).tPace }
+  private func tPace(_ plan: BarPlan, _ slot: Int) -> SignRule.TPace {
+    let own = plan.tPace ?? rule(plan, slot).tPace
+    return own == .together ? plan.colour?.tPace ?? own : own
+  }
 
   /// How long after its pair T begins; `nil` where it rests. The downbeat and the long note always have theirs.
   private func tDelay(_ plan: BarPlan, _ slot: Int, _ length: Tick) -> Tick? {
@@ -250,7 +255,8 @@ struct BarWriter {
   private func chain(_ plan: BarPlan, _ slot: Int) -> UInt8 {
     let rule = rule(plan, slot)
     if let chain = rule.chain, takesPlace(rule.chainAt, plan, slot) { return rules.chain(chain) }
-    return slot == plan.count - 1 ? plan.longChain : 0
+    guard slot == plan.count - 1 else { return 0 }
+    return plan.longChain > 0 ? plan.longChain : rules.chain(plan.colour?.chain)
   }
 
   /// Bells, and the pedal lifted just before an awakening and retaken just after.

@@ -10,19 +10,26 @@ extension Conductor {
     let rules = rules
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
-    /// A candidate past the usual number is a variation: one of them with another note in one slot.
+    /// A candidate past the usual number is a variation: one of them with another note in one slot; past those, the first
+    /// with its long note as many times another.
     func line(_ candidate: Int) -> MelodyLine {
-      search.choose(candidate % count)
+      let isEnd = candidate >= count * (problem.count + 1)
+      search.choose(isEnd ? 0 : candidate % count)
       let line = search.solve()
+      if isEnd { return search.varied(line, times: candidate - count * (problem.count + 1) + 1) }
       let slot = candidate / count - 1
-      return slot < 0 || slot >= line.degrees.count ? line : search.varied(line, at: slot) ?? line
+      return slot < 0 ? line : search.varied(line, at: slot) ?? line
     }
     let octaves = rules.manner(of: plan.voice).octaves
-    let (choice, found) = choose(octaves, problem.count, line)
+    // All who hear a match forget the same: nothing.
+    let heard = piece.isMatch ? .zero : moment
+    let (choice, found) = choose(octaves, problem.count, at: heard, line)
     piece.take(choice)
-    novelty.insert(notes(of: found), octaves: octaves)
+    novelty.insert(notes(of: found), octaves: octaves, at: heard)
 
     let index = bars.count
+    var plan = plan
+    plan.colour = colour(of: plan.voice)
     let written = BarWriter(rules: rules).write(
       plan, line: found.degrees, index: index, start: moment,
       generator: SplitMix64(seed: barSeed, index: 0xFFFF))
@@ -34,19 +41,25 @@ extension Conductor {
     return written
   }
 
+  /// The long notes that a short bar may have instead of its best one.
+  private static let ends = 9
+
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
   /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied.
-  private func choose(_ octaves: Int, _ slots: Int, _ line: (Int) -> MelodyLine) -> (Int, MelodyLine) {
+  private func choose(_ octaves: Int, _ slots: Int, at heard: Tick, _ line: (Int) -> MelodyLine) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0
-    while candidate < count || (best?.isRepeat == true && candidate < count * (slots + 1)) {
+    // A bar of two or three notes has few ways to go: there other long notes are left.
+    let most = count * (slots + 1) + (slots > 3 ? 0 : Self.ends)
+    while candidate < count || (best?.isRepeat == true && candidate < most) {
       let found = line(candidate)
-      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves)
+      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves, at: heard)
       let cost =
-        found.cost + rules.melody.familiar * novelty.shared(notes(of: found)) + (isRepeat ? rules.melody.again : 0)
+        found.cost + rules.melody.familiar * novelty.shared(notes(of: found), at: heard)
+        + (isRepeat ? rules.melody.again : 0)
       if best.map({ cost < $0.cost }) ?? true { best = (candidate, found, isRepeat, cost) }
       candidate += 1
     }
@@ -102,7 +115,7 @@ extension Conductor {
   }
 
   /// The nearest other note of a step within the compass; the lower one of two as near.
-  private func nearest(step: Int, to degree: Int) -> Int {
+  func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {
       ($0 % 7 + 7) % 7 == step && $0 != degree

@@ -24,20 +24,23 @@ extension Conductor {
   ///   - number: How many events the piece has had before it is heard.
   ///   - marks: What each voice holds.
   ///   - match: The seed of a piece that is composed by a log of its times, the same for all who listen.
-  public mutating func begin(at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil)
-    -> [ScoreEvent]
-  {
+  ///   - place: Where a match stands on the way through the tonics, from 0; it goes round.
+  public mutating func begin(
+    at moment: Tick, number: Int = 0, marks: Marks = Marks(), match: UInt64? = nil, place: Int = 0
+  ) -> [ScoreEvent] {
     let isFirst = piecesBegun == 0 && piece.events.isEmpty
     if !isFirst { book.cut(at: moment) }
     if !piece.isMatch && !piece.events.isEmpty {
       let awoke = piece.events.contains { event in
         home.signs.contains { $0.awakenM != nil && $0.applies(to: event.facts) }
       }
-      station = station.next(awoke: awoke, of: home.tonics.count)
+      station = station.next(
+        goesOn: awoke || piece.draw != nil, draw: piece.draw, of: home.tonics.count)
     }
     resetPiece(number: number, marks: marks, isFirst: isFirst)
     if let match {
-      piece.isMatch = true
+      let place = place % max(home.tonics.count, 1)
+      piece.station = Station(game: place, place: place)
       (pieceSeed, novelty, inTime) = (match, Novelty(), [])
       tunePiece()
     }
@@ -127,8 +130,9 @@ extension Conductor {
       kind: .move, ply: number, voice: event.voice, count: length.count, sign: sign, short: length.short)
     plan.resolves = unsaid
     plan.strikesDrone = startsOver || overtakesTonic || rules.drone.bars.contains(piece.barNumber)
+    plan.velocity = loudness(at: piece.form)
     if isHurried {
-      plan.velocity = 100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)
+      plan.velocity = plan.velocity * (100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)) / 100
       plan.tVelocity = rules.gestures.hurryT
     }
     plan.awakensAt = sign.awakenM.map { (event.degree % 7 + 7) % 7 == $0 - 1 ? 0 : 1 }
@@ -160,8 +164,8 @@ extension Conductor {
     if let end = event.end {
       close(end, facts: [], from: written.end)
     } else {
-      agenda.course = .bar
       agenda.wait(from: written.end, rules)
+      goOnWithPhrases(Agenda.Phrasing(), from: written.end)
     }
     return events.inOrder
   }
@@ -240,22 +244,28 @@ extension Conductor {
 
   private mutating func close(_ end: End, facts: Set<Fact>, from moment: Tick) {
     piece.isOver = true
+    if end.kind == .draw { piece.draw = 0 }
     piece.debts.forgive()
+    var ending = rules.ending(end.kind)
+    if end.kind == .draw, !rules.draws.isEmpty {
+      var form = piece.drama % rules.draws.count
+      // Who listens to a match has heard other games before: there the game alone decides.
+      if form + 1 == station.draw, !piece.isMatch { form = (form + 1) % rules.draws.count }
+      piece.draw = form + 1
+      ending.contour = rules.draws[form]
+    }
     agenda.close(
-      Agenda.Closing(ending: rules.ending(end.kind), sizes: archSizes(), winner: end.winner, facts: facts),
-      from: moment)
+      Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts), from: moment)
   }
 
-  /// Pairs of the bars of the arch: this piece's own, backwards and falling; by the law where its bars grew by it.
+  /// Pairs of the bars of the arch: by the law where the piece's bars grew by it; else four to six bars, which fall from
+  /// the longest of the piece but its last.
   private func archSizes() -> [Int] {
-    if inTime.count > 1 { return rules.bars.closing(plies: piece.number) }
-    var sizes: [Int] = []
-    var last = Int.max
-    for bar in eventBars.reversed() where bar.pairs.count < last && bar.pairs.count >= rules.bars.shortest {
-      last = bar.pairs.count
-      sizes.append(last)
-    }
-    return sizes.dropFirst() + [rules.bars.last]
+    let law = rules.bars
+    if inTime.count > 1 { return law.closing(plies: piece.number) }
+    let longest = eventBars.dropLast().map { $0.pairs.count }.max() ?? 0
+    let top = min(max(longest, law.shortest + 2), law.shortest + 4)
+    return Array(stride(from: top, through: law.shortest, by: -1)) + [law.last]
   }
 
   /// The bars of the running piece's events, those taken back among them.

@@ -10,7 +10,7 @@ extension Conductor {
     case .silent: return []
     case .opening(let step): return opening(step, at: moment)
     case .closing(let closing): return closingBar(closing, at: moment)
-    case .bar: return echo(0, at: moment)
+    case .phrases(let said): return phrase(said, at: moment)
     case .waiting(let echoes): return echo(echoes, at: moment)
     }
   }
@@ -20,6 +20,7 @@ extension Conductor {
   private mutating func opening(_ step: Int, at moment: Tick) -> [ScoreEvent] {
     let count = step == 0 ? 1 : rules.opening.pairs
     var plan = BarPlan(kind: .opening, count: count, sign: rules.calm, short: short)
+    plan.velocity = loudness(at: 0)
     plan.signs = ["opening"]
     plan.longChain = rules.chain(rules.longNotes)
     var problem = problem(plan, start: step == 0 ? rules.center : nil)
@@ -33,6 +34,58 @@ extension Conductor {
       agenda.course = .waiting(echoes: 0)
       agenda.next = max(opened + .seconds(rules.opening.echoes), written.end)
     }
+    return events(of: written)
+  }
+
+  // MARK: Phrases
+
+  /// While somebody thinks, phrases follow the long note of the last event's bar, as many pairs as the piece has grown to;
+  /// then it waits.
+  mutating func goOnWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
+    let left = rules.phrases.growth * piece.number - said.pairs
+    let isWaited = piece.events.last.map { !inTime.contains($0.voice.other) } ?? false
+    guard isWaited, left >= 2 else { return agenda.course = .waiting(echoes: 0) }
+    agenda.course = .phrases(said)
+    agenda.next = end + .seconds(rules.phrases.after)
+  }
+
+  /// A phrase that answers the one before: by the other voice, from a step beside its long note, against its contour. The
+  /// T-voice stays where the event's sign has it.
+  ///
+  /// A phrase follows from the piece alone, not from what the session has heard, so that a record needs to keep nothing of
+  /// it and all who hear a match hear the same.
+  private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
+    guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
+    let left = rules.phrases.growth * piece.number - said.pairs
+    let sign = rules.signs.first { $0.applies(to: event.facts) } ?? rules.calm
+    var plan = BarPlan(
+      kind: .phrase, ply: piece.number, voice: said.count % 2 == 0 ? event.voice.other : event.voice,
+      count: min(rules.bars.pairs(ply: piece.number), left), sign: sign.sustained,
+      short: min(slots?.short ?? short, short))
+    plan.velocity = rules.phrases.velocity * loudness(at: piece.form) / 100
+    plan.longChain = rules.chain(rules.longNotes)
+    plan.signs = ["phrase"]
+    plan.colour = colour(of: plan.voice)
+    let seed = SplitMix64.first(
+      seed: pieceSeed, index: UInt64(piece.number) << 16 | UInt64(said.count) << 1 | 0xF << 40)
+    var generator = SplitMix64(seed: seed)
+    var problem = problem(plan, start: nil)
+    let degree = rules.scale.degree(of: long.pitch.midi - 12 * rules.manner(of: before.voice).octaves)
+    let step = degree.map { $0 > problem.center ? -1 : $0 < problem.center ? 1 : 2 * generator.below(2) - 1 } ?? 0
+    if let degree { problem.fixed[0] = degree + step }
+    problem.leans = sign.leans
+    problem.goal = sign.goal == .tension ? .tension : said.count % 2 == 0 ? .fifth : .triad
+    problem.direction = piece.contour(-event.standing, number: piece.number + said.count + 1, rules.melody)
+      .directions(plan.count)
+    var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: seed)
+    search.choose(0)
+    let line = search.solve()
+    if explains { book.reasons[bars.count] = search.reasons(for: line, octaves: rules.manner(of: plan.voice).octaves) }
+    let written = BarWriter(rules: rules).write(
+      plan, line: line.degrees, index: bars.count, start: moment, generator: generator)
+    book.take(written)
+    agenda.wait(from: written.end, rules)
+    goOnWithPhrases(Agenda.Phrasing(count: said.count + 1, pairs: said.pairs + plan.count), from: written.end)
     return events(of: written)
   }
 
@@ -63,13 +116,14 @@ extension Conductor {
       kind: .closing, voice: voice, count: count, sign: sign,
       short: isLast ? rules.bars.lastShort / pace : short * slower)
     plan.signs = [isResult ? sign.name : "closing"]
+    plan.velocity = loudness(at: 1 - Double(closing.step + 1) / Double(closing.sizes.count))
     plan.hasM = !(isLast && ending.endsWithTAlone)
     plan.strikesDrone = ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
     if !isResult && plan.hasM { plan.tPace = ending.tPace }
 
     var problem = problem(plan, start: nil)
-    remember(closing.step, isLast, &problem)
+    remember(closing, &problem)
     problem.center += ending.climb * (closing.step + 1)
     problem.goal = isResult ? sign.goal ?? ending.goal : isLast ? ending.lastGoal : ending.goal
     problem.direction = ((isResult ? sign.contour : nil) ?? ending.contour).directions(count)
@@ -92,17 +146,26 @@ extension Conductor {
   }
 
   /// The arch remembers the piece backwards: each bar the line of an earlier one, from its long note to its degree and
-  /// drawn out over as many pairs as it has; the last bar has the motto of its voice.
-  private func remember(_ step: Int, _ isLast: Bool, _ problem: inout MelodyProblem) {
-    var line = problem.motto
-    if !isLast {
-      let heard = eventBars.dropLast()
-      guard !heard.isEmpty else { return }
-      let bar = heard[heard.endIndex - 1 - step % heard.count]
-      let octaves = rules.manner(of: bar.voice).octaves
-      line = bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }.reversed()
+  /// drawn out over as many pairs as it has. Its last notes are the winner's motto, as it was played.
+  private func remember(_ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
+    let motto = piece.motto(closing.winner)
+    for slot in 0..<problem.count {
+      let fromEnd = closing.pairsAfter + problem.count - 1 - slot
+      guard fromEnd < motto.count else { continue }
+      let degree = motto[motto.count - 1 - fromEnd] + rules.lowest
+      // A degree out of reach sounds in another octave.
+      let last = problem.fixed[slot - 1] ?? degree
+      problem.fixed[slot] =
+        abs(degree - last) <= rules.melody.widest ? degree : nearest(step: (degree % 7 + 7) % 7, to: last)
     }
-    guard !line.isEmpty, problem.count > 1 else { return }
+    let heard = eventBars.dropLast()
+    guard !heard.isEmpty, problem.count > 1 else { return }
+    let bar = heard[heard.endIndex - 1 - closing.step % heard.count]
+    let octaves = rules.manner(of: bar.voice).octaves
+    let line =
+      bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
+      .reversed() as [Int]
+    guard !line.isEmpty else { return }
     for (index, degree) in line.prefix(problem.count - 1).enumerated() {
       problem.recalls[line.count < problem.count ? index * (problem.count - 1) / line.count : index] = degree
     }

@@ -22,8 +22,10 @@ public struct Conductor: Sendable {
   public var home: ScoreRules { didSet { findTonic() } }
   /// The rules in force: those of the file, on the tonic of the running piece.
   public internal(set) var rules: ScoreRules
-  /// Where the session stands on its way through the tonics; a match is heard at home.
+  /// Where the session stands on its way through the tonics.
   public var station: Station { didSet { findTonic() } }
+  /// Where the running piece stands: a match where all who hear it are, any other where the session is.
+  public var pieceStation: Station { piece.station ?? station }
   /// The tempo, 0.7 slow … 1.3 quick; holds from the next bar.
   public var pace = 1.0 { didSet { pace = min(max(pace, 0.7), 1.3) } }
   /// When an opponent may answer.
@@ -31,6 +33,8 @@ public struct Conductor: Sendable {
   /// The voices that answer on the slots of the score; nobody waits for them. Both, unless people play. Set it before a
   /// piece begins.
   public var inTime: Set<Voice> = [.first, .second]
+  /// Who the voices are, for the colours that the rules give players.
+  public var names: [Voice: String] = [:]
   /// Whether `reasons` are kept.
   public var explains = false
   /// The seed of the running piece, for its record.
@@ -118,10 +122,14 @@ public struct Conductor: Sendable {
 
   /// The first slot an opponent may answer on: at or after `ready`, `gestures.reply` slots or more into the long note.
   ///
-  /// Slots are the onsets of the bar as it is played, then one every short note through the long one and silence.
+  /// Slots are the onsets of the bar as it is played, then one every short note through the long one and silence. Where
+  /// nobody is waited for, a breath of `gestures.breath` slots is taken, so that the long note is heard.
   public func replySlot(ready: Tick) -> Tick {
     guard reply == .musical, let slots, !piece.isOver else { return ready }
-    return slots.first(after: ready, least: rules.gestures.reply)
+    let breath = rules.gestures.breath
+    var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
+    let least = inTime.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
+    return slots.first(after: ready, least: least)
   }
 
   /// Tells that the synthesizer began a generation late: `to` is the frame its first event really had.
@@ -134,10 +142,23 @@ public struct Conductor: Sendable {
 
   // MARK: What all parts use
 
-  mutating func findTonic() { rules = home.at(piece.isMatch ? Station() : station) }
+  mutating func findTonic() { rules = home.at(pieceStation) }
 
   /// The length of a short note now, in seconds.
   var short: Double { rules.bars.short / pace }
+
+  /// The loudness of a bar in per cent, by how far its piece has come: from the quiet end of `performance.dynamics`, 0, to
+  /// the loud one, 1. Some pieces have less of it than others.
+  func loudness(at form: Double) -> Int {
+    let dynamics = rules.performance.dynamics
+    let share = form * Double(70 + 10 * (pieceSeed % 4)) / 100
+    return dynamics.lowerBound + Int(Double(dynamics.upperBound - dynamics.lowerBound) * share)
+  }
+
+  func colour(of voice: Voice?) -> ScoreRules.Colour? {
+    guard let name = voice.flatMap({ names[$0] }) else { return nil }
+    return rules.colours.first { $0.name == name }
+  }
 
   /// The events of the bar in force.
   func events(of written: WrittenBar, silencesT: Bool? = nil) -> [ScoreEvent] {

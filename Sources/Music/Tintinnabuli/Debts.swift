@@ -24,7 +24,7 @@ struct Debts: Sendable {
   private(set) var since = Tick.zero
 
   /// Signs of the last event's bar that had no time to sound are owed. Returns the long note that the cut keeps from being
-  /// heard, of that bar or of an echo: the next downbeat resolves it. `elapsed` is the bar's time where a log knows it.
+  /// heard, of that bar, of a phrase or of an echo: the next downbeat resolves it. `elapsed` is the bar's time where a log knows it.
   mutating func collect(
     at moment: Tick, elapsed: Tick?, _ book: ScoreBook, isMatch: Bool, short: Double, _ rules: ScoreRules
   ) -> Note? {
@@ -47,7 +47,9 @@ struct Debts: Sendable {
       self.said = nil
     }
     let begun = [book.current, book.previous].compactMap { $0 }.first { $0.written.bar.start <= moment }
-    if let bar = begun?.written.bar, bar.kind == .echo, begun?.cut == nil, let note = bar.pairs.last?.m {
+    if let bar = begun?.written.bar, [.echo, .phrase].contains(bar.kind), begun?.cut == nil,
+      let note = bar.pairs.last?.m
+    {
       hear(note, for: moment - bar.start - note.onset, byAll: !isMatch)
     }
     self.since = since

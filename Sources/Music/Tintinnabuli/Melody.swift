@@ -204,11 +204,23 @@ struct MelodySearch {
 
   /// The cheapest line whose note in a slot is another; `nil` where that is settled or there is none.
   func varied(_ line: MelodyLine, at slot: Int) -> MelodyLine? {
-    problem.fixed[slot] == nil ? solve(prices, banned: (slot, line.degrees[slot])) : nil
+    problem.fixed[slot] == nil ? solve(prices, banned: (slot, [line.degrees[slot]])) : nil
   }
 
-  /// The cheapest line at some prices; `banned` is a degree that must not be taken in a slot.
-  private func solve(_ prices: Prices, banned: (slot: Int, degree: Int)? = nil) -> MelodyLine? {
+  /// A line with another long note, so many times; the last there is, if there are fewer.
+  func varied(_ line: MelodyLine, times: Int) -> MelodyLine {
+    guard let last = line.degrees.indices.last, problem.fixed[last] == nil else { return line }
+    var (line, banned) = (line, [line.degrees[last]])
+    for _ in 0..<times {
+      guard let next = solve(prices, banned: (last, banned)) else { return line }
+      line = next
+      banned.append(line.degrees[last])
+    }
+    return line
+  }
+
+  /// The cheapest line at some prices; `banned` are degrees that must not be taken in a slot.
+  private func solve(_ prices: Prices, banned: (slot: Int, degrees: [Int])? = nil) -> MelodyLine? {
     let ways = Self.ways.count
     let far = Int.max / 4
     let widest = prices.widest
@@ -216,7 +228,7 @@ struct MelodySearch {
     var best = [Int](repeating: far, count: problem.count * size * ways)
     var from = [Int32](repeating: -1, count: best.count)
     for slot in 0..<problem.count {
-      for degree in degrees(slot) where banned?.slot != slot || banned?.degree != degree {
+      for degree in degrees(slot) where banned?.slot != slot || banned?.degrees.contains(degree) != true {
         let place = slot * size + degree - low
         var note = 0
         tasteCosts(slot, degree) { note += $1 }

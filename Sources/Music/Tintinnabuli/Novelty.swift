@@ -1,30 +1,43 @@
-/// What the session's melodies have said so far, so that nothing is said twice.
+import ScoreModel
+
+/// What the session's melodies have said in the last half hour, so that nothing is said twice.
 ///
-/// Lines are MIDI notes, so that another key is new. Patterns are compared as X plays them, so that O saying the same an octave lower is not new; a whole bar is a
-/// repeat if it is written or sounds like an earlier one.
+/// Lines are MIDI notes, so that another key is new. Patterns are compared as the first voice plays them, so that the second
+/// saying the same an octave lower is not new; a whole bar is a repeat if it is written or sounds like an earlier one.
 struct Novelty: Sendable {
   /// The length of the patterns that are compared.
   static let length = 5
-  private var patterns: Set<UInt64> = []
-  private var lines: Set<[Int]> = []
+  /// How long a line is remembered.
+  static let memory = Tick.seconds(1_800)
+  /// Lines past which those forgotten are cleared away: half an hour of hasty play has fewer.
+  private static let most = 4_096
+  private var patterns: [UInt64: Tick] = [:]
+  private var lines: [[Int]: Tick] = [:]
 
   /// The number of the line's five-note patterns (of the whole line, if it is shorter) heard before.
-  func shared(_ line: [Int]) -> Int {
-    Self.patterns(of: line).reduce(0) { $0 + (patterns.contains($1) ? 1 : 0) }
+  func shared(_ line: [Int], at moment: Tick) -> Int {
+    Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a line of four notes or more has been heard before, note for note.
-  func isRepeat(_ line: [Int], octaves: Int) -> Bool {
-    line.count >= 4 && (lines.contains(line) || lines.contains(line.map { $0 + 12 * octaves }))
+  /// Whether a line of two notes or more has been heard before, note for note.
+  func isRepeat(_ line: [Int], octaves: Int, at moment: Tick) -> Bool {
+    line.count >= 2
+      && (isFresh(lines[line], at: moment) || isFresh(lines[line.map { $0 + 12 * octaves }], at: moment))
   }
 
   /// Remembers a line, as written and as it sounds.
-  mutating func insert(_ line: [Int], octaves: Int) {
-    patterns.formUnion(Self.patterns(of: line))
-    guard line.count >= 4 else { return }
-    lines.insert(line)
-    lines.insert(line.map { $0 + 12 * octaves })
+  mutating func insert(_ line: [Int], octaves: Int, at moment: Tick) {
+    if lines.count >= Self.most {
+      patterns = patterns.filter { isFresh($0.value, at: moment) }
+      lines = lines.filter { isFresh($0.value, at: moment) }
+    }
+    for pattern in Self.patterns(of: line) { patterns[pattern] = moment }
+    guard line.count >= 2 else { return }
+    lines[line] = moment
+    lines[line.map { $0 + 12 * octaves }] = moment
   }
+
+  private func isFresh(_ heard: Tick?, at moment: Tick) -> Bool { heard.map { moment - $0 < Self.memory } ?? false }
 
   private static func patterns(of line: [Int]) -> [UInt64] {
     let width = min(length, line.count)

@@ -16,8 +16,10 @@ struct Piece: Sendable {
   /// How the voice of the last event stands.
   var standing = 0.0
   var events: [Event] = []
+  /// Where all who hear it are, if it is composed by a log; `nil` for a piece of this session.
+  var station: Station?
   /// Whether it is composed by a log, for all who hear it.
-  var isMatch = false
+  var isMatch: Bool { station != nil }
   var debts = Debts()
   var tempo = Tempo()
   /// The last event's moment, and what the match's log says it was.
@@ -25,6 +27,8 @@ struct Piece: Sendable {
   var hurried = 0
   var echoes = EchoMemory()
   var isOver = false
+  /// How its arch goes if it was drawn, as `Station.draw` says it.
+  var draw: Int?
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
@@ -41,6 +45,15 @@ struct Piece: Sendable {
   func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {
     let list = standing > 0.3 ? rules.ahead : standing < -0.3 ? rules.behind : rules.even
     return list.isEmpty ? .arch : list[(contourOffset + number) % list.count]
+  }
+
+  /// How far the piece has come, 0 … 1: what has happened in it, and whether it is decided.
+  var form: Double { abs(standing) > 0.9 ? 1 : Double(min(number, 8)) / 8 }
+
+  /// How the piece went: 0 quietly, 1 with a threat or its like by most events, 2 with a voice that had all but won.
+  var drama: Int {
+    if events.contains(where: { abs($0.standing) > 0.9 && $0.end == nil }) { return 2 }
+    return 2 * events.count { !$0.facts.isEmpty } > events.count ? 1 : 0
   }
 
   /// Notes the candidate taken for a bar.

@@ -17,6 +17,25 @@ extension ScoreRules {
     }
   }
 
+  /// What tells one player from others who have the same voice at other times.
+  public struct Colour: Sendable, Hashable {
+    /// Whose it is: `Conductor.names` has the same.
+    public var name = ""
+    /// Velocity, in per cent.
+    public var touch = 100
+    /// When T sounds, where a sign leaves it together with M.
+    public var tPace = SignRule.TPace.together
+    /// The chain of the long notes, where nothing else has one.
+    public var chain: String?
+
+    package mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.name("name", &name)
+      v.int("touch", &touch, 50...120)
+      v.word("t-pace", &tPace)
+      v.chain("chain", &chain)
+    }
+  }
+
   /// How many pairs bars have and how long their notes are.
   public struct BarLaw: Sendable, Hashable {
     /// Pairs of the longest bar.
@@ -64,6 +83,22 @@ extension ScoreRules {
     /// Pairs of the bars that close a game of `plies` moves, in order.
     public func closing(plies: Int) -> [Int] {
       Array(stride(from: pairs(ply: plies) - 1, through: shortest, by: -1)) + [last]
+    }
+  }
+
+  /// What goes on after the long note of a bar while somebody thinks: phrases that answer it, by both voices in turn.
+  public struct Phrases: Sendable, Hashable {
+    /// Seconds of rest before each.
+    public var after = 0.8
+    /// Velocity, in per cent of a bar's.
+    public var velocity = 86
+    /// Pairs by which the bar of an event may be extended, for each event of the piece so far; 0 for no phrases.
+    public var growth = 0
+
+    package mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.double("after", &after, 0...30)
+      v.int("velocity", &velocity, 10...100)
+      v.int("growth", &growth, 0...8)
     }
   }
 
@@ -201,6 +236,8 @@ extension ScoreRules {
     public var heard = 0.1
     /// Slots of the long note before which no opponent answers in musical time.
     public var reply = 1
+    /// Slots of the long note after which an answer comes where nobody is waited for, as few and as many: seeded.
+    public var breath = 4...5
     /// Velocity, in per cent, of the long note that was cut off and sounds with the next downbeat; 0 for none.
     public var resolve = 0
 
@@ -218,7 +255,10 @@ extension ScoreRules {
       v.int("knock", &knock, 0...127)
       v.double("heard", &heard, 0...2)
       v.int("reply", &reply, 1...16)
-      v.optional { $0.int("resolve", &resolve, 0...100) }
+      v.optional { v in
+        v.int("resolve", &resolve, 0...100)
+        v.range("breath", .int(1...16), &breath, of: "numbers of slots")
+      }
     }
   }
 }

@@ -95,6 +95,8 @@ extension ScoreRules {
     public var t = 40
     /// The softest and loudest note of a bar as written.
     public var range = 30...58
+    /// Loudness of the quietest and of the loudest bars of a piece, in per cent.
+    public var dynamics = 100...100
     /// The softest note of anything.
     public var softest = 20
 
@@ -125,6 +127,7 @@ extension ScoreRules {
       v.int("t", &t, 1...127)
       v.range("range", .int(1...127), &range, of: "velocities")
       v.int("softest", &softest, 1...127)
+      v.optional { $0.range("dynamics", .int(20...200), &dynamics, of: "per cents") }
     }
   }
 

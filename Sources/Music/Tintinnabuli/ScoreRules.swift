@@ -16,8 +16,12 @@ public struct ScoreRules: Sendable, Hashable {
   public var first = Manner()
   /// How the second voice plays.
   public var second = Manner()
+  /// The colours of players, by name.
+  public var colours: [Colour] = []
   /// How many pairs bars have and how long their notes are.
   public var bars = BarLaw()
+  /// What goes on while somebody thinks.
+  public var phrases = Phrases()
   /// How melodies are found.
   public var melody = MelodyRules()
   /// What is heard of the facts, in order of precedence; the last rule has no condition.
@@ -28,6 +32,9 @@ public struct ScoreRules: Sendable, Hashable {
   public var loss = Ending()
   /// The closing arch of a draw.
   public var draw = Ending()
+  /// The contours of the arches of drawn pieces: after a quiet piece, a fought one, and one that a voice had all but won. No
+  /// two draws of a session running have the same. None where all have the contour of `draw`.
+  public var draws: [Contour] = []
   /// The phrase before the first move.
   public var opening = Opening()
   /// What sounds while everyone waits.
@@ -70,14 +77,23 @@ public struct ScoreRules: Sendable, Hashable {
       tonics = plan.list.compactMap { $0.text.flatMap { Spelling($0 + "4") } }
     }
     var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map { $0.coded }) })
-    v.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows)
+    v.optional { $0.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows) }
     let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
     if read.count == 9 { cells = read }
     v.group("hands") { v in
       v.group("x") { first.visit(&$0) }
       v.group("o") { second.visit(&$0) }
     }
+    var colours = colours
+    v.optional { v in
+      v.each("colours", 0...24, of: "colours", count: colours.count) { v, index in
+        while colours.count <= index { colours.append(Colour()) }
+        colours[index].visit(&v)
+      }
+    }
+    self.colours = colours
     v.group("bars") { bars.visit(&$0) }
+    v.optional { v in v.group("phrases") { phrases.visit(&$0) } }
     v.group("melody") { melody.visit(&$0) }
     var signs = signs
     v.each("signs", 1...40, of: "rules", count: signs.count) { v, index in
@@ -89,6 +105,7 @@ public struct ScoreRules: Sendable, Hashable {
       v.group("win") { win.visit(&$0) }
       v.group("loss") { loss.visit(&$0) }
       v.group("draw") { draw.visit(&$0) }
+      v.optional { $0.words("draws", &draws, 0...6, of: "contours") }
     }
     v.group("opening") { opening.visit(&$0) }
     v.group("echoes") { echoes.visit(&$0) }
@@ -126,6 +143,19 @@ public struct ScoreRules: Sendable, Hashable {
 
   /// The degree of a pitch as events count them, from the lowest tonic of the compass; `nil` outside the scale.
   public func degree(of pitch: Pitch) -> Int? { scale.degree(of: pitch.midi).map { $0 - lowest } }
+
+  /// The degrees that events may have: those of the compass.
+  public var degrees: ClosedRange<Int> {
+    let low = scale.degree(atOrAbove: melody.compass.lowerBound.midi) - lowest
+    var high = low
+    while scale.midi(lowest + high + 1) <= melody.compass.upperBound.midi { high += 1 }
+    return low...high
+  }
+
+  /// Nine notes of the scale that rise from the lowest tonic, for rules that have no places of their own.
+  package var risingCells: [Pitch] {
+    (0..<9).map { Pitch(min(scale.midi(lowest + $0), melody.compass.upperBound.midi)) }
+  }
 
   /// The degree of the scale that events call 0.
   var lowest: Int { (scale.degree(atOrAbove: melody.compass.lowerBound.midi) + 6) / 7 * 7 }

@@ -159,6 +159,13 @@ public struct SignRule: Sendable, Hashable {
     }
   }
 
+  /// What is left of the sign in the phrases after its bar: where T lies, and whether M leans.
+  var sustained: SignRule {
+    var sign = SignRule(name)
+    (sign.t, sign.leans) = (t, leans)
+    return sign
+  }
+
   /// Whether the facts call for the rule.
   public func applies(to facts: Set<Fact>) -> Bool {
     when.allSatisfy(facts.contains) && !unless.contains(where: facts.contains)

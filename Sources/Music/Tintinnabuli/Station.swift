@@ -7,13 +7,23 @@ public struct Station: Sendable, Hashable {
   /// The place, among the tonics, of the one that holds.
   public var place = 0
 
-  /// Makes a station; the first piece is at home.
-  public init(game: Int = 0, place: Int = 0) { (self.game, self.place) = (game, place) }
+  /// The contour, among `ScoreRules.draws`, with which the last drawn piece closed, from 1; 0 for none.
+  public var draw = 0
 
-  /// The next piece's: after an awakening it goes on to its own place, else it stays; each cycle begins at home.
-  func next(awoke: Bool, of count: Int) -> Station {
+  /// Makes a station; the first piece is at home.
+  public init(game: Int = 0, place: Int = 0, draw: Int = 0) {
+    (self.game, self.place, self.draw) = (game, place, draw)
+  }
+
+  /// The pieces after which a session has been long enough on one tonic.
+  static let longest = 3
+
+  /// The next piece's: after an awakening, a draw or three pieces it goes on to its own place, else it stays; each cycle
+  /// begins at home.
+  func next(goesOn: Bool, draw: Int?, of count: Int) -> Station {
     let next = count == 0 ? 0 : (game + 1) % count
-    return Station(game: next, place: next == 0 || awoke ? next : place)
+    let isLong = next - place >= Station.longest
+    return Station(game: next, place: next == 0 || goesOn || isLong ? next : place, draw: draw ?? self.draw)
   }
 }
 

@@ -250,7 +250,7 @@ package struct ClientModel: Sendable {
     guard seq == next.seq + 1, let event = try? MatchEvent(body: body), (try? next.append(event, body: body)) != nil,
       next.hash.short == hash
     else { return sync(m, &out) }
-    if case .start(let players, _, _, _, _) = event.kind, view.you == nil, let name = welcome?.you.name {
+    if case .start(let players, _, _, _, _, _) = event.kind, view.you == nil, let name = welcome?.you.name {
       view.you = Player.allCases.first { players[$0].name == name && !(players.x.name == players.o.name) }
     }
     view.state = next

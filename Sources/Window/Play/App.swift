@@ -262,7 +262,9 @@ package final class App: PlatformGame {
     }
     let (connection, milliseconds) = (connection, machine.milliseconds)
     let players = Participants(x: participant(.x), o: participant(.o))
-    session.join(players, seed: joined.match.seed, moves: joined.moves, times: joined.times) { side in
+    session.join(
+      players, seed: joined.match.seed, station: joined.station, moves: joined.moves, times: joined.times
+    ) { side in
       connection?.match(joined.match)?.remaining(side, at: milliseconds())
     }
   }

@@ -8,15 +8,15 @@ import Tintinnabuli
 /// here by whoever holds the connection.
 extension GameSession {
   /// Takes up a match as it stands elsewhere: a new one from its first mark, a running one with its marks made silently,
-  /// so that it goes on as it does for everybody. `seed` is the match's own, `times` are those of its log.
+  /// so that it goes on as it does for everybody. `seed` and `station` are the match's own, `times` are those of its log.
   package func join(
-    _ players: Participants, seed: UInt64, moves: [Square] = [], times: [Int64] = [],
+    _ players: Participants, seed: UInt64, station: Int = 0, moves: [Square] = [], times: [Int64] = [],
     clocks: ((Player) -> Int?)? = nil
   ) {
     participants = players
     clockSeconds = nil
     clocksElsewhere = clocks
-    begin(Game(), match: seed)
+    begin(Game(), match: .matchStarted(seed: seed, station: station))
     let heard = voices
     voices = .none
     follow(moves, times: times)

@@ -129,6 +129,7 @@ package final class GameSession {
     }
     let position = game.position
     conductor.music.inTime = inTime
+    conductor.seat(x: participants.x.name, o: participants.o.name)
     let awoke = game.facts.awakening != nil
     submit([
       .opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman, awoke: awoke),
@@ -297,7 +298,7 @@ package final class GameSession {
     undone = []
   }
 
-  func begin(_ next: Game, match: UInt64? = nil) {
+  func begin(_ next: Game, match: Happening? = nil) {
     stopThinking()
     game = next
     gameNumber += 1
@@ -310,8 +311,8 @@ package final class GameSession {
     isClockLow = false
     (slots, settled) = (match == nil ? nil : [], 0)
     conductor.music.inTime = inTime
-    let begun = Happening.gameStarted(next.position, human: participants.loneHuman)
-    submit([match.map { Happening.matchStarted(seed: $0) } ?? begun])
+    conductor.seat(x: participants.x.name, o: participants.o.name)
+    submit([match ?? .gameStarted(next.position, human: participants.loneHuman)])
     startFrame = lastHandled.rawValue
     think()
   }
@@ -418,7 +419,7 @@ extension GameSession {
       }
     record.scoreRules = rulesReference
     record.human = participants.loneHuman
-    record.station = slots == nil ? conductor.music.station : nil
+    record.station = conductor.music.pieceStation
     record.logSlots = slots.flatMap { $0.count == game.moves.count ? $0 : nil }
     record.pace = conductor.music.pace
     if let clockSeconds { record.timeControl = "\(clockSeconds)+0" }

@@ -74,6 +74,8 @@ package struct JoinedMatch: Sendable, Hashable {
   /// The side played here, `nil` for a spectator.
   package var you: Player?
   package var names: Sides<String>
+  /// Where its music stands on the way through the tonics.
+  package var station: Int
   /// The marks made so far.
   package var moves: [Square]
   /// When they were made, by the server's clock, in milliseconds.

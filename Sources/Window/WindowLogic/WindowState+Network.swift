@@ -298,8 +298,8 @@ extension WindowState {
       score = .init()
     }
     let joined = JoinedMatch(
-      match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), moves: view.state.moves,
-      times: view.state.times)
+      match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), station: view.state.station,
+      moves: view.state.moves, times: view.state.times)
     timesTold = view.state.times.count
     effects += [.join(joined), .show(.board), .attention]
     var game = Game()

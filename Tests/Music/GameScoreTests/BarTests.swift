@@ -34,7 +34,7 @@ import TicTacToe
     #expect(bar.pairs[0].m?.onset == .milliseconds(isX ? 0 : rules.second.rollMilliseconds))
     // Only what is owed, on the second pair, may be the other hand's.
     for index in bar.pairs.indices where index != 1 || bar.signs.count == 1 {
-      #expect(bar.pairs[index].m?.pan == (isX ? 20 : -20))
+      #expect(bar.pairs[index].m?.pan == (isX ? 64 : -48))
     }
     #expect(bar.pairs.count == min(game.moves.count + 1, 8))
   }
@@ -72,7 +72,7 @@ import TicTacToe
       #expect(measures.lawful == 1)
       for pair in bar.pairs {
         for note in [pair.m, pair.t].compactMap({ $0 }) {
-          #expect((30...58).contains(note.velocity))
+          #expect((14...58).contains(note.velocity))
         }
       }
       let shorts = zip(bar.pairs, bar.pairs.dropFirst()).compactMap { a, b in

@@ -124,14 +124,18 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   #expect(conducted(calm).conductor.music.bars.last?.signs == ["calm"])
 }
 
-@Test func `A win closes rising on the tonic with the winner's hand; a human's loss falls and leaves T alone`() throws {
+@Test
+func `A win ends with the winner's first three cells in the winner's hand; a human's loss falls and leaves T alone`()
+  throws
+{
   let game = try game("a1 b2 a3 a2 c3 c2")  // O wins the middle row
   #expect(game.end?.outcome == .win(.o))
   var record = Record(game: game)
   record.seed = 8
   let win = Rendition(of: record, rules: rules).bars.filter { $0.kind == .closing }
   #expect(win.allSatisfy { $0.voice == .second })
-  #expect(win.last?.melody.last.map { $0.midi % 12 } == 11)
+  // b2, a2 and c2, an octave lower as O plays.
+  #expect(win.flatMap(\.melody).suffix(3).map(\.midi) == [4, 3, 5].map { rules.cells[$0].midi - 12 })
   let loss = Rendition(of: record, rules: rules, human: .x)
   let closing = loss.bars.filter { $0.kind == .closing }
   #expect(closing.last?.pairs.allSatisfy { $0.m == nil && $0.t != nil } == true)

@@ -123,6 +123,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 @Test func `An opponent answers on a slot of the long note of the bar as it is played, never before its second`() throws
 {
   var (conductor, _) = conducted(try game("b2 a1 c1"))
+  conductor.music.inTime = [.second]
   let bar = try #require(conductor.music.bars.last)
   let onsets = bar.pairs.map { bar.start + $0.t!.onset }
   #expect(conductor.music.replySlot(ready: bar.start) == onsets[3] + .seconds(1.05))
@@ -133,6 +134,88 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   #expect(abs(steps - steps.rounded()) < 0.001)
   conductor.music.reply = .immediate
   #expect(conductor.music.replySlot(ready: bar.start + Tick(rawValue: 5)) == bar.start + Tick(rawValue: 5))
+}
+
+@Test func `Where nobody is waited for the answer comes after the whole long note, not always as late`() throws {
+  var breaths: [Int] = []
+  for seed in 0..<20 {
+    let (conductor, _) = conducted(try game("b2 a1 c1"), seed: UInt64(seed))
+    let bar = try #require(conductor.music.bars.last)
+    let long = bar.start + bar.pairs[3].t!.onset
+    breaths.append(Int(((conductor.music.replySlot(ready: bar.start) - long).seconds / 1.05).rounded()))
+  }
+  #expect(Set(breaths) == [4, 5])
+}
+
+@Test func `While a person thinks the bar goes on: phrases by both hands in turn, more of them as the game grows`()
+  throws
+{
+  var pairs: [Int] = []
+  var conductor = GameConductor(seed: 4, rules: rules)
+  conductor.music.inTime = []
+  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  var now = Tick.seconds(1)
+  for facts in try game("b2 a1 c1 a3 a2 c2").facts {
+    _ = conductor.handle(.moved(facts), at: now)
+    let move = try #require(conductor.music.bars.last)
+    now = now + .seconds(60)
+    _ = conductor.music.advance(to: now - Conductor.lookahead)
+    let phrases = conductor.music.bars.drop { $0.index <= move.index }.prefix { $0.kind == .phrase }
+    pairs.append(phrases.reduce(0) { $0 + $1.pairs.count })
+    var last = move
+    for phrase in phrases {
+      #expect(phrase.voice == last.voice?.other && phrase.start == last.end + .seconds(rules.phrases.after))
+      // It begins a step beside the long note that it answers.
+      let degrees = [(last, last.pairs.last), (phrase, phrase.pairs.first)].map { bar, pair in
+        rules.scale.degree(of: pair!.m!.pitch.midi - 12 * rules.manner(of: bar.voice).octaves)!
+      }
+      #expect(abs(degrees[1] - degrees[0]) == 1)
+      last = phrase
+    }
+  }
+  #expect(pairs[0] == 0 && pairs == pairs.sorted() && pairs.last == 6)
+}
+
+@Test func `The arch has four to six bars however quick the game was`() throws {
+  for (moves, seconds) in [
+    ("b2 a1 a2 c3 c2", 0.4), ("b2 a1 c1 a3 a2 c2 b3 b1 c3", 1.5), ("b2 a1 c1 a3 a2 c2 b3 b1 c3", 12),
+  ] {
+    var conductor = GameConductor(seed: 4, rules: rules)
+    conductor.music.inTime = []
+    _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    var now = Tick.seconds(1)
+    for facts in try game(moves).facts {
+      _ = conductor.handle(.moved(facts), at: now)
+      now = now + .seconds(seconds)
+    }
+    _ = conductor.music.hearOut()
+    let arch = conductor.music.bars.filter { $0.kind == .closing }.map(\.pairs.count)
+    #expect((4...6).contains(arch.count) && arch.dropLast() == arch.dropLast().sorted(by: >)[...] && arch.last == 3)
+  }
+}
+
+@Test func `Two draws running end differently, however alike they were`() throws {
+  var conductor = GameConductor(seed: 4, rules: rules)
+  var now = Tick.seconds(1)
+  var contours: [ScoreRules.Contour] = []
+  for _ in 0..<3 {
+    _ = conductor.handle(.gameStarted(.start, human: nil), at: now)
+    for facts in try game("b2 a1 c1 a3 a2 c2 b3 b1 c3").facts {
+      now = now + .seconds(3)
+      _ = conductor.handle(.moved(facts), at: now)
+    }
+    guard case .closing(let closing) = conductor.music.agenda.course else { break }
+    contours.append(closing.ending.contour)
+  }
+  #expect(contours.count == 3 && contours[0] != contours[1] && contours[1] != contours[2])
+}
+
+@Test func `A line is remembered for half an hour, short ones too`() {
+  var novelty = Novelty()
+  novelty.insert([83, 86], octaves: -12, at: .seconds(10))
+  #expect(novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_809)))
+  #expect(
+    !novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_810)) && !novelty.isRepeat([83, 88], octaves: 0, at: .zero))
 }
 
 @Test func `A bar that the synthesizer began late moves with all that follows it`() throws {

@@ -7,13 +7,13 @@ import TicTacToe
 @testable import GameScore
 @testable import Tintinnabuli
 
-@Test func `Ten games are a way through tonics that closes; after a game without an awakening it stays where it is`()
+@Test func `Ten games are a way through tonics that closes; after an awakening or a draw the next game goes on`()
   throws
 {
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
   #expect(won.facts.awakening != nil && drawn.facts.awakening == nil)
   let cycles: [(draws: [Int], tonics: String)] = [
-    ([], "B D F♯ E G B A D C♯ F♯ B D"), ([2, 9], "B D F♯ F♯ G B A D C♯ F♯ B D"),
+    ([], "B D F♯ E G B A D C♯ F♯ B D"), ([2, 9], "B D F♯ E G B A D C♯ F♯ B D"),
   ]
   for (draws, expected) in cycles {
     var conductor = GameConductor(seed: 2, rules: rules)
@@ -40,6 +40,13 @@ import TicTacToe
     }
     #expect(tonics.joined(separator: " ") == expected)
   }
+  // Without either a session stays for three games.
+  var station = Station()
+  let places = (0..<10).map { _ in
+    defer { station = station.next(goesOn: false, draw: nil, of: 10) }
+    return station.place
+  }
+  #expect(places == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9])
   // Rules that do not ask for it stay at home.
   var still = rules
   still.tonics = []

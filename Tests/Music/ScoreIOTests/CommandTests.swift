@@ -6,7 +6,7 @@ import Testing
 @testable import ScoreIO
 
 /// The built command beside the test bundle.
-private let command: String? = {
+let command: String? = {
   let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? ""
   var folder = URL(fileURLWithPath: bundle)
   while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }
@@ -14,7 +14,7 @@ private let command: String? = {
   return FileManager.default.isExecutableFile(atPath: path) ? path : nil
 }()
 
-private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
+func run(_ arguments: [String], input: String = "") throws -> (status: Int32, out: String, err: String) {
   let result = try Child.run([try #require(command, "alina-score is not built")] + arguments, input: input)
   return (result.status, result.out, result.errors)
 }

@@ -48,6 +48,12 @@ func `Each shipped rule file is good and plays whole games within the measures`(
   #expect(loaded.rules.chains.allSatisfy { called.contains($0.name) }, "a chain that nothing calls")
 }
 
+@Test func `Form is heard: by people at every pace, and where nobody is waited for`() {
+  for row in FormReport(ReferenceGames.games(200), rules: rules).rows {
+    #expect(row.holds, "\(row.name): \(row.value), wanted \(row.wanted)")
+  }
+}
+
 @Test(arguments: ["score", "morning", "night"])
 func `At every pace most bars reach their long note, and no twenty seconds go by without one`(_ name: String) throws {
   let games = ReferenceGames.games(amount("PACE", quick: 60, all: 200), seed: 1)
@@ -118,7 +124,7 @@ func `At every pace most bars reach their long note, and no twenty seconds go by
 
 @Test func `Several errors are told at once, in the order of their lines`() {
   let all = errors(
-    ("short: 1.05", "short: slow"), ("pan: 20", "pan: 200"), ("fade: 4", "fade: -1"), ("m: 46", "m: 460"))
+    ("short: 1.05", "short: slow"), ("pan: 64", "pan: 640"), ("fade: 4", "fade: -1"), ("m: 46", "m: 460"))
   #expect(all.count == 4)
   let lines = all.compactMap { Int($0.dropFirst(5).prefix { $0 != ":" }) }
   #expect(lines == lines.sorted() && lines.count == 4)

@@ -50,6 +50,9 @@ struct MixTests {
     let rest = level(x, 123.471, from: 3.5)
     let swollen = level(x, 123.471, from: 6.5)
     #expect(rest > -60, "the bed rests at \(rest) dBFS")
+    // What a small loudspeaker plays of it: the second and third partials lie between 150 and 500 Hz.
+    let small = [246.942, 369.994].map { level(x, $0, from: 3.5) }
+    #expect(small.allSatisfy { $0 > rest - 10 }, "the bed's partials are at \(small) dBFS")
     #expect(swollen > rest + 2, "from \(rest) to \(swollen) dBFS")
     let loudest = Scores.render([bed] + pair, frames: 11 * 48_000, engine: Engine(patch: patch)) { 1_024 }
     let without = Scores.render(pair, frames: 11 * 48_000, engine: Engine(patch: patch)) { 1_024 }

@@ -52,6 +52,8 @@ import TicTacToe
     let kinds: [MatchEvent.Kind] = [
       .open(by: "Ann", MatchTerms(clock: nil)),
       .start(Sides(x: ann, o: ann), MatchTerms(rated: true), confirm: true, previous: someMatch, keys: ["a", "b"]),
+      .start(
+        Sides(x: ann, o: ann), MatchTerms(), confirm: false, previous: someMatch, station: 5_039, keys: []),
       .confirm, .move(ply: 8, cell: Square(8), spent: 12), .flag, .draw(.offer, offer: nil), .draw(.accept, offer: 3),
       .draw(.decline, offer: 3), .resign, .abort, .claim, .gone, .back, .recovered, .end(nil, .aborted, ratings: nil),
       .end(.draw, .agreement, ratings: nil), .rematch(next: nil), .rematch(next: someMatch), .aside(why: "so"),
@@ -82,5 +84,24 @@ import TicTacToe
     try add(MatchEvent(at: 0, side: .x, .rematch(next: nil)))
     try add(MatchEvent(at: 0, side: .o, .rematch(next: someMatch)))
     #expect(state.next == someMatch)
+  }
+
+  @Test func `the music of a rematch goes on from the station of the match before, for who comes late too`() throws {
+    let ann = PlayerInfo(name: "Ann", rating: 1500, guest: false)
+    func match(_ station: Int?) throws -> MatchState {
+      var state = MatchState(id: someMatch)
+      let start = MatchEvent.Kind.start(
+        Sides(x: ann, o: ann), MatchTerms(), confirm: false, previous: nil, station: station, keys: [])
+      let event = MatchEvent(at: 0, start)
+      try state.append(event, body: event.body)
+      let line = try parseServer(ServerMessage.state(state, left: nil, you: nil).bytes())
+      guard case .state(let told, _, _) = line.message else { throw ProtocolError.inconsistent("no state") }
+      #expect(told.station == state.station && told.nextStation == state.nextStation)
+      return state
+    }
+    let first = try match(nil)
+    #expect(try match(first.nextStation).station == (first.station + 1) % MatchState.stations)
+    #expect(try match(5_039).nextStation == 0)
+    #expect(throws: ProtocolError.self) { _ = try match(5_040) }
   }
 }

@@ -10,7 +10,7 @@ private func parse(_ text: String) throws -> ClientLine {
   try Array(text.utf8).withUnsafeBytes { raw in try ClientLine(raw) }
 }
 
-private func parseServer(_ bytes: [UInt8]) throws -> ServerLine {
+func parseServer(_ bytes: [UInt8]) throws -> ServerLine {
   try bytes.dropLast().withUnsafeBytes { raw in try ServerLine(raw) }
 }
 

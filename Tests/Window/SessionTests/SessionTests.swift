@@ -125,7 +125,8 @@ private let person = Participant.human(name: "you")
       bench.pass(session, seconds: Double(1 + delay % 7))
       bench.start = bench.now
       session.join(
-        players, seed: 4_711, moves: Array(match.squares.prefix(seen)), times: Array(match.times.prefix(seen)))
+        players, seed: 4_711, station: 13, moves: Array(match.squares.prefix(seen)),
+        times: Array(match.times.prefix(seen)))
       return session
     }
     var session = come(0)
@@ -168,6 +169,7 @@ private let person = Participant.human(name: "you")
       let near = listen(nil, delay: 0, match: match)
       let piece = notes(near.bars)
       #expect(piece.count > cells.count && near.game.isOver)
+      #expect(near.rulesInForce.scale.tonicSpelling.letterName == "E")
       for (listener, session) in [
         listen(.x, delay: 80, match: match), listen(.o, delay: 300, match: match),
         listen(.x, delay: 150, refused: 4, match: match), listen(nil, delay: 40, leaves: 4, match: match),

@@ -297,7 +297,7 @@ extension Lobby {
       switch event.kind {
       case .open(_, let terms):
         if let opener = record.opener { remember(event.mid, opener, .room(terms, record.id)) }
-      case .start(_, _, _, _, let used):
+      case .start(_, _, _, _, _, let used):
         for (account, key) in zip([record.x, record.o], used) where !key.isEmpty {
           if let account { remember(key, account, .paired(nil, record.id)) }
         }

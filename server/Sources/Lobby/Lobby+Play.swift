@@ -233,7 +233,7 @@ extension Lobby {
       record.opener = match.record.opener
       record.code = match.record.code
       begin(
-        record, Sides(x: x, o: o), match.state.terms, confirm: false, previous: match.id, keys: [],
+        record, Sides(x: x, o: o), match.state.terms, confirm: false, previous: match.state, keys: [],
         followers: Sides(x: match.followers.o, o: match.followers.x), autoConfirmed: [], &draft)
     }
     return seq
@@ -257,7 +257,7 @@ extension Lobby {
 
   /// Starts a match in a transaction; sides follow it at once.
   mutating func begin(
-    _ record: MatchRecord, _ players: Sides<AccountRecord>, _ terms: MatchTerms, confirm: Bool, previous: MatchID?,
+    _ record: MatchRecord, _ players: Sides<AccountRecord>, _ terms: MatchTerms, confirm: Bool, previous: MatchState?,
     keys: [String], followers: Sides<[String]>, autoConfirmed: [Player], tickets: [Ticket] = [], _ draft: inout Draft
   ) {
     var match = matches[record.id] ?? CachedMatch(record)
@@ -290,7 +290,7 @@ extension Lobby {
   /// Drafts the first events of a match; nothing else is changed.
   mutating func prepare(
     _ match: inout CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
-    previous: MatchID?, keys: [String], autoConfirmed: [Player], _ draft: inout Draft
+    previous: MatchState?, keys: [String], autoConfirmed: [Player], _ draft: inout Draft
   ) {
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
@@ -298,7 +298,10 @@ extension Lobby {
     draft.writes.append(.match(match.record))
     let seats = Sides(x: info(players.x, bot: bots.x), o: info(players.o, bot: bots.o))
     var events = [
-      MatchEvent(at: now.wall, .start(seats, terms, confirm: confirm, previous: previous, keys: keys))
+      MatchEvent(
+        at: now.wall,
+        .start(
+          seats, terms, confirm: confirm, previous: previous?.id, station: previous?.nextStation, keys: keys))
     ]
     events += autoConfirmed.map { MatchEvent(at: now.wall, side: $0, .confirm) }
     log(events, &match, &draft)

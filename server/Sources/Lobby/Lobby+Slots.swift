@@ -66,7 +66,7 @@ extension Lobby {
     next.followers = Sides(x: old.followers.o, o: old.followers.x)
     let players = Sides(x: x, o: o)
     prepare(
-      &next, players, bots: bots(in: next), old.state.terms, confirm: false, previous: old.id, keys: [],
+      &next, players, bots: bots(in: next), old.state.terms, confirm: false, previous: old.state, keys: [],
       autoConfirmed: [], &draft)
     var begin = MatchBegin(m: m, writes: draft.writes)
     take(slots: players, in: &begin)

@@ -40,8 +40,10 @@ package struct MatchEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A room was opened and waits for a player with its code.
     case open(by: String, MatchTerms)
-    /// Two players sit down. With `confirm` both must still confirm. `keys` are those of the seeks that it answers.
-    case start(Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, keys: [String])
+    /// Two players sit down. With `confirm` both must still confirm. `keys` are those of the seeks that it answers. A
+    /// rematch has the `station` of its music (`MatchState.station`).
+    case start(
+      Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
     /// A side marked a cell as ply `ply` (the number of marks before it) and used `spent` ms.
     case move(ply: Int, cell: Square, spent: Int)
@@ -158,10 +160,11 @@ extension MatchEvent {
     try c.code("mid", &mid)
     switch kind {
     case .open(let by, let terms): kind = .open(by: try c.field("by", by), try c.terms(terms))
-    case .start(let players, let terms, let confirm, let previous, let keys):
+    case .start(let players, let terms, let confirm, let previous, let station, let keys):
       kind = .start(
         Sides(x: try c.field("x", players.x), o: try c.field("o", players.o)), try c.terms(terms),
         confirm: try c.field("confirm", confirm, unless: false), previous: try c.field("prev", previous),
+        station: try c.station(station),
         keys: MatchEvent.used(try c.field("keys", MatchEvent.used(keys), unless: [])))
     case .move(let ply, let cell, let spent):
       kind = .move(ply: try c.field("ply", ply), cell: try c.field("cell", cell), spent: try c.field("spent", spent))

@@ -45,6 +45,8 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var phase = Phase.open
   /// The clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
+  /// The station that a rematch has from the match before.
+  package internal(set) var givenStation: Int?
   /// The players, once there are two.
   package internal(set) var players: Sides<PlayerInfo>?
   /// The player who opened the room, if the match is one.
@@ -79,6 +81,14 @@ package struct MatchState: Sendable, Hashable {
   /// Whether both sides have moved. After that a match can no longer be aborted.
   package var bothMoved: Bool { moves.count >= 2 }
 
+  /// Where the music of the match stands on its way through the tonics, for all who hear it: by chance where two players
+  /// meet, one further with each rematch.
+  package var station: Int { givenStation ?? Int(id.seed % UInt64(Self.stations)) }
+  /// The station of the match's rematch.
+  package var nextStation: Int { (station + 1) % Self.stations }
+  /// How many stations there are: a whole number of ways through up to ten tonics.
+  package static let stations = 5_040
+
   /// The side of the player with this name, without regard to case.
   package func side(of name: String) -> Player? {
     guard let players else { return nil }
@@ -105,9 +115,9 @@ package struct MatchState: Sendable, Hashable {
     case .open(let by, let terms):
       try require(seq == 0, "open is the first event")
       (openedBy, self.terms) = (by, terms)
-    case .start(let players, let terms, let confirm, _, _):
+    case .start(let players, let terms, let confirm, _, let station, _):
       try require(phase == .open && self.players == nil, "start follows nothing or open")
-      (self.players, self.terms) = (players, terms)
+      (self.players, self.terms, givenStation) = (players, terms, station)
       phase = confirm ? .confirming : .live
       confirmed = Sides(x: !confirm, o: !confirm)
       if let clock = terms.clock { clocks = Sides(x: clock.base, o: clock.base) }
@@ -209,6 +219,7 @@ extension MatchState {
     if phase != .over { c.tell("turn", turn) }
     terms = try c.terms(terms)
     try c.code("by", &openedBy)
+    givenStation = try c.station(givenStation)
     if let x = try c.field("x", players?.x), let o = try c.field("o", players?.o) { players = Sides(x: x, o: o) }
     try c.code("clk", &clocks)
     if let side = try c.field("offer", offer?.side), let seq = try c.field("offer_seq", offer?.seq) {

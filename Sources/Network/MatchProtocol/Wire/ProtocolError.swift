@@ -77,6 +77,14 @@ extension FieldCoder {
     return outcome
   }
 
+  /// The station of a rematch.
+  mutating func station(_ station: Int?) throws(FieldError) -> Int? {
+    let station = try field("station", station)
+    try require(
+      station.map { (0..<MatchState.stations).contains($0) } ?? true, "station", "0–\(MatchState.stations - 1)")
+    return station
+  }
+
   /// The ratings that an end changed, if it did.
   mutating func ratings(
     _ ratings: Sides<MatchEvent.RatingChange>?

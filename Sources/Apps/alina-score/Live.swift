@@ -1,0 +1,110 @@
+import ArgumentParser
+import Base
+import Foundation
+import ScoreIO
+import ScoreModel
+import Synchronization
+import Synth
+import Tintinnabuli
+
+struct Live: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Compose from lines of JSON as they come, whatever they tell of: docs/tintinnabuli.md.",
+    discussion: """
+      Without --wav the score plays on the sound device in real time. With --wav it is written when the lines end; lines that \
+      all have a time ("at") are not waited for.
+      """)
+
+  @Argument(help: "The lines; - reads standard input.") var events = "-"
+  @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
+  @Option(help: ArgumentHelp("The music's seed.", valueName: "n")) var seed: UInt64 = 1
+  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String?
+  @Flag(help: "Print the score.") var text = false
+
+  func run() throws {
+    let rules = try RuleLibrary.load(scoreRules).rules
+    if let wav { try write(to: wav, rules) } else { try play(rules) }
+  }
+
+  /// Composes the lines as they come and writes their sound when they end.
+  private func write(to path: String, _ rules: ScoreRules) throws {
+    var score = LiveScore(seed: seed, rules: rules)
+    var all = score.conductor.open(at: .zero)
+    let begun = ContinuousClock.now
+    try lines(rules) { line in
+      let elapsed = (ContinuousClock.now - begun) / .seconds(1)
+      all += score.hear(line, now: .seconds(elapsed))
+    }
+    let (rest, end) = score.finish()
+    if text { print(TextScore.text(score.conductor.bars, scale: score.conductor.rules.scale), terminator: "") }
+    let sound = OfflineSound(all + rest, end: end)
+    try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano) }
+  }
+
+  /// Plays on the sound device what lines bring from another thread, until they and the music end.
+  private func play(_ rules: ScoreRules) throws {
+    guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
+    let engine = Engine(patch: Patch(rules))
+    let inbox = Inbox()
+    let reader = self
+    Thread.detachNewThread {
+      do {
+        try reader.lines(rules) { line in inbox.state.withLock { $0.lines.append(line) } }
+        inbox.state.withLock { $0.isOver = true }
+      } catch {
+        inbox.state.withLock { ($0.isOver, $0.failure) = (true, "\(error)") }
+      }
+    }
+    var score = LiveScore(seed: seed, rules: rules)
+    _ = engine.post(score.conductor.open(at: .zero))
+    var end: Tick?
+    var block = [Float](repeating: 0, count: 2 * 512)
+    while end.map({ engine.framesBegun < $0 + .seconds(4) }) ?? true {
+      let (lines, isOver) = inbox.state.withLock { state in
+        defer { state.lines = [] }
+        return (state.lines, state.isOver)
+      }
+      for line in lines { _ = engine.post(score.hear(line, now: engine.framesBegun)) }
+      if isOver, end == nil {
+        let (rest, last) = score.finish()
+        _ = engine.post(rest)
+        end = last
+      }
+      if end == nil { _ = engine.post(score.conductor.advance(to: engine.framesBegun)) }
+      block.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { engine.render(into: base, frames: 512) } }
+      device.play(block)
+    }
+    if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
+  }
+
+  /// Reads the lines one by one; throws the number of a bad one and what is wrong with it.
+  private func lines(_ rules: ScoreRules, _ body: (EventLine) -> Void) throws {
+    if events != "-" {
+      let file = open(events, O_RDONLY)
+      guard file >= 0 else { throw ScoreFileError("\(events): cannot be read") }
+      dup2(file, STDIN_FILENO)
+      close(file)
+    }
+    var number = 0
+    while let line = readLine() {
+      number += 1
+      if line.allSatisfy({ $0 == " " }) { continue }
+      do {
+        body(try EventLine(line, rules: rules))
+      } catch {
+        throw ScoreFileError("\(events == "-" ? "standard input" : events): line \(number): \(error.description)")
+      }
+    }
+  }
+
+  /// What one thread has read and another has not played yet.
+  private final class Inbox: Sendable {
+    struct State {
+      var lines: [EventLine] = []
+      var isOver = false
+      var failure: String?
+    }
+    let state = Mutex(State())
+  }
+}

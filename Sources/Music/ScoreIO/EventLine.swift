@@ -1,0 +1,172 @@
+import Base
+import ScoreModel
+import Tintinnabuli
+
+/// One line of JSON that tells a score what happened, as `alina-score live` reads it.
+package struct EventLine: Sendable {
+  /// What a line may tell.
+  package enum Kind: Sendable {
+    /// Something happened: a bar begins.
+    case event(Event)
+    /// A piece begins.
+    case begin
+    /// The last event is taken back.
+    case undo
+    /// The piece ends without an event; it is given up where nothing closes it.
+    case end(End?)
+    /// A connection was lost, or is back.
+    case connection(lost: Bool)
+  }
+
+  /// What it tells.
+  package let kind: Kind
+  /// Seconds from the first sound; `nil` for now.
+  package let at: Double?
+
+  /// The fields of a line, of an event's end and of its marks; the page's JSON Schema has the same.
+  package static let fields = [
+    "at", "begin", "connection", "degree", "end", "facts", "line", "marks", "pace", "pitch", "standing", "stood",
+    "undo",
+    "voice",
+  ]
+
+  /// Reads a line; throws what is wrong with it and what is allowed.
+  package init(_ text: some StringProtocol, rules: ScoreRules) throws(ScoreFileError) {
+    let json: JSON
+    do { json = try JSON(String(text)) } catch { throw ScoreFileError("\(error)") }
+    guard let object = json.object else { throw ScoreFileError("must be a JSON object") }
+    for field in object.fields where !Self.fields.contains(field.name) {
+      throw ScoreFileError("unknown field \"\(field.name)\"; allowed: \(Self.fields.joined(separator: " "))")
+    }
+    at = try Self.number("at", json["at"], 0...86_400)
+    if json["voice"] != nil {
+      kind = .event(try Self.event(json, rules))
+    } else if json["begin"] != nil {
+      kind = .begin
+    } else if json["undo"] != nil {
+      kind = .undo
+    } else if let lost = json["connection"] {
+      kind = .connection(lost: try Self.word("connection", lost, ["lost", "back"]) == "lost")
+    } else if let end = json["end"] {
+      kind = .end(end == .null ? nil : try Self.end(end))
+    } else {
+      throw ScoreFileError("must have one of voice begin undo end connection")
+    }
+  }
+
+  private static func event(_ json: JSON, _ rules: ScoreRules) throws(ScoreFileError) -> Event {
+    var event = Event(voice: try voice("voice", json["voice"]), degree: 0)
+    switch (json["degree"], json["pitch"]) {
+    case (let degree?, nil): event.degree = try Self.degree("degree", degree, rules)
+    case (nil, let pitch?):
+      guard let spelling = pitch.string.flatMap({ Spelling($0) }), let degree = rules.degree(of: Pitch(spelling.midi)),
+        rules.degrees.contains(degree)
+      else {
+        throw ScoreFileError("pitch: must be a note of the scale within the compass, such as \"F#5\", is \(pitch.text)")
+      }
+      event.degree = degree
+    default: throw ScoreFileError("an event must have a degree or a pitch")
+    }
+    let words = rules.facts.map { $0.rawValue }
+    for fact in try list("facts", json["facts"]) {
+      event.facts.insert(Fact(rawValue: try word("facts", fact, words)))
+    }
+    event.standing = try number("standing", json["standing"], -1...1) ?? 0
+    event.stood = try number("stood", json["stood"], -1...1)
+    event.pace = try number("pace", json["pace"], 0...3_600)
+    event.line = try degrees("line", json["line"], rules)
+    event.marks = Marks(
+      first: try degrees("marks.first", json["marks"]?["first"], rules),
+      second: try degrees("marks.second", json["marks"]?["second"], rules))
+    if let end = json["end"] { event.end = try Self.end(end) }
+    return event
+  }
+
+  private static func end(_ json: JSON) throws(ScoreFileError) -> End {
+    let word = try word("end.kind", json["kind"], End.Kind.allCases.map { $0.rawValue })
+    let kind = End.Kind(rawValue: word) ?? .draw
+    return End(kind, winner: kind == .draw ? nil : try voice("end.winner", json["winner"]))
+  }
+
+  // MARK: Values
+
+  private static func list(_ name: String, _ json: JSON?) throws(ScoreFileError) -> [JSON] {
+    guard let json else { return [] }
+    guard let list = json.array, list.count <= 64 else { throw ScoreFileError("\(name): must be a list of 0–64") }
+    return list
+  }
+
+  private static func degrees(_ name: String, _ json: JSON?, _ rules: ScoreRules) throws(ScoreFileError) -> [Int] {
+    var degrees: [Int] = []
+    for value in try list(name, json) { degrees.append(try degree(name, value, rules)) }
+    return degrees
+  }
+
+  private static func degree(_ name: String, _ json: JSON, _ rules: ScoreRules) throws(ScoreFileError) -> Int {
+    let range = rules.degrees
+    guard let degree = json.int, range.contains(degree) else {
+      throw ScoreFileError(
+        "\(name): must be a whole number \(range.lowerBound)–\(range.upperBound), is \(json.text)")
+    }
+    return degree
+  }
+
+  private static func number(_ name: String, _ json: JSON?, _ range: ClosedRange<Double>) throws(ScoreFileError)
+    -> Double?
+  {
+    guard let json else { return nil }
+    guard let number = json.number, range.contains(number) else {
+      throw ScoreFileError(
+        "\(name): must be a number \(fixed(range.lowerBound, 0))–\(fixed(range.upperBound, 0)), is \(json.text)")
+    }
+    return number
+  }
+
+  private static func word(_ name: String, _ json: JSON?, _ words: [String]) throws(ScoreFileError) -> String {
+    guard let word = json?.string, words.contains(word) else {
+      throw ScoreFileError("\(name): must be one of \(words.joined(separator: " ")), is \(json?.text ?? "missing")")
+    }
+    return word
+  }
+
+  private static func voice(_ name: String, _ json: JSON?) throws(ScoreFileError) -> Voice {
+    try word(name, json, ["first", "second"]) == "first" ? .first : .second
+  }
+}
+
+/// A score that is composed while lines come in.
+package struct LiveScore {
+  /// Its conductor: `open` it first, and `advance` it as time goes by.
+  package var conductor: Conductor
+  private var last = Tick.zero
+  private var isBegun = false
+
+  /// Prepares the score.
+  package init(seed: UInt64, rules: ScoreRules) {
+    conductor = Conductor(seed: seed, rules: rules)
+    conductor.inTime = []
+  }
+
+  /// Answers a line; one without a time, or with one that is over, is heard at `now`.
+  package mutating func hear(_ line: EventLine, now: Tick) -> [ScoreEvent] {
+    // Two downbeats at one moment would be one.
+    let moment = max(line.at.map { .seconds($0) } ?? now, isBegun ? last + .milliseconds(10) : .zero)
+    var events = conductor.advance(to: moment - Conductor.lookahead)
+    if !isBegun { events += conductor.begin(at: moment) }
+    (isBegun, last) = (true, moment)
+    switch line.kind {
+    case .event(let event): events += conductor.strike(event, at: moment)
+    case .begin: events += conductor.begin(at: moment)
+    case .undo: events += conductor.undo(at: moment)
+    case .end(let end): events += conductor.end(end, at: moment)
+    case .connection(let lost): events += conductor.connection(lost: lost, at: moment)
+    }
+    return events
+  }
+
+  /// Plays what is left of the last bar and of an arch; returns where it ends.
+  package mutating func finish() -> (events: [ScoreEvent], end: Tick) {
+    let events = conductor.hearOut()
+    return (events, conductor.bars.last?.end ?? last)
+  }
+}

@@ -1,0 +1,188 @@
+import Base
+import Foundation
+import GameScore
+import Oracle
+import Records
+import ScoreFormats
+import ScoreModel
+import Synth
+import TicTacToe
+import Tintinnabuli
+
+/// Whether form is heard: sessions of games at the pace of people, and of opponents whom nobody waits for.
+package struct FormReport: Sendable {
+  /// A figure, what it must be, and whether it is.
+  package typealias Row = (name: String, value: String, wanted: String, holds: Bool)
+
+  /// The table's rows.
+  package private(set) var rows: [Row] = []
+
+  /// Plays the games as sessions by some rules.
+  package init(_ records: [Record], rules: ScoreRules) {
+    for pace in PaceReport.medians { add(Session(records, rules: rules, median: pace.seconds), pace.name) }
+    listen(records, rules)
+    ends(Session(records, rules: rules, median: 4))
+    dynamics(Session(Array(records.prefix(30)), rules: rules, median: 4), rules)
+  }
+
+  private mutating func add(_ session: Session, _ pace: String) {
+    let arches = session.games.count { $0.count(where: { $0.kind == .closing }) >= 4 }
+    share("\(pace): arches of four bars or more", arches, of: session.games.count, least: 90)
+    let late = session.games.count { Self.growsAndShrinks($0) }
+    share("\(pace): a longest bar in the middle third or later", late, of: session.games.count, least: 90)
+    let (repeats, bars) = Self.repeats(session.games.flatMap { $0 })
+    let value = 100 * Double(repeats) / Double(max(bars, 1))
+    rows.append(("\(pace): bars heard note for note in half an hour", percent(value), "<= 15 %", value <= 15))
+  }
+
+  /// Two hours of opponents whom nobody waits for.
+  private mutating func listen(_ records: [Record], _ rules: ScoreRules) {
+    let session = Session(records, rules: rules, median: nil, until: .seconds(7_200))
+    var (long, all) = (0, 0)
+    for bar in session.games.flatMap({ $0 }) where bar.kind == .move && bar.pairs.count > 1 {
+      all += 1
+      let onsets = bar.pairs.compactMap { ($0.m ?? $0.t)?.onset }
+      guard let last = onsets.last else { continue }
+      let longest = zip(onsets.dropFirst(), onsets).map { $0 - $1 }.max() ?? .zero
+      // What follows the bar ends its long note.
+      if (bar.cut ?? bar.end - bar.start) - last > Tick(rawValue: 3 * longest.rawValue) { long += 1 }
+    }
+    share("listening: long notes of more than three short ones", long, of: all, least: 85)
+    let stations = Set(session.tonics).count
+    let cycle = max(Set(rules.tonics.map(\.letterName)).count, 1)
+    rows.append(("listening: tonics of the cycle in two hours", "\(stations) of \(cycle)", "all", stations == cycle))
+  }
+
+  private mutating func ends(_ session: Session) {
+    var (played, won) = (0, 0)
+    for (record, bars) in zip(session.records, session.games) {
+      guard case .win(let winner)? = record.game.end?.outcome else { continue }
+      won += 1
+      let octaves = session.rules.manner(of: winner.voice).octaves
+      let motto = record.game.facts.filter { $0.mover == winner }.prefix(3)
+        .map { (session.rules.cells[$0.square.index].midi + 12 * octaves) % 12 }
+      let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.suffix(
+        motto.count)
+      // The tonic moves from game to game: the steps between the three are compared.
+      func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
+      if steps(Array(last)) == steps(Array(motto)) { played += 1 }
+    }
+    share("won games whose last notes are the winner's first three", played, of: won, least: 100)
+    let draws = zip(session.records, session.games).filter { $0.0.game.end?.outcome == .draw }.map { _, bars in
+      bars.filter { $0.kind == .closing }.map { $0.pairs.map { $0.m?.pitch } }
+    }
+    let same = zip(draws.dropFirst(), draws).count { $0 == $1 }
+    rows.append(("draws that end as the draw before", "\(same) of \(draws.count)", "0", same == 0))
+  }
+
+  /// The loudness of phrases, by the modal piano's own touch.
+  private mutating func dynamics(_ session: Session, _ rules: ScoreRules) {
+    var levels: [Int: Double] = [:]
+    let heard = session.bars.filter { $0.sounding.count > 1 }.map { bar in
+      let touches = bar.sounding.compactMap { $0.m ?? $0.t }.map { Int($0.velocity) }
+      return touches.reduce(0, +) / touches.count
+    }
+    for touch in Set(heard) { levels[touch] = Self.level(UInt8(clamping: touch), rules) }
+    let loud = heard.compactMap { levels[$0] }
+    let range = (loud.max() ?? 0) - (loud.min() ?? 0)
+    rows.append(
+      ("from the quietest phrase of a session to the loudest", fixed(range, 1) + " dB", ">= 12 dB", range >= 12))
+  }
+
+  private mutating func share(_ name: String, _ part: Int, of all: Int, least: Double) {
+    let value = all == 0 ? 100 : 100 * Double(part) / Double(all)
+    rows.append((name, percent(value), (least == 100 ? "" : ">= ") + "\(Int(least)) %", value >= least))
+  }
+
+  private func percent(_ value: Double) -> String { fixed(value, 1) + " %" }
+
+  /// Whether a longest bar of a game, with the phrases that extend it, lies in the middle third or later.
+  private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
+    var lengths: [Int] = []
+    for bar in bars where [.move, .phrase, .closing].contains(bar.kind) {
+      if bar.kind == .phrase, let last = lengths.indices.last {
+        lengths[last] += bar.sounding.count
+      } else {
+        lengths.append(bar.sounding.count)
+      }
+    }
+    guard let most = lengths.max(), let place = lengths.lastIndex(of: most) else { return false }
+    return 3 * place >= lengths.count
+  }
+
+  /// How many bars are an earlier one of the last half hour note for note, M and T.
+  private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
+    var heard: [[Pitch?]: Tick] = [:]
+    var (repeats, all) = (0, 0)
+    for bar in bars where [.opening, .move, .phrase, .closing].contains(bar.kind) && bar.pairs.count > 1 {
+      all += 1
+      let line = bar.pairs.flatMap { [$0.m?.pitch, $0.t?.pitch] }
+      if let before = heard[line], bar.start - before < .seconds(1_800) { repeats += 1 }
+      heard[line] = bar.start
+    }
+    return (repeats, all)
+  }
+
+  /// The level in dB of a note of the middle register in its first second.
+  private static func level(_ touch: UInt8, _ rules: ScoreRules) -> Double {
+    let note = ScoreEvent(
+      frame: .zero, generation: 1, kind: .note, voice: .m, pitch: rules.melody.register.lowerBound, velocity: touch,
+      duration: 48_000)
+    var renderer = OfflineRenderer([note], engine: Engine(patch: Patch(rules)))
+    let power = renderer.render(frames: 48_000).reduce(0.0) { $0 + Double($1) * Double($1) }
+    return 10 * log10(power)
+  }
+
+  /// The table as text.
+  package var text: String {
+    let name = rows.map(\.name.count).max() ?? 0
+    return rows.map {
+      "\($0.holds ? "ok " : "NO ") \($0.name.padded(to: name))  \($0.value.padded(to: 9)) \($0.wanted)\n"
+    }
+    .joined()
+  }
+}
+
+extension FormReport {
+  /// Games one after another: their bars as heard.
+  private struct Session {
+    let records: [Record]
+    let rules: ScoreRules
+    /// The bars of each game, without echoes.
+    private(set) var games: [[Bar]] = []
+    /// Every bar, echoes among them.
+    private(set) var bars: [Bar] = []
+    /// The tonic of each game.
+    private(set) var tonics: [String] = []
+
+    /// Plays games among people who think for `median` seconds, or among opponents whom nobody waits for; the arch of each
+    /// is heard out.
+    init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
+      (self.records, self.rules) = (records, rules)
+      var generator = SplitMix64(seed: 7, index: 0xF0E)
+      var conductor = GameConductor(seed: 7, rules: rules)
+      if median != nil { conductor.music.inTime = [] }
+      _ = conductor.handle(.opened(resuming: false), at: .zero)
+      var now = Tick.seconds(12)
+      var index = 0
+      while end.map({ now < $0 }) ?? (index < records.count) {
+        let first = conductor.music.bars.count
+        _ = conductor.music.advance(to: now - Conductor.lookahead)
+        _ = conductor.handle(.gameStarted(records[index % records.count].game.start, human: nil), at: now)
+        tonics.append(conductor.music.rules.scale.tonicSpelling.letterName)
+        for facts in records[index % records.count].game.facts {
+          now =
+            median.map { now + .seconds($0 * PaceReport.spread[generator.below(PaceReport.spread.count)]) }
+            ?? conductor.music.replySlot(ready: now + .milliseconds(200))
+          _ = conductor.music.advance(to: now - Conductor.lookahead)
+          _ = conductor.handle(.moved(facts), at: now)
+        }
+        _ = conductor.music.hearOut()
+        games.append(conductor.music.bars.dropFirst(first).filter { ![.echo, .undo].contains($0.kind) })
+        now = (conductor.music.bars.last?.end ?? now) + .seconds(3)
+        index += 1
+      }
+      bars = conductor.music.bars
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Base
+import Foundation
+import ScoreModel
+import TestSupport
+import Testing
+import Tintinnabuli
+
+@testable import ScoreIO
+
+private let page = try? String(contentsOf: repository.appending(path: "docs/tintinnabuli.md"), encoding: .utf8)
+
+/// Whether Debian's Python has a module.
+private func python(has module: String) -> Bool {
+  (try? Child.run(["/usr/bin/python3", "-c", "import \(module)"]).status) == 0
+}
+
+@Test func `Lines of events become bars on their degrees, and an end closes them with an arch`() throws {
+  var score = LiveScore(seed: 3, rules: rules)
+  var events = score.conductor.open(at: .zero)
+  for line in [
+    #"{"at": 12, "voice": "first", "degree": 4, "facts": ["threat"], "standing": 0.3}"#,
+    #"{"at": 17.5, "voice": "second", "pitch": "D6", "stood": -0.3}"#,
+    #"{"at": 24, "voice": "first", "degree": 7, "end": {"kind": "win", "winner": "first"}}"#,
+  ] {
+    events += score.hear(try EventLine(line, rules: rules), now: .zero)
+  }
+  let (rest, end) = score.finish()
+  let bars = score.conductor.bars
+  let moves = bars.filter { $0.kind == .move }
+  #expect(moves.map(\.start) == [.seconds(12), .seconds(17.5), .seconds(24)])
+  // B4 is degree 0: F#5, an octave below D6 as the second voice plays, B5.
+  #expect(moves.map { $0.pairs[0].m?.pitch.midi } == [78, 74, 83])
+  #expect(moves.map { $0.signs[0] } == ["threat", "calm", "win"])
+  #expect(bars.count { $0.kind == .closing } >= 4 && end > .seconds(40) && !rest.isEmpty)
+  #expect(events.contains { $0.kind == .note && $0.frame == .seconds(12) })
+}
+
+@Test(arguments: [
+  ("{", "column"), ("[]", "must be a JSON object"), ("{}", "must have one of voice begin undo end connection"),
+  (#"{"voice": "first", "degree": 40}"#, "degree: must be a whole number -1–14, is 40"),
+  (#"{"voice": "third", "degree": 1}"#, "voice: must be one of first second, is \"third\""),
+  (#"{"voice": "first"}"#, "an event must have a degree or a pitch"),
+  (#"{"voice": "first", "pitch": "F5"}"#, "pitch: must be a note of the scale"),
+  (#"{"voice": "first", "degree": 1, "facts": ["rain"]}"#, "facts: must be one of threat"),
+  (#"{"voice": "first", "degree": 1, "standing": 2}"#, "standing: must be a number -1–1, is 2"),
+  (#"{"voice": "first", "degree": 1, "colour": "red"}"#, "unknown field \"colour\"; allowed: at begin"),
+  (#"{"voice": "first", "degree": 1, "end": {"kind": "win"}}"#, "end.winner: must be one of first second, is missing"),
+])
+func `A line that is wrong is refused with its field and what is allowed`(_ line: String, _ told: String) throws {
+  let error = #expect(throws: ScoreFileError.self) { _ = try EventLine(line, rules: rules) }
+  #expect(error?.description.contains(told) == true, "\(error?.description ?? "")")
+}
+
+@Test func `The page's JSON Schema has the fields that are read`() throws {
+  let text = try #require(page)
+  let begin = try #require(text.range(of: "```json\n"))
+  let end = try #require(text[begin.upperBound...].range(of: "\n```"))
+  let schema = try JSON(String(text[begin.upperBound..<end.lowerBound]))
+  let fields = try #require(schema["properties"]?.object).fields.map(\.name)
+  #expect(fields.sorted() == EventLine.fields)
+}
+
+@Test func `The command writes the sound of lines, and names a bad one by its number`() throws {
+  let folder = TemporaryFolder()
+  let lines = #"{"at": 1, "voice": "first", "degree": 4}"# + "\n" + #"{"at": 4, "end": {"kind": "draw"}}"# + "\n"
+  let told = try run(["live", "--text", "--wav", folder.path + "/a.wav"], input: lines)
+  #expect(told.status == 0 && told.err.isEmpty && told.out.contains("move 1  X") && told.out.contains("closing"))
+  #expect(try Sound(path: folder.path + "/a.wav").frames.count > 20 * 48_000)
+  let refused = try run(["live", "--wav", folder.path + "/b.wav"], input: lines + #"{"voice": "first", "degree": 99}"#)
+  #expect(refused.status == 2 && refused.err.contains("standard input: line 3: degree: must be a whole number"))
+  #expect(!FileManager.default.fileExists(atPath: folder.path + "/b.wav"))
+}
+
+@Test(.needs("python3")) func `A server's log is composed by its example`() throws {
+  let log = """
+    INFO lobby: request hello
+    WARNING store: slow answer
+    ERROR store: timeout
+    INFO lobby: request seek
+
+    """
+  let example = repository.appending(path: "examples/server-log").path
+  let lines = try Child.run(["python3", example + ".py", "--every"], input: log)
+  #expect(lines.status == 0, "\(lines.errors)")
+  let folder = TemporaryFolder()
+  let told = try run(
+    [
+      "live", "--text", "--score-rules", example + ".yaml", "--wav", folder.path + "/a.wav",
+    ], input: lines.out)
+  #expect(told.status == 0 && told.out.contains("error"), "\(told.err)")
+}
+
+@Test(.enabled(if: python(has: "chess"), "needs python's chess")) func `A game of chess is composed by its example`()
+  throws
+{
+  let example = repository.appending(path: "examples")
+  let lines = try Child.run(
+    ["/usr/bin/python3", "-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
+  #expect(lines.status == 0, "\(lines.errors)")
+  let folder = TemporaryFolder()
+  let told = try run(
+    ["live", "--text", "--score-rules", example.path + "/chess.yaml", "--wav", folder.path + "/a.wav"], input: lines.out
+  )
+  #expect(told.status == 0, "\(told.err)")
+  #expect(told.out.contains("move 7  X  mate") && told.out.components(separatedBy: "closing").count > 4)
+}
+
+@Test(.long) func `Lines are played on the sound device as they come`() throws {
+  let told = try Child.run(
+    [try #require(command), "live"], input: #"{"voice": "first", "degree": 4}"# + "\n",
+    environment: ["SDL_AUDIODRIVER": "dummy"])
+  #expect(told.status == 0, "\(told.errors)")
+}
+
+@Test(.long) func `Another package builds with the libraries and composes with them`() throws {
+  let folder = TemporaryFolder()
+  let package = repository.appending(path: "examples/swift").path
+  let built = try Child.run(
+    ["swift", "run", "--package-path", package, "--scratch-path", folder.path, "bells"],
+    environment: ["ONLY": "Tintinnabuli Synth"])
+  #expect(built.status == 0, "\(built.errors)")
+}
