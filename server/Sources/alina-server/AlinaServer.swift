@@ -28,15 +28,24 @@ struct AlinaServer: ParsableCommand {
     return helpMessage() + "\n\nFlags of serve, the default:\n\n" + options
   }
 
+  /// The words of the command line. Swift reads them from /proc; where that is not mounted they are found where the kernel
+  /// put them: their number, the words, a null, and behind it the environment.
+  private static var words: [String] {
+    guard access("/proc/self/cmdline", R_OK) != 0 else { return CommandLine.arguments }
+    let end = environ - 1
+    var count = 0
+    while Int(bitPattern: (end - 1 - count).pointee) != count { count += 1 }
+    return (0..<count).compactMap { (end - count + $0).pointee.map { String(cString: $0) } }
+  }
+
   /// Parses arguments after laying those of file and environment under them; errors are one line, exit 2.
   static func main() {
-    if CommandLine.arguments.count == 2, ["--help", "-h", "help"].contains(CommandLine.arguments[1]) {
-      return print(wholeHelp)
-    }
-    if CommandLine.arguments.dropFirst() == ["--version"] { return print(alinaVersion) }
+    let given = words.dropFirst()
+    if given.count == 1, given.allSatisfy({ ["--help", "-h", "help"].contains($0) }) { return print(wholeHelp) }
+    if given == ["--version"] { return print(alinaVersion) }
     do {
-      try Layers.refusePasswords(CommandLine.arguments.dropFirst())
-      let arguments = try Layers.arguments(CommandLine.arguments.dropFirst())
+      try Layers.refusePasswords(given)
+      let arguments = try Layers.arguments(given)
       var command = try parseAsRoot(arguments)
       guard let serving = command as? Serve else { return try command.run() }
       // Dispatch watches its threads there, and traps where it cannot.
