@@ -250,7 +250,7 @@ struct ServeOptions: ParsableArguments {
       result.pageOrigins.insert(origin)
     }
     guard let web = addresses.web else {
-      result.site = Site(beside: Bundle.main.executablePath ?? CommandLine.arguments[0])
+      result.site = Site(beside: Bundle.main.executablePath ?? CommandLine.arguments.first ?? "")
       return
     }
     do { result.site = try Site(folder: web) } catch {
