@@ -183,8 +183,7 @@ extension Conductor {
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
     // Only the running piece's bars (and the opening): its record alone must give the same echoes.
-    // Embedded Swift finds nothing in a list of these kinds, so they are compared one by one.
-    let heard = score.filter { $0.kind != .echo && $0.kind != .undo }
+    let heard = score.filter { [.opening, .move, .closing].contains($0.kind) }
     let writer = EchoWriter(rules: rules, short: short)
     let chosen = piece.echoes.choose(
       from: heard, octaves: number % 2 * law.octaves, pairs: isThin ? min(law.most, 3) : law.most,
