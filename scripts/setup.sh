@@ -106,15 +106,15 @@ in_other_words() {
   fi
 }
 
-# need_music21: sees to an independent reader of MusicXML that Debian does not have, in a Python beside the build, which
-# PYTHON then names; where it cannot be had its test is skipped.
-need_music21() {
+# need_python: sees to what Debian's Python does not have, in one beside the build, which PYTHON then names: an independent
+# reader of MusicXML, and the reader of chess games that an example uses. Where they cannot be had their tests are skipped.
+need_python() {
   local folder=$root/.build/python
-  if ! "$folder/bin/python3" -c 'import music21' 2>/dev/null; then
-    echo "installing music21" >&2
+  if ! "$folder/bin/python3" -c 'import chess, music21' 2>/dev/null; then
+    echo "installing music21 and chess" >&2
     rm -rf "$folder"
-    { /usr/bin/python3 -m venv --system-site-packages "$folder" && "$folder/bin/pip" install music21==10.5.1; } \
-      >/dev/null 2>&1 || return 0
+    { /usr/bin/python3 -m venv --system-site-packages "$folder" \
+      && "$folder/bin/pip" install music21==10.5.1 chess==1.11.2; } >/dev/null 2>&1 || return 0
   fi
   export PYTHON=$folder/bin/python3
 }

@@ -9,11 +9,6 @@ import Tintinnabuli
 
 private let page = try? String(contentsOf: repository.appending(path: "docs/tintinnabuli.md"), encoding: .utf8)
 
-/// Whether Debian's Python has a module.
-private func python(has module: String) -> Bool {
-  (try? Child.run(["/usr/bin/python3", "-c", "import \(module)"]).status) == 0
-}
-
 @Test func `Lines of events become bars on their degrees, and an end closes them with an arch`() throws {
   var score = LiveScore(seed: 3, rules: rules)
   var events = score.conductor.open(at: .zero)
@@ -90,12 +85,12 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(told.status == 0 && told.out.contains("error"), "\(told.err)")
 }
 
-@Test(.enabled(if: python(has: "chess"), "needs python's chess")) func `A game of chess is composed by its example`()
+@Test(.enabled(if: Python.hasChess, "python3 has no module chess")) func `A game of chess is composed by its example`()
   throws
 {
   let example = repository.appending(path: "examples")
   let lines = try Child.run(
-    ["/usr/bin/python3", "-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
+    [Python.path, "-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
   #expect(lines.status == 0, "\(lines.errors)")
   let folder = TemporaryFolder()
   let told = try run(
@@ -115,8 +110,19 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
 @Test(.long) func `Another package builds with the libraries and composes with them`() throws {
   let folder = TemporaryFolder()
   let package = repository.appending(path: "examples/swift").path
+  let environment = ["ONLY": "Tintinnabuli Synth"]
   let built = try Child.run(
-    ["swift", "run", "--package-path", package, "--scratch-path", folder.path, "bells"],
-    environment: ["ONLY": "Tintinnabuli Synth"])
-  #expect(built.status == 0, "\(built.errors)")
+    ["swift", "build", "--package-path", package, "--scratch-path", folder.path], environment: environment)
+  #expect(built.status == 0, "\(built.out)\(built.errors)")
+  for number in 1...2 {
+    let raw = try Child(
+      [folder.path + "/debug/bells"], output: .file(folder.path + "/\(number).raw"), errors: .ours)
+    #expect(try raw.wait() == 0)
+  }
+  let sounds = try (1...2).map { try Data(contentsOf: URL(filePath: folder.path + "/\($0).raw")) }
+  let samples = sounds[0].withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+  // Three events, six seconds apart, and an arch: soft, but heard.
+  let peak = samples.map { abs($0) }.max() ?? 0
+  #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
+  #expect(sounds[0] == sounds[1])
 }
