@@ -107,15 +107,16 @@ in_other_words() {
 }
 
 # need_python: sees to what Debian does not have, in a Python beside the build, which PYTHON then names: an independent
-# reader of MusicXML, and what python/ is tested with. Where a module cannot be had its tests are skipped.
+# reader of MusicXML, the reader of chess games that an example uses, and what python/ is tested with. Where a module cannot
+# be had its tests are skipped.
 need_python() {
   local folder=$root/.build/python module
   [ -x "$folder/bin/python3" ] || /usr/bin/python3 -m venv --system-site-packages "$folder" >/dev/null 2>&1 || return 0
-  for module in music21==10.5.1 gymnasium==1.4.0 pettingzoo==1.27.0 pyspiel=open_spiel==2.0.2; do
+  for module in music21==10.5.1 chess==1.11.2 gymnasium==1.4.0 pettingzoo==1.27.0 pyspiel=open_spiel==2.0.2; do
     "$folder/bin/python3" -c "import ${module%%=*}" 2>/dev/null && continue
     module=${module#pyspiel=}
     echo "installing $module" >&2
-    "$folder/bin/pip" install "$module" >/dev/null 2>&1 || true
+    "$folder/bin/pip" install --retries 1 "$module" >/dev/null 2>&1 || true
   done
   export PYTHON=$folder/bin/python3
 }

@@ -13,11 +13,12 @@ struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Play the signs of a rule file each time it is saved, with the score and why each note is there.",
     discussion: """
-      A file that is wrong is told with line, key and what is allowed; then the last good rules are played again. Ends with \
-      Ctrl-C.
+      Ten numbers of the file are dials: the keys up and down (or k and j) choose one, left and right (h and l) turn it and \
+      save the file, the space bar plays again, q ends. A file that is wrong is told with line, key and what is allowed; then \
+      the last good rules are played again.
       """)
 
-  @Argument(help: "The rule file.") var file: String
+  @Argument(help: "The rule file, by path.") var file: String
   @Option(help: ArgumentHelp("The sign to play; all if none is named.", valueName: "name")) var sign: String?
   @Flag(help: "Play once and end.") var once = false
 
@@ -28,26 +29,50 @@ struct Edit: ParsableCommand {
       throw ScoreFileError(
         "--sign \(sign): \(file) has \(good.signs.map(\.name).joined(separator: " "))")
     }
-    var saved = stamp
-    try play(good, on: device)
-    while !once {
+    if once { return try play(good, on: device) { false } }
+    var dials = RuleDials(try text())
+    print(dials.lines.joined(separator: "\n") + "\n")
+    let keys = Keyboard()
+    var saved: Date?
+    while true {
       if stamp != saved {
         saved = stamp
         do { good = try RuleLibrary.load(file).rules } catch { print("\(error)\nthe last good rules:") }
-        try play(good, on: device)
+        try play(good, on: device) { keys.isPressed || stamp != saved }
       }
-      usleep(200_000)
+      switch keys.next(milliseconds: 200) {
+      case .quit: return
+      case .again: saved = nil
+      case .choose(let places):
+        dials.choose(places)
+        print(dials.line(dials.chosen))
+      case .turn(let steps):
+        do {
+          let chosen = dials.chosen
+          dials = RuleDials(try text())
+          dials.choose(chosen)
+          try dials.turn(steps)
+          try WholeFile.write(Array(dials.text.utf8), to: file)
+          print(dials.line(chosen))
+        } catch {
+          print(error)
+        }
+      case nil: break
+      }
     }
   }
+
+  private func text() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
   private var stamp: Date? {
     try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
   }
 
-  /// Plays the first bar of the reference games that has each sign.
-  private func play(_ rules: ScoreRules, on device: SoundDevices.Output) throws {
+  /// Plays the first bar of the reference games that has each sign, until somebody `interrupts`.
+  private func play(_ rules: ScoreRules, on device: SoundDevices.Output, interrupts: () -> Bool) throws {
     let engine = Engine(patch: Patch(rules))
     for name in rules.signs.map(\.name) where sign ?? name == name {
+      if interrupts() { return }
       guard let (bar, rendition, record) = example(of: name, rules) else {
         print("\(name): heard in none of two hundred games\n")
         continue
@@ -62,7 +87,7 @@ struct Edit: ParsableCommand {
       }
       guard engine.post(events) else { continue }
       var block = [Float](repeating: 0, count: 1_024)
-      while engine.framesBegun < begin + (bar.end - bar.start) + .seconds(1) {
+      while engine.framesBegun < begin + (bar.end - bar.start) + .seconds(1), !interrupts() {
         block.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { engine.render(into: base, frames: 512) } }
         device.play(block)
       }
@@ -76,5 +101,68 @@ struct Edit: ParsableCommand {
       if let bar = rendition.bars.first(where: { $0.signs.first == sign }) { return (bar, rendition, record) }
     }
     return nil
+  }
+
+  /// The keys of the terminal, each as it is pressed; standard input's bytes where that is none.
+  private final class Keyboard {
+    /// What a key asks for.
+    enum Key {
+      case quit, again
+      case choose(Int)
+      case turn(Int)
+    }
+
+    private var before = termios()
+    private let isTerminal: Bool
+    private var isOver = false
+
+    init() {
+      isTerminal = tcgetattr(STDIN_FILENO, &before) == 0
+      guard isTerminal else { return }
+      var raw = before
+      raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
+      tcsetattr(STDIN_FILENO, TCSANOW, &raw)
+    }
+
+    deinit { if isTerminal { tcsetattr(STDIN_FILENO, TCSANOW, &before) } }
+
+    var isPressed: Bool { wait(milliseconds: 0) }
+
+    private func wait(milliseconds: Int32) -> Bool {
+      // What was printed is seen first.
+      fflush(nil)
+      if isOver {
+        usleep(UInt32(milliseconds) * 1_000)
+        return false
+      }
+      var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+      return poll(&input, 1, milliseconds) > 0
+    }
+
+    private func character() -> Character? {
+      var byte: UInt8 = 0
+      if read(STDIN_FILENO, &byte, 1) == 1 { return Character(UnicodeScalar(byte)) }
+      isOver = true
+      return nil
+    }
+
+    /// What the next key asks for, if it is pressed within a while; the end of the input plays once more.
+    func next(milliseconds: Int32) -> Key? {
+      guard wait(milliseconds: milliseconds) else { return nil }
+      guard var key = character() else { return .again }
+      // An arrow is an escape, a bracket and a letter.
+      if key == "\u{1B}", isPressed, character() == "[", let letter = character() {
+        key = ["A": "k", "B": "j", "C": "l", "D": "h"][letter] ?? key
+      }
+      switch key {
+      case "q", "\u{3}": return .quit
+      case " ": return .again
+      case "k": return .choose(-1)
+      case "j": return .choose(1)
+      case "h": return .turn(-1)
+      case "l": return .turn(1)
+      default: return nil
+      }
+    }
   }
 }

@@ -20,7 +20,12 @@ struct Live: ParsableCommand {
   @Option(help: ArgumentHelp("The music's seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String?
+  @Option(help: ArgumentHelp("A device or pipe that takes MIDI as it sounds.", valueName: "file")) var midi: String?
   @Flag(help: "Print the score.") var text = false
+
+  func validate() throws {
+    if midi != nil, wav != nil { throw ValidationError("--midi goes with the sound device, not with --wav") }
+  }
 
   func run() throws {
     let rules = try RuleLibrary.load(scoreRules).rules
@@ -46,6 +51,11 @@ struct Live: ParsableCommand {
   private func play(_ rules: ScoreRules) throws {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     let engine = Engine(patch: Patch(rules))
+    var stream = MIDIStream()
+    let port = try midi.map { path in
+      guard let port = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
+      return port
+    }
     let inbox = Inbox()
     let reader = self
     Thread.detachNewThread {
@@ -57,7 +67,11 @@ struct Live: ParsableCommand {
       }
     }
     var score = LiveScore(seed: seed, rules: rules)
-    _ = engine.post(score.conductor.open(at: .zero))
+    func post(_ events: [ScoreEvent]) {
+      _ = engine.post(events)
+      stream.post(events)
+    }
+    post(score.conductor.open(at: .zero))
     var end: Tick?
     var block = [Float](repeating: 0, count: 2 * 512)
     while end.map({ engine.framesBegun < $0 + .seconds(4) }) ?? true {
@@ -65,16 +79,18 @@ struct Live: ParsableCommand {
         defer { state.lines = [] }
         return (state.lines, state.isOver)
       }
-      for line in lines { _ = engine.post(score.hear(line, now: engine.framesBegun)) }
+      for line in lines { post(score.hear(line, now: engine.framesBegun)) }
       if isOver, end == nil {
         let (rest, last) = score.finish()
-        _ = engine.post(rest)
+        post(rest)
         end = last
       }
-      if end == nil { _ = engine.post(score.conductor.advance(to: engine.framesBegun)) }
+      if end == nil { post(score.conductor.advance(to: engine.framesBegun)) }
       block.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { engine.render(into: base, frames: 512) } }
       device.play(block)
+      try port?.write(contentsOf: stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
     }
+    try port?.write(contentsOf: stream.silence())
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
   }
 

@@ -69,6 +69,9 @@ enum SoundDevices {
       pause(device, 0)
     }
 
+    /// Frames that have not sounded yet.
+    var waiting: Int64 { Int64(queued(device)) / 8 }
+
     /// Hands over a block of interleaved stereo; waits while enough of what came before has not sounded yet.
     func play(_ block: [Float]) {
       while queued(device) > UInt32(Self.most) { usleep(2_000) }

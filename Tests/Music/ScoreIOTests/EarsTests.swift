@@ -30,8 +30,8 @@ import Testing
     succeeds(["PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"] + arguments)
   }
   private static let hasNumerics = python(["-c", "import numpy, scipy"]).ok
-  private static let hasPlayer =
-    python(["-c", "import numpy, scipy, mido"]).ok && succeeds(["fluidsynth", "--version"]).ok
+  private static let hasReader = python(["-c", "import numpy, scipy, mido"]).ok
+  private static let hasPlayer = hasReader && succeeds(["fluidsynth", "--version"]).ok
   private static let hasFont = FileManager.default.fileExists(
     atPath: "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3")
   private static let hasMeter = succeeds(["ffmpeg", "-version"]).ok
@@ -50,6 +50,10 @@ import Testing
     "A listener names the mover of every downbeat, and nearly every row",
     .enabled(if: hasNumerics, "needs numpy, scipy"))
   func listening() { run("Tests/Ears/listen.py", [Self.score, Self.isLong ? "60" : "8"]) }
+
+  @Test(
+    "A listener tells a mistake and the only move from calm", .enabled(if: hasReader, "needs numpy, scipy and mido"))
+  func signs() { run("Tests/Ears/signs.py", [Self.score, Self.isLong ? "40" : "12"]) }
 
   @Test(
     "FluidSynth plays our MIDI file with the onsets of our render",

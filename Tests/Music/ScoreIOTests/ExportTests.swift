@@ -10,14 +10,15 @@ import Tintinnabuli
 @testable import ScoreIO
 
 /// Independent readers of what we write: `PYTHON` names an interpreter with the modules.
-private enum Python {
+enum Python {
+  static let path = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
   static let hasMido = (try? run("import mido"))?.status == 0
   static let hasMusic21 = (try? run("import music21"))?.status == 0
+  static let hasChess = (try? run("import chess"))?.status == 0
 
   /// Runs a program on a file.
   static func run(_ program: String, _ path: String = "") throws -> (status: Int32, output: String) {
-    let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "/usr/bin/python3"
-    let result = try Child.run([python, "-c", program, path])
+    let result = try Child.run([Self.path, "-c", program, path])
     return (result.status, result.out)
   }
 }

@@ -9,11 +9,6 @@ import Tintinnabuli
 
 private let page = try? String(contentsOf: repository.appending(path: "docs/tintinnabuli.md"), encoding: .utf8)
 
-/// Whether Debian's Python has a module.
-private func python(has module: String) -> Bool {
-  (try? Child.run(["/usr/bin/python3", "-c", "import \(module)"]).status) == 0
-}
-
 @Test func `Lines of events become bars on their degrees, and an end closes them with an arch`() throws {
   var score = LiveScore(seed: 3, rules: rules)
   var events = score.conductor.open(at: .zero)
@@ -90,12 +85,12 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(told.status == 0 && told.out.contains("error"), "\(told.err)")
 }
 
-@Test(.enabled(if: python(has: "chess"), "needs python's chess")) func `A game of chess is composed by its example`()
+@Test(.enabled(if: Python.hasChess, "python3 has no module chess")) func `A game of chess is composed by its example`()
   throws
 {
   let example = repository.appending(path: "examples")
   let lines = try Child.run(
-    ["/usr/bin/python3", "-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
+    [Python.path, "-B", example.appending(path: "chess-score.py").path, example.path + "/chess.pgn"])
   #expect(lines.status == 0, "\(lines.errors)")
   let folder = TemporaryFolder()
   let told = try run(
@@ -105,18 +100,71 @@ func `A line that is wrong is refused with its field and what is allowed`(_ line
   #expect(told.out.contains("move 7  X  mate") && told.out.components(separatedBy: "closing").count > 4)
 }
 
-@Test(.long) func `Lines are played on the sound device as they come`() throws {
+@Test func `A stream of MIDI strikes what is heard, lets every key go, and nothing of what was cut`() {
+  func note(_ frame: Int64, _ generation: UInt32, _ pitch: Int, _ voice: ScoreEvent.Voice, for duration: Int32)
+    -> ScoreEvent
+  {
+    ScoreEvent(
+      frame: Tick(rawValue: frame), generation: generation, kind: .note, voice: voice, pitch: Pitch(pitch),
+      velocity: 40,
+      duration: duration)
+  }
+  var stream = MIDIStream()
+  stream.post([
+    ScoreEvent(frame: .zero, generation: 1, kind: .pedal, amount: 127), note(0, 1, 83, .m, for: 100),
+    note(0, 1, 78, .t, for: 300), note(200, 1, 85, .m, for: 100),
+  ])
+  let pan: [UInt8] = [0xB0, 10, 64]
+  #expect(
+    stream.messages(before: Tick(rawValue: 100))
+      == [0xB0, 64, 127, 0xB1, 64, 127, 0xB2, 64, 127] + pan + [0x90, 83, 40, 0xB1, 10, 64, 0x91, 78, 40, 0x80, 83, 64])
+  stream.post([ScoreEvent(frame: Tick(rawValue: 150), generation: 2, kind: .cut), note(150, 2, 78, .t, for: 1_000)])
+  // The same key again: it is let go first.
+  #expect(
+    stream.messages(before: Tick(rawValue: 500)) == [0x81, 78, 64, 0xB1, 10, 64, 0x91, 78, 40])
+  #expect(stream.silence() == [0x81, 78, 64, 0xB0, 64, 0, 0xB1, 64, 0, 0xB2, 64, 0])
+}
+
+@Test(.long, .enabled(if: Python.hasMido, "python3 has no module mido"))
+func `Lines are played on the sound device as they come, and as MIDI on a pipe`() throws {
+  let folder = TemporaryFolder()
+  let path = folder.path + "/midi"
+  #expect(FileManager.default.createFile(atPath: path, contents: nil))
   let told = try Child.run(
-    [try #require(command), "live"], input: #"{"voice": "first", "degree": 4}"# + "\n",
+    [try #require(command), "live", "--midi", path], input: #"{"voice": "first", "degree": 4}"# + "\n",
     environment: ["SDL_AUDIODRIVER": "dummy"])
   #expect(told.status == 0, "\(told.errors)")
+  let read = try Python.run(
+    """
+    import mido, sys
+    parser = mido.Parser()
+    parser.feed(open(sys.argv[1], "rb").read())
+    on = 0
+    for message in parser:
+        on += (message.type == "note_on") - (message.type == "note_off")
+        if message.type == "note_on" and message.channel == 0: print(message.note)
+    print("held", on)
+    """, path)
+  // F#5 is the fourth degree above B4: a bar of two pairs follows.
+  #expect(read.output.contains("78\n") && read.output.hasSuffix("held 0\n"), "\(read.output)")
 }
 
 @Test(.long) func `Another package builds with the libraries and composes with them`() throws {
   let folder = TemporaryFolder()
   let package = repository.appending(path: "examples/swift").path
+  let environment = ["ONLY": "Tintinnabuli Synth"]
   let built = try Child.run(
-    ["swift", "run", "--package-path", package, "--scratch-path", folder.path, "bells"],
-    environment: ["ONLY": "Tintinnabuli Synth"])
-  #expect(built.status == 0, "\(built.errors)")
+    ["swift", "build", "--package-path", package, "--scratch-path", folder.path], environment: environment)
+  #expect(built.status == 0, "\(built.out)\(built.errors)")
+  for number in 1...2 {
+    let raw = try Child(
+      [folder.path + "/debug/bells"], output: .file(folder.path + "/\(number).raw"), errors: .ours)
+    #expect(try raw.wait() == 0)
+  }
+  let sounds = try (1...2).map { try Data(contentsOf: URL(filePath: folder.path + "/\($0).raw")) }
+  let samples = sounds[0].withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+  // Three events, six seconds apart, and an arch: soft, but heard.
+  let peak = samples.map { abs($0) }.max() ?? 0
+  #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
+  #expect(sounds[0] == sounds[1])
 }

@@ -1,0 +1,83 @@
+import ScoreFormats
+import Tintinnabuli
+import Yams
+
+/// Ten numbers of a rule file that matter most, as dials that turn in the file's own text: comments and layout stay.
+package struct RuleDials {
+  /// One number.
+  package struct Dial: Sendable {
+    /// Its keys from the top of the file, joined by dots.
+    package let key: String
+    /// How far the dial turns.
+    package let range: ClosedRange<Double>
+    /// What one step of it adds.
+    package let step: Double
+  }
+
+  /// The dials.
+  package static let all = [
+    Dial(key: "bars.short", range: 0.4...2, step: 0.05), Dial(key: "bars.long", range: 2...8, step: 1),
+    Dial(key: "bars.longest", range: 3...12, step: 1), Dial(key: "phrases.velocity", range: 30...100, step: 2),
+    Dial(key: "melody.familiar", range: 0...60, step: 2), Dial(key: "melody.weights.leap", range: 0...80, step: 2),
+    Dial(key: "melody.weights.tension", range: -20...40, step: 2), Dial(key: "performance.m", range: 24...80, step: 2),
+    Dial(key: "drone.velocity", range: 1...80, step: 2), Dial(key: "mix.reverb-send", range: -40...0, step: 0.5),
+  ]
+
+  /// The text of the rule file.
+  package private(set) var text: String
+  /// The number of the dial that is turned.
+  package private(set) var chosen = 0
+
+  /// Takes the text of a rule file.
+  package init(_ text: String) { self.text = text }
+
+  /// Chooses a dial some places on; after the last comes the first.
+  package mutating func choose(_ places: Int) {
+    chosen = ((chosen + places) % Self.all.count + Self.all.count) % Self.all.count
+  }
+
+  /// Turns the chosen dial some steps, as far as it goes.
+  ///
+  /// - Throws: That the file does not have the number, or what is wrong with the file.
+  package mutating func turn(_ steps: Int) throws(ScoreFileError) {
+    let dial = Self.all[chosen]
+    guard let (value, place) = number(dial) else { throw ScoreFileError("the file has no number \(dial.key)") }
+    let turned = min(max(value + Double(steps) * dial.step, dial.range.lowerBound), dial.range.upperBound)
+    var text = self.text
+    text.replaceSubrange(place, with: RuleText.number((turned * 100).rounded() / 100))
+    do throws(RuleErrors) { _ = try RuleReader.rules(text) } catch {
+      throw ScoreFileError(error.errors.map { "\($0)" }.joined(separator: "\n"))
+    }
+    self.text = text
+  }
+
+  /// The dials as lines, the chosen one marked.
+  package var lines: [String] { Self.all.indices.map { line($0) } }
+
+  /// One dial: its name, its value, and where that is on its way.
+  package func line(_ index: Int) -> String {
+    let dial = Self.all[index]
+    let name = (index == chosen ? "> " : "  ") + dial.key.padded(to: 24)
+    guard let (value, _) = number(dial) else { return name + "not in the file" }
+    let share = (value - dial.range.lowerBound) / (dial.range.upperBound - dial.range.lowerBound)
+    let place = min(max(Int((share * 20).rounded()), 0), 20)
+    let scale = String(repeating: "─", count: place) + "●" + String(repeating: "─", count: 20 - place)
+    let ends = (RuleText.number(dial.range.lowerBound), RuleText.number(dial.range.upperBound))
+    return name + RuleText.number(value).padded(to: 7) + ends.0.paddedLeft(to: 4) + " \(scale) " + ends.1
+  }
+
+  /// A dial's number in the text, and where it stands.
+  private func number(_ dial: Dial) -> (Double, Range<String.Index>)? {
+    var node = try? Yams.compose(yaml: text, .basic)
+    for key in dial.key.split(separator: ".") { node = node?.mapping?[Node(String(key), Tag(.str))] }
+    guard let scalar = node?.scalar, let value = Double(scalar.string), let mark = node?.mark else { return nil }
+    let lines = text.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
+    guard mark.line <= lines.count else { return nil }
+    let line = lines[mark.line - 1].unicodeScalars
+    guard let start = line.index(line.startIndex, offsetBy: mark.column - 1, limitedBy: line.endIndex),
+      let end = line.index(start, offsetBy: scalar.string.unicodeScalars.count, limitedBy: line.endIndex),
+      String(line[start..<end]) == scalar.string
+    else { return nil }
+    return (value, start..<end)
+  }
+}

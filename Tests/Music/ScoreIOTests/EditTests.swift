@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ScoreIO
+
+private let score = URL(filePath: "\(assets)/score.yaml")
+
+@Test(arguments: ["score", "night", "morning"])
+func `Every dial turns its number in a shipped rule file, to both ends, and nothing else`(_ name: String) throws {
+  let text = try String(contentsOfFile: "\(assets)/\(name).yaml", encoding: .utf8)
+  var dials = RuleDials(text)
+  let before = text.split(separator: "\n", omittingEmptySubsequences: false)
+  for (index, dial) in RuleDials.all.enumerated() {
+    #expect(dials.chosen == index && dials.line(index).contains(dial.key) && dials.line(index).contains("●"))
+    try dials.turn(-1_000)
+    #expect(dials.line(index).contains(" ●"), "\(dials.line(index))")
+    try dials.turn(1_000)
+    #expect(dials.line(index).contains("● "), "\(dials.line(index))")
+    let after = dials.text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(after.count == before.count && zip(after, before).count { $0 != $1 } <= index + 1)
+    dials.choose(1)
+  }
+  #expect(dials.chosen == 0)
+  let turned = try RuleReader.rules(dials.text)
+  #expect(turned.bars.short == 2 && turned.melody[.leap] == 80 && turned.mix.levels.reverbSend == 0)
+}
+
+@Test func `A dial is not turned in a file that is wrong, which is told with its line and what is allowed`() throws {
+  let text = try String(contentsOf: score, encoding: .utf8).replacing("  longest: 8", with: "  longest: 99")
+  var dials = RuleDials(text)
+  let error = #expect(throws: ScoreFileError.self) { try dials.turn(1) }
+  #expect(error?.description.contains("bars.longest: must be a whole number 3–16, is 99") == true)
+  #expect(dials.text == text)
+}
+
+@Test func `Keys turn the dials of a file that is saved, and a wrong save leaves the last good rules playing`() throws {
+  let folder = TemporaryFolder()
+  let file = folder.path + "/mine.yaml"
+  let text = try String(contentsOf: score, encoding: .utf8)
+  try text.write(toFile: file, atomically: true, encoding: .utf8)
+  let edit = try Child(
+    [try #require(command), "edit", file, "--sign", "calm"], environment: ["SDL_AUDIODRIVER": "dummy"], input: .pipe,
+    output: .pipe, errors: .ours)
+  let limit = DispatchWorkItem { edit.kill() }
+  DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: limit)
+  defer { limit.cancel() }
+  func read(to end: String) -> [String] {
+    var lines: [String] = []
+    while let line = edit.line() {
+      lines.append(line)
+      if line.contains(end) { break }
+    }
+    return lines
+  }
+  #expect(read(to: "calm").contains { $0.contains("> bars.short") })
+  // Down to the long note, and up by an arrow.
+  try edit.input.write(contentsOf: Data("jl\u{1B}[C".utf8))
+  #expect(read(to: "bars.long                6").last?.contains("●") == true)
+  #expect(try RuleLibrary.load(file).rules.bars.long == 6)
+  try text.replacing("  long: 4 ", with: "  long: 400 ").write(toFile: file, atomically: true, encoding: .utf8)
+  let told = read(to: "the last good rules:")
+  #expect(told.contains { $0.contains("bars.long: must be a whole number 1–16, is 400") }, "\(told)")
+  #expect(read(to: "calm").last?.contains("calm") == true)
+  try edit.input.write(contentsOf: Data("q".utf8))
+  #expect(try edit.wait(seconds: 60) == 0)
+}
