@@ -110,7 +110,7 @@ struct RulesTests {
     let wav = folder.appendingPathComponent("sound.wav")
     let score = WindowProgram.program.deletingLastPathComponent().appendingPathComponent("alina-score").path
     try WindowProgram.shell(score, "render", file.path, "--wav", wav.path)
-    let rendered = try ScoreIO.Recording(path: wav.path)
+    let rendered = try Sound(path: wav.path)
     let heard = try Recording(rawFloat: raw)
     let count = min(heard.frames, rendered.frames.count)
     #expect(count > 45 * 48_000)
