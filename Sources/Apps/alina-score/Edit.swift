@@ -62,7 +62,12 @@ struct Edit: ParsableCommand {
     }
   }
 
-  private func text() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
+  private func text() throws -> String {
+    guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+      throw ScoreFileError("\(file): cannot be read")
+    }
+    return text
+  }
 
   private var stamp: Date? {
     try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
