@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func `random games go as a slow implementation says`() {
-    let games = amount("ALINA_ULTIMATE_GAMES", quick: 3000, all: 1_000_000)
+    let games = amount("ALINA_ULTIMATE_GAMES", quick: 3000, all: 300_000)
     let variant = Variant.ultimate
     var ends: [UInt8: Int] = [:]
     for game in 0..<games {
