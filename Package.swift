@@ -375,7 +375,9 @@ if web {
     ]
     // Partials are added four at once, as browsers can since 2021 (Safari 2023). What is not the sound is small rather than fast.
     let size = ["Synth", "alina-sound"].contains(target.name) ? [] : ["-Osize"]
-    target.swiftSettings?.append(.unsafeFlags(["-Xcc", "-msimd128"] + size))
+    // That pass makes constants of lists that are written in a function. Over several modules some of them come out empty.
+    let mended = ["-Xllvm", "-sil-disable-pass=object-outliner"]
+    target.swiftSettings?.append(.unsafeFlags(["-Xcc", "-msimd128"] + mended + size))
     target.linkerSettings = [.unsafeFlags(["-Xclang-linker", "-nostdlib"])]
   }
   packages = [:]
