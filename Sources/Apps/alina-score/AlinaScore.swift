@@ -35,7 +35,14 @@ struct Root: ParsableCommand {
     subcommands: [
       Render.self, Simulate.self, Explain.self, Measure.self, CheckRules.self, Effects.self, Tone.self, Envelope.self,
       Bench.self, Devices.self,
-    ])
+    ] + drawn)
+
+  /// What needs Cairo.
+  #if canImport(CCairo)
+    private static let drawn: [any ParsableCommand.Type] = [Film.self]
+  #else
+    private static let drawn: [any ParsableCommand.Type] = []
+  #endif
 }
 
 struct Explain: ParsableCommand {
