@@ -79,7 +79,9 @@ targets += layer(
     .target(
       name: "Interface", dependencies: ["TicTacToe", "ScoreModel"],
       resources: ["en", "de", "fr"].map { .embedInCode("Words/\($0).txt") }),
-    .target(name: "WindowLogic", dependencies: ["Base", "TicTacToe", "MatchProtocol", "ClientModel", "Interface"]),
+    .target(
+      name: "WindowLogic",
+      dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface"]),
     .target(
       name: "Screen", dependencies: ["TicTacToe", "Oracle", "ScoreModel", "Interface", "CCairo", "CPango"],
       exclude: ["Web"]),
@@ -127,9 +129,9 @@ targets += layer(
       name: "alina-score",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano",
-        "ScoreIO",
+        "ScoreFormats", "ScoreIO",
         argumentParser,
-      ]),
+      ] + (headless ? [] : ["CCairo", "Interface", "Screen"])),
   ])
 
 // System: what the operating system has, as modules.
@@ -242,7 +244,8 @@ targets += layer(
       dependencies: ["Base", "TicTacToe", "Oracle", "ScoreModel", "Interface", "Screen", "CCairo", "CPango"],
       exclude: ["Goldens"]),
     .testTarget(
-      name: "WindowLogicTests", dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
+      name: "WindowLogicTests",
+      dependencies: ["TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
     .testTarget(
       name: "PlayTests",
       dependencies: [

@@ -1,6 +1,7 @@
 // Real elements behind the picture, for screen readers, keyboards and tests: kept by the view tree that draws the page.
 
-// A control: { id, role, name, state, box: [x, y, width, height], row } in CSS pixels from the canvas' corner. `role` is ARIA's; the
+// A control: { id, role, name, state, box: [x, y, width, height], row } in CSS pixels from the canvas' corner. `role` is ARIA's; a
+// `paragraph` is read and not pressed. The
 // nine cells have `gridcell` and their `row`, 0–2. `state` is 'on' or 'off' for a switch or radio, 'disabled', the value in words of a
 // slider, the text of a textbox, else empty.
 
@@ -62,7 +63,7 @@ export class Controls {
     const wanted = new Set(list.map(control => control.id));
     for (const [id, element] of this.#shown) {
       if (!wanted.has(id)) {
-        (element.parentElement.role === 'gridcell' ? element.parentElement : element).remove();
+        (element.parentElement?.role === 'gridcell' ? element.parentElement : element).remove();
         this.#shown.delete(id);
       }
     }
@@ -112,6 +113,11 @@ export class Controls {
   }
 
   #make({ id, role }) {
+    if (role === 'paragraph') {
+      const element = document.createElement('p');
+      this.#shown.set(id, element);
+      return element;
+    }
     const element = make('button', role === 'gridcell' ? 'button' : role);
     element.type = 'button';
     element.dataset.id = id;
@@ -121,6 +127,11 @@ export class Controls {
   }
 
   #set(element, { role, name, state, numbers = [], box: [x, y, width, height] }) {
+    Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
+    if (role === 'paragraph') {
+      if (element.textContent !== name) element.textContent = name;
+      return;
+    }
     const attributes = { 'aria-label': name, 'aria-disabled': state === 'disabled' ? 'true' : null };
     if (toggles.has(role)) attributes[role === 'tab' || role === 'option' ? 'aria-selected' : 'aria-checked'] = String(state === 'on');
     if (role === 'slider') {
@@ -132,7 +143,6 @@ export class Controls {
       if (value === null || value === undefined) element.removeAttribute(key);
       else if (element.getAttribute(key) !== value) element.setAttribute(key, value);
     }
-    Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
   }
 }
 

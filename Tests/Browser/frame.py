@@ -26,6 +26,8 @@ CELLS = [{"id": i, "role": "gridcell", "name": f"cell {i}", "state": "", "box": 
 MORE = [{"id": 20, "role": "button", "name": "Menu", "state": "", "box": [0, 200, 80, 44]},
         {"id": 21, "role": "switch", "name": "Sound", "state": "on", "box": [100, 200, 80, 44]},
         {"id": 22, "role": "slider", "name": "Volume", "state": "7 of 10", "box": [200, 200, 80, 44], "numbers": ["7", "0", "10"]},
+        {"id": 23, "role": "paragraph", "name": "won 3, lost 1", "state": "", "box": [0, 300, 80, 44]},
+        {"id": 24, "role": "button", "name": "Redo", "state": "disabled", "box": [100, 300, 80, 44]},
         {"id": 128, "role": "radio", "name": "Theme: light", "state": "on", "box": [0, 250, 80, 44]},
         {"id": 129, "role": "radio", "name": "Theme: dark", "state": "off", "box": [100, 250, 80, 44]}]
 
@@ -110,10 +112,12 @@ def controls(page):
     expect(page.run(f"['now', 'min', 'max'].map(what => {at % 22}.getAttribute('aria-value' + what))") == ["7", "0", "10"], "bounds")
     expect(page.run("[...document.querySelectorAll('#controls > [role=radiogroup]')].map(group => [group.ariaLabel, group.children.length])")
            == [["Theme", 2]], "answers of one question in a group")
+    expect(page.run("[...document.querySelectorAll('#controls > p')].map(text => text.textContent)") == ["won 3, lost 1"], "what is only read")
+    expect(page.run(f"{at % 24}.getAttribute('aria-disabled')") == "true", "what cannot be used")
     page.run(f"[{at % 20}.ariaLabel, 'X plays b2', 'O to move'].forEach(line => page.controls.say(line))")
     page.until("document.getElementById('say').textContent === 'X plays b2. O to move'")
     update(MORE)
-    expect(page.run("document.querySelectorAll('#controls button').length") == 5, "what is gone is still there")
+    expect(page.run("document.querySelectorAll('#controls button').length") == 6, "what is gone is still there")
 
 
 def socket(page, server):

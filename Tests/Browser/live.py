@@ -113,7 +113,7 @@ def kept(player, program):
     wait("the sound of the piece", lambda: os.path.exists(page.downloads) and [
         name for name in os.listdir(page.downloads) if name.endswith(".wav") and os.path.getsize(f"{page.downloads}/{name}")])
     stem = f"{page.downloads}/{next(name for name in os.listdir(page.downloads) if name.endswith('.wav'))[:-4]}"
-    subprocess.run([program, "render", f"{stem}.pgn", "--wav", f"{stem}.2.wav"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "render", f"{stem}.pgn", "--times", "trimmed", "--wav", f"{stem}.2.wav"], check=True, stdout=subprocess.DEVNULL)
     ours, theirs = (open(f"{stem}{number}.wav", "rb").read() for number in ("", ".2"))
     expect(ours == theirs, "a piece in another key sounds otherwise than alina-score's")
 

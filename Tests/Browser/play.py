@@ -155,7 +155,7 @@ def keep(player, program):
     # Over the page its opponent is called by name.
     with open(f"{stem}.titled", "w", encoding="utf-8") as file:
         file.write(game.replace('"levels:3"', '"Bram"'))
-    subprocess.run([program, "render", f"{stem}.titled", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
+    subprocess.run([program, "render", f"{stem}.titled", "--times", "trimmed", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
                     "--svg", f"{stem}.2.svg"], check=True, stdout=subprocess.DEVNULL)
     for kind in kinds - {"pgn"}:
         ours, theirs = (open(f"{stem}{number}.{kind}", "rb").read() for number in ("", ".2"))
@@ -184,7 +184,7 @@ def review(player):
 
 
 def enter_lobby(player):
-    for name in ("Menu", "Play over the network", "Connect", "Time: as long"):
+    for name in ("Menu", "Play over the network", "Connect", "Time: no limit"):
         player.press(name)
 
 

@@ -37,7 +37,14 @@ struct Root: ParsableCommand {
       Tone.self,
       Envelope.self,
       Bench.self, Devices.self,
-    ])
+    ] + drawn)
+
+  /// What needs Cairo.
+  #if canImport(CCairo)
+    private static let drawn: [any ParsableCommand.Type] = [Film.self]
+  #else
+    private static let drawn: [any ParsableCommand.Type] = []
+  #endif
 }
 
 struct Explain: ParsableCommand {

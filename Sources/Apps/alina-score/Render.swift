@@ -25,6 +25,11 @@ struct Render: ParsableCommand {
   @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
   @Option(
     help: ArgumentHelp(
+      "Pauses as the record keeps them, or trimmed to six short notes after a bar.", valueName: "kept|trimmed"))
+  var times =
+    "kept"
+  @Option(
+    help: ArgumentHelp(
       "Sound from here on; pictures, text and MusicXML from the bar that sounds then.", valueName: "seconds")) var from:
     Double?
   @Option(
@@ -36,6 +41,7 @@ struct Render: ParsableCommand {
     guard wav ?? flac ?? midi ?? musicXML ?? png ?? svg != nil || text else {
       throw ValidationError("say what to write: --wav --flac --midi --musicxml --png --svg FILE, or --text")
     }
+    guard ["kept", "trimmed"].contains(times) else { throw ValidationError("--times \(times): kept or trimmed") }
     let from = from ?? 0
     guard from >= 0, from.isFinite, (to ?? .greatestFiniteMagnitude) > from else {
       throw ValidationError("--from and --to: seconds from the first sound, --to after --from")
@@ -48,7 +54,8 @@ struct Render: ParsableCommand {
   func run() throws {
     let record = try source.record()
     let home = try source.rules(for: record)
-    let rendition = Rendition(of: record, rules: home, seed: source.seed, human: source.side)
+    let rendition = Rendition(
+      of: record, rules: home, seed: source.seed, human: source.side, trimmed: times == "trimmed")
     let rules = rendition.rules
     let title = ScoreTitle.title(record)
     let bars = bars(of: rendition)

@@ -27,7 +27,7 @@ struct PieceKeeper: Sendable {
   /// Writes the files into a folder, which is made; returns what went wrong, in one line. `progress` is told the percents
   /// of the sound that are done, in tens.
   func write(to folder: String, progress: (Int) -> Void) -> String? {
-    let music = Rendition(of: record, rules: rules, human: human)
+    let music = Rendition(of: record, rules: rules, human: human, trimmed: true)
     let rules = music.rules
     do {
       // The notes first: they are there at once, the sound takes some seconds.

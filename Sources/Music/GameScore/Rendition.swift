@@ -25,11 +25,11 @@ package struct Rendition: Sendable {
   /// Plays a recorded game; `human` is the one local human's side, the record's own if none is named.
   ///
   /// Moves come at the frames the game kept; else after the thinking times it kept; else, and if all is to be `uncut`, as
-  /// the bar before ends.
+  /// the bar before ends. `trimmed`, no pause after a bar is longer than six short notes: nobody listens to thinking.
   /// A later game of a session (its start frame is not 0) is heard from its own beginning.
   package init(
     of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player? = nil, uncut: Bool = false,
-    opens: Bool = true, explains: Bool = false
+    trimmed: Bool = false, opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
     let (moves, times) = (record.game.moves, record.times)
@@ -71,27 +71,35 @@ package struct Rendition: Sendable {
       now = .seconds(2 * rules.bars.short)
     }
     var asides = keepsFrames ? record.asides[...] : []
+    let longestPause = Tick.seconds(6 * rules.bars.short)
+    // What frames that were kept are ahead of the music by.
+    var trimmedAway = Tick.zero
     for (index, facts) in record.game.facts.enumerated() {
       let times = record.times(ofMove: index)
       let slot = logged.map { Tempo.moment($0[index]) }
-      hear(&asides, until: times.frame ?? 0, from: facts.before, record, origin)
+      hear(&asides, until: times.frame ?? 0, from: facts.before, record, origin + trimmedAway.rawValue)
       if !uncut {
         if keepsFrames, let frame = times.frame {
-          now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
+          now = max(Tick(rawValue: frame - origin) - trimmedAway, happenings.last?.moment ?? .zero)
         } else if let logged, index > 0 {
           now = (happenings.last?.moment ?? now) + Tempo.moment(logged[index] - logged[index - 1])
         } else if let elapsed = times.elapsed, case .moved? = happenings.last?.happening {
           now = (happenings.last?.moment ?? now) + Tick(rawValue: elapsed * 48)
         }
       }
+      if trimmed, let heard = conductor.music.bars.last?.end, now - heard > longestPause {
+        trimmedAway = trimmedAway + (now - heard - longestPause)
+        now = heard + longestPause
+      }
       carryOn(to: now)
       say(.moved(facts), at: now, logged: slot)
       now = conductor.music.bars.last?.end ?? now
     }
-    hear(&asides, until: .max, from: record.game.position, record, origin)
+    hear(&asides, until: .max, from: record.game.position, record, origin + trimmedAway.rawValue)
     if let end = record.game.end, end.termination != .normal {
       if keepsFrames, let frame = record.endFrame {
-        now = max(Tick(rawValue: frame - origin), happenings.last?.moment ?? .zero)
+        now = max(Tick(rawValue: frame - origin) - trimmedAway, happenings.last?.moment ?? .zero)
+        if trimmed { now = min(now, (conductor.music.bars.last?.end ?? now) + longestPause) }
       }
       carryOn(to: now)
       say(.ended(end), at: now)

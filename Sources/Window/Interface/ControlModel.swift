@@ -27,8 +27,8 @@ package struct ControlModel: Sendable, Hashable {
 extension BoardModel {
   /// Whether a person at this machine plays a side; who only listens has nothing to take back, to ask or to give up.
   private var hasHuman: Bool { setup.x == .human || setup.o == .human }
-  /// Whether hint and analysis may be had: nobody is helped against a person elsewhere.
-  package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote }
+  /// Whether hint and analysis may be had: nobody is helped against a person elsewhere, or with today's board.
+  package var mayHelp: Bool { !setup.x.isRemote && !setup.o.isRemote && today == nil }
   private var isListening: Bool { online == nil && !hasHuman }
   /// The side of the one player at this machine.
   package var loneHuman: Player? { setup.x == .human ? (setup.o == .human ? nil : .x) : setup.o == .human ? .o : nil }
@@ -54,8 +54,12 @@ extension BoardModel {
     return [
       .init(.stopListening, .stopListening, if: isListening),
       .init(.newGame, .show(.newGame), isUsable: mayLeave, isSpare: isLive),
-      .init(online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch, if: isOver && hasHuman && mayRematch),
+      .init(
+        today != nil ? .tryAgain : online?.rematch == .theirs ? .acceptRematch : .rematch, .rematch,
+        if: isOver && hasHuman && mayRematch),
+      .init(.shareToday, .shareToday, if: isOver && today?.isSolved == true),
       .init(.playFriend, .playFriend, if: isBare, isSpare: true),
+      .init(.today, .today, if: isBare && today == nil, isSpare: true),
       .init(.claimWin, .claimWin, if: isLive && online?.isAlone == true, isUsable: online?.claimIn == 0),
       .init(
         isDrawOffered ? .acceptDraw : .offerDraw, .offerDraw, if: isLive,
@@ -91,6 +95,7 @@ extension BoardModel {
       .init(.analysis, .analysis, key: "F3", if: acceptsMove && !isOver && !isLive),
       .init(.playFriend, .playFriend, if: mayLeave),
       .init(.quickMatch, .quickMatch, if: mayLeave),
+      .init(.today, .today, if: mayLeave),
       .init(.network, .show(.network)),
       .init(.shareMatch, .shareMatch, if: online != nil && canShare),
       .init(.talk, .show(.talk), if: isPlayedOnline),

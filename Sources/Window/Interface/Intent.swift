@@ -23,6 +23,10 @@ package enum Intent: Sendable, Hashable {
   case hint, analysis, toggleStrip
   /// Two seeded players compose without end.
   case listen, stopListening
+  /// Names the signs of the music again as they come.
+  case explainAgain
+  /// The position of the day, against best defence; and its result as a text.
+  case today, shareToday
   /// Offer a draw, or accept the offer that stands.
   case offerDraw
   case declineDraw

@@ -5,6 +5,23 @@ import TicTacToe
 package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   case cells, opening, calm, threat, bothThreaten, fork, block, mistake, onlyMove, awakening
   case win, loss, draw, echo, undo, refused
+
+  /// Reads a name as rule files have it: `both-threaten`.
+  package init?(ruleName: String) {
+    var (name, rises) = ("", false)
+    for letter in ruleName {
+      if letter != "-" { name += rises ? letter.uppercased() : String(letter) }
+      rises = letter == "-"
+    }
+    self.init(rawValue: name)
+  }
+
+  /// What it is called, and what it means.
+  package var phrases: (title: Phrase, meaning: Phrase)? {
+    let name = rawValue.prefix(1).uppercased() + rawValue.dropFirst()
+    guard let title = Phrase(rawValue: "sign" + name), let meaning = Phrase(rawValue: "what" + name) else { return nil }
+    return (title, meaning)
+  }
 }
 
 /// A level as the new-game page introduces it.

@@ -58,6 +58,19 @@ package struct Tonality: Sendable, Hashable {
   package func pitch(of square: Square, for player: Player) -> Pitch { cells[player]?[square.index] ?? Pitch(60) }
 }
 
+/// What is to be done on today's board, and how it went.
+package struct TodayModel: Sendable, Hashable {
+  /// In how many moves it is won; else it is to be held.
+  package var moves: Int?
+  package var isSolved: Bool
+  /// Days in a row, with this one.
+  package var streak: Int
+
+  package init(moves: Int?, isSolved: Bool, streak: Int) {
+    (self.moves, self.isSolved, self.streak) = (moves, isSolved, streak)
+  }
+}
+
 /// Everything the board scene shows, as a value; the executable fills it from the session.
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()
@@ -86,8 +99,12 @@ package struct BoardModel: Sendable, Hashable {
   package var score: Numbers?
   /// How far the search is for a match that was cut short, in words.
   package var resuming: String?
+  /// The goal of today's board, if this is it.
+  package var today: TodayModel?
   /// The match over the network, if this is one.
   package var online: OnlineModel?
+  /// Whether nobody presses anything: a film has no words at its foot.
+  package var isFilm = false
   /// One line of notice (no audio device, a refused file), shown once for a while.
   package var notice: String?
 

@@ -62,6 +62,8 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
   case host, hostIs, hostFailed, openPieces, deleted
   case resuming, matchEnded, reallyLeave, player, yourMoveTitle
+  case today, todayWin, todayWinNow, todayHold, solved, notSolved, tryAgain, daysInARow, shareToday
+  case explain, explainFirst, explainNever, explainAgain
   case thinking, waitingFor, offline, seeWhy, stopListening, notListening, gameResumed, playFriend
 
   package func text(in language: Language) -> String { language.words.texts[self] ?? rawValue }

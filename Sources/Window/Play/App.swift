@@ -2,6 +2,7 @@ import Interface
 import ClientModel
 import WindowLogic
 import MatchProtocol
+import Oracle
 import ScoreModel
 import Records
 import Screen
@@ -38,6 +39,10 @@ package final class App: PlatformGame {
   private var page = SceneName.board
   private var near: (own: String?, rooms: [NetworkModel.Nearby]) = (nil, [])
   private var notice: (text: String, until: Double)?
+  /// Whether somebody plays who may be new: not where a picture is drawn.
+  private let teaches: Bool
+  /// The last bar whose signs were looked at.
+  private var explainedBar = -1
 
   /// Device pixels per window unit.
   package var scale: Double {
@@ -59,6 +64,7 @@ package final class App: PlatformGame {
   ) {
     (self.machine, self.session) = (machine, session)
     resuming = unfinished?.record
+    teaches = store != nil
     state = WindowState(setup)
     let themes = Pages.themes(machine)
     screen = RootScreen(services: machine.services, themes: themes.themes)
@@ -193,6 +199,8 @@ package final class App: PlatformGame {
     let settings = screen.settings
     (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
+    (state.preferences.solvedDay, state.preferences.streak) = (settings.solvedDay, settings.streak)
+    state.preferences.date = String(services.timeStamp().prefix(10))
     // What a page calls the server that it came from.
     state.preferences.server = services.isPage ? "localhost" : settings.server
     let board = WindowState.Board(
@@ -284,6 +292,22 @@ package final class App: PlatformGame {
 
   // MARK: - What the screen shows
 
+  /// What a sign means that sounds for the first time.
+  private func explanation(_ bars: [Bar], at soundNow: Tick) -> String? {
+    let settings = screen.settings
+    guard teaches, settings.explains, let bar = bars.last(where: { $0.kind == .move && $0.start <= soundNow }),
+      bar.index != explainedBar
+    else { return nil }
+    explainedBar = bar.index
+    let named = settings.explained.split(separator: " ").map { String($0) }
+    for name in bar.signs where name != "calm" && !named.contains(name) {
+      guard let phrases = MusicSign(ruleName: name)?.phrases else { continue }
+      settings.explained = (named + [name]).joined(separator: " ")
+      return "\(screen.text(phrases.title)): \(screen.text(phrases.meaning))"
+    }
+    return nil
+  }
+
   private func showSession() {
     var model = screen.model
     model.game = session.game
@@ -311,7 +335,14 @@ package final class App: PlatformGame {
     model.soundNow = machine.sound.port.now()
     model.soundWaits = soundWaits
     model.resuming = state.resuming
+    model.today = state.today.map { today in
+      var moves: Int?
+      if case .win(let count) = today.goal { moves = count }
+      let isSolved = today.isReached(by: session.game.end?.outcome)
+      return TodayModel(moves: moves, isSolved: isSolved, streak: screen.settings.streak)
+    }
     model.isMuted = screen.settings.muted
+    if notice == nil, let words = explanation(bars, at: model.soundNow) { show(notice: words) }
     model.notice = notice?.text
     screen.model = model
     var network = state.network

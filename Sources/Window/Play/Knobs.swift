@@ -151,6 +151,9 @@ extension Settings {
     switch memory {
     case .server(let address): server = address
     case .matchServer(let address): matchServer = address
+    case .solved(let day):
+      streak = solvedDay == day - 1 ? streak + 1 : 1
+      solvedDay = day
     case .opponent(let setup):
       let other = setup.x == .human ? setup.o : setup.x
       if let argument = other.argument { opponent = argument }

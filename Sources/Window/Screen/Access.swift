@@ -14,10 +14,10 @@ extension RootScreen {
   package struct Control: Sendable, Hashable {
     /// A number that stays with it as long as it is there.
     package var id: Int
-    /// What it is, as ARIA calls it: `button`, `gridcell`, `radio`, `slider`, `textbox`.
+    /// What it is, as ARIA calls it: `button`, `gridcell`, `radio`, `slider`, `textbox`, or `paragraph` of what is only read.
     package var role: String
     package var name: String
-    /// `on` or `off` of an answer, the value of a slider, the text of a field.
+    /// `on` or `off` of an answer, `disabled`, the value of a slider, the text of a field.
     package var state: String
     /// Where it is, in device pixels.
     package var place: PixelRect
@@ -31,16 +31,18 @@ extension RootScreen {
   /// Places of one view have numbers that follow each other.
   private static let placesOfView = 64
 
-  /// Everything that can be pressed on the open page, in reading order; from the views that draw it. Without `hidden` what a list has
-  /// moved out of sight is left out.
+  /// Everything that can be pressed on the open page, in reading order; from the views that draw it. With `hidden` also what a list
+  /// has moved out of sight, what cannot be used now, and what is only read.
   package func accessible(hidden: Bool = false) -> [Control] {
     var result: [Control] = []
-    eachPlace { view, index, place, words in
+    eachPlace(also: hidden) { view, index, place, words in
       guard hidden || view.parent?.childClip?.contains(place.center) ?? true else { return }
       var control = Control(
         id: view.number * RootScreen.placesOfView + index, role: "button", name: words, state: "",
         place: place.pixels(width: .max, height: .max), row: 0, words: words)
       switch view.role {
+      case .button where !view.isClickable:
+        if view is TextButton { control.state = "disabled" } else { control.role = "paragraph" }
       case .button: break
       case .cell(let row): (control.role, control.row) = ("gridcell", row)
       case .choice(let selected): (control.role, control.state) = ("radio", index == selected ? "on" : "off")
@@ -74,10 +76,13 @@ extension RootScreen {
     handle([], at: now)
   }
 
-  private func eachPlace(_ body: (View, Int, Rect, String) -> Void) {
+  private func eachPlace(also readable: Bool = false, _ body: (View, Int, Rect, String) -> Void) {
     guard isMeasured else { return }
     topScene.visit { view in
-      guard view.isClickable else { return }
+      guard view.isClickable || readable && view is TextButton else {
+        if readable, let text = view.reading, !text.isEmpty { body(view, 0, view.frame, text) }
+        return
+      }
       for (index, (place, words)) in view.places.enumerated() { body(view, index, place, words) }
     }
   }

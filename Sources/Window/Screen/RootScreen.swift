@@ -305,7 +305,7 @@ package final class RootScreen {
     }
     // On a page with a text field letters are meant for it: anywhere else they would do what nobody wants.
     if case .character(let letter) = key, letter != " ", !modifiers.contains(.control), !(context.focus is FieldRow),
-      scene.focusOrder.contains(where: { $0 is FieldRow })
+      currentScene != .board, scene.focusOrder.contains(where: { $0 is FieldRow })
     {
       return
     }

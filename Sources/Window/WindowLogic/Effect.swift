@@ -54,6 +54,8 @@ package enum Memory: Sendable, Hashable {
   case server(String)
   /// The server of the match that runs; empty where none does.
   case matchServer(String)
+  /// Today's board has been solved.
+  case solved(day: Int)
 }
 
 /// Where to go once the server has said who we are.

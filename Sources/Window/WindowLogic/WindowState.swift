@@ -1,6 +1,7 @@
 import Interface
 import ClientModel
 import MatchProtocol
+import Oracle
 import TicTacToe
 
 /// The window's game as one value: whose game is on the board, how the connection stands, what may be done.
@@ -74,6 +75,11 @@ package struct WindowState: Sendable {
     package var isRated = false
     /// Whether the music plays the opponents' marks in time.
     package var isMusical = true
+    /// The local date, as `2026-11-24`.
+    package var date = ""
+    /// The last of today's boards that was solved, by its day, and how many before it without a gap.
+    package var solvedDay = 0
+    package var streak = 0
 
     package init() {}
   }
@@ -88,6 +94,9 @@ package struct WindowState: Sendable {
   /// Games won by the two who play, by the name of the side they have now, since they sat down.
   package internal(set) var score = BoardModel.Numbers()
   package var preferences = Preferences()
+  /// Today's board, while it is played.
+  package var today: DailyBoard? { mode == .local ? daily : nil }
+  private var daily: DailyBoard?
   package internal(set) var page = SceneName.board
 
   /// Who plays when a match has been left.
@@ -190,7 +199,9 @@ package struct WindowState: Sendable {
   }
 
   private mutating func tick(_ board: Board) -> [Effect] {
-    count(board.game)
+    if count(board.game), let today, today.isReached(by: board.game.end?.outcome), today.day != preferences.solvedDay {
+      return [.remember(.solved(day: today.day))]
+    }
     if page == .network, link == .online, network.phase == .lobby, now - listedAt > WindowState.listInterval {
       listedAt = now
       return [.command(.list)]
@@ -198,11 +209,13 @@ package struct WindowState: Sendable {
     return listenOn(board)
   }
 
-  private mutating func count(_ game: Game) {
-    guard let end = game.end, counted != game else { return }
+  /// Counts a game once that has ended; whether it had not been counted.
+  private mutating func count(_ game: Game) -> Bool {
+    guard let end = game.end, counted != game else { return false }
     counted = game
     if end.outcome == .win(.x) { score.x += 1 }
     if end.outcome == .win(.o) { score.o += 1 }
+    return true
   }
 
   private mutating func listenOn(_ board: Board) -> [Effect] {
@@ -227,7 +240,8 @@ package struct WindowState: Sendable {
 
   private func takesBoard(_ intent: Intent) -> Bool {
     switch intent {
-    case .newGame, .playOn, .listen, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby, .openRoom,
+    case .newGame, .playOn, .listen, .today, .connect, .host, .playFriend, .quickMatch, .joinRoom, .joinNearby,
+      .openRoom,
       .watch:
       true
     default: false
@@ -255,6 +269,8 @@ package struct WindowState: Sendable {
       gamesHeard = 0
       setup = GameSetup(x: .level(5), o: .level(6))
       return effects + [.begin(setup, from: .start), .show(.board)]
+    case .today: return leaveMatch(for: true) + begin(DailyBoard(date: preferences.date) ?? DailyBoard(day: 0))
+    case .shareToday: return today.map { [.file(.copyText(card(of: $0)))] } ?? refuse(.gameRuns)
     case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
@@ -282,7 +298,7 @@ package struct WindowState: Sendable {
       return match.map { [.share((["w", $0.rawValue] + (code.map { [$0] } ?? [])).joined(separator: "/"))] }
         ?? refuse(.notConnected)
     case .playSign, .replay, .reloadRules: return [.music(intent)]
-    case .back, .hint, .analysis, .toggleStrip, .playAll, .seek: return [.screen(intent)]
+    case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain: return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
     case .leavePage: return isBound && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]
@@ -298,10 +314,33 @@ package struct WindowState: Sendable {
   }
 
   private mutating func begin(_ next: GameSetup, from start: Position = .start) -> [Effect] {
-    if next != setup || mode != .local { score = .init() }
-    mode = .local
+    if next != setup || mode != .local || today != nil { score = .init() }
+    (mode, daily) = (.local, nil)
     setup = next
     return [.begin(next, from: start)]
+  }
+
+  /// Begins today's board against the best defence there is.
+  private mutating func begin(_ board: DailyBoard) -> [Effect] {
+    let isX = board.position.turn == .x
+    let effects = begin(GameSetup(x: isX ? .human : .perfect, o: isX ? .perfect : .human), from: board.position)
+    daily = board
+    return effects + [.show(.board)]
+  }
+
+  /// What can be shown to others of today's board: the goal, the days in a row and the position.
+  private func card(of board: DailyBoard) -> String {
+    let goal: String
+    switch board.goal {
+    case .win(1): goal = text(.todayWinNow)
+    case .win(let moves): goal = text(.todayWin, "\(moves)")
+    case .hold: goal = text(.todayHold)
+    }
+    let rows = (0..<3).map { row in
+      String((0..<3).map { board.position[Square(3 * row + $0)]?.letter ?? "·" })
+    }
+    let head = "Alina, \(text(.today)), \(preferences.date): \(board.position.turn.letter), \(goal)."
+    return ([head] + rows + ["\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))"]).joined(separator: "\n")
   }
 
   private func mayPlay(_ square: Square, _ board: Board) -> Phrase? {
@@ -328,6 +367,7 @@ package struct WindowState: Sendable {
     case .watching: return refuse(.onlyWatching)
     case .local:
       guard board.game.isOver || board.game.moves.isEmpty else { return refuse(.gameRuns) }
+      if let today { return begin(today) }
       score = .init(x: score.o, o: score.x)
       setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
       return [.begin(setup, from: .start)]

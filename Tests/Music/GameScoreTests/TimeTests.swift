@@ -1,5 +1,6 @@
 import Base
 import Oracle
+import Records
 import ScoreModel
 import Testing
 import TicTacToe
@@ -32,6 +33,25 @@ private func opened() -> (GameConductor, [ScoreEvent]) {
   events += conductor.handle(.gameStarted(try game("b2 a1").position, human: .x), at: .zero)
   events += carryOn(&conductor, from: .zero, to: .seconds(30))
   #expect(events.filter { $0.kind == .note }.allSatisfy { $0.voice == .bass && $0.frame < .seconds(1) })
+}
+
+@Test(arguments: ["emt 0:04:00", "emt 0:00:01"])
+func `No pause of a trimmed piece is longer than six short notes, and a piece without pauses is the same`(
+  pause: String
+) throws {
+  let record = try Record(
+    text: "[Seed \"7\"]\n\n1. b2 {[%emt 0:00:02]} a1 {[%\(pause)]} c1 {[%emt 0:00:03]} a3 {[%emt 0:00:01]} *\n")
+  let kept = Rendition(of: record, rules: rules)
+  let trimmed = Rendition(of: record, rules: rules, trimmed: true)
+  if pause == "emt 0:00:01" {
+    #expect(trimmed.events == kept.events)
+  } else {
+    #expect(kept.end > .seconds(240) && trimmed.end < .seconds(60))
+    #expect(kept.bars.contains { $0.kind == .echo } && !trimmed.bars.contains { $0.kind == .echo })
+  }
+  for (bar, next) in zip(trimmed.bars, trimmed.bars.dropFirst()) {
+    #expect(next.start - bar.end <= .seconds(6 * rules.bars.short + 1))
+  }
 }
 
 @Test

@@ -38,11 +38,27 @@ private let record = "[Seed \"7\"]\n\n1. b2 a3 2. c3 a1 3. a2 c2 4. c1 *\n"
   }
 }
 
+@Test(.needs("ffmpeg", "ffprobe"))
+func `A film has the size that was asked for, sound, and the length of the trimmed piece`() throws {
+  let out = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).mp4").path
+  defer { try? FileManager.default.removeItem(atPath: out) }
+  let slow = "[Seed \"7\"]\n\n1. b2 {[%emt 0:00:02]} a1 {[%emt 0:04:00]} c1 {[%emt 0:00:03]} a3 *\n"
+  let made = try run(["film", "-", "--out", out, "--size", "320x480"], input: slow)
+  #expect(made.status == 0 && made.err == "", "\(made.err)")
+  let entries = "stream=codec_name,width,height:format=duration"
+  let told = try Child.run(["ffprobe", "-v", "error", "-show_entries", entries, "-of", "default=nw=1:nk=1", out]).out
+  let lines = told.split(separator: "\n").map { String($0) }
+  #expect(lines.dropLast() == ["h264", "320", "480", "aac"], "\(told)")
+  #expect((15...70).contains(Double(lines.last ?? "") ?? 0), "\(told)")
+}
+
 @Test(arguments: [
+  ["film", "-", "--out", "/tmp/x.wav", "--size", "321x480"], ["film", "-", "--out", "/nowhere/x.mp4"],
   ["render", "/nowhere.pgn", "--text"], ["render", "-"], ["render", "-", "--text", "--piano", "harp"],
   ["render", "-", "--wav", "/nowhere/a.wav"], ["render", "-", "--midi", "/nowhere/a.mid"],
   ["render", "-", "--text", "--score-rules", "noon"], ["render", "-", "--text", "--game", "2"],
-  ["render", "-", "--wav", "/tmp/x.wav", "--from", "-1"], ["frobnicate"], ["measure", "/nowhere"],
+  ["render", "-", "--wav", "/tmp/x.wav", "--from", "-1"], ["frobnicate"],
+  ["render", "-", "--text", "--times", "never"], ["measure", "/nowhere"],
   ["check-rules", "/nowhere.yaml"], ["fx", "/nowhere.wav", "--chain", "comb:honey", "/tmp/x.wav"],
   ["fx", "/nowhere.wav", "--chain", "comb:wax-comb", "/tmp/x.wav"], ["tone", "H9", "/tmp/x.wav"],
   ["tone", "A4", "--a4", "100", "/tmp/x.wav"], ["envelope", "match", "--match", "101", "a", "b", "c.wav"],

@@ -162,6 +162,42 @@ struct AppTests {
     #expect(record[player: .x] == (name.isEmpty ? "Player" : name) && record[player: .o] == "levels:3")
   }
 
+  @Test(
+    "a sign of the music is named the first time it sounds, once, and not where nobody wants that",
+    arguments: [true, false])
+  func explains(isWanted: Bool) throws {
+    let bench = Bench()
+    let app = try bench.app()
+    app.screen.settings.explains = isWanted
+    bench.pass(app, 8)
+    bench.notices = []
+    func named(_ sign: MusicSign) throws -> Int {
+      let start = app.screen.text(try #require(sign.phrases).title) + ": "
+      return bench.notices.count { $0.hasPrefix(start) }
+    }
+    for game in 1...2 {
+      app.want(.newGame(GameSetup(x: .human, o: .human)))
+      bench.pass(app, 2)
+      for cell in [4, 0, 1, 7] {
+        app.want(.play(Square(cell)))
+        bench.pass(app, 9)
+      }
+      #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
+      #expect(try named(.block) == (isWanted ? 1 : 0), "game \(game)")
+    }
+    // Help begins it anew.
+    app.screen.show(.help)
+    app.want(.explainAgain)
+    #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)
+  }
+
+  @Test("every sign that the rule files name has its words")
+  func signs() throws {
+    for sign in try RuleLibrary.load().rules.signs {
+      #expect(MusicSign(ruleName: sign.name)?.phrases != nil, "\(sign.name)")
+    }
+  }
+
   @Test("what a disk refuses is told once, and written when it can be")
   func fullDisk() throws {
     let bench = Bench()

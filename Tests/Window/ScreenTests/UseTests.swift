@@ -84,6 +84,45 @@ struct UseTests {
     #expect(lost.footControls(unread: 0).contains { $0.isThere && $0.phrase == .seeWhy })
   }
 
+  @Test(
+    "a screen reader is told what is only read, and what cannot be used now; the window's list has what can be pressed")
+  func reading() {
+    let screen = Samples.screen()
+    screen.model = Samples.model([4, 0])
+    screen.show(.board)
+    _ = screen.png(width: 800, height: 600, at: 0)
+    let all = screen.accessible(hidden: true)
+    #expect(all.contains { $0.role == "paragraph" && $0.name == "Your move" })
+    #expect(all.contains { $0.role == "button" && $0.name == "Redo" && $0.state == "disabled" })
+    #expect(screen.accessible().allSatisfy { $0.role != "paragraph" && $0.state != "disabled" })
+    screen.show(.statistics)
+    _ = screen.png(width: 800, height: 600, at: 1)
+    #expect(
+      screen.accessible(hidden: true).contains { $0.role == "paragraph" && $0.name == "Pip: 9 won, 2 drawn, 0 lost" })
+    screen.show(.help)
+    _ = screen.png(width: 800, height: 600, at: 2)
+    #expect(screen.accessible(hidden: true).contains { $0.role == "paragraph" && $0.name == screen.text(.helpIntro) })
+  }
+
+  @Test("today's board says what is to be done, gives no help, and says how it went")
+  func today() {
+    let screen = Samples.screen()
+    func status(_ moves: [Int], _ today: TodayModel) -> (main: String, detail: String, isLarge: Bool) {
+      screen.model = Samples.model(moves, setup: GameSetup(x: .human, o: .perfect))
+      screen.model.today = today
+      screen.handle([], at: 1)
+      return screen.context.statusText()
+    }
+    #expect(status([4, 0], .init(moves: 2, isSolved: false, streak: 0)) == ("Your move", "win in 2 moves", true))
+    #expect(status([4, 0], .init(moves: nil, isSolved: false, streak: 0)).detail == "hold the draw")
+    #expect(!screen.model.mayHelp)
+    let isOver = [4, 1, 0, 8, 6, 2, 3]
+    #expect(status(isOver, .init(moves: 2, isSolved: true, streak: 3)) == ("Solved", "days in a row: 3", true))
+    #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.intent == .shareToday })
+    #expect(status(isOver, .init(moves: nil, isSolved: false, streak: 3)).main == "Not solved")
+    #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.phrase == .tryAgain })
+  }
+
   @Test("a word that cannot be used is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
   func dimmed(moves: [Int]) {
     var model = Samples.model(moves)

@@ -1,5 +1,6 @@
 import Interface
 import MatchProtocol
+import Oracle
 import Testing
 import TicTacToe
 
@@ -109,7 +110,8 @@ struct TableTests {
   static let intents: [Intent] = [
     .show(.settings), .back, .play(Square(4)), .play(Square(0)), .preview(Square(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
-    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .stopListening, .offerDraw, .declineDraw, .claimWin,
+    .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .stopListening, .today, .shareToday,
+    .offerDraw, .declineDraw, .claimWin,
     .abortMatch,
     .review, .seek(3), .playOn(.start), .keepPiece, .openPieces, .saveGame, .listGames, .openGame(path: "x"),
     .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .shareMatch,
@@ -363,6 +365,41 @@ struct TableTests {
       #expect(
         window.effects.contains { if case .command(let told) = $0 { "\(told)".hasPrefix(command) } else { false } })
     }
+  }
+
+  @Test("today's board is begun by its day, solved by the right moves alone, and tried again where it was not")
+  func today() throws {
+    var window = TestWindow()
+    window.state.preferences.date = "2026-11-25"
+    let effects = window.want(.today)
+    let board = try #require(window.state.today)
+    #expect(board.position == DailyBoard(date: "2026-11-25")?.position && effects.contains(.show(.board)))
+    let seats = [window.state.setup.x, window.state.setup.o]
+    #expect(seats[board.position.turn == .x ? 0 : 1] == .human && seats.contains(.perfect))
+    #expect(window.want(.shareToday).count == 1)
+    for isRight in [false, true] {
+      var game = Game(start: board.position)
+      while !game.isOver {
+        let best = Solver.shared.distanceOptimalMoves(in: game.position)
+        let other = game.position.legalMoves.subtracting(best)
+        let isMine = game.turn == board.position.turn
+        let moves = isMine && !isRight && !other.isEmpty ? other : best
+        try game.play(try #require(moves.first))
+      }
+      window.board.game = game
+      window.effects = []
+      window.step(.tick)
+      #expect(window.effects.contains(.remember(.solved(day: board.day))) == isRight)
+      if !isRight { #expect(window.want(.rematch).contains(.begin(window.state.setup, from: board.position))) }
+    }
+    window.state.preferences.streak = 4
+    guard case .file(.copyText(let card)) = try #require(window.want(.shareToday).first) else {
+      Issue.record("nothing to share")
+      return
+    }
+    #expect(card.hasPrefix("Alina, Today's board, 2026-11-25: ") && card.hasSuffix("days in a row: 4"))
+    window.want(.newGame(GameSetup(x: .human, o: .level(1))))
+    #expect(window.state.today == nil)
   }
 
   @Test("who listens can stop, and has the own game again")

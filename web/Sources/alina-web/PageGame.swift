@@ -44,7 +44,7 @@ final class PageGame {
       },
       milliseconds: { WebConnection.milliseconds },
       keep: { piece, name, kept, done in
-        let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human)
+        let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
         Page.download("\(name).pgn", Array(piece.record.text.utf8))
         Page.download("\(name).mid", MIDIFile.bytes(music, title: piece.title))
         Page.download(

@@ -9,6 +9,10 @@ final class BoardScene: Scene {
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
+  /// What is said beside a match, at the right of the board where there is room.
+  private let talk: Talk
+  private let talkColumn: ScrollView
+  private var shownTalk = TalkModel()
   private var buttons: [TextButton] = []
   private var titlePlace: (x: Double, y: Double, size: Double, alignment: TextAlignment)?
   private var isCompact = false
@@ -22,8 +26,10 @@ final class BoardScene: Scene {
     staff = StaffView(context: context)
     status = StatusView(context: context)
     players = PlayersView(context: context)
+    talk = Talk(context: context)
+    talkColumn = ScrollView(context: context)
     super.init(context: context)
-    for view in [board, status, players, staff] as [View] { add(view) }
+    for view in [board, status, players, staff, talkColumn] as [View] { add(view) }
     buttons = context.model.footControls(unread: 0).map {
       TextButton(context: context, title: "", intent: $0.intent)
     }
@@ -61,6 +67,7 @@ final class BoardScene: Scene {
       shownButtons, width: width, midX: m.bounds.midX, bottom: m.bounds.height - m.margin * 0.45)
     titlePlace = nil
     players.isHidden = false
+    talkColumn.isHidden = true
     if m.isLandscape { layOutLandscape() } else { layOutPortrait() }
     super.layout()
   }
@@ -86,6 +93,15 @@ final class BoardScene: Scene {
     status.frame = Rect(m.margin, stripTop - em * 3.4, beside, em * 3.4)
     staff.isHidden = stripHeight == 0
     staff.frame = Rect(m.margin + em * 0.4, stripTop, innerWidth - em * 0.4, stripHeight)
+    let (talkTop, foot) = (players.frame.maxY + em, (stripHeight == 0 ? footerTop : stripTop) - em * 0.5)
+    guard context.model.online?.you != nil, beside > 13 * em, foot - talkTop > 11 * em else { return }
+    talkColumn.isHidden = false
+    talkColumn.isCentered = false
+    talkColumn.frame = Rect(board.frame.maxX + 2 * em, talkTop, beside - em, foot - talkTop)
+    shownTalk = context.pages.talk
+    talkColumn.set(talk.rows)
+    talkColumn.layout()
+    talkColumn.reveal(talk.field)
   }
 
   /// Everything in one column.
@@ -185,12 +201,12 @@ final class BoardScene: Scene {
   private func refreshButtons() -> Bool {
     let before = buttons.map { $0.isHidden ? "" : $0.title }
     let wereHidden = buttons.map { $0.isHidden }
-    for (button, control) in zip(buttons, context.model.footControls(unread: context.pages.talk.unread)) {
+    for (button, control) in zip(buttons, context.model.footControls(unread: unread)) {
       button.title = context.text(control.phrase) + (control.count > 0 ? " (\(control.count))" : "")
       button.poem = control.poem.map(context.text)
       button.intent = control.intent
       button.isEnabled = control.isUsable
-      button.isHidden = !control.isThere || isCompact && control.isSpare
+      button.isHidden = !control.isThere || context.model.isFilm || isCompact && control.isSpare
     }
     // Nothing moves under the pointer: words come and go once it has left them, or has pressed the one that goes.
     if let held = buttons.first(where: { $0 === context.hovered }), !(held === pressed && held.isHidden) {
@@ -200,9 +216,12 @@ final class BoardScene: Scene {
     return before != buttons.map { $0.isHidden ? "" : $0.title }
   }
 
-  /// What is said beside the match changes the word that leads there.
+  /// Lines of talk that nobody has seen: none where they stand beside the board.
+  private var unread: Int { talkColumn.isHidden ? context.pages.talk.unread : 0 }
+
+  /// What is said beside the match stands there, or changes the word that leads there.
   override func contentChanged() {
-    if refreshButtons() { relay() }
+    if refreshButtons() || !talkColumn.isHidden && shownTalk != context.pages.talk { relay() }
   }
 
   override func hoverMoved() {
@@ -243,6 +262,7 @@ final class BoardScene: Scene {
   override func receive(_ intent: Intent) -> Bool {
     pressed = buttons.first { $0 === context.hovered }
     switch intent {
+    case .say(let text): return talk.take(text)
     case .preview(let square):
       staff.preview(square)
       return false
@@ -258,6 +278,10 @@ final class BoardScene: Scene {
 
   /// Keys that mean the board wherever the focus is on this page.
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
+    if key == .escape, context.focus === talk.field {
+      context.moveFocus(to: board.cells[4])
+      return true
+    }
     if modifiers.contains(.control) {
       switch key {
       case .character("z"): return send(modifiers.contains(.shift) ? .redo : .undo)
@@ -318,6 +342,11 @@ extension ViewContext {
     }
   }
 
+  private func goal(_ today: TodayModel) -> String {
+    guard let moves = today.moves else { return text(.todayHold) }
+    return moves == 1 ? text(.todayWinNow) : text(.todayWin, "\(moves)")
+  }
+
   /// The one line that says how the game stands, and why it ended so.
   func statusText() -> (main: String, detail: String, isLarge: Bool) {
     let game = model.game
@@ -325,12 +354,17 @@ extension ViewContext {
       if let words = model.resuming { return (text(.resuming), words, true) }
       let turn = game.turn
       let seat = turn == .x ? model.setup.x : model.setup.o
-      let detail = onlineText() ?? (model.soundWaits ? text(.soundWaits) : "")
+      let detail = onlineText() ?? model.today.map(goal) ?? (model.soundWaits ? text(.soundWaits) : "")
       if let online = model.online, online.isOffline, online.you != nil { return (text(.offline), detail, true) }
       if let side = model.loneHuman, side == turn { return (text(.yourMove), detail, true) }
       if case .remote = seat, model.loneHuman != nil { return (text(.waitingFor, name(of: seat)), detail, false) }
       if model.isThinking { return (text(.thinking, name(of: seat)), "", false) }
       return (text(turn == .x ? .xToMove : .oToMove), detail, false)
+    }
+    if let today = model.today {
+      return (
+        text(today.isSolved ? .solved : .notSolved), today.isSolved ? text(.daysInARow, "\(today.streak)") : "", true
+      )
     }
     var why: String
     switch end.termination {

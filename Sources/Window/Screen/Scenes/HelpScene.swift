@@ -13,14 +13,25 @@ final class HelpScene: PageScene {
     let keysHead = TextRow(context: context, context.text(.helpKeys), faint: false, size: 1.4, gap: 0.3)
     let keys = TextRow(context: context, context.text(.helpKeysText), faint: false)
     let signs: [PageRow] = MusicSign.allCases.compactMap { sign in
-      let name = sign.rawValue.prefix(1).uppercased() + sign.rawValue.dropFirst()
-      guard let title = Phrase(rawValue: "sign" + name), let what = Phrase(rawValue: "what" + name) else { return nil }
-      return SignRow(context: context, sign: sign, title: context.text(title), text: context.text(what))
+      sign.phrases.map {
+        SignRow(context: context, sign: sign, title: context.text($0.title), text: context.text($0.meaning))
+      }
     }
     signs.last?.gapAfter = 1.4
     column.isCentered = false
     column.set([intro, note] + signs + [keysHead, keys])
-    setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
+    setFoot([
+      TextButton(context: context, title: context.text(.explainAgain), intent: .explainAgain),
+      TextButton(context: context, title: context.text(.back), intent: .back),
+    ])
+    foot[0].isEnabled = !context.settings.explains || !context.settings.explained.isEmpty
+  }
+
+  override func receive(_ intent: Intent) -> Bool {
+    guard intent == .explainAgain else { return false }
+    (context.settings.explains, context.settings.explained) = (true, "")
+    foot[0].isEnabled = false
+    return true
   }
 }
 
@@ -43,9 +54,7 @@ final class SignRow: PressableRow {
   private var indent: Double { context.metrics.em * 1.6 }
 
   private func body(_ width: Double) -> Typeface.Block {
-    // Accidentals need paths of their own, which a wrapped paragraph has no room for: their names stand instead.
-    let words = text.split(separator: "♯", omittingEmptySubsequences: false).joined(separator: " sharp")
-    return context.typeface.block(words, TextStyle(context.metrics.em), width: max(10, width - indent))
+    context.typeface.block(text, TextStyle(context.metrics.em), width: max(10, width - indent))
   }
 
   override func height(_ width: Double) -> Double { context.metrics.em * 1.55 + body(width).height }

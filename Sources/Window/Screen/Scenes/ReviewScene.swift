@@ -171,6 +171,9 @@ final class ReviewScene: Scene {
       notes.frame = Rect(
         m.margin, scrubber.frame.maxY + em * 0.3, innerWidth, bottom - scrubber.frame.maxY - em * 0.6)
     }
+    // Beside a large board there is room for large words.
+    let isBroad = m.isLandscape && notes.frame.width > 34 * em && notes.frame.height > 12 * em
+    (comment.size, summary.size) = isBroad ? (1.8, 1.3) : (1.15, 1)
     notes.isHidden = notes.frame.height < em * 1.4
     notes.layout()
     staff.frame = Rect(m.margin + em * 0.4, footTop - strip, innerWidth - em * 0.4, strip)

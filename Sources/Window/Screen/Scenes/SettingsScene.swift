@@ -59,9 +59,6 @@ final class SettingsScene: PageScene {
       choice(.strip, [(true, context.text(.shown)), (false, context.text(.hidden))], settings.showsStrip) {
         settings.showsStrip = $0
       },
-      choice(.coordinates, [(true, context.text(.shown)), (false, context.text(.hidden))], settings.coordinates) {
-        settings.coordinates = $0
-      },
       slider(.volume, settings.volume, 0...1, 0.05, percent) { settings.volume = $0 },
       slider(.drone, settings.drone, 0...1, 0.05, percent) { settings.drone = $0 },
       slider(.preview, settings.preview, 0...1, 0.05, percent) { settings.preview = $0 },
@@ -84,6 +81,12 @@ final class SettingsScene: PageScene {
           (.silent, context.text(.backgroundSilent)),
         ], settings.background
       ) { settings.background = $0 },
+      choice(.coordinates, [(true, context.text(.shown)), (false, context.text(.hidden))], settings.coordinates) {
+        settings.coordinates = $0
+      },
+      choice(
+        .explain, [(true, context.text(.explainFirst)), (false, context.text(.explainNever))], settings.explains
+      ) { settings.explains = $0 },
     ])
     setFoot([
       TextButton(context: context, title: context.text(.easings), intent: .show(.easings)),

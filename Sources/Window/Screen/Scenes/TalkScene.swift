@@ -1,17 +1,53 @@
 import Interface
 
-/// The page of what is said beside a match: lines, a field, small words to press.
-final class TalkScene: PageScene {
-  private let field: FieldRow
+/// What is said beside a match: lines, a field, small words to press.
+final class Talk {
+  let field: FieldRow
   private let words: WordsRow
+  private let context: ViewContext
+
+  init(context: ViewContext) {
+    self.context = context
+    field = FieldRow(context: context, caption: context.text(.say), text: "", limit: 200, intent: Intent.say)
+    words = WordsRow(context: context, Emote.allCases.map { (context.text($0.phrase), .emote($0), nil) })
+  }
+
+  /// The newest lines; a talk of two over a small board is never longer.
+  private static let shown = 30
+
+  var rows: [PageRow] {
+    let talk = context.pages.talk
+    var rows: [PageRow] = talk.lines.suffix(Talk.shown).map { line in
+      TextRow(context: context, "\(line.name): \(line.text)", faint: false, gap: 0.3)
+    }
+    // Said here, and not taken by the server yet.
+    for said in talk.unsent {
+      rows.append(TextRow(context: context, "\(said) …", italic: true, gap: 0.3))
+    }
+    if rows.isEmpty {
+      rows.append(TextRow(context: context, context.text(.talkIntro), italic: true))
+    }
+    rows.last?.gapAfter = 1
+    return rows + [field, words]
+  }
+
+  /// Takes what is said out of the field; whether there is nothing to send on.
+  func take(_ text: String) -> Bool {
+    field.clear()
+    return text.isEmpty
+  }
+}
+
+/// The page of what is said beside a match.
+final class TalkScene: PageScene {
+  private let talk: Talk
   private let rest: WordsRow
 
   override var title: String { context.text(.talk) }
-  override var initialFocus: View? { field }
+  override var initialFocus: View? { talk.field }
 
   override init(context: ViewContext) {
-    field = FieldRow(context: context, caption: context.text(.say), text: "", limit: 200, intent: Intent.say)
-    words = WordsRow(context: context, Emote.allCases.map { (context.text($0.phrase), .emote($0), nil) })
+    talk = Talk(context: context)
     rest = WordsRow(
       context: context,
       [
@@ -24,41 +60,25 @@ final class TalkScene: PageScene {
     fill()
   }
 
-  /// The newest lines; a talk of two over a small board is never longer.
-  private static let shown = 30
-
   private func fill() {
-    let talk = context.pages.talk
-    var rows: [PageRow] = talk.lines.suffix(TalkScene.shown).map { line in
-      TextRow(context: context, "\(line.name): \(line.text)", faint: false, gap: 0.3)
-    }
-    // Said here, and not taken by the server yet.
-    for said in talk.unsent {
-      rows.append(TextRow(context: context, "\(said) …", italic: true, gap: 0.3))
-    }
-    if rows.isEmpty {
-      rows.append(TextRow(context: context, context.text(.talkIntro), italic: true))
-    }
-    rows.last?.gapAfter = 1
-    column.set(rows + [field, words, rest])
+    let model = context.pages.talk
+    column.set(talk.rows + [rest])
     (rest.words[0].title, rest.words[0].intent) = (
-      context.text(talk.isMuted ? .unmuteTalk : .muteTalk), .setTalkMuted(!talk.isMuted)
+      context.text(model.isMuted ? .unmuteTalk : .muteTalk), .setTalkMuted(!model.isMuted)
     )
     (rest.words[1].title, rest.words[1].intent) = (
-      context.text(talk.isBlocked ? .unblock : .block), .setBlocked(!talk.isBlocked)
+      context.text(model.isBlocked ? .unblock : .block), .setBlocked(!model.isBlocked)
     )
   }
 
   override func contentChanged() {
     fill()
     layout()
-    column.reveal(field)
+    column.reveal(talk.field)
     context.staticIsStale = true
   }
 
   override func receive(_ intent: Intent) -> Bool {
-    guard case .say(let text) = intent else { return false }
-    field.clear()
-    return text.isEmpty
+    if case .say(let text) = intent { talk.take(text) } else { false }
   }
 }

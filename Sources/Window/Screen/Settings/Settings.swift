@@ -34,6 +34,9 @@ package final class Settings {
   @Setting package var reducedMotion: Bool
   /// Whether the score strip is shown.
   @Setting package var showsStrip: Bool
+  /// Whether a sign of the music is named the first time it sounds, and which have been, as rule files name them.
+  @Setting package var explains: Bool
+  @Setting package var explained: String
   /// Whether the board's rows and columns are named.
   @Setting package var coordinates: Bool
   /// The loudness of everything, 0…1.
@@ -73,6 +76,9 @@ package final class Settings {
   @Setting package var opponent: String
   /// The side of the last game: `x` or `o`.
   @Setting package var side: String
+  /// The last of today's boards that was solved, in days since 1970, and how many were without a gap.
+  @Setting package var solvedDay: Int
+  @Setting package var streak: Int
 
   /// Where the window was: `WIDTHxHEIGHT+X+Y`; empty before it was ever closed.
   @Setting package var window: String
@@ -85,6 +91,8 @@ package final class Settings {
     _textScale = Setting(store, "text-scale", 1.0, in: 0.75...2)
     _reducedMotion = Setting(store, "reduced-motion", false)
     _showsStrip = Setting(store, "strip", true)
+    _explains = Setting(store, "explain", true)
+    _explained = Setting(store, "explained", "")
     _coordinates = Setting(store, "coordinates", false)
     _volume = Setting(store, "volume", 0.8, in: 0...1)
     _muted = Setting(store, "muted", false)
@@ -105,6 +113,8 @@ package final class Settings {
     _matchServer = Setting(store, "match-server", "")
     _opponent = Setting(store, "opponent", "3")
     _side = Setting(store, "side", "x")
+    _solvedDay = Setting(store, "solved-day", 0)
+    _streak = Setting(store, "streak", 0)
     _window = Setting(store, "window", "")
     let system = services.systemLanguage()
     let spoken = $language.isSet ? nil : Language.allCases.first { system.hasPrefix($0.rawValue) }

@@ -15,7 +15,12 @@ final class TallyRow: PageRow {
     gapAfter = 0.15
   }
 
-  override var spoken: String? { "\(name): \(tally.wins), \(tally.draws), \(tally.losses)" }
+  override var reading: String? {
+    let words = [(tally.wins, Phrase.wins), (tally.draws, .draws), (tally.losses, .losses)].map {
+      "\($0.0) \(context.text($0.1))"
+    }
+    return "\(name): \(words.joined(separator: ", "))"
+  }
 
   override func height(_ width: Double) -> Double { context.metrics.em * 1.75 }
 

@@ -215,7 +215,7 @@ final class TextRow: PageRow {
   private let isFaint: Bool
   /// Whether figures stand as high as capitals, as in names of cells: a1 is read as aı else.
   private let isLining: Bool
-  private let size: Double
+  var size: Double
   var alignment = TextAlignment.left
   /// Texts that may take this one's place: the row is as high as the highest, so that nothing jumps.
   var others: [String] = []
@@ -229,6 +229,8 @@ final class TextRow: PageRow {
     super.init(context: context)
     gapAfter = gap
   }
+
+  override var reading: String? { text }
 
   private func block(_ text: String, _ width: Double) -> Typeface.Block {
     context.typeface.block(

@@ -17,6 +17,7 @@ final class StatusView: View {
   }
 
   override var inkBounds: Rect { frame.insetBy(-6, -2) }
+  override var reading: String? { detail.isEmpty ? main : "\(main), \(detail)" }
 
   /// Shows another line; the old one fades as the new one comes.
   func show(_ text: (main: String, detail: String, isLarge: Bool), animated: Bool) {
@@ -173,6 +174,8 @@ final class PlayersView: View {
     isLow = clocks.map { $0 < 10_000 }
     setNeedsDisplay()
   }
+
+  override var reading: String? { lines.joined(separator: ", ") }
 
   /// Minutes and seconds; tenths under ten seconds.
   static func format(_ milliseconds: Int) -> String {

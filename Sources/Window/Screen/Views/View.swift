@@ -96,6 +96,8 @@ class View {
   var showsHand: Bool { isClickable }
   /// What a screen reader says of the view, if it is a control.
   var spoken: String? { nil }
+  /// What stands there to be read, if it is no control.
+  var reading: String? { nil }
   /// Where the view can be pressed and what each place means, in words; a control is one place.
   var places: [(place: Rect, words: String)] { spoken.map { [(frame, $0)] } ?? [] }
   /// What the view is to whoever reads the page without seeing it.
