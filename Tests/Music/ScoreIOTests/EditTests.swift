@@ -30,7 +30,7 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   let text = try String(contentsOf: score, encoding: .utf8).replacing("  longest: 8", with: "  longest: 99")
   var dials = RuleDials(text)
   let error = #expect(throws: ScoreFileError.self) { try dials.turn(1) }
-  #expect(error?.description.contains("bars.longest: must be a whole number 3–16, is 99") == true)
+  #expect(error?.description.contains("bars.longest: must be a whole number 3–16, is \"99\"") == true)
   #expect(dials.text == text)
 }
 
@@ -56,11 +56,11 @@ func `Every dial turns its number in a shipped rule file, to both ends, and noth
   #expect(read(to: "calm").contains { $0.contains("> bars.short") })
   // Down to the long note, and up by an arrow.
   try edit.input.write(contentsOf: Data("jl\u{1B}[C".utf8))
-  #expect(read(to: "bars.long                6").last?.contains("●") == true)
+  #expect(read(to: "bars.long               6").last?.contains("●") == true)
   #expect(try RuleLibrary.load(file).rules.bars.long == 6)
   try text.replacing("  long: 4 ", with: "  long: 400 ").write(toFile: file, atomically: true, encoding: .utf8)
   let told = read(to: "the last good rules:")
-  #expect(told.contains { $0.contains("bars.long: must be a whole number 1–16, is 400") }, "\(told)")
+  #expect(told.contains { $0.contains("bars.long: must be a whole number 1–16, is \"400\"") }, "\(told)")
   #expect(read(to: "calm").last?.contains("calm") == true)
   try edit.input.write(contentsOf: Data("q".utf8))
   #expect(try edit.wait(seconds: 60) == 0)
