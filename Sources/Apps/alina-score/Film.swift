@@ -50,9 +50,14 @@
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
       let sound = folder.appending(path: "sound.wav").path
-      try OfflineSound(rendition.events, end: rendition.end).write(
-        to: sound, format: .wav, rules: rendition.rules, piano: piano)
-      try WholeFile.write(out) { try shoot(record, rendition, sound: sound, by: ffmpeg, to: $0) }
+      try WholeFile.write(out) { path in
+        guard FileManager.default.createFile(atPath: path, contents: nil) else {
+          throw ScoreFileError("\(out): cannot be written: \(String(cString: strerror(errno)))")
+        }
+        try OfflineSound(rendition.events, end: rendition.end).write(
+          to: sound, format: .wav, rules: rendition.rules, piano: piano)
+        try shoot(record, rendition, sound: sound, by: ffmpeg, to: path)
+      }
     }
 
     /// Draws every picture of the film and hands it to ffmpeg.
