@@ -50,9 +50,14 @@
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
       let sound = folder.appending(path: "sound.wav").path
-      try OfflineSound(rendition.events, end: rendition.end).write(
-        to: sound, format: .wav, rules: rendition.rules, piano: piano)
-      try WholeFile.write(out) { try shoot(record, rendition, sound: sound, by: ffmpeg, to: $0) }
+      try WholeFile.write(out) { part in
+        guard FileManager.default.createFile(atPath: part, contents: nil) else {
+          throw ScoreFileError("\(part): cannot be written")
+        }
+        try OfflineSound(rendition.events, end: rendition.end).write(
+          to: sound, format: .wav, rules: rendition.rules, piano: piano)
+        try shoot(record, rendition, sound: sound, by: ffmpeg, to: part)
+      }
     }
 
     /// Draws every picture of the film and hands it to ffmpeg.
@@ -72,6 +77,9 @@
         ]
         + ["-movflags", "+faststart", "-shortest", "-f", "mp4", path]
       ffmpeg.standardInput = input
+      let errors = sound + ".errors"
+      FileManager.default.createFile(atPath: errors, contents: nil)
+      ffmpeg.standardError = FileHandle(forWritingAtPath: errors)
       try ffmpeg.run()
       let length = (rendition.end + OfflineRenderer.tail).seconds
       let progress = Progress(of: length)
@@ -91,14 +99,15 @@
             }
           }
         }
-        // What ffmpeg says itself is on standard error.
+        // It says why it has ended.
         do { try input.fileHandleForWriting.write(contentsOf: picture) } catch { break }
         progress.tell(now)
       }
       try input.fileHandleForWriting.close()
       ffmpeg.waitUntilExit()
       guard ffmpeg.terminationStatus == 0 else {
-        throw ScoreFileError("\(out): ffmpeg could not make the film")
+        let said = (try? String(contentsOfFile: errors, encoding: .utf8))?.split(separator: "\n").last ?? ""
+        throw ScoreFileError("\(out): ffmpeg could not make the film: \(said)")
       }
     }
   }
