@@ -77,6 +77,9 @@
         ]
         + ["-movflags", "+faststart", "-shortest", "-f", "mp4", path]
       ffmpeg.standardInput = input
+      let errors = sound + ".errors"
+      FileManager.default.createFile(atPath: errors, contents: nil)
+      ffmpeg.standardError = FileHandle(forWritingAtPath: errors)
       try ffmpeg.run()
       let length = (rendition.end + OfflineRenderer.tail).seconds
       let progress = Progress(of: length)
@@ -96,14 +99,15 @@
             }
           }
         }
-        // What ffmpeg says itself is on standard error.
+        // It says why it has ended.
         do { try input.fileHandleForWriting.write(contentsOf: picture) } catch { break }
         progress.tell(now)
       }
       try input.fileHandleForWriting.close()
       ffmpeg.waitUntilExit()
       guard ffmpeg.terminationStatus == 0 else {
-        throw ScoreFileError("\(out): ffmpeg could not make the film")
+        let said = (try? String(contentsOfFile: errors, encoding: .utf8))?.split(separator: "\n").last ?? ""
+        throw ScoreFileError("\(out): ffmpeg could not make the film: \(said)")
       }
     }
   }

@@ -165,6 +165,7 @@ extension WindowState {
       if view?.state.phase == .open, match == nil, let code {
         awaited = m
         network.phase = .room(code: code)
+        return (page == .network ? [] : [.show(.network)]) + news(of: m, board)
       }
       return news(of: m, board)
     case .movePutRight(let m, let cell, let code, let said):

@@ -330,6 +330,20 @@ struct TableTests {
     }
   }
 
+  @Test("the own room is shown again once the page has been loaded again")
+  func ownRoom() throws {
+    var window = TestWindow()
+    try window.connect(destination: .room(code: "ABC234"))
+    window.online([TestWindow.m])
+    let open = MatchView(state: MatchState(id: TestWindow.m), you: .x)
+    #expect(window.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
+    #expect(window.state.network.phase == .room(code: "ABC234"))
+    window.step(.turned(.network))
+    #expect(!window.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
+    window.start()
+    #expect(window.state.mode == .online(TestWindow.m))
+  }
+
   @Test("an address names the room and the match that are shown, and nothing once they are over")
   func places() throws {
     var window = TestWindow()
