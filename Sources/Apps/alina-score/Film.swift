@@ -78,7 +78,9 @@
         + ["-movflags", "+faststart", "-shortest", "-f", "mp4", path]
       ffmpeg.standardInput = input
       let errors = sound + ".errors"
-      FileManager.default.createFile(atPath: errors, contents: nil)
+      guard FileManager.default.createFile(atPath: errors, contents: nil) else {
+        throw ScoreFileError("\(errors): cannot be written: \(String(cString: strerror(errno)))")
+      }
       ffmpeg.standardError = FileHandle(forWritingAtPath: errors)
       try ffmpeg.run()
       let length = (rendition.end + OfflineRenderer.tail).seconds
