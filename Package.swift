@@ -128,8 +128,8 @@ targets += layer(
     .executableTarget(
       name: "alina-score",
       dependencies: [
-        "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano",
-        "ScoreFormats", "ScoreIO",
+        "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
+        "SampledPiano", "ScoreFormats", "ScoreIO",
         argumentParser,
       ] + (headless ? [] : ["CCairo", "Interface", "Screen"])),
   ])

@@ -32,7 +32,7 @@ LEAST = 5000
 # From the board to each page, by the words and the keys on the way there.
 PAGES = (
     # Without its staff, which moves with the music; that of a review stands.
-    ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Escape", "Back"),
+    ("settings", "Menu", "Settings", *["ArrowDown"] * 5, "ArrowRight", "Back", "Escape"),
     ("contents", "Menu"),
     ("new-game", "Menu", "New game"),
     ("games", "Menu", "Saved games"),

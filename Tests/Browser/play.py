@@ -150,12 +150,7 @@ def keep(player, program):
     wait(lambda: f"the piece in {os.listdir(page.downloads) if os.path.exists(page.downloads) else 'no folder'}", lambda: os.path.exists(
         page.downloads) and {name.split(".")[-1] for name in os.listdir(page.downloads) if os.path.getsize(f"{page.downloads}/{name}")} == kinds)
     stem = f"{page.downloads}/{next(iter(os.listdir(page.downloads))).rsplit('.', 1)[0]}"
-    with open(f"{stem}.pgn", encoding="utf-8") as file:
-        game = file.read()
-    # Over the page its opponent is called by name.
-    with open(f"{stem}.titled", "w", encoding="utf-8") as file:
-        file.write(game.replace('"levels:3"', '"Bram"'))
-    subprocess.run([program, "render", f"{stem}.titled", "--times", "trimmed", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
+    subprocess.run([program, "render", f"{stem}.pgn", "--times", "trimmed", "--wav", f"{stem}.2.wav", "--midi", f"{stem}.2.mid", "--musicxml", f"{stem}.2.musicxml",
                     "--svg", f"{stem}.2.svg"], check=True, stdout=subprocess.DEVNULL)
     for kind in kinds - {"pgn"}:
         ours, theirs = (open(f"{stem}{number}.{kind}", "rb").read() for number in ("", ".2"))
@@ -319,7 +314,7 @@ def main(name, program):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # One that is in no room, and is watched.
         for player in (ann, ben):
-            for what in ("Leave the match", "Time: as long", "Quick match"):
+            for what in ("Leave the match", "Time:", "Quick match"):
                 player.press(what)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GameScore
+import Opponents
 import SampledPiano
 import ScoreIO
 import ScoreModel
@@ -57,7 +58,9 @@ struct Render: ParsableCommand {
     let rendition = Rendition(
       of: record, rules: home, seed: source.seed, human: source.side, trimmed: times == "trimmed")
     let rules = rendition.rules
-    let title = ScoreTitle.title(record)
+    let title = ScoreTitle.title(record) { name in
+      Level.all.first { "levels:\($0.number)" == name }?.character ?? name
+    }
     let bars = bars(of: rendition)
     if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
     if let midi { try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }

@@ -3,10 +3,10 @@ import TicTacToe
 
 /// What a game's score is called.
 package enum ScoreTitle {
-  /// The players.
-  package static func title(_ record: Record) -> String {
+  /// The players, each as `called` by the name that the record keeps.
+  package static func title(_ record: Record, called: (String) -> String = { $0 }) -> String {
     guard let x = record[player: .x], let o = record[player: .o] else { return "Alina" }
-    return "\(x) – \(o)"
+    return "\(called(x)) – \(called(o))"
   }
 
   /// Date, moves and result.

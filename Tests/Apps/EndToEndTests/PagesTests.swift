@@ -36,7 +36,9 @@ struct PagesTests {
     try desk.click("Resign")
     try desk.wait(page: "board")
     // Small windows have the review in the menu; beside the board it is called by what a loser wants of it.
-    let isBeside = desk.page?.controls.contains { $0.words == "See why" } == true
+    let isBeside = (try? waitFor(seconds: 3, "See why") {
+      desk.page?.controls.contains { $0.words == "See why" } == true ? true : nil
+    }) == true
     if !isBeside { try desk.click("Menu") }
     try desk.click(isBeside ? "See why" : "Review")
     try desk.wait(page: "review")
