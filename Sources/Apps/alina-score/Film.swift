@@ -19,7 +19,7 @@
     @OptionGroup var source: GameOptions
     @Option(help: ArgumentHelp("The film.", valueName: "file.mp4")) var out: String
     @Option(help: ArgumentHelp("Its size: wide, square or upright.", valueName: "WxH")) var size = "1280x720"
-    @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+    @OptionGroup var piano: PianoOption
 
     private static let rate = 30.0
 
@@ -32,9 +32,6 @@
 
     func validate() throws {
       guard pixels != nil else { throw ValidationError("--size \(size): two even numbers, 320x320 to 3840x3840") }
-      guard ["modal", "grand"].contains(piano) || piano.hasSuffix(".sf2") || piano.hasSuffix(".sf3") else {
-        throw ValidationError("--piano \(piano): modal, grand, or a file ending in .sf2 or .sf3")
-      }
     }
 
     func run() throws {
@@ -55,7 +52,7 @@
           throw ScoreFileError("\(out): cannot be written: \(String(cString: strerror(errno)))")
         }
         try OfflineSound(rendition.events, end: rendition.end).write(
-          to: sound, format: .wav, rules: rendition.rules, piano: piano)
+          to: sound, format: .wav, rules: rendition.rules, piano: piano.name)
         try shoot(record, rendition, sound: sound, by: ffmpeg, to: path)
       }
     }
@@ -123,7 +120,7 @@
       happenings = rendition.happenings[...]
       func seat(_ side: Player) -> Seat {
         let name = record[player: side] ?? "\(side.letter)"
-        return .remote(name: name == "you" ? "Player" : name.hasPrefix("levels:") ? "Level \(name.dropFirst(7))" : name)
+        return .remote(name: name == "you" ? "Player" : GameOptions.called(name))
       }
       screen.model.game = Game(start: record.game.start)
       screen.model.setup = GameSetup(x: seat(.x), o: seat(.o))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Base
 import Foundation
+import Opponents
 import Records
 import ScoreIO
 import TicTacToe
@@ -16,6 +17,9 @@ struct GameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The music's seed; the record's own if not given.", valueName: "n")) var seed: UInt64?
   @Option(help: ArgumentHelp("The side of the one local human; the record's own if not given.", valueName: "x|o"))
   var human: String?
+
+  /// What a player of a record is called on a score: an opponent by the name that players know, anybody else as it is kept.
+  static func called(_ name: String) -> String { Level.all.first { $0.name == name }?.character ?? name }
 
   func validate() throws {
     if let human, human != "x", human != "o" { throw ValidationError("--human \(human): x or o") }
@@ -46,6 +50,18 @@ struct GameOptions: ParsableArguments {
       throw ScoreFileError("--game \(index + 1): \(GameFile.name(game)) holds games 1…\(records.count)")
     }
     return try GameFile.composed(records[index], in: game)
+  }
+}
+
+/// The piano of whatever is rendered.
+struct PianoOption: ParsableArguments {
+  @Option(name: .customLong("piano"), help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano"))
+  var name = "modal"
+
+  func validate() throws {
+    guard ["modal", "grand"].contains(name) || name.hasSuffix(".sf2") || name.hasSuffix(".sf3") else {
+      throw ValidationError("--piano \(name): modal, grand, or a file ending in .sf2 or .sf3")
+    }
   }
 }
 

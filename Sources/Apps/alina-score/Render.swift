@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import GameScore
-import Opponents
 import SampledPiano
 import ScoreIO
 import ScoreModel
@@ -23,12 +22,11 @@ struct Render: ParsableCommand {
   @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var png: String?
   @Option(help: ArgumentHelp("A picture of the score.", valueName: "file")) var svg: String?
   @Flag(help: "Print the score as text, bar by bar, M over T.") var text = false
-  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @OptionGroup var piano: PianoOption
   @Option(
     help: ArgumentHelp(
       "Pauses as the record keeps them, or trimmed to six short notes after a bar.", valueName: "kept|trimmed"))
-  var times =
-    "kept"
+  var times = "kept"
   @Option(
     help: ArgumentHelp(
       "Sound from here on; pictures, text and MusicXML from the bar that sounds then.", valueName: "seconds")) var from:
@@ -47,9 +45,6 @@ struct Render: ParsableCommand {
     guard from >= 0, from.isFinite, (to ?? .greatestFiniteMagnitude) > from else {
       throw ValidationError("--from and --to: seconds from the first sound, --to after --from")
     }
-    guard ["modal", "grand"].contains(piano) || piano.hasSuffix(".sf2") || piano.hasSuffix(".sf3") else {
-      throw ValidationError("--piano \(piano): modal, grand, or a file ending in .sf2 or .sf3")
-    }
   }
 
   func run() throws {
@@ -58,9 +53,7 @@ struct Render: ParsableCommand {
     let rendition = Rendition(
       of: record, rules: home, seed: source.seed, human: source.side, trimmed: times == "trimmed")
     let rules = rendition.rules
-    let title = ScoreTitle.title(record) { name in
-      Level.all.first { "levels:\($0.number)" == name }?.character ?? name
-    }
+    let title = ScoreTitle.title(record, called: GameOptions.called)
     let bars = bars(of: rendition)
     if text { print(TextScore.text(bars, scale: rules.scale), terminator: "") }
     if let midi { try WholeFile.write(MIDIFile.bytes(rendition, title: title), to: midi) }
@@ -79,7 +72,7 @@ struct Render: ParsableCommand {
       try WholeFile.write(path) { part in
         var sound = OfflineSound(rendition.events, end: rendition.end)
         sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)
-        try sound.write(to: part, format: format, rules: rules, piano: piano)
+        try sound.write(to: part, format: format, rules: rules, piano: piano.name)
       }
     }
   }
