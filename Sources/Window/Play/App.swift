@@ -203,6 +203,7 @@ package final class App: PlatformGame {
     state.preferences.date = String(services.timeStamp().prefix(10))
     // What a page calls the server that it came from.
     state.preferences.server = services.isPage ? "localhost" : settings.server
+    state.preferences.matchServer = settings.matchServer
     let board = WindowState.Board(
       game: session.game, acceptsMove: session.acceptsMove, canUndo: session.canUndo,
       canRedo: !session.undone.isEmpty && !session.game.isOver, isClosing: session.isClosing)

@@ -195,6 +195,7 @@ package final class RootScreen {
     }
     let isNews =
       game != old.game || context.model.isThinking != old.isThinking
+      || (context.model.resuming == nil) != (old.resuming == nil)
       || context.model.online?.withoutCountdown != old.online?.withoutCountdown
     if isNews {
       let status = context.statusText()

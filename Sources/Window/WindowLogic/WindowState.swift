@@ -71,6 +71,8 @@ package struct WindowState: Sendable {
     package var clock = "60+2"
     /// The server to play on: the page's own, or the one last looked for.
     package var server = ""
+    /// The server of the match that was cut short; empty where none was.
+    package var matchServer = ""
     /// Whether matches count for the rating.
     package var isRated = false
     /// Whether the music plays the opponents' marks in time.
@@ -158,7 +160,10 @@ package struct WindowState: Sendable {
   /// Whether the board cannot be had for anything else: somebody at the other end waits for us, and we can answer.
   package var isBound: Bool { isPlaying && link == .online }
 
-  var isResuming: Bool { destination == .resume }
+  /// Whether a match is looked for that was cut short: also by the address of its room.
+  var isResuming: Bool {
+    if case .room = destination { preferences.matchServer == address } else { destination == .resume }
+  }
 
   /// How far the search is for a match that was cut short, in words for the board.
   package var resuming: String? { isResuming ? network.message ?? text(.connecting) : nil }

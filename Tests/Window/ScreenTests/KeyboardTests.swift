@@ -177,6 +177,18 @@ struct KeyboardTests {
     #expect(spoken.last == "New game")
   }
 
+  @Test("that a match is looked for is said once, however often the next try is counted down")
+  func looking() throws {
+    let screen = Samples.screen()
+    var spoken: [String] = []
+    screen.onSpeak = { spoken.append($0) }
+    for words in ["next try in 2 s", "next try in 1 s"] {
+      screen.model.resuming = words
+      screen.handle([], at: 0)
+    }
+    #expect(spoken == ["Back to your match, next try in 2 s"])
+  }
+
   @Test("the code of a room, letter by letter, and what is waited for are told in words, once")
   func spokenRoom() {
     var spoken: [String] = []

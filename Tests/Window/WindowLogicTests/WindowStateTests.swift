@@ -322,6 +322,14 @@ struct TableTests {
     window.start()
     #expect(window.state.mode == .online(TestWindow.m))
 
+    for server in ["127.0.0.1:4664", "127.0.0.1:4665", ""] {
+      var window = TestWindow()
+      window.state.preferences.matchServer = server
+      try window.connect(destination: .room(code: "K7Q2XD"))
+      let isOurs = server == "127.0.0.1:4664"
+      #expect(window.step(.network(.status(lost), nil)).contains(.show(.network)) != isOurs, "\(server)")
+      #expect((window.state.resuming != nil) == isOurs, "\(server)")
+    }
     for hasMatch in [true, false] {
       var guest = TestWindow()
       try guest.connect(destination: .room(code: "ABC234"))
