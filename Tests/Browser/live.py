@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """live.py BROWSER alina-server: a live match survives what happens to a page.
 
-Two friends in a room and somebody who watches: each loads the page again in the middle; a hidden page says
+Two friends in a room and somebody who watches: each loads the page again in the middle, also while the server is away; a hidden page says
 whose move it is; the browser's Back goes back within Alina; the address says what is shown; a piece in another key is kept as it was heard.
 Prints what went wrong in one line and exits 1.
 """
@@ -30,6 +30,9 @@ HIDE = """(() => {
 })()"""
 
 
+FIRST = "heard.some(line => line.includes('make your first move'))"
+
+
 def again(player):
     """Loads the page again, where it is."""
     page = player.page
@@ -52,47 +55,54 @@ def hash_begins(player, start):
     player.page.until(f"location.hash.startsWith({start!r})")
 
 
-def loads_again(ann, ben, server, enter):
+def loads_again(x, o, server, enter):
     """A match in which everybody loads the page again."""
-    everybody = [ann, ben]
-    hash_begins(ann, "#/r/")
-    plays(ann, "b2", "X", everybody)
-    again(ann)
-    shows([ann], {"b2": "X"})
-    plays(ben, "a3", "O", everybody)
-    looker = enter(watch(ann))
+    everybody = [x, o]
+    hash_begins(x, "#/r/")
+    plays(x, "b2", "X", everybody)
+    again(x)
+    shows([x], {"b2": "X"})
+    plays(o, "a3", "O", everybody)
+    looker = enter(watch(x))
     everybody.append(looker)
     hash_begins(looker, "#/w/")
     shows([looker], {"b2": "X", "a3": "O"})
     again(looker)
     shows([looker], {"a3": "O"})
-    again(ben)
-    shows([ben], {"b2": "X", "a3": "O"})
+    again(o)
+    shows([o], {"b2": "X", "a3": "O"})
+    # Nobody is there: the board says so, and the match is back with the server.
+    x.page.until("navigator.serviceWorker.ready.then(() => caches.keys()).then(keys => keys.length > 0)")
+    server.kill()
+    again(x)
+    x.hears("Back to your match")
+    server.start()
+    shows([x], {"b2": "X", "a3": "O"})
     return everybody
 
 
-def hidden(ann, ben, everybody):
+def hidden(x, o, everybody):
     """A page that nobody sees goes on, and its title says whose move it is."""
-    ben.page.run("hide(true)")
-    plays(ann, "a1", "X", [ann])
-    ben.page.until("document.title === 'Your move – Alina'", 20)
-    ben.page.run("hide(false)")
-    ben.page.until("document.title === 'Alina'")
+    o.page.run("hide(true)")
+    plays(x, "a1", "X", [x])
+    o.page.until("document.title === 'Your move – Alina'", 20)
+    o.page.run("hide(false)")
+    o.page.until("document.title === 'Alina'")
     shows(everybody, {"a1": "X"})
 
 
-def back(ann):
+def back(player):
     """The browser's Back goes from page to page, and leaves no match unasked."""
-    page = ann.page
-    ann.press("Menu")
-    ann.press("Settings")
-    ann.sees("Theme: dark")
+    page = player.page
+    player.press("Menu")
+    player.press("Settings")
+    player.sees("Theme: dark")
     page.run("history.back()")
-    ann.sees("Statistics")
+    player.sees("Statistics")
     page.run("history.back()")
     page.until(f"{CELL}.length === 9")
     page.run("history.back()")
-    ann.hears("Go back once more to leave")
+    player.hears("Go back once more to leave")
     page.until("history.state?.level === 1")
     expect(page.run(f"{CELL}.length") == 9, "Back leaves a match")
 
@@ -129,19 +139,22 @@ def main(name, program):
         ben = enter("r/" + room.split("/")[-1])
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
-        everybody = loads_again(ann, ben, server, enter)
-        hidden(ann, ben, everybody)
-        back(ann)
-        plays(ben, "c1", "O", everybody)
-        plays(ann, "c3", "X", everybody)
-        ann.press("Review")
-        hash_begins(ann, "#/g/")
-        cal = enter(ann.page.run("location.hash"))
+        # Who has X is the server's choice.
+        wait("somebody to be told to move", lambda: any(player.page.run(FIRST) for player in (ann, ben)))
+        x, o = (ann, ben) if ann.page.run(FIRST) else (ben, ann)
+        everybody = loads_again(x, o, server, enter)
+        hidden(x, o, everybody)
+        back(x)
+        plays(o, "c1", "O", everybody)
+        plays(x, "c3", "X", everybody)
+        x.press("Review")
+        hash_begins(x, "#/g/")
+        cal = enter(x.page.run("location.hash"))
         cal.sees("Share link")
         cal.page.run("history.back()")
         cal.page.until(f"{CELL}.length === 9")
-        ann.press("Back")
-        kept(ann, f"{os.path.dirname(program)}/alina-score")
+        x.press("Back")
+        kept(x, f"{os.path.dirname(program)}/alina-score")
         for player in players:
             complaints = [line for line in player.page.complaints if "/play" not in line]
             expect(complaints == [], f"{complaints}")

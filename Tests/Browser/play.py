@@ -166,6 +166,7 @@ def whole(player):
     # Back to the menu, and to the board.
     for _ in range(2):
         player.press("Back")
+    player.page.until(f"{CELL}.length === 9")
 
 
 def review(player):
@@ -314,7 +315,7 @@ def main(name, program):
                     player.page.until(f"{CELL}.length === 9 && {CELL}.every(cell => cell.ariaLabel.endsWith('empty'))")
         # One that is in no room, and is watched.
         for player in (ann, ben):
-            for what in ("Leave the match", "Time:", "Quick match"):
+            for what in ("Leave the match", "Time: no limit", "Quick match"):
                 player.press(what)
         for player in (ann, ben):
             player.page.until(f"{CELL}.length === 9")

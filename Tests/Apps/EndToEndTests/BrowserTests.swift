@@ -65,8 +65,7 @@ import Testing
     try run("live.py", "chromium")
   }
 
-  @Test(
-    .long, .disabled("not steady in Firefox on a busy machine; by hand: Tests/Browser/live.py firefox ALINA_SERVER"))
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
   func `in Firefox a match survives reloads, a hidden page and the browser's Back, and addresses say what is shown`()
     throws
   {

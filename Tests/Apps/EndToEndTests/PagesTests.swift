@@ -36,9 +36,11 @@ struct PagesTests {
     try desk.click("Resign")
     try desk.wait(page: "board")
     // Small windows have the review in the menu; beside the board it is called by what a loser wants of it.
-    let isBeside = (try? waitFor(seconds: 3, "See why") {
-      desk.page?.controls.contains { $0.words == "See why" } == true ? true : nil
-    }) == true
+    let controls = try waitFor(seconds: 10, "the end") { () -> [String]? in
+      let words = desk.page?.controls.map(\.words) ?? []
+      return words.contains("Rematch") ? words : nil
+    }
+    let isBeside = controls.contains("See why")
     if !isBeside { try desk.click("Menu") }
     try desk.click(isBeside ? "See why" : "Review")
     try desk.wait(page: "review")
