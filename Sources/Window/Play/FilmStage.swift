@@ -1,0 +1,41 @@
+import GameScore
+import Interface
+import Records
+import ScoreModel
+import Screen
+import TicTacToe
+import Tintinnabuli
+
+/// A kept game on a board of its own, as it was at each moment of its music: the pictures of a film.
+package struct FilmStage {
+  private let screen = RootScreen(services: PlatformServices())
+  private var happenings: ArraySlice<(moment: Tick, happening: Happening)>
+
+  /// Sets the board up for two players with names.
+  package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
+    happenings = rendition.happenings[...]
+    screen.model.game = Game(start: record.game.start)
+    screen.model.setup = GameSetup(x: .remote(name: names.x), o: .remote(name: names.o))
+    screen.model.acceptsMove = false
+    screen.model.isFilm = true
+    screen.model.bars = rendition.bars
+    let (scale, cells) = (rendition.rules.scale, rendition.rules.cells)
+    screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
+  }
+
+  /// Draws the picture of a moment in seconds, none earlier than the last; returns what changed.
+  package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
+    while let next = happenings.first, next.moment.seconds <= now {
+      happenings.removeFirst()
+      switch next.happening {
+      case .moved(let facts): try? screen.model.game.play(facts.square)
+      case .undone: _ = screen.model.game.undo()
+      case .ended(let end): screen.model.game.finish(end)
+      default: break
+      }
+    }
+    screen.model.soundNow = .seconds(now)
+    screen.handle([], at: now)
+    return screen.draw(into: bitmap, isNew: isNew, at: now)
+  }
+}
