@@ -99,7 +99,7 @@ package final class Files {
     } else if keeper?.failures == 0 {
       toldFailure = false
     }
-    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.moves.isEmpty else {
+    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.cells.isEmpty else {
       return
     }
     asked = (game, session.times)
@@ -185,7 +185,7 @@ package final class Files {
   private func keepPiece() {
     let name = reviewed == nil ? self.name ?? newStamp : newStamp
     let record = reviewed ?? Library.dated(session.record, as: name)
-    guard !record.game.moves.isEmpty else { return }
+    guard record.game.variant == .classic, !record.game.cells.isEmpty else { return }
     let piece = Piece(
       record: record, rules: session.rules,
       human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),

@@ -58,6 +58,7 @@ final class PageGame {
         done("\(kept) \(name)")
       })
     machine.themesFolder = "page"
+    machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
     self.box = box
     app.soundWaits = true
