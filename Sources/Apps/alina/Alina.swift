@@ -103,6 +103,9 @@ struct Alina: ParsableCommand {
   @Flag(name: .customLong("as-page"), help: .hidden)
   var asPage = false
 
+  @Flag(name: .customLong("for-fingers"), help: .hidden)
+  var forFingers = false
+
   /// Refuses what no option allows, in one line each.
   func validate() throws {
     if let level, Seat(argument: level) == nil {

@@ -54,6 +54,7 @@ struct Launch {
     // What a browser's page cannot do is left out, so that the two can be compared.
     services.isPage = options.asPage
     if options.asPage { services.share = { _ in true } }
+    if options.forFingers { services.leastTarget = 44 }
     let near = Neighbourhood()
     let pictures = Pictures(services)
     (opening.keepsGames, opening.mayResume) = (false, false)

@@ -7,8 +7,25 @@ final class RulesScene: PageScene {
   override var columnWidth: Double { 38 }
   override var initialFocus: View? { foot.first }
 
+  private let ready: TextButton
+
   override init(context: ViewContext) {
+    ready = TextButton(context: context, title: "", intent: .back)
     super.init(context: context)
+    setFoot([ready])
+    fill()
+  }
+
+  /// The game on the board may come with the page.
+  override func modelChanged(from old: BoardModel) {
+    guard context.model.setup.variant != old.setup.variant else { return }
+    fill()
+    layout()
+    context.staticIsStale = true
+  }
+
+  private func fill() {
+    ready.title = context.text(context.model.mayChooseGame ? .start : .back)
     let first = context.model.setup.variant
     let order = [first] + Variant.allCases.filter { $0 != first }
     column.isCentered = false
@@ -20,7 +37,6 @@ final class RulesScene: PageScene {
         return [head, TextRow(context: context, context.text(variant.manner), italic: true, gap: 0.7)]
           + (pictures.isEmpty ? [] : [PicturesRow(context: context, pictures: pictures)])
       })
-    setFoot([TextButton(context: context, title: context.text(.start), intent: .show(.board))])
   }
 
   private static func pictures(of variant: Variant) -> [PicturesRow.Picture] {

@@ -336,7 +336,8 @@ final class BoardView: View {
         canvas.fill(slot.insetBy(slot.width * 0.08, slot.width * 0.08), theme.accent.faded(0.35))
       }
       if light > 0 {
-        canvas.fill(inner, theme.accent.faded(0.075 * light))
+        // A free choice lights more boards, more softly.
+        canvas.fill(inner, theme.accent.faded((facts.boards?.target == nil ? 0.045 : 0.085) * light))
         if facts.boards?.target == board { drawFrame(inner, theme.accent.faded(0.7 * light), canvas) }
       }
       PenGrid(thin: 0.006, thick: 0.009, seed: 11 + board.index).draw(
