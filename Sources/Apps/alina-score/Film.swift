@@ -41,6 +41,9 @@
         throw ScoreFileError("a film needs ffmpeg, which is not installed")
       }
       let record = try source.record()
+      guard record.game.variant == .classic else {
+        throw ScoreFileError("a game of \(record.game.variant.rawValue); films are drawn of classic only so far")
+      }
       let rendition = Rendition(
         of: record, rules: try source.rules(for: record), seed: source.seed, human: source.side, trimmed: true)
       let folder = FileManager.default.temporaryDirectory.appending(path: "alina-film-\(getpid())")
@@ -122,7 +125,7 @@
         let name = record[player: side] ?? "\(side.letter)"
         return .remote(name: name == "you" ? "Player" : GameOptions.called(name))
       }
-      screen.model.game = Game(start: record.game.start)
+      screen.model.game = Game(from: record.game.startState)
       screen.model.setup = GameSetup(x: seat(.x), o: seat(.o))
       screen.model.acceptsMove = false
       screen.model.isFilm = true
@@ -135,7 +138,7 @@
       while let next = happenings.first, next.moment.seconds <= now {
         happenings.removeFirst()
         switch next.happening {
-        case .moved(let facts): try? screen.model.game.play(facts.square)
+        case .moved(let move): try? screen.model.game.play(move.cell)
         case .undone: _ = screen.model.game.undo()
         case .ended(let end): screen.model.game.finish(end)
         default: break

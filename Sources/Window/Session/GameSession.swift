@@ -127,12 +127,11 @@ package final class GameSession {
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
-    let position = game.position
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    let awoke = game.facts.awakening != nil
+    let awoke = game.variantMoves.awakening != nil
     submit([
-      .opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman, awoke: awoke),
+      .opened(resuming: record != nil), .gameStarted(game.state, human: participants.loneHuman, awoke: awoke),
     ])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
@@ -198,7 +197,7 @@ package final class GameSession {
   }
 
   /// Pointer or focus rests on an empty cell, or no longer does.
-  package func preview(_ square: Square?) { submit([.previewed(square)]) }
+  package func preview(_ square: Square?) { submit([.previewed(square.map { Cell(rawValue: $0.rawValue) })]) }
 
   // MARK: - Time
 
@@ -275,7 +274,7 @@ package final class GameSession {
       // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
       var next = game
       let facts = try next.play(square, askedOf: .shared)
-      let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
+      let events = submit([.moved(VariantMove(facts))], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
       let frame = lastHandled.rawValue + frameOffset
       let previous = times.last?.frame ?? startFrame
       let elapsed = max(0, frame - previous) / 48
@@ -312,7 +311,7 @@ package final class GameSession {
     (slots, settled) = (match == nil ? nil : [], 0)
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    submit([match ?? .gameStarted(next.position, human: participants.loneHuman)])
+    submit([match ?? .gameStarted(next.state, human: participants.loneHuman)])
     startFrame = lastHandled.rawValue
     think()
   }
