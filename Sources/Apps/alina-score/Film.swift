@@ -122,8 +122,8 @@
         let name = record[player: side] ?? "\(side.letter)"
         return .remote(name: name == "you" ? "Player" : GameOptions.called(name))
       }
-      screen.model.game = Game(start: record.game.start)
-      screen.model.setup = GameSetup(x: seat(.x), o: seat(.o))
+      screen.model.game = Game(from: record.game.startState)
+      screen.model.setup = GameSetup(x: seat(.x), o: seat(.o), variant: record.game.variant)
       screen.model.acceptsMove = false
       screen.model.isFilm = true
       screen.model.bars = rendition.bars
@@ -135,7 +135,7 @@
       while let next = happenings.first, next.moment.seconds <= now {
         happenings.removeFirst()
         switch next.happening {
-        case .moved(let facts): try? screen.model.game.play(facts.square)
+        case .moved(let move): try? screen.model.game.play(move.cell)
         case .undone: _ = screen.model.game.undo()
         case .ended(let end): screen.model.game.finish(end)
         default: break

@@ -185,7 +185,7 @@ package final class Files {
   private func keepPiece() {
     let name = reviewed == nil ? self.name ?? newStamp : newStamp
     let record = reviewed ?? Library.dated(session.record, as: name)
-    guard record.game.variant == .classic, !record.game.cells.isEmpty else { return }
+    guard !record.game.cells.isEmpty else { return }
     let piece = Piece(
       record: record, rules: session.rules,
       human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),

@@ -15,7 +15,7 @@ final class Music {
   private var interlude: Interlude?
   private var count: UInt32 = 0
   /// The game last taken to the review page, and its music.
-  private(set) var reviewed: (record: Record, music: Rendition?)?
+  private(set) var reviewed: (record: Record, music: Rendition)?
   /// Whether the sound has another piece's instrument and low tone.
   private var isAway = false
 
@@ -75,10 +75,10 @@ final class Music {
   /// Takes a game to the review page, with the music it had for the one local human.
   func review(_ record: Record, human: Player?, title: String) {
     stop()
-    let music = record.game.variant == .classic ? Rendition(of: record, rules: session.rules, human: human) : nil
+    let music = Rendition(of: record, rules: session.rules, human: human)
     reviewed = (record, music)
     screen.pages.replay = ReplayModel(
-      game: record.game, title: title, bars: music?.bars ?? [], scale: (music?.rules ?? session.rules).scale)
+      game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
   /// Plays the music of the game under review from the bar of a ply.

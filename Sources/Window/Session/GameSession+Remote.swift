@@ -17,7 +17,7 @@ extension GameSession {
     participants = players
     clockSeconds = nil
     clocksElsewhere = clocks
-    begin(Game(from: VariantState(startOf: variant)), match: hearing(.matchStarted(seed: seed, station: station)))
+    begin(Game(from: VariantState(startOf: variant)), match: .matchStarted(variant, seed: seed, station: station))
     let heard = voices
     voices = .none
     follow(moves, times: times)
@@ -36,7 +36,7 @@ extension GameSession {
     let known = Tempo.slots(times)
     slots = known
     // A mark that was shown at once has its time only now.
-    if common > settled, common <= known.count { submit([hearing(.logged)], logged: Tempo.moment(known[common - 1])) }
+    if common > settled, common <= known.count { submit([.logged], logged: Tempo.moment(known[common - 1])) }
     for (ply, cell) in moves.enumerated().dropFirst(common) {
       mark(cell, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
     }
@@ -54,7 +54,7 @@ extension GameSession {
       generations.removeLast()
     }
     endFrame = nil
-    submit([hearing(.refused)] + Array(repeating: undoing, count: count))
+    submit([.refused] + Array(repeating: .undone, count: count))
   }
 
   /// Ends the game as the players agreed or it has ended elsewhere; nothing happens if it is over already.
@@ -73,8 +73,8 @@ extension GameSession {
   }
 
   /// The connection to the other side, or to the server, was lost or is back.
-  package func connection(lost: Bool) { submit([hearing(.connection(lost: lost))]) }
+  package func connection(lost: Bool) { submit([.connection(lost: lost)]) }
 
   /// A mark that may not be made now: heard, not shown.
-  package func refuse() { submit([hearing(.refused)]) }
+  package func refuse() { submit([.refused]) }
 }

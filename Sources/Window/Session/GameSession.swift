@@ -129,9 +129,10 @@ package final class GameSession {
     }
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    let awoke = game.variant == .classic && game.facts.awakening != nil
-    let isResumed = record != nil
-    submit([hearing(.opened(resuming: isResumed)), beginning(of: game, awoke: awoke)])
+    let awoke = game.variantMoves.awakening != nil
+    submit([
+      .opened(resuming: record != nil), .gameStarted(game.state, human: participants.loneHuman, awoke: awoke),
+    ])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
   }
@@ -190,7 +191,7 @@ package final class GameSession {
       generations.removeLast()
     }
     endFrame = nil
-    submit(Array(repeating: undoing, count: count))
+    submit(Array(repeating: .undone, count: count))
     think()
   }
 
@@ -204,7 +205,7 @@ package final class GameSession {
   }
 
   /// Pointer or focus rests on an empty cell, or no longer does.
-  package func preview(_ cell: Cell?) { submit([resting(on: cell)]) }
+  package func preview(_ cell: Cell?) { submit([.previewed(cell)]) }
 
   // MARK: - Time
 
@@ -280,7 +281,7 @@ package final class GameSession {
       var next = game
       try next.play(cell)
       let events = submit(
-        [move(cell, from: game, to: next)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
+        [.moved(VariantMove(valued: cell, in: game.state))], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
       let frame = lastHandled.rawValue + frameOffset
       let previous = times.last?.frame ?? startFrame
       let elapsed = max(0, frame - previous) / 48
@@ -298,12 +299,12 @@ package final class GameSession {
 
   func finish() {
     guard let end = game.end else { return }
-    submit([ending(end)])
+    submit([.ended(end)])
     endFrame = lastHandled.rawValue + frameOffset
     undone = []
   }
 
-  func begin(_ next: Game, match: Hearing? = nil) {
+  func begin(_ next: Game, match: Happening? = nil) {
     stopThinking()
     game = next
     gameNumber += 1
@@ -317,7 +318,7 @@ package final class GameSession {
     (slots, settled) = (match == nil ? nil : [], 0)
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    submit([match ?? beginning(of: next)])
+    submit([match ?? .gameStarted(next.state, human: participants.loneHuman)])
     startFrame = lastHandled.rawValue
     think()
   }
@@ -327,14 +328,14 @@ package final class GameSession {
   /// Composing a bar takes a while, in which a block may begin; then the moment just chosen has passed. So the bar is
   /// composed on a copy, and again (from warm caches) if the clock moved meanwhile.
   @discardableResult
-  func submit(_ heard: [Hearing], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
+  func submit(_ happenings: [Happening], at slot: Tick? = nil, logged: Tick? = nil) -> [ScoreEvent] {
     var events: [ScoreEvent] = []
     var moment = Tick.zero
     var next = conductor
     for _ in 0..<2 {
       moment = max(slot ?? .zero, sound.now(), lastHandled)
       next = conductor
-      events = heard.flatMap { $0(&next, moment, logged) }
+      events = happenings.flatMap { next.handle($0, at: moment, logged: logged) }
       if sound.now() <= moment { break }
     }
     conductor = next
@@ -393,12 +394,12 @@ extension GameSession {
     let isLow = (left ?? .max) < GameSession.lowMilliseconds
     if isLow != isClockLow {
       isClockLow = isLow
-      submit([hearing(.clockLow(isLow))])
+      submit([.clockLow(isLow)])
     }
     guard clockSeconds != nil, let left, left <= 0 else { return }
     end(with: GameEnd(outcome: .win(game.turn.opponent), termination: .time))
     isClockLow = false
-    submit([hearing(.clockLow(false))])
+    submit([.clockLow(false)])
   }
 }
 

@@ -116,16 +116,6 @@ package enum Infinite: Rules {
   }
 }
 
-extension Infinite.Board {
-  /// The cells that may be marked now and would complete a line of a side, were it to move: the mark that would fade is
-  /// not counted.
-  package func winningSquares(for player: Player) -> SquareSet {
-    var marks = self[player].set
-    if let fading = self[player].fading { marks = marks.subtracting(SquareSet(fading)) }
-    return Line.completions(of: marks).intersection(moves)
-  }
-}
-
 extension Infinite {
   /// The longest text of a state that is read, generously.
   package static let notationLimit = 64
