@@ -134,7 +134,7 @@ targets += layer(
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
         "SampledPiano", "ScoreFormats", "ScoreIO",
         argumentParser,
-      ] + (headless ? [] : ["CCairo", "Film"])),
+      ] + (headless ? [] : ["CCairo", "Film", "Play"])),
   ])
 
 // System: what the operating system has, as modules.

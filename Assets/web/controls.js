@@ -2,7 +2,7 @@
 
 // A control: { id, role, name, state, box: [x, y, width, height], row } in CSS pixels from the canvas' corner. `role` is ARIA's; a
 // `paragraph` is read and not pressed. The
-// nine cells have `gridcell` and their `row`, 0–2. `state` is 'on' or 'off' for a switch or radio, 'disabled', the value in words of a
+// cells of the board have `gridcell` and their `row`, from 0. `state` is 'on' or 'off' for a switch or radio, 'disabled', the value in words of a
 // slider, the text of a textbox, else empty.
 
 const toggles = new Set(['switch', 'checkbox', 'radio', 'option', 'tab']);
@@ -68,14 +68,14 @@ export class Controls {
       }
     }
     const order = [];
-    const rows = [[], [], []];
+    const rows = [];
     const groups = new Map();
     for (const control of list) {
       const element = this.#shown.get(control.id) ?? this.#make(control);
       this.#set(element, control);
       if (control.role === 'gridcell') {
         if (!order.includes(this.#grid)) order.push(this.#grid ??= this.#makeGrid());
-        rows[control.row].push(element.parentElement);
+        (rows[control.row] ??= []).push(element.parentElement);
       } else if (control.role === 'radio') {
         const group = this.#group(control);
         if (!groups.has(group)) order.push(group);
@@ -84,7 +84,10 @@ export class Controls {
         order.push(element);
       }
     }
-    if (order.includes(this.#grid)) rows.forEach((cells, i) => Controls.#fill(this.#grid.children[i], cells));
+    if (order.includes(this.#grid)) {
+      Controls.#fill(this.#grid, rows.map((_, i) => this.#grid.children[i] ?? make('div', 'row')));
+      rows.forEach((cells, i) => Controls.#fill(this.#grid.children[i], cells));
+    }
     for (const [group, answers] of groups) Controls.#fill(group, answers);
     for (const [key, group] of this.#groups) if (!groups.has(group)) this.#groups.delete(key);
     Controls.#fill(this.#root, order);
@@ -108,7 +111,6 @@ export class Controls {
   #makeGrid() {
     const grid = make('div', 'grid');
     grid.setAttribute('aria-labelledby', 'heading');
-    grid.append(make('div', 'row'), make('div', 'row'), make('div', 'row'));
     return grid;
   }
 

@@ -34,11 +34,8 @@ struct ScoreOptions: ParsableArguments {
 
 /// Writes the music of a run's chosen games: in a run there is no window, so composer and synth meet the arena here.
 struct GameScores {
-  /// The forms a classic game is written in, as the ends of file names.
+  /// The forms a game is written in, as the ends of file names.
   private static let forms = ["pgn", "flac", "mid", "musicxml", "txt", "svg"]
-
-  /// The forms of a game: there is music of classic only.
-  private static func forms(of record: Record) -> [String] { record.game.variant == .classic ? forms : ["pgn"] }
 
   /// Where the files go.
   let folder: String
@@ -63,7 +60,7 @@ struct GameScores {
     -> Bool
   {
     for index in highlights.indices {
-      highlights[index].files = Self.forms(of: highlights[index].record).map {
+      highlights[index].files = Self.forms.map {
         "\(folder)/\(highlights[index].choices[0]).\($0)"
       }
     }
@@ -98,7 +95,6 @@ struct GameScores {
 
   private func write(_ record: Record, _ stem: String, check: () throws -> Void) throws {
     try WholeFile.write(Array(record.text.utf8), to: "\(stem).pgn")
-    guard record.game.variant == .classic else { return }
     let rendition = Rendition(of: record, rules: rules)
     let rules = rendition.rules
     let title = ScoreTitle.title(record)

@@ -120,10 +120,6 @@ struct OutputOptions: ParsableArguments {
         throw ArenaError("--save-menace needs a match in which exactly one player is menace")
       }
     }
-    if score.render != nil, configuration.variant != .classic {
-      let game = configuration.variant.rawValue
-      tell("--render: music is composed for classic only so far; of \(game) only records are written")
-    }
     try checkPlaces(["--pgn": pgn], force: force)
     try checkPlaces(["--pgn": pgn, "--save-menace": saveMenace, "--trace": trace], besides: games, force: true)
   }

@@ -138,7 +138,7 @@ struct Measure: ParsableCommand {
     let records =
       games.isEmpty
       ? ReferenceGames.games(count, seed: seed)
-      : try games.flatMap { path in try GameFile.records(path).map { try GameFile.composed($0, in: path) } }
+      : try games.flatMap { try GameFile.records($0) }
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
       let reports = PaceReport.all(records, rules: rules, paces: pace)

@@ -59,9 +59,9 @@ struct Bench: ParsableCommand {
     var times: [Double] = []
     for record in ReferenceGames.games(100) {
       var conductor = GameConductor(seed: record.seed ?? 1, rules: rules)
-      for facts in record.game.facts {
+      for move in record.game.variantMoves {
         let begun = clock(CLOCK_THREAD_CPUTIME_ID)
-        _ = conductor.handle(.moved(facts), at: .seconds(10 * Double(facts.ply)))
+        _ = conductor.handle(.moved(move), at: .seconds(10 * Double(move.ply)))
         times.append(1_000 * (clock(CLOCK_THREAD_CPUTIME_ID) - begun))
       }
     }

@@ -1,7 +1,7 @@
 #if canImport(CCairo)
   import ArgumentParser
   import Film
-  import GameScore
+  import Play
   import SampledPiano
   import Synth
   import TicTacToe
@@ -9,7 +9,7 @@
 
   struct MakeFilm: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "film", abstract: "Make a film of a game, by ffmpeg: board, score and sound, long pauses left out.")
+      commandName: "film", abstract: "Make a film of a game, by ffmpeg: board, score and sound, in about a minute.")
 
     @OptionGroup var source: GameOptions
     @Option(help: ArgumentHelp("The film.", valueName: "file.mp4")) var out: String
@@ -30,8 +30,8 @@
     func run() throws {
       guard let pixels else { return }
       let record = try source.record()
-      let rendition = Rendition(
-        of: record, rules: try source.rules(for: record), seed: source.seed, human: source.side, trimmed: true)
+      let rendition = FilmStage.music(
+        of: record, rules: try source.rules(for: record), seed: source.seed, human: source.side)
       func name(_ side: Player) -> String {
         let name = record[player: side] ?? "\(side.letter)"
         return name == "you" ? "Player" : GameOptions.called(name)

@@ -50,7 +50,7 @@ struct GameOptions: ParsableArguments {
     guard records.indices.contains(index) else {
       throw ScoreFileError("--game \(index + 1): \(GameFile.name(game)) holds games 1…\(records.count)")
     }
-    return try GameFile.composed(records[index], in: game)
+    return records[index]
   }
 }
 
@@ -74,16 +74,6 @@ struct PianoOption: ParsableArguments {
 /// A game file named on the command line; `-` is standard input.
 enum GameFile {
   static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
-
-  /// A game for which there is music.
-  static func composed(_ record: Record, in path: String) throws -> Record {
-    guard record.game.variant == .classic else {
-      throw ScoreFileError(
-        "\(name(path)): a game of \(record.game.variant.rawValue); music is composed for classic only so far "
-          + "('alina-arena review' tells its moves)")
-    }
-    return record
-  }
 
   /// The games of a file (PGN-like or JSON Lines), of any of the three, or of every such file of a directory, by name.
   static func records(_ path: String) throws -> [Record] {

@@ -22,6 +22,9 @@ struct Alina: ParsableCommand {
       "The opponent: 1–6, random, perfect, adaptive, menace, or person for two people.", valueName: "level"))
   var level: String?
 
+  @Option(help: ArgumentHelp("The game: classic, infinite or ultimate.", valueName: "game"))
+  var game: String?
+
   @Option(help: ArgumentHelp("The side you play, x or o.", valueName: "x|o"))
   var side: String?
 
@@ -100,10 +103,16 @@ struct Alina: ParsableCommand {
   @Flag(name: .customLong("as-page"), help: .hidden)
   var asPage = false
 
+  @Flag(name: .customLong("for-fingers"), help: .hidden)
+  var forFingers = false
+
   /// Refuses what no option allows, in one line each.
   func validate() throws {
     if let level, Seat(argument: level) == nil {
       throw ValidationError("--level \(level): allowed are 1–6, random, perfect, adaptive, menace and person")
+    }
+    if let game, Variant(rawValue: game) == nil {
+      throw ValidationError("--game \(game): allowed are \(Variant.names)")
     }
     if let side, side != "x" && side != "o" { throw ValidationError("--side \(side): allowed are x and o") }
     if let reply, Conductor.Reply(rawValue: reply) == nil {

@@ -55,6 +55,7 @@ struct Launch {
     // What a browser's page cannot do is left out, so that the two can be compared.
     services.isPage = options.asPage
     if options.asPage { services.share = { _ in true } }
+    if options.forFingers { services.leastTarget = 44 }
     let near = Neighbourhood()
     let pictures = Pictures(services)
     (opening.keepsGames, opening.mayResume) = (false, false)
@@ -158,7 +159,7 @@ struct Launch {
 
   /// Whether a game left unfinished is taken up: not when the command line asks for a particular one.
   private var mayResume: Bool {
-    options.level == nil && options.side == nil && options.seed == nil && options.script == nil
+    options.level == nil && options.game == nil && options.side == nil && options.seed == nil && options.script == nil
   }
 
   /// Turns to the page or the game that the command line names.
@@ -200,6 +201,7 @@ struct Launch {
       rulesName: options.scoreRules ?? RuleLibrary.standard,
       rules: .init(rules: loaded.rules, reference: loaded.reference))
     opening.opponent = options.level.flatMap(Seat.init(argument:))
+    opening.variant = options.game.flatMap { Variant(rawValue: $0) }
     opening.side = options.side.map { $0 == "o" ? .o : .x }
     opening.mayResume = mayResume
     opening.overrides = apply(to:)
@@ -240,11 +242,9 @@ struct Launch {
     }
   }
 
-  /// The themes beside the rule files.
-  private var themesFolder: String? {
-    RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in
-      path.lastIndex(of: "/").map { path[..<$0] + "/themes" }
-    }
+  /// The folder of the rule files, which has the themes and all else that comes with the game.
+  private var assets: String? {
+    RuleLibrary.path(of: RuleLibrary.standard).flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
   }
 
   /// What this machine has, as the game asks for it.
@@ -309,7 +309,9 @@ struct Launch {
       }
       return { isWanted.withLock { $0 = false } }
     }
-    machine.themesFolder = themesFolder
+    let assets = assets
+    machine.themesFolder = assets.map { "\($0)/themes" }
+    machine.readAsset = { name in assets.flatMap { services.readFile("\($0)/\(name)") } }
     machine.host = { near.host(in: services.dataFolder() + "/server") }
     machine.neighbours = { network, isLooking, now in
       near.meet(network, isLooking: isLooking, at: now)

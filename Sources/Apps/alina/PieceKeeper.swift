@@ -53,6 +53,7 @@ struct PieceKeeper: Sendable {
     guard writeFile("\(folder)/game.pgn", Array(piece.record.text.utf8)) else {
       throw ScoreFileError("\(folder)/game.pgn: cannot be written")
     }
+    let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
     try SampledPiano.playing(Patch(music.rules), font: font) { engine in
       if piece.a4 != 440 { engine.setTuning(a4: piece.a4) }

@@ -6,12 +6,12 @@ import TicTacToe
 ///
 /// `TIME` is an audio frame (`96000`) or seconds (`2.5s`), not before the line above. Commands: `move X Y`,
 /// `click X Y`, `touch X Y`, `scroll LINES`, `key NAME` (`ctrl+q`, `shift+tab`, `enter`, `f3`, `a`), `text WORDS`,
-/// `play SQUARE`, `drop PATH`, `focus on|off`, `show`, `hide`, `shot PNG`, `quit`.
+/// `play CELL`, `drop PATH`, `focus on|off`, `show`, `hide`, `shot PNG`, `quit`.
 struct Script {
   /// What one line does.
   enum Action: Hashable {
     case input([InputEvent])
-    case play(Square)
+    case play(cell: String)
     case shot(path: String)
     case quit
   }
@@ -105,11 +105,11 @@ struct Script {
     case "text":
       return .input([.text(words.dropFirst().joined(separator: " "))])
     case "play":
-      let name = try argument("a square, a1–c3")
-      guard let square = Square(name: name) else {
-        throw Fault(line: line, message: "'\(name)' is no square; a1 is bottom left, c3 top right")
+      let name = try argument("a cell, a1–c3, of Ultimate a1–i9")
+      guard Variant.allCases.contains(where: { $0.cell(named: name) != nil }) else {
+        throw Fault(line: line, message: "'\(name)' is no cell; a1 is bottom left, c3 top right, of Ultimate i9")
       }
-      return .play(square)
+      return .play(cell: name)
     case "drop": return .input([.dropped(path: try argument("a path"))])
     case "focus": return .input([.focus(try argument("on or off") == "on")])
     case "show": return .input([.visible(true)])

@@ -84,7 +84,7 @@ final class ScriptedGame: PlatformGame {
     for action in actions {
       switch action {
       case .input(let events): app.take(events, at: now)
-      case .play(let square): app.want(.play(square))
+      case .play(let name): if let cell = app.variant.cell(named: name) { app.want(.play(cell)) }
       case .shot(let path): pictures.wanted.append(path)
       case .quit: quits = true
       }

@@ -19,6 +19,34 @@ extension Game {
   }
 }
 
+extension Game {
+  /// Every move of any of the three games, with its values where the game is solved, in order.
+  package var variantMoves: [VariantMove] {
+    var state = startState
+    return cells.map { cell in
+      let move = VariantMove(valued: cell, in: state)
+      state = move.after
+      return move
+    }
+  }
+}
+
+extension VariantMove {
+  /// A legal move with its values, if the game is solved.
+  package init(valued cell: Cell, in before: VariantState) {
+    switch before {
+    case .classic(let position): self.init(Solver.shared.facts(of: Square(cell.index), in: position))
+    case .infinite(let state):
+      let moves = InfiniteTable.shared.moveEvaluations(in: state).map { ($0.cell, $0.after.value.negated) }
+      let best = moves.map { $0.1 }.max() ?? .loss
+      let value = moves.first { $0.0 == cell }?.1 ?? .loss
+      let isOnly = moves.count >= 2 && value == best && moves.count { $0.1 == best } == 1
+      self.init(cell, in: before, values: MoveValues(before: best, after: value, isOnlyMove: isOnly))
+    case .ultimate: self.init(cell, in: before)
+    }
+  }
+}
+
 /// What a game looks like to someone who sees everything: values, only-moves, the first mistake, accuracy.
 package struct Analysis: Sendable, Hashable {
   /// One move.

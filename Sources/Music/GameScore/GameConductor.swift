@@ -9,12 +9,12 @@ package struct GameConductor: Sendable {
   /// What was heard in the running game besides its moves as they stand, for its record.
   package private(set) var asides: [Aside] = []
 
-  private var position = Position.start
+  private var state = VariantState(startOf: .classic)
   /// The one local human's side, if there is exactly one.
   private var human: Player?
   /// Whether the game had had its awakening when it was taken up again.
   private var awoke = false
-  private var played: [(facts: MoveFacts, moment: Tick)] = []
+  private var played: [(move: VariantMove, moment: Tick)] = []
 
   /// Makes the conductor of a session; its parameters are those of `Conductor`.
   package init(seed: UInt64, rules: ScoreRules, station: Station = Station()) {
@@ -27,32 +27,32 @@ package struct GameConductor: Sendable {
   package mutating func handle(_ happening: Happening, at moment: Tick, logged: Tick? = nil) -> [ScoreEvent] {
     switch happening {
     case .opened(let resuming): return music.open(at: moment, resuming: resuming)
-    case .gameStarted(let position, let human, let awoke):
-      start(position, human: human)
+    case .gameStarted(let state, let human, let awoke):
+      start(state, human: human)
       self.awoke = awoke
-      return music.begin(at: moment, number: position.ply, marks: marks(position))
-    case .matchStarted(let seed, let station):
-      start(.start, human: nil)
+      return music.begin(at: moment, number: state.plies, marks: marks(in: state, on: nil))
+    case .matchStarted(let variant, let seed, let station):
+      start(VariantState(startOf: variant), human: nil)
       return music.begin(at: moment, match: seed, place: station)
     case .logged: return logged.map { music.settle($0, at: moment) } ?? []
-    case .moved(let facts):
-      if music.isOver || facts.before.ply < position.ply { start(facts.before, human: human) }
-      position = facts.after
-      let awakens = facts.isDecisive && !awoke && !played.contains { $0.facts.isDecisive }
-      played.append((facts, moment))
-      return music.strike(event(facts, awakens: awakens), at: moment, logged: logged)
+    case .moved(let move):
+      if music.isOver || move.before.plies < state.plies { start(move.before, human: human) }
+      state = move.after
+      let awakens = move.isDecisive && !awoke && !played.contains { $0.move.isDecisive }
+      played.append((move, moment))
+      return music.strike(event(move, awakens: awakens), at: moment, logged: logged)
     case .ended(let end): return music.end(end.outcome.map { self.end($0) }, at: moment)
     case .undone:
       guard let last = played.popLast() else { return [] }
-      let ply = last.facts.ply
+      let ply = last.move.ply
       let choices = ply < music.choices.count ? music.choices[ply] : []
-      asides.append(Aside(frame: last.moment.rawValue, kind: .taken(last.facts.square, choices: choices)))
+      asides.append(Aside(frame: last.moment.rawValue, kind: .taken(last.move.cell, choices: choices)))
       asides.append(Aside(frame: moment.rawValue, kind: .undone))
-      position = last.facts.before
+      state = last.move.before
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
-    case .previewed(let square):
-      return music.preview(square.map { degree($0) }, as: position.turn.voice, at: moment)
+    case .previewed(let cell):
+      return music.preview(cell.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
       if lost != music.connectionLost { asides.append(Aside(frame: moment.rawValue, kind: .connection(lost: lost))) }
       return music.connection(lost: lost, at: moment)
@@ -68,14 +68,14 @@ package struct GameConductor: Sendable {
     music.names = Dictionary(uniqueKeysWithValues: names)
   }
 
-  private mutating func start(_ position: Position, human: Player?) {
-    (self.position, self.human, played, asides, awoke) = (position, human, [], [], false)
+  private mutating func start(_ state: VariantState, human: Player?) {
+    (self.state, self.human, played, asides, awoke) = (state, human, [], [], false)
   }
 
   // MARK: What a game means for its music
 
   /// The facts of a move that follow from the rules of the game alone; the first decisive move of a game awakens.
-  package static func facts(of move: MoveFacts, awakens: Bool) -> Set<Fact> {
+  package static func facts(of move: VariantMove, awakens: Bool) -> Set<Fact> {
     var facts: Set<Fact> = []
     if !move.threats.isEmpty { facts.insert(.threat) }
     if !move.opposingThreats.isEmpty { facts.insert(.opposingThreat) }
@@ -92,11 +92,13 @@ package struct GameConductor: Sendable {
     return facts
   }
 
-  private func event(_ move: MoveFacts, awakens: Bool) -> Event {
+  private func event(_ move: VariantMove, awakens: Bool) -> Event {
     Event(
-      voice: move.mover.voice, degree: degree(move.square), facts: Self.facts(of: move, awakens: awakens),
-      standing: Self.standing(move.values?.after), stood: Self.standing(move.values?.before), number: move.ply,
-      marks: marks(move.after), line: move.winningCells.subtracting(SquareSet(move.square)).map { degree($0) },
+      voice: move.mover.voice, degree: degree(move.cell), facts: Self.facts(of: move, awakens: awakens),
+      standing: standing(of: move, before: false), stood: standing(of: move, before: true), number: move.ply,
+      marks: marks(in: move.after, on: move.board),
+      line: move.outcome == nil
+        ? [] : move.completed.subtracting(SquareSet(move.square)).map { degree($0, on: move.board) },
       end: move.outcome.map { end($0) })
   }
 
@@ -108,14 +110,34 @@ package struct GameConductor: Sendable {
     }
   }
 
+  // MARK: Where a cell sounds
+
+  /// The degree of a cell of the 3×3 board as the rules have it.
   private func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
 
-  private func marks(_ position: Position) -> Marks {
-    Marks(first: position.x.map { degree($0) }, second: position.o.map { degree($0) })
+  private func degree(_ cell: Cell) -> Int {
+    state.variant == .ultimate ? degree(Square(cell.index % 9), on: cell.index / 9) : degree(Square(cell.index))
   }
 
-  /// A position whose value nobody knows stands even.
-  private static func standing(_ value: Value?) -> Double { Double(value?.rawValue ?? 0) }
+  /// The degree of a cell on a small board of Ultimate: as far from the board's own as the cell is from the middle one. What
+  /// would leave the compass sounds an octave nearer. Of other games, the degree of the cell.
+  private func degree(_ square: Square, on board: Int) -> Int {
+    let own = degree(square) + root(of: board)
+    let compass = music.rules.degrees
+    return own > compass.upperBound ? own - 7 : own < compass.lowerBound ? own + 7 : own
+  }
+
+  /// How far the degree of a small board lies from the middle one's; 0 where there is one board.
+  private func root(of board: Int) -> Int {
+    state.variant == .ultimate ? degree(Square(board)) - degree(Square(4)) : 0
+  }
+
+  /// What each side holds: on a small board, where there are nine.
+  private func marks(in state: VariantState, on board: Int?) -> Marks {
+    guard let board = board ?? (state.variant == .ultimate ? nil : 0) else { return Marks() }
+    let position = state.position(on: board)
+    return Marks(first: position.x.map { degree($0, on: board) }, second: position.o.map { degree($0, on: board) })
+  }
 }
 
 extension Player {

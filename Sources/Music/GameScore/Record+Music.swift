@@ -31,7 +31,7 @@ extension Record {
     get {
       guard let text = self[tag: "LogSlots"] else { return nil }
       let slots = text.split(separator: " ").compactMap { Int($0) }
-      let isLog = slots.count == game.moves.count && slots == slots.sorted()
+      let isLog = slots.count == game.cells.count && slots == slots.sorted()
       return isLog && (slots.first ?? 0) >= 0 && (slots.last ?? 0) <= 100_000_000 ? slots : nil
     }
     set { self[tag: "LogSlots"] = newValue.map { $0.map { "\($0)" }.joined(separator: " ") } }

@@ -32,7 +32,7 @@ package struct Rendition: Sendable {
     trimmed: Bool = false, opens: Bool = true, explains: Bool = false
   ) {
     let logged = record.logSlots
-    let (moves, times) = (record.game.moves, record.times)
+    let (moves, times) = (record.game.variantMoves, record.times)
     // Who came to a match late has no frames of its first moves: then all go by its log.
     let keepsFrames =
       !uncut && times.contains { $0.frame != nil }
@@ -48,15 +48,16 @@ package struct Rendition: Sendable {
     let hasTimes = !uncut && times.contains { $0.frame != nil || $0.elapsed != nil }
     conductor.music.inTime = hasTimes ? record.inTime ?? [] : [.first, .second]
     if opens {
-      say(.opened(resuming: record.game.start != .start), at: .zero)
+      say(.opened(resuming: !record.game.isFromStart), at: .zero)
     } else {
       conductor.music.joinSession()
     }
     conductor.music.replay(choices: record.bars)
     if logged != nil {
-      say(.matchStarted(seed: conductor.music.pieceSeed, station: record.station?.place ?? 0), at: .zero)
+      let station = record.station?.place ?? 0
+      say(.matchStarted(record.game.variant, seed: conductor.music.pieceSeed, station: station), at: .zero)
     } else {
-      say(.gameStarted(record.game.start, human: human), at: .zero)
+      say(.gameStarted(record.game.startState, human: human), at: .zero)
     }
     conductor.music.replay(choices: record.bars)
     var now = Tick.zero
@@ -74,10 +75,10 @@ package struct Rendition: Sendable {
     let longestPause = Tick.seconds(6 * rules.bars.short)
     // What frames that were kept are ahead of the music by.
     var trimmedAway = Tick.zero
-    for (index, facts) in record.game.facts.enumerated() {
+    for (index, move) in moves.enumerated() {
       let times = record.times(ofMove: index)
       let slot = logged.map { Tempo.moment($0[index]) }
-      hear(&asides, until: times.frame ?? 0, from: facts.before, record, origin + trimmedAway.rawValue)
+      hear(&asides, until: times.frame ?? 0, from: move.before, record, origin + trimmedAway.rawValue)
       if !uncut {
         if keepsFrames, let frame = times.frame {
           now = max(Tick(rawValue: frame - origin) - trimmedAway, happenings.last?.moment ?? .zero)
@@ -92,10 +93,10 @@ package struct Rendition: Sendable {
         now = heard + longestPause
       }
       carryOn(to: now)
-      say(.moved(facts), at: now, logged: slot)
+      say(.moved(move), at: now, logged: slot)
       now = conductor.music.bars.last?.end ?? now
     }
-    hear(&asides, until: .max, from: record.game.position, record, origin + trimmedAway.rawValue)
+    hear(&asides, until: .max, from: record.game.state, record, origin + trimmedAway.rawValue)
     if let end = record.game.end, end.termination != .normal {
       if keepsFrames, let frame = record.endFrame {
         now = max(Tick(rawValue: frame - origin) - trimmedAway, happenings.last?.moment ?? .zero)
@@ -109,23 +110,24 @@ package struct Rendition: Sendable {
     events = ScoreEvent.heard(events).inOrder
   }
 
-  /// Moves taken back and connections lost, up to a frame of the session; `position` stands when they begin.
+  /// Moves taken back and connections lost, up to a frame of the session; `state` stands when they begin.
   private mutating func hear(
-    _ asides: inout ArraySlice<Aside>, until frame: Int64, from position: Position, _ record: Record, _ origin: Int64
+    _ asides: inout ArraySlice<Aside>, until frame: Int64, from state: VariantState, _ record: Record, _ origin: Int64
   ) {
-    var game = Game(start: position)
+    var game = Game(from: state)
     while let aside = asides.first, aside.frame <= frame {
       asides.removeFirst()
       let moment = max(Tick(rawValue: aside.frame - origin), happenings.last?.moment ?? .zero)
       carryOn(to: moment)
       switch aside.kind {
-      case .taken(let square, let choices):
-        guard let facts = try? game.play(square, askedOf: .shared) else { continue }
+      case .taken(let cell, let choices):
+        let move = game.state.moves.contains(cell) ? VariantMove(valued: cell, in: game.state) : nil
+        guard let move, (try? game.play(cell)) != nil else { continue }
         var bars = record.bars
-        while bars.count <= facts.ply { bars.append([]) }
-        bars[facts.ply] = choices
+        while bars.count <= move.ply { bars.append([]) }
+        bars[move.ply] = choices
         conductor.music.replay(choices: bars)
-        say(.moved(facts), at: moment)
+        say(.moved(move), at: moment)
       case .undone:
         guard game.undo() != nil else { continue }
         say(.undone, at: moment)

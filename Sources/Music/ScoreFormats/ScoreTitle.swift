@@ -9,9 +9,12 @@ package enum ScoreTitle {
     return "\(called(x)) – \(called(o))"
   }
 
-  /// Date, moves and result.
+  /// Date, moves (of a long game their number) and result.
   package static func subtitle(_ record: Record) -> String {
-    let moves = record.game.moves.map { $0.name }.joined(separator: " ")
+    let (variant, cells) = (record.game.variant, record.game.cells)
+    let moves =
+      cells.count > 9
+      ? "\(variant.title), \(cells.count) moves" : cells.map { variant.name(of: $0) }.joined(separator: " ")
     let date = record[tag: "Date"].map { String($0.map { $0 == "." ? "-" : $0 }) }
     return [date, moves, record.resultToken].compactMap { $0 }.joined(separator: "   ")
   }

@@ -15,10 +15,10 @@ package enum Explanation {
 
   /// Explains one bar of a rendition.
   package static func text(of bar: Bar, in rendition: Rendition, record: Record) -> String {
-    let (facts, rules) = (record.game.facts, rendition.rules)
+    let (moves, rules) = (record.game.variantMoves, rendition.rules)
     var lines = [TextScore.heading(bar)]
-    if bar.kind == .move, let move = facts.first(where: { $0.ply == bar.ply }) {
-      let awakens = move == facts.awakening
+    if bar.kind == .move, let move = moves.first(where: { $0.ply == bar.ply }) {
+      let awakens = move == moves.awakening
       lines.append("  facts: " + describe(move, awakens: awakens))
       // Whether a human lost is read off the bar's own sign.
       let known = GameConductor.facts(of: move, awakens: awakens).union(bar.signs.contains("loss") ? [.loss] : [])
@@ -37,9 +37,12 @@ package enum Explanation {
   }
 
   /// The facts of a move in words.
-  static func describe(_ move: MoveFacts, awakens: Bool) -> String {
-    func cells(_ set: SquareSet) -> String { set.map(\.name).joined(separator: " ") }
-    var words = ["\(move.mover.letter) \(move.square.name)"]
+  static func describe(_ move: VariantMove, awakens: Bool) -> String {
+    let variant = move.after.variant
+    func cells(_ set: SquareSet) -> String {
+      set.map { variant.name(of: Cell(9 * move.board + $0.index)) }.joined(separator: " ")
+    }
+    var words = ["\(move.mover.letter) \(variant.name(of: move.cell))"]
     if let values = move.values {
       words.append(
         values.before == values.after
@@ -53,7 +56,7 @@ package enum Explanation {
     if move.isOnlyMove { words.append("only move") }
     if awakens { words.append("awakening") }
     switch move.outcome {
-    case .win: words.append("wins with \(cells(move.winningCells))")
+    case .win: words.append("wins with \(cells(move.completed))")
     case .draw: words.append("draws")
     case nil: break
     }

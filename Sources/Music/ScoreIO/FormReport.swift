@@ -59,7 +59,7 @@ package struct FormReport: Sendable {
       guard case .win(let winner)? = record.game.end?.outcome else { continue }
       won += 1
       let octaves = session.rules.manner(of: winner.voice).octaves
-      let motto = record.game.facts.filter { $0.mover == winner }.prefix(3)
+      let motto = record.game.variantMoves.filter { $0.mover == winner }.prefix(3)
         .map { (session.rules.cells[$0.square.index].midi + 12 * octaves) % 12 }
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.suffix(
         motto.count)
@@ -168,14 +168,14 @@ extension FormReport {
       while end.map({ now < $0 }) ?? (index < records.count) {
         let first = conductor.music.bars.count
         _ = conductor.music.advance(to: now - Conductor.lookahead)
-        _ = conductor.handle(.gameStarted(records[index % records.count].game.start, human: nil), at: now)
+        _ = conductor.handle(.gameStarted(records[index % records.count].game.startState, human: nil), at: now)
         tonics.append(conductor.music.rules.scale.tonicSpelling.letterName)
-        for facts in records[index % records.count].game.facts {
+        for move in records[index % records.count].game.variantMoves {
           now =
             median.map { now + .seconds($0 * PaceReport.spread[generator.below(PaceReport.spread.count)]) }
             ?? conductor.music.replySlot(ready: now + .milliseconds(200))
           _ = conductor.music.advance(to: now - Conductor.lookahead)
-          _ = conductor.handle(.moved(facts), at: now)
+          _ = conductor.handle(.moved(move), at: now)
         }
         _ = conductor.music.hearOut()
         games.append(conductor.music.bars.dropFirst(first).filter { ![.echo, .undo].contains($0.kind) })

@@ -54,15 +54,15 @@ package struct PaceReport: Sendable {
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.inTime = hasOpponent ? [.second] : []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
-    _ = conductor.handle(.gameStarted(record.game.start, human: hasOpponent ? .x : nil), at: .zero)
+    _ = conductor.handle(.gameStarted(record.game.startState, human: hasOpponent ? .x : nil), at: .zero)
     var now = Tick.seconds(rules.opening.phrase)
-    for facts in record.game.facts {
+    for move in record.game.variantMoves {
       now =
-        hasOpponent && facts.mover == .o
+        hasOpponent && move.mover == .o
         ? conductor.music.replySlot(ready: now + .milliseconds(200))
         : now + .seconds(median * Self.spread[generator.below(Self.spread.count)])
       _ = conductor.music.advance(to: now - Conductor.lookahead)
-      _ = conductor.handle(.moved(facts), at: now)
+      _ = conductor.handle(.moved(move), at: now)
     }
     _ = conductor.music.hearOut()
     var last: Tick?

@@ -27,13 +27,13 @@ package struct SimulatedPlay: Sendable {
     events += conductor.handle(.opened(resuming: false), at: now)
     for index in 0..<games {
       let scale = conductor.music.rules.scale
-      events += conductor.handle(.gameStarted(.start, human: nil), at: now)
+      events += conductor.handle(.gameStarted(.classic(.start), human: nil), at: now)
       if conductor.music.rules.scale != scale { turns.append((now, conductor.music.rules)) }
       for facts in ReferenceGames.game(seed: seed, index: index).game.facts {
         let next = now + .seconds(Self.thinkingTime(&generator))
         events += conductor.music.advance(to: next - Conductor.lookahead)
         now = next
-        events += conductor.handle(.moved(facts), at: now)
+        events += conductor.handle(.moved(VariantMove(facts)), at: now)
       }
       var rest = Tick.seconds(0.8)
       if generator.below(5) > 0 || index == games - 1 {

@@ -32,8 +32,8 @@ package struct StyleReport: Sendable {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
     let bars = rendition.bars.filter { $0.kind == .move || $0.kind == .closing }
-    let plies = record.game.moves.count
-    let start = record.game.start.ply
+    let plies = record.game.cells.count
+    let start = record.game.startState.plies
     let expected =
       (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
       + (record.game.end?.outcome == nil ? [] : rules.bars.closing(plies: start + plies))

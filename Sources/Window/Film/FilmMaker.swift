@@ -8,7 +8,7 @@ import ScoreModel
 import Screen
 import Synth
 
-/// Makes a film of a game by ffmpeg: board, score and sound, long pauses left out.
+/// Makes a film of a game by ffmpeg: board, score and sound.
 package struct FilmMaker {
   private let record: Record
   private let rendition: Rendition

@@ -50,7 +50,7 @@ extension BoardModel {
     let mayAbort = online?.mayAbort == true
     let isTaught = !isOver && hasHuman && online == nil
     let mayLeave = !isLive || online?.mayLeave == true
-    let isBare = online == nil && (isOver || game.moves.isEmpty)
+    let isBare = online == nil && (isOver || game.cells.isEmpty)
     return [
       .init(.stopListening, .stopListening, if: isListening),
       .init(.newGame, .show(.newGame), isUsable: mayLeave, isSpare: isLive),
@@ -69,7 +69,7 @@ extension BoardModel {
       .init(.talk, .show(.talk), count: unread, if: isPlayedOnline, isSpare: true),
       .init(hasLost ? .seeWhy : .review, .show(.review), if: isOver, isSpare: true),
       .init(.keep, .keepPiece, if: isOver, isSpare: true),
-      .init(.undo, .undo, if: isTaught, isUsable: canUndo && !game.moves.isEmpty),
+      .init(.undo, .undo, if: isTaught, isUsable: canUndo && !game.cells.isEmpty),
       .init(.redo, .redo, if: isTaught, isUsable: canRedo, isSpare: true),
       .init(.hint, .hint, if: isTaught, isUsable: mayHelp && acceptsMove, isSpare: true),
       .init(.leaveMatch, .leave, if: online != nil, isUsable: mayLeave, isSpare: !mayLeave),
@@ -81,7 +81,7 @@ extension BoardModel {
   /// The lines of the menu that are there, in order.
   package func menuControls(isPage: Bool, canShare: Bool) -> [ControlModel] {
     let isOver = game.isOver
-    let isRunning = !isOver && !game.moves.isEmpty && hasHuman
+    let isRunning = !isOver && !game.cells.isEmpty && hasHuman
     let isLive = !isOver && isPlayedOnline
     // A match is not left for another game before it is over.
     let mayLeave = !isLive || online?.mayLeave == true

@@ -10,9 +10,9 @@ package enum Intent: Sendable, Hashable {
   case back
 
   // The board
-  case play(Square)
+  case play(Cell)
   /// Rest on an empty cell, or on none (hover or keyboard focus).
-  case preview(Square?)
+  case preview(Cell?)
   case newGame(GameSetup)
   /// Play the same again, sides swapped.
   case rematch
@@ -21,6 +21,8 @@ package enum Intent: Sendable, Hashable {
   case undo
   case redo
   case hint, analysis, toggleStrip
+  /// What a search believes of the moves is wanted (`BoardModel.judgement`).
+  case judge
   /// Two seeded players compose without end.
   case listen, stopListening
   /// Names the signs of the music again as they come.
@@ -41,7 +43,7 @@ package enum Intent: Sendable, Hashable {
   /// Walk to a ply of the game under review.
   case seek(Int)
   /// Go on from a position of the game under review, as a new game.
-  case playOn(Position)
+  case playOn(VariantState)
   /// Write the game's piece as FLAC, MIDI, MusicXML and a titled score page.
   case keepPiece
   /// Make a film of the game, or make none after all.
@@ -113,5 +115,5 @@ package enum Intent: Sendable, Hashable {
 package enum SceneName: String, Sendable, Hashable, CaseIterable {
   case board
   case newGame = "new-game"
-  case contents, settings, help, review, games, statistics, network, talk, easings
+  case contents, settings, help, rules, review, games, statistics, network, talk, easings
 }

@@ -48,11 +48,11 @@ package struct GameEntry: Sendable, Hashable {
   package var date: String
   /// How it ended or stands, as one line.
   package var result: String
-  /// The position at the end, for the small board.
-  package var position: Position
+  /// The board at the end, for the small picture.
+  package var board: BoardFacts
 
-  package init(path: String, players: String, date: String, result: String, position: Position) {
-    (self.path, self.players, self.date, self.result, self.position) = (path, players, date, result, position)
+  package init(path: String, players: String, date: String, result: String, board: BoardFacts) {
+    (self.path, self.players, self.date, self.result, self.board) = (path, players, date, result, board)
   }
 }
 
@@ -119,6 +119,18 @@ package struct ReplayModel: Sendable, Hashable {
   package var scale: Scale
   /// Where its music sounds now, in the time of its bars; `nil` while it rests.
   package var soundNow: Tick?
+  /// What a search believes of the positions of an Ultimate game, from the first on, as far as it has come.
+  package var outlook: [Outlook] = []
+
+  /// What a search believes of a position.
+  package struct Outlook: Sendable, Hashable {
+    /// The share of the points, 0–1, of who is to move.
+    package var share: Double
+    /// The move it prefers; `nil` where the game is over.
+    package var best: Cell?
+
+    package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
+  }
 
   package init(
     game: Game, title: String, bars: [Bar] = [], scale: Scale = Tonality.standard.scale, soundNow: Tick? = nil

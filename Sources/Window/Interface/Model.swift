@@ -16,6 +16,15 @@ package enum Seat: Sendable, Hashable {
   /// Someone at the other end of a connection.
   case remote(name: String)
 
+  /// Whether who sits here can play a game: nobody plays Ultimate perfectly, and those that learn know classic games.
+  package func plays(_ variant: Variant) -> Bool {
+    switch self {
+    case .human, .level, .random, .remote: true
+    case .perfect: variant != .ultimate
+    case .adaptive, .menace: variant == .classic
+    }
+  }
+
   /// Whether somebody elsewhere sits here.
   package var isRemote: Bool { if case .remote = self { true } else { false } }
 }
@@ -24,11 +33,18 @@ package enum Seat: Sendable, Hashable {
 package struct GameSetup: Sendable, Hashable {
   package var x: Seat
   package var o: Seat
+  package var variant: Variant
   /// Each side's time for the whole game in seconds; `nil` without clocks.
   package var clockSeconds: Int?
 
-  package init(x: Seat, o: Seat, clockSeconds: Int? = nil) {
-    (self.x, self.o, self.clockSeconds) = (x, o, clockSeconds)
+  package init(x: Seat, o: Seat, variant: Variant = .classic, clockSeconds: Int? = nil) {
+    (self.x, self.o, self.variant, self.clockSeconds) = (x, o, variant, clockSeconds)
+  }
+
+  /// The same two at another game; who does not play it gives way to the third level.
+  package func playing(_ variant: Variant) -> GameSetup {
+    func seat(_ seat: Seat) -> Seat { seat.plays(variant) ? seat : .level(3) }
+    return GameSetup(x: seat(x), o: seat(o), variant: variant, clockSeconds: clockSeconds)
   }
 }
 
@@ -93,6 +109,8 @@ package struct BoardModel: Sendable, Hashable {
   package var canRedo = false
   /// Whether there is no sound before the first touch.
   package var soundWaits = false
+  /// What a search believes of the moves, where it was asked; tables are asked by who draws.
+  package var judgement: Judgement?
   /// The beads of menace's matchbox for this position, cell by cell in reading order; `nil` where it is not its turn.
   package var beads: [Int]?
   /// Games won since these two sat down, where any was.
@@ -121,5 +139,12 @@ package struct BoardModel: Sendable, Hashable {
   package init() {}
 
   /// Whether a mark may be made in a cell now.
-  package func isOpen(_ square: Square) -> Bool { acceptsMove && game.position.legalMoves.contains(square) }
+  package func isOpen(_ cell: Cell) -> Bool { acceptsMove && !game.isOver && game.state.moves.contains(cell) }
+
+  /// Whether another game may be chosen on the board itself.
+  package var mayChooseGame: Bool {
+    game.cells.isEmpty && !game.isOver && game.isFromStart && online == nil && resuming == nil && today == nil
+      && !isFilm
+      && (setup.x == .human || setup.o == .human)
+  }
 }

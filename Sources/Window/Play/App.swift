@@ -18,6 +18,7 @@ package final class App: PlatformGame {
   package let screen: RootScreen
   package let library: Library
   let music: Music
+  private let advisor: Advisor
   package let files: Files
   private var knobs: Knobs?
   private var state: WindowState
@@ -68,7 +69,10 @@ package final class App: PlatformGame {
     state = WindowState(setup)
     let themes = Pages.themes(machine)
     screen = RootScreen(services: machine.services, themes: themes.themes)
-    library = Library(services: machine.services, screen: screen)
+    let (read, services) = (machine.readAsset, machine.services)
+    library = Library(
+      services: services, screen: screen, knowledge: UltimateKnowledge { read("ultimate.values") })
+    advisor = Advisor(services, library.knowledge, screen)
     music = Music(machine.sound, session, screen)
     files = Files(machine, session, screen, library, music, store: store, resuming: unfinished?.name)
     screen.settings.store.forThisRun { overrides(screen.settings) }
@@ -109,9 +113,10 @@ package final class App: PlatformGame {
   package func update(input: [InputEvent], at now: Double) {
     take(input, at: now)
     music.carryOn()
+    advisor.carryOn()
     knobs?.watchRules(at: now)
     // Counted before anything can have made one, so that nobody's move is missed.
-    let plies = session.game.moves.count
+    let plies = session.game.cells.count
     if let connection {
       for event in connection.poll() { step(.network(event, event.match.flatMap(connection.match))) }
     }
@@ -123,7 +128,7 @@ package final class App: PlatformGame {
     endLongPreview(at: now)
     session.advance()
     // A move that waits for the player while nobody looks asks for attention.
-    if isHidden && session.game.moves.count > plies && isYourMove { machine.services.requestAttention() }
+    if isHidden && session.game.cells.count > plies && isYourMove { machine.services.requestAttention() }
     step(.tick)
     files.keepGame(at: now, isResumable: state.match == nil, isWanted: state.mode != .listening)
     if let notice, now >= notice.until { self.notice = nil }
@@ -156,7 +161,7 @@ package final class App: PlatformGame {
     guard session.acceptsMove, let side = session.participants.loneHuman, session.game.turn == side else {
       return false
     }
-    return state.match != nil || !session.game.moves.isEmpty
+    return state.match != nil || !session.game.cells.isEmpty
   }
 
   /// What the address of the page names: a match, a room, or the game under review.
@@ -172,6 +177,9 @@ package final class App: PlatformGame {
     if let address = ServerAddress(screen.settings.matchServer) { connect(to: address, destination: .resume) }
   }
 
+  /// The game on the board.
+  package var variant: Variant { session.game.variant }
+
   /// Wants something, as a button would.
   package func want(_ intent: Intent) { step(.intent(intent)) }
 
@@ -180,7 +188,8 @@ package final class App: PlatformGame {
 
   /// When `update` is due again though nothing is drawn and nothing comes in.
   package func nextUpdate(after now: Double) -> Double {
-    now + min(music.isPlaying ? App.interludeInterval : App.lookInterval, session.wake ?? .infinity)
+    let interval = music.isPlaying || advisor.isThinking ? App.interludeInterval : App.lookInterval
+    return now + min(interval, session.wake ?? .infinity)
   }
 
   package func draw(into surface: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
@@ -200,6 +209,8 @@ package final class App: PlatformGame {
     (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
     (state.preferences.solvedDay, state.preferences.streak) = (settings.solvedDay, settings.streak)
+    state.preferences.shownRules = Set(
+      [.classic] + settings.shownRules.split(separator: " ").compactMap { Variant(rawValue: String($0)) })
     state.preferences.date = String(services.timeStamp().prefix(10))
     // What a page calls the server that it came from.
     state.preferences.server = services.isPage ? "localhost" : settings.server
@@ -212,13 +223,13 @@ package final class App: PlatformGame {
 
   private func perform(_ effect: Effect) {
     switch effect {
-    case .play(let square):
+    case .play(let cell):
       music.stop()
-      if session.play(square) == nil, let frame = session.times.last?.frame { onMove?(frame) }
+      if session.play(cell) == nil, let frame = session.times.last?.frame { onMove?(frame) }
     case .refuse: session.refuse()
-    case .preview(let square):
-      previewSince = square == nil ? nil : now
-      session.preview(square)
+    case .preview(let cell):
+      previewSince = cell == nil ? nil : now
+      session.preview(cell)
     case .undo:
       // A finished game stays as it was kept; what is played on is another.
       if session.game.isOver { files.newName() }
@@ -253,6 +264,7 @@ package final class App: PlatformGame {
       machine.services.expectAttention()
       if isHidden { machine.services.requestAttention() }
     case .remember(let memory): screen.settings.remember(memory)
+    case .judge: advisor.judge(session.game)
     case .review: files.review()
     case .file(let intent): files.answer(intent)
     case .music(.reloadRules): knobs?.loadRules(screen.settings.scoreRules)
@@ -325,6 +337,7 @@ package final class App: PlatformGame {
       isScreenKept = isTimed
       machine.services.inhibitScreenSaver(isTimed)
     }
+    model.judgement = advisor.judgement(of: session.game)
     model.score = state.score == .init() ? nil : state.score
     model.beads = session.beads
     model.online = state.online(at: now, client: machine.milliseconds())

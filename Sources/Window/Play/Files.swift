@@ -105,7 +105,7 @@ package final class Files {
     } else if keeper?.failures == 0 {
       toldFailure = false
     }
-    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.moves.isEmpty else {
+    guard let keeper, isWanted, asked?.game != game || asked?.times != session.times, !game.cells.isEmpty else {
       return
     }
     asked = (game, session.times)
@@ -199,7 +199,7 @@ package final class Files {
   private var piece: (Piece, name: String)? {
     let name = reviewed == nil ? self.name ?? newStamp : newStamp
     let record = reviewed ?? Library.dated(session.record, as: name)
-    guard !record.game.moves.isEmpty else { return nil }
+    guard !record.game.cells.isEmpty else { return nil }
     let piece = Piece(
       record: record, rules: session.rules,
       human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),

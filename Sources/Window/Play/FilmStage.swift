@@ -11,11 +11,25 @@ package struct FilmStage {
   private let screen = RootScreen(services: PlatformServices())
   private var happenings: ArraySlice<(moment: Tick, happening: Happening)>
 
+  /// The music of a film, which lasts about a minute: two seconds a move, or less where there are many.
+  package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
+    var record = record
+    record.logSlots = nil
+    let plies = record.game.cells.count
+    record.times = (0..<plies).map { _ in
+      var times = Record.MoveTimes()
+      times.elapsed = Int64(min(2_000, 50_000 / plies))
+      return times
+    }
+    return Rendition(of: record, rules: rules, seed: seed, human: human, trimmed: true, opens: false)
+  }
+
   /// Sets the board up for two players with names.
   package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
     happenings = rendition.happenings[...]
-    screen.model.game = Game(start: record.game.start)
-    screen.model.setup = GameSetup(x: .remote(name: names.x), o: .remote(name: names.o))
+    screen.model.game = Game(from: record.game.startState)
+    screen.model.setup = GameSetup(
+      x: .remote(name: names.x), o: .remote(name: names.o), variant: record.game.variant)
     screen.model.acceptsMove = false
     screen.model.isFilm = true
     screen.model.bars = rendition.bars
@@ -28,7 +42,7 @@ package struct FilmStage {
     while let next = happenings.first, next.moment.seconds <= now {
       happenings.removeFirst()
       switch next.happening {
-      case .moved(let facts): try? screen.model.game.play(facts.square)
+      case .moved(let move): try? screen.model.game.play(move.cell)
       case .undone: _ = screen.model.game.undo()
       case .ended(let end): screen.model.game.finish(end)
       default: break

@@ -150,6 +150,8 @@ extension Settings {
   func remember(_ memory: Memory) {
     switch memory {
     case .server(let address): server = address
+    case .shownRules(let variant):
+      shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address
     case .solved(let day):
       streak = solvedDay == day - 1 ? streak + 1 : 1
@@ -157,6 +159,7 @@ extension Settings {
     case .opponent(let setup):
       let other = setup.x == .human ? setup.o : setup.x
       if let argument = other.argument { opponent = argument }
+      game = setup.variant
       if setup.x != setup.o { side = setup.x == .human ? "x" : "o" }
     }
   }

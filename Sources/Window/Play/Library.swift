@@ -11,6 +11,7 @@ import TicTacToe
 package struct Library {
   let services: PlatformServices
   let screen: RootScreen
+  let knowledge: UltimateKnowledge
 
   /// Reads a game as PGN-shaped text, a line of JSON or a link, or a position as one line of its own notation.
   package static func record(from text: String) throws(NotationError) -> Record {
@@ -19,8 +20,9 @@ package struct Library {
     if words.first == "{" { return try Record(jsonLine: text) }
     let line = words.prefix { !$0.isNewline }
     let isPosition = line.contains("/") && words.dropFirst(line.count).allSatisfy { $0.isWhitespace }
-    guard isPosition, let position = try? Position(notation: String(line)) else { return try Record(text: text) }
-    return Record(game: Game(start: position))
+    let states = Variant.allCases.lazy.compactMap { try? VariantState($0, notation: String(line)) }
+    guard isPosition, let state = states.first else { return try Record(text: text) }
+    return Record(game: Game(from: state))
   }
 
   /// The record with the day its name says.
@@ -86,7 +88,7 @@ package struct Library {
     savedRecords().map { path, name, record in
       GameEntry(
         path: path, players: players(of: record), date: Library.moment(name), result: result(of: record),
-        position: record.game.position)
+        board: BoardFacts(of: record.game))
     }
   }
 
@@ -112,7 +114,7 @@ package struct Library {
   func statistics() -> StatisticsModel {
     var model = StatisticsModel()
     var opponents: [String: Tally] = [:]
-    for (_, _, record) in savedRecords().reversed() {
+    for (_, _, record) in savedRecords().reversed() where record.game.variant == .classic {
       guard let outcome = record.game.end?.outcome else { continue }
       // The player's own games: one side is a person, the other is not.
       guard let side = Library.human(of: record) else { continue }
@@ -122,7 +124,7 @@ package struct Library {
       }
       add(&opponents[record[player: side.opponent] ?? "?", default: Tally()])
       if side == .x { add(&model.asX) } else { add(&model.asO) }
-      if side == .x, let first = record.game.moves.first { add(&model.openings[first.index]) }
+      if side == .x, let first = record.game.cells.first { add(&model.openings[first.index]) }
       model.results.append(result)
     }
     // Weakest first: random, the levels by number, the perfect player last.
@@ -139,8 +141,9 @@ package struct Library {
   // MARK: - Players that learn: nothing of theirs is stored but the games, so deleting games is forgetting them
 
   /// Who plays a set-up; learning players first learn from every game kept of theirs, oldest first.
-  package func participants(of setup: GameSetup) -> Participants {
-    var participants = setup.participants
+  package func participants(of setup: GameSetup, learning: Bool = true) -> Participants {
+    var participants = setup.participants(knowing: setup.variant == .ultimate ? knowledge.value : nil)
+    guard learning else { return participants }
     if let x = learned(setup.x) { participants.x = x }
     if let o = learned(setup.o) { participants.o = o }
     return participants
@@ -156,7 +159,7 @@ package struct Library {
 
   private func taught<Player: LearningOpponent>(_ pupil: Player) -> Player {
     var pupil = pupil
-    for (_, _, record) in savedRecords().reversed() {
+    for (_, _, record) in savedRecords().reversed() where record.game.variant == .classic {
       guard let outcome = record.game.end?.outcome else { continue }
       for side in [TicTacToe.Player.x, .o] where record[player: side] == pupil.name {
         pupil.learn(
@@ -170,8 +173,8 @@ package struct Library {
 extension GameSession {
   /// The beads of menace's matchbox for the position, cell by cell; `nil` where it is not its turn.
   var beads: [Int]? {
-    guard !game.isOver, case .machine(let opponent) = participants[game.turn],
-      let distribution = opponent.beads(in: game.position)
+    guard !game.isOver, case .machine(let player) = participants[game.turn],
+      let distribution = player.beads(in: game)
     else { return nil }
     return Square.all.map { Int(clamping: distribution[$0]) }
   }

@@ -117,6 +117,8 @@ package struct Machine {
   package var sound: SoundOutput
   package var rules: RuleShelf
   package var themesFolder: String?
+  /// Reads a file that comes with the game, by its name in `Assets`.
+  package var readAsset: (_ name: String) -> [UInt8]? = { _ in nil }
   /// Goes to a match server as a guest of that name, if any.
   package var connect: (ServerAddress, _ guest: String?) -> Connection
   /// The steady clock in milliseconds that matches are timed by.

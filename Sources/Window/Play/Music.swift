@@ -77,7 +77,8 @@ final class Music {
     stop()
     let music = Rendition(of: record, rules: session.rules, human: human)
     reviewed = (record, music)
-    screen.pages.replay = ReplayModel(game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
+    screen.pages.replay = ReplayModel(
+      game: record.game, title: title, bars: music.bars, scale: music.rules.scale)
   }
 
   /// Plays the music of the game under review from the bar of a ply.

@@ -12,6 +12,8 @@ package struct Opening {
   /// The opponent and the side, where they are not those of the last game.
   package var opponent: Seat?
   package var side: Player?
+  /// The game, where it is not the last one.
+  package var variant: Variant?
   /// Whether games are kept in the player's folder, and opponents learn from those that are.
   package var keepsGames = true
   /// Whether a game that was cut short is taken up.
@@ -27,7 +29,8 @@ package struct Opening {
     let opponent = opponent ?? Seat(argument: settings.opponent) ?? .level(3)
     // Whoever names an opponent begins, unless the side is named too.
     let side = side ?? (self.opponent == nil && settings.side == "o" ? .o : .x)
-    return side == .o ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
+    let setup = side == .o ? GameSetup(x: opponent, o: .human) : GameSetup(x: .human, o: opponent)
+    return setup.playing(variant ?? settings.game)
   }
 }
 
@@ -37,7 +40,7 @@ extension App {
     let services = machine.services
     var setup = opening.setup(remembered: Settings(services: services))
     let session = GameSession(
-      seed: opening.seed, rules: opening.rules.rules, participants: setup.participants, sound: machine.sound.port,
+      seed: opening.seed, rules: opening.rules.rules, participants: setup.participants(), sound: machine.sound.port,
       inBackground: services.inBackground)
     session.rulesReference = opening.rules.reference
     let store =
@@ -51,13 +54,15 @@ extension App {
       do throws(GameStore.Damaged) { unfinished = try store.unfinished() } catch { damage = error.description }
     }
     if let record = unfinished?.record {
-      setup = GameSetup(x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]))
+      setup = GameSetup(
+        x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]), variant: record.game.variant)
       setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
     }
     self.init(
       machine, session, setup: setup, store: store, rulesName: opening.rulesName, resuming: unfinished,
       overrides: opening.overrides)
-    if opening.keepsGames { session.seat(library.participants(of: setup)) }
+    session.seat(library.participants(of: setup, learning: opening.keepsGames))
+    if unfinished == nil { session.set(setup.variant) }
     if unfinished != nil { show(notice: screen.text(.gameResumed)) }
     if let damage { show(notice: damage) }
   }

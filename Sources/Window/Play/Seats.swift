@@ -1,6 +1,7 @@
 import Interface
 import Opponents
 import Session
+import TicTacToe
 
 extension Seat {
   /// The opponents that the command line and records call by the same name.
@@ -33,25 +34,41 @@ extension Seat {
     self = recordName.flatMap { Seat.opponent($0) } ?? level ?? .human
   }
 
-  /// Who sits here, as the session knows them.
-  func participant(name: String) -> Participant {
+  /// Who sits here at a game, as the session knows them.
+  func participant(name: String, at variant: Variant, knowing value: UltimateValue?) -> Participant {
     switch self {
     case .human: .human(name: name)
-    case .level(let number): Level(number: number).map { .opponent($0) } ?? .opponent(SimpleOpponent.perfect)
-    case .random: .opponent(SimpleOpponent.random)
-    case .perfect: .opponent(SimpleOpponent.perfect)
+    case .level(let number): .machine(Seat.level(number, at: variant, knowing: value))
+    case .random: .machine(.random)
+    case .perfect:
+      variant == .infinite
+        ? .machine(MachinePlayer(InfiniteOpponent.simple(.perfect))) : .opponent(SimpleOpponent.perfect)
     // Untaught; the app teaches them by the games it keeps (`Library.participants(of:)`).
     case .adaptive: .opponent(Adaptive())
     case .menace: .opponent(Menace())
     case .remote(let name): .human(name: name)
     }
   }
+
+  private static func level(_ number: Int, at variant: Variant, knowing value: UltimateValue?) -> MachinePlayer {
+    let index = min(max(number, 1), Level.all.count) - 1
+    switch variant {
+    case .classic: return MachinePlayer(Level.all[index])
+    case .infinite: return MachinePlayer(InfiniteOpponent.level(InfiniteLevel.all[index]))
+    case .ultimate:
+      let known = UltimateLevel.all.filter { value != nil || !$0.needsValue }
+      return MachinePlayer(known[min(index, known.count - 1)], value: value)
+    }
+  }
 }
 
 extension GameSetup {
   /// Who plays, as the session knows them; two people at one machine are told apart by their side.
-  package var participants: Participants {
+  package func participants(knowing value: UltimateValue? = nil) -> Participants {
     let lone = x == .human && o == .human ? nil : "you"
-    return Participants(x: x.participant(name: lone ?? "X"), o: o.participant(name: lone ?? "O"))
+    func participant(_ seat: Seat, _ name: String) -> Participant {
+      seat.participant(name: lone ?? name, at: variant, knowing: value)
+    }
+    return Participants(x: participant(x, "X"), o: participant(o, "O"))
   }
 }

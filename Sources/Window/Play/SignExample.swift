@@ -40,10 +40,10 @@ struct SignExample {
   private init(gesture: MusicSign, after record: Record, _ rules: ScoreRules) {
     var conductor = GameConductor(seed: 1, rules: rules)
     var events = conductor.handle(.opened(resuming: true), at: .zero)
-    events += conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    events += conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(2)
     for facts in record.game.facts {
-      events += conductor.handle(.moved(facts), at: now)
+      events += conductor.handle(.moved(VariantMove(facts)), at: now)
       now = conductor.music.bars.last?.end ?? now
     }
     let last = conductor.music.bars.last?.start ?? .zero

@@ -87,6 +87,7 @@ final class Book {
     case .contents: ContentsScene(context: context)
     case .settings: SettingsScene(context: context)
     case .help: HelpScene(context: context)
+    case .rules: RulesScene(context: context)
     case .review: ReviewScene(context: context)
     case .games: GamesScene(context: context)
     case .statistics: StatisticsScene(context: context)

@@ -190,8 +190,9 @@ package final class RootScreen {
   private func speakChange(from old: BoardModel) {
     guard context.onSpeak != nil else { return }
     let game = context.model.game
-    for facts in game.facts.dropFirst(old.game.moves.count) {
-      context.say("\(facts.mover.letter) \(context.text(.speakPlays)) \(facts.square.name)")
+    for (index, cell) in game.cells.enumerated().dropFirst(old.game.cells.count) {
+      let mover = index % 2 == 0 ? game.startState.turn : game.startState.turn.opponent
+      context.say("\(mover.letter) \(context.text(.speakPlays)) \(context.spoken(cell, of: game.variant))")
     }
     let isNews =
       game != old.game || context.model.isThinking != old.isThinking
@@ -200,7 +201,7 @@ package final class RootScreen {
     if isNews {
       let status = context.statusText()
       let words = status.detail.isEmpty ? status.main : "\(status.main), \(status.detail)"
-      if game.facts.count != old.game.facts.count || words != saidStatus { context.say(words) }
+      if game.cells.count != old.game.cells.count || words != saidStatus { context.say(words) }
       saidStatus = words
     }
     if let notice = context.model.notice, notice != old.notice { context.say(notice) }
@@ -361,11 +362,11 @@ package final class RootScreen {
   }
 
   private func cycleFocus(backwards: Bool) {
-    // The nine cells are one stop of the Tab key; arrows move among them.
+    // The cells are one stop of the Tab key; arrows move among them.
     let inBoard = context.focus is CellView
     let order = scene.focusOrder.filter { view in
-      guard let cell = view as? CellView else { return true }
-      return inBoard ? view === context.focus : cell.square.index == 4
+      guard view is CellView else { return true }
+      return inBoard ? view === context.focus : view === scene.homeCell
     }
     guard !order.isEmpty else { return }
     let at = order.firstIndex { $0 === context.focus } ?? (backwards ? 0 : -1)

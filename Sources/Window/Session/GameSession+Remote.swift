@@ -10,13 +10,14 @@ extension GameSession {
   /// Takes up a match as it stands elsewhere: a new one from its first mark, a running one with its marks made silently,
   /// so that it goes on as it does for everybody. `seed` and `station` are the match's own, `times` are those of its log.
   package func join(
-    _ players: Participants, seed: UInt64, station: Int = 0, moves: [Square] = [], times: [Int64] = [],
+    _ players: Participants, variant: Variant = .classic, seed: UInt64, station: Int = 0, moves: [Cell] = [],
+    times: [Int64] = [],
     clocks: ((Player) -> Int?)? = nil
   ) {
     participants = players
     clockSeconds = nil
     clocksElsewhere = clocks
-    begin(Game(), match: .matchStarted(seed: seed, station: station))
+    begin(Game(from: VariantState(startOf: variant)), match: .matchStarted(variant, seed: seed, station: station))
     let heard = voices
     voices = .none
     follow(moves, times: times)
@@ -24,27 +25,27 @@ extension GameSession {
     // The next downbeat is another.
     lastHandled = lastHandled + .milliseconds(10)
     for index in self.times.indices { self.times[index].frame = nil }
-    generations = Array(repeating: nil, count: game.moves.count)
+    generations = Array(repeating: nil, count: game.cells.count)
   }
 
   /// Brings the board to where a match is: missing marks are made, those shown too early taken back; the score is
   /// composed by the times of its log, in milliseconds, as far as they are known.
-  package func follow(_ moves: [Square], times: [Int64] = []) {
-    let common = zip(game.moves, moves).prefix { $0 == $1 }.count
-    if common < game.moves.count { putRight(to: common) }
+  package func follow(_ moves: [Cell], times: [Int64] = []) {
+    let common = zip(game.cells, moves).prefix { $0 == $1 }.count
+    if common < game.cells.count { putRight(to: common) }
     let known = Tempo.slots(times)
     slots = known
     // A mark that was shown at once has its time only now.
     if common > settled, common <= known.count { submit([.logged], logged: Tempo.moment(known[common - 1])) }
-    for (ply, square) in moves.enumerated().dropFirst(common) {
-      mark(square, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
+    for (ply, cell) in moves.enumerated().dropFirst(common) {
+      mark(cell, at: nil, logged: ply < known.count ? Tempo.moment(known[ply]) : nil)
     }
     settled = known.count
   }
 
   /// Takes back moves shown too early, so that `ply` marks remain; heard as a refusal and the bars backwards.
   package func putRight(to ply: Int) {
-    let count = game.moves.count - ply
+    let count = game.cells.count - ply
     guard count > 0 else { return }
     settled = min(settled, ply)
     stopThinking()

@@ -26,7 +26,7 @@ package final class GameSession {
     set { conductor.music.pace = newValue }
   }
   /// Moves taken back, the next to be played again last.
-  package private(set) var undone: [Square] = []
+  package private(set) var undone: [Cell] = []
   /// Whether what time alone brings (echoes, the arch) is kept silent: while another piece sounds or nobody looks.
   package var isResting = false
   /// Which voices sound: all, the low tonic alone, or none, as while nobody looks.
@@ -52,7 +52,7 @@ package final class GameSession {
   /// The generation that sounds the move of each ply, for the engine's reports of late ones.
   var generations: [UInt32?] = []
   private var search: MoveSearch?
-  private var answer: (square: Square, slot: Tick)?
+  private var answer: (cell: Cell, slot: Tick)?
   /// What earlier sittings of a resumed game lasted, so that the record's frames keep growing.
   private var frameOffset: Int64 = 0
   private var resumed: Record?
@@ -118,24 +118,29 @@ package final class GameSession {
     if let record {
       conductor.music.station = record.station ?? Station()
       game = record.game
-      times = game.moves.indices.map { record.times(ofMove: $0) }
+      times = game.cells.indices.map { record.times(ofMove: $0) }
       resumed = record
       // What ran before goes on from what is left.
       clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
-      generations = Array(repeating: nil, count: game.moves.count)
+      generations = Array(repeating: nil, count: game.cells.count)
       // A second of silence stands for the time between two sittings.
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
       frameOffset = last + Tick.seconds(1).rawValue
     }
-    let position = game.position
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    let awoke = game.facts.awakening != nil
+    let awoke = game.variantMoves.awakening != nil
     submit([
-      .opened(resuming: record != nil), .gameStarted(position, human: participants.loneHuman, awoke: awoke),
+      .opened(resuming: record != nil), .gameStarted(game.state, human: participants.loneHuman, awoke: awoke),
     ])
     startFrame = record?.startFrame ?? lastHandled.rawValue
     think()
+  }
+
+  /// Chooses the game before the session opens with it.
+  package func set(_ variant: Variant) {
+    precondition(!hasOpened, "another game begins by newGame")
+    game = Game(from: VariantState(startOf: variant))
   }
 
   /// Seats other players before the session opens, as a resumed game asks.
@@ -146,26 +151,28 @@ package final class GameSession {
 
   /// Marks a cell for the local person to move; a refusal is heard, and returned where a rule forbids the move.
   @discardableResult
-  package func play(_ square: Square) -> RuleViolation? {
+  package func play(_ cell: Cell) -> RuleViolation? {
     guard acceptsMove else {
-      submit([.refused])
+      refuse()
       return game.isOver ? .gameIsOver : nil
     }
-    let refusal = mark(square, at: nil)
+    let refusal = mark(cell, at: nil)
     if refusal == nil { undone = [] }
     return refusal
   }
 
   /// Starts a game; a running one that was begun is given up.
-  package func newGame(_ players: Participants, from start: Position = .start, clockSeconds: Int? = nil) {
+  package func newGame(
+    _ players: Participants, from start: VariantState = .classic(.start), clockSeconds: Int? = nil
+  ) {
     participants = players
     self.clockSeconds = clockSeconds
     clocksElsewhere = nil
-    begin(Game(start: start))
+    begin(Game(from: start))
   }
 
   /// Plays the same again with the sides swapped.
-  package func rematch() { newGame(participants.swapped, from: game.start, clockSeconds: clockSeconds) }
+  package func rematch() { newGame(participants.swapped, from: game.startState, clockSeconds: clockSeconds) }
 
   /// Gives up for a side; nothing happens in a game that is over.
   package func resign(_ player: Player) {
@@ -179,7 +186,7 @@ package final class GameSession {
     stopThinking()
     for _ in 0..<count {
       guard let cell = game.undo() else { break }
-      undone.append(Square(cell.index))
+      undone.append(cell)
       times.removeLast()
       generations.removeLast()
     }
@@ -193,12 +200,12 @@ package final class GameSession {
     guard !undone.isEmpty, !game.isOver else { return }
     stopThinking()
     repeat {
-      guard let square = undone.popLast(), mark(square, at: nil) == nil else { break }
+      guard let cell = undone.popLast(), mark(cell, at: nil) == nil else { break }
     } while !game.isOver && !undone.isEmpty && !participants[game.turn].isHuman
   }
 
   /// Pointer or focus rests on an empty cell, or no longer does.
-  package func preview(_ square: Square?) { submit([.previewed(square)]) }
+  package func preview(_ cell: Cell?) { submit([.previewed(cell)]) }
 
   // MARK: - Time
 
@@ -228,19 +235,17 @@ package final class GameSession {
   }
 
   private func answerIfReady(_ now: Tick) {
-    if answer == nil, let square = search?.result {
-      answer = (square, max(conductor.music.replySlot(ready: now), lastHandled))
+    if answer == nil, let cell = search?.result {
+      answer = (cell, max(conductor.music.replySlot(ready: now), lastHandled))
     }
     guard let answer, now + sound.lead >= answer.slot else { return }
     stopThinking()
-    mark(answer.square, at: max(answer.slot, now))
+    mark(answer.cell, at: max(answer.slot, now))
   }
 
   private func think() {
-    guard isThinking, case .machine(let opponent) = participants[game.turn] else { return }
-    search = MoveSearch(
-      opponent, about: game.position, lastMove: game.moves.last, seed: conductor.music.pieceSeed,
-      on: inBackground)
+    guard isThinking, case .machine(let player) = participants[game.turn] else { return }
+    search = MoveSearch(player, about: game, seed: conductor.music.pieceSeed, on: inBackground)
   }
 
   func stopThinking() {
@@ -251,11 +256,11 @@ package final class GameSession {
   // MARK: - Moves
 
   private var pliesToUndo: Int {
-    let moves = game.moves.count
+    let moves = game.cells.count
     // Time that ran cannot be given back, so a game with clocks is played as it falls; elsewhere others would have to agree.
     guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
     // The side that made move i follows from who is to move now and the parity of what is left.
-    var side = game.moves.count % 2 == 0 ? game.start.turn : game.start.turn.opponent
+    var side = moves % 2 == 0 ? game.startState.turn : game.startState.turn.opponent
     for count in 1...moves {
       side = side.opponent
       if participants[side].isHuman { return count }
@@ -270,23 +275,24 @@ package final class GameSession {
   }
 
   @discardableResult
-  func mark(_ square: Square, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
+  func mark(_ cell: Cell, at slot: Tick?, logged: Tick? = nil) -> RuleViolation? {
     do throws(RuleViolation) {
       // Tried on a copy first: the frame of the downbeat is known only once the bar is composed.
       var next = game
-      let facts = try next.play(square, askedOf: .shared)
-      let events = submit([.moved(facts)], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
+      try next.play(cell)
+      let events = submit(
+        [.moved(VariantMove(valued: cell, in: game.state))], at: max(slot ?? .zero, earliestDownbeat), logged: logged)
       let frame = lastHandled.rawValue + frameOffset
       let previous = times.last?.frame ?? startFrame
       let elapsed = max(0, frame - previous) / 48
-      let clock = milliseconds(left: facts.mover, at: lastHandled).map { Int64(max(0, $0)) }
+      let clock = milliseconds(left: game.turn, at: lastHandled).map { Int64(max(0, $0)) }
       game = next
       times.append(Record.MoveTimes(elapsed: elapsed, clock: clock, frame: frame))
       generations.append(events.first?.generation)
       if game.isOver { undone = [] } else { think() }
       return nil
     } catch {
-      submit([.refused])
+      refuse()
       return error
     }
   }
@@ -302,8 +308,8 @@ package final class GameSession {
     stopThinking()
     game = next
     gameNumber += 1
-    times = Array(repeating: Record.MoveTimes(), count: next.moves.count)
-    generations = Array(repeating: nil, count: next.moves.count)
+    times = Array(repeating: Record.MoveTimes(), count: next.cells.count)
+    generations = Array(repeating: nil, count: next.cells.count)
     undone = []
     endFrame = nil
     frameOffset = 0
@@ -312,7 +318,7 @@ package final class GameSession {
     (slots, settled) = (match == nil ? nil : [], 0)
     conductor.music.inTime = inTime
     conductor.seat(x: participants.x.name, o: participants.o.name)
-    submit([match ?? .gameStarted(next.position, human: participants.loneHuman)])
+    submit([match ?? .gameStarted(next.state, human: participants.loneHuman)])
     startFrame = lastHandled.rawValue
     think()
   }
@@ -364,7 +370,7 @@ extension GameSession {
     if game.end == GameEnd(outcome: .win(side.opponent), termination: .time) { return 0 }
     var left = clockSeconds * 1_000
     for (index, move) in times.enumerated().dropFirst() {
-      let mover = index % 2 == 0 ? game.start.turn : game.start.turn.opponent
+      let mover = index % 2 == 0 ? game.startState.turn : game.startState.turn.opponent
       if mover == side { left -= Int(move.elapsed ?? 0) }
     }
     if !game.isOver, game.turn == side, let last = times.last?.frame {
@@ -420,7 +426,7 @@ extension GameSession {
     record.scoreRules = rulesReference
     record.human = participants.loneHuman
     record.station = conductor.music.pieceStation
-    record.logSlots = slots.flatMap { $0.count == game.moves.count ? $0 : nil }
+    record.logSlots = slots.flatMap { $0.count == game.cells.count ? $0 : nil }
     record.pace = conductor.music.pace
     if let clockSeconds { record.timeControl = "\(clockSeconds)+0" }
     record[player: .x] = participants.x.name

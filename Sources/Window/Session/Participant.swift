@@ -6,11 +6,11 @@ package enum Participant: Sendable {
   /// A person at this machine, with the name the record gives them.
   case human(name: String)
   /// A built-in opponent, with the seed its choices come from beside the game's own.
-  case machine(AnyOpponent)
+  case machine(MachinePlayer)
   /// Somebody elsewhere, whose moves the program brings (`GameSession.follow`).
   case remote(name: String)
 
-  package static func opponent(_ opponent: some Opponent) -> Participant { .machine(AnyOpponent(opponent)) }
+  package static func opponent(_ opponent: some Opponent) -> Participant { .machine(MachinePlayer(opponent)) }
 
   /// Whether a person at this machine plays the side.
   package var isHuman: Bool {
@@ -28,7 +28,7 @@ package enum Participant: Sendable {
   package var name: String {
     switch self {
     case .human(let name), .remote(let name): name
-    case .machine(let opponent): opponent.name
+    case .machine(let player): player.name
     }
   }
 }

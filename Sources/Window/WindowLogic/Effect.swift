@@ -6,19 +6,19 @@ import TicTacToe
 /// What `WindowState` wants done.
 package enum Effect: Sendable, Hashable {
   /// A local person marks a cell.
-  case play(Square)
+  case play(Cell)
   /// What was wanted cannot be: heard, not shown.
   case refuse
   /// A cell's tone, while a hand rests on it.
-  case preview(Square?)
+  case preview(Cell?)
   case undo, redo
   /// The game has ended otherwise than by a mark.
   case end(GameEnd)
-  case begin(GameSetup, from: Position)
+  case begin(GameSetup, from: VariantState)
   /// A match comes to the board as it stands.
   case join(JoinedMatch)
   /// The marks of the match and when its log says they were made: missing ones are made, those shown too early taken back.
-  case follow([Square], times: [Int64])
+  case follow([Cell], times: [Int64])
   /// The other side, or the server, is away or back.
   case away(Bool)
   case connect(ServerAddress)
@@ -36,6 +36,8 @@ package enum Effect: Sendable, Hashable {
   case attention
   /// Keep this for the next start.
   case remember(Memory)
+  /// Have a search look at the moves of the board.
+  case judge
   /// The game on the board is wanted for review.
   case review
   /// Files, the clipboard and what is made of them.
@@ -50,6 +52,8 @@ package enum Effect: Sendable, Hashable {
 package enum Memory: Sendable, Hashable {
   /// Who was played against, on which side.
   case opponent(GameSetup)
+  /// How this game is played has been shown.
+  case shownRules(Variant)
   /// The server last looked for.
   case server(String)
   /// The server of the match that runs; empty where none does.
@@ -79,7 +83,7 @@ package struct JoinedMatch: Sendable, Hashable {
   /// Where its music stands on the way through the tonics.
   package var station: Int
   /// The marks made so far.
-  package var moves: [Square]
+  package var moves: [Cell]
   /// When they were made, by the server's clock, in milliseconds.
   package var times: [Int64] = []
 }

@@ -89,7 +89,7 @@ extension WindowState {
     talk = TalkModel()
     (pending, isAlone) = (nil, false)
     if link != .none { network.phase = .lobby }
-    return another ? effects : effects + [.begin(setup, from: .start)]
+    return another ? effects : effects + [.begin(setup, from: VariantState(startOf: setup.variant))]
   }
 
   private mutating func hangUp() -> [Effect] {
@@ -300,7 +300,7 @@ extension WindowState {
     }
     let joined = JoinedMatch(
       match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), station: view.state.station,
-      moves: view.state.moves, times: view.state.times)
+      moves: view.state.moves.map { Cell($0.index) }, times: view.state.times)
     timesTold = view.state.times.count
     effects += [.join(joined), .show(.board), .attention]
     var game = Game()
@@ -316,18 +316,18 @@ extension WindowState {
   /// Brings the board to where the match is.
   private mutating func follow(_ board: Board) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
-    var target = view.state.moves
+    var target = view.state.moves.map { Cell($0.index) }
     // A rematch that is asked for is a new turn: whoever is asked has as long as whoever asks.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, now) }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
-    if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
+    if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: Cell($0.cell.index)) }), mark.ply == target.count {
       target.append(mark.cell)
     }
     var effects: [Effect] = []
     let times = view.state.times
-    if board.game.moves != target || times.count > timesTold {
+    if board.game.cells != target || times.count > timesTold {
       effects.append(.follow(target, times: times))
     }
     timesTold = times.count

@@ -82,6 +82,8 @@ package struct WindowState: Sendable {
     /// The last of today's boards that was solved, by its day, and how many before it without a gap.
     package var solvedDay = 0
     package var streak = 0
+    /// The games whose rules have been shown; everybody knows the first.
+    package var shownRules: Set<Variant> = [.classic]
 
     package init() {}
   }
@@ -114,7 +116,7 @@ package struct WindowState: Sendable {
   /// What to do once the server has said who we are.
   var destination: Destination?
   /// A mark shown here that the server has not answered.
-  var pending: (ply: Int, cell: Square)?
+  var pending: (ply: Int, cell: Cell)?
   /// How many of its marks' times the music has been told.
   var timesTold = 0
   /// Whether the other voice, or the server, is away, as last told to the music.
@@ -238,7 +240,7 @@ package struct WindowState: Sendable {
     // Not always the same two: a strong one always, so that games are long and threats are parried.
     let levels = [3, 4, 5, 6]
     setup = GameSetup(x: .level(levels[gamesHeard % 4]), o: .level(levels[(gamesHeard / 4 + 3) % 4]))
-    return [.begin(setup, from: .start)]
+    return [.begin(setup, from: .classic(.start))]
   }
 
   // MARK: - Intents
@@ -257,23 +259,23 @@ package struct WindowState: Sendable {
     if takesBoard(intent), isBound { return refuse(.finishFirst) }
     switch intent {
     case .show(let page): return [.show(page)]
-    case .play(let square): return play(square, board)
-    case .preview(let square): return [.preview(square)]
+    case .play(let cell): return play(cell, board)
+    case .preview(let cell): return [.preview(cell)]
     case .newGame(let setup):
       home = setup
-      return leaveMatch(for: true) + begin(setup) + [.remember(.opponent(setup)), .show(.board)]
-    case .playOn(let position):
-      guard position.outcome == nil else { return refuse(.gameIsOver) }
-      var setup = mode == .local ? setup : home
+      return leaveMatch(for: true) + begin(setup) + [.remember(.opponent(setup)), .show(.board)] + teach(setup.variant)
+    case .playOn(let state):
+      guard state.outcome == nil else { return refuse(.gameIsOver) }
+      var setup = (mode == .local ? setup : home).playing(state.variant)
       if ![setup.x, setup.o].contains(.human) { setup.x = .human }
       setup.clockSeconds = nil
-      return leaveMatch(for: true) + begin(setup, from: position) + [.show(.board)]
+      return leaveMatch(for: true) + begin(setup, from: state) + [.show(.board)]
     case .listen:
       let effects = leaveMatch(for: true)
       mode = .listening
       gamesHeard = 0
       setup = GameSetup(x: .level(5), o: .level(6))
-      return effects + [.begin(setup, from: .start), .show(.board)]
+      return effects + [.begin(setup, from: .classic(.start)), .show(.board)]
     case .today: return leaveMatch(for: true) + begin(DailyBoard(date: preferences.date) ?? DailyBoard(day: 0))
     case .shareToday: return today.map { [.file(.copyText(card(of: $0)))] } ?? refuse(.gameRuns)
     case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
@@ -292,7 +294,7 @@ package struct WindowState: Sendable {
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]
     case .keepPiece, .makeFilm:
-      return board.game.moves.isEmpty && !isReviewing ? refuse(.nothingToKeep) : [.file(intent)]
+      return board.game.cells.isEmpty && !isReviewing ? refuse(.nothingToKeep) : [.file(intent)]
     case .deleteGame:
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
@@ -304,6 +306,7 @@ package struct WindowState: Sendable {
       return match.map { [.share((["w", $0.rawValue] + (code.map { [$0] } ?? [])).joined(separator: "/"))] }
         ?? refuse(.notConnected)
     case .playSign, .replay, .reloadRules: return [.music(intent)]
+    case .judge: return board.game.isOver ? [] : [.judge]
     case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain: return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
@@ -319,17 +322,23 @@ package struct WindowState: Sendable {
     return isSecond
   }
 
-  private mutating func begin(_ next: GameSetup, from start: Position = .start) -> [Effect] {
+  private mutating func begin(_ next: GameSetup, from start: VariantState? = nil) -> [Effect] {
     if next != setup || mode != .local || today != nil { score = .init() }
     (mode, daily) = (.local, nil)
     setup = next
-    return [.begin(next, from: start)]
+    return [.begin(next, from: start ?? VariantState(startOf: next.variant))]
+  }
+
+  /// Shows how a game is played to whoever chooses it for the first time.
+  private func teach(_ variant: Variant) -> [Effect] {
+    preferences.shownRules.contains(variant) ? [] : [.remember(.shownRules(variant)), .show(.rules)]
   }
 
   /// Begins today's board against the best defence there is.
   private mutating func begin(_ board: DailyBoard) -> [Effect] {
     let isX = board.position.turn == .x
-    let effects = begin(GameSetup(x: isX ? .human : .perfect, o: isX ? .perfect : .human), from: board.position)
+    let effects = begin(
+      GameSetup(x: isX ? .human : .perfect, o: isX ? .perfect : .human), from: .classic(board.position))
     daily = board
     return effects + [.show(.board)]
   }
@@ -349,22 +358,23 @@ package struct WindowState: Sendable {
     return ([head] + rows + ["\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))"]).joined(separator: "\n")
   }
 
-  private func mayPlay(_ square: Square, _ board: Board) -> Phrase? {
+  private func mayPlay(_ cell: Cell, _ board: Board) -> Phrase? {
     if board.game.isOver { return .gameIsOver }
     if match != nil, setup.x.isRemote, setup.o.isRemote { return .onlyWatching }
     if mode == .listening { return .onlyListening }
-    if !board.game.position.legalMoves.contains(square) { return .cellTaken }
-    return nil
+    let state = board.game.state
+    if state.moves.contains(cell) { return nil }
+    return state.isMarked(cell) ? .cellTaken : .otherBoard
   }
 
-  private mutating func play(_ square: Square, _ board: Board) -> [Effect] {
-    if let phrase = mayPlay(square, board) { return refuse(phrase) }
+  private mutating func play(_ cell: Cell, _ board: Board) -> [Effect] {
+    if let phrase = mayPlay(cell, board) { return refuse(phrase) }
     guard case .online(let m) = mode else {
-      return board.acceptsMove ? [.play(square)] : refuse(preferences.isMusical ? .answerIsDue : .notYourTurn)
+      return board.acceptsMove ? [.play(cell)] : refuse(preferences.isMusical ? .answerIsDue : .notYourTurn)
     }
     guard let view, view.canMove, pending == nil, board.acceptsMove else { return refuse(.notYourTurn) }
-    pending = (view.state.moves.count, square)
-    return [.play(square), .command(.move(m, square))]
+    pending = (view.state.moves.count, cell)
+    return [.play(cell), .command(.move(m, Square(cell.index)))]
   }
 
   private mutating func rematch(_ board: Board) -> [Effect] {
@@ -372,11 +382,11 @@ package struct WindowState: Sendable {
     case .listening: return refuse(.onlyListening)
     case .watching: return refuse(.onlyWatching)
     case .local:
-      guard board.game.isOver || board.game.moves.isEmpty else { return refuse(.gameRuns) }
+      guard board.game.isOver || board.game.cells.isEmpty else { return refuse(.gameRuns) }
       if let today { return begin(today) }
       score = .init(x: score.o, o: score.x)
-      setup = GameSetup(x: setup.o, o: setup.x, clockSeconds: setup.clockSeconds)
-      return [.begin(setup, from: .start)]
+      (setup.x, setup.o) = (setup.o, setup.x)
+      return [.begin(setup, from: VariantState(startOf: setup.variant))]
     case .online(let m):
       guard !isPlaying else { return refuse(.gameRuns) }
       return mayRematch ? [.command(.rematch(m))] : refuse(.rematchTooLate)

@@ -206,7 +206,7 @@ import TicTacToe
         "--rules", variant.rawValue, "--x", "levels:1", "--o", "random", "--games", "60", "--render", scores, "--json",
       ]
       let output = try Support.run(["run"] + words + ["--out", path, "--threads", "2"])
-      #expect(output.code == 0 && output.err.contains("music is composed for classic only so far"), "\(output)")
+      #expect(output.code == 0, "\(output)")
       let games = try Support.games(path).games
       let lengths = games.map(\.cells.count)
       let drama = games.map { Drama.points(of: $0.game, start: .start, $0.moves, variant) }
@@ -226,7 +226,7 @@ import TicTacToe
       }
       #expect(names.sorted() == ["dramatic", "first", "longest", "shortest"])
       let files = try FileManager.default.contentsOfDirectory(atPath: scores).sorted()
-      #expect(files.allSatisfy { $0.hasSuffix(".pgn") } && files.count == chosen.count, "\(files)")
+      #expect(files.count { $0.hasSuffix(".pgn") } == chosen.count && files.count == 6 * chosen.count, "\(files)")
       // The same after a resume by one thread.
       let again = try Support.run(["resume", path, "--render", scores, "--json", "--threads", "1"])
       #expect(try JSON(String(again.out.dropLast()))["scores"]?.array == chosen)

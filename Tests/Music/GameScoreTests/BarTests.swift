@@ -54,7 +54,7 @@ import TicTacToe
     guard game.isOver else { return }
     games += 1
     let awakened = conductor.music.bars.flatMap(\.pairs).filter(\.isAwakening)
-    #expect(awakened.count == (game.facts.awakening == nil ? 0 : 1))
+    #expect(awakened.count == (game.variantMoves.awakening == nil ? 0 : 1))
     for pair in awakened {
       #expect(pair.m.map { $0.pitch.midi % 12 } == 6 && pair.t.map { $0.pitch.midi % 12 } == 1)
     }
@@ -140,7 +140,7 @@ import TicTacToe
   for round in 0..<4 {
     let start = now
     _ = session.music.advance(to: now)
-    let began = session.handle(.gameStarted(.start, human: .x), at: now)
+    let began = session.handle(.gameStarted(.classic(.start), human: .x), at: now)
     var heard = began
     var record = randomGame(100 + round)
     record.seed = session.music.pieceSeed
@@ -149,7 +149,7 @@ import TicTacToe
     for facts in record.game.facts {
       now = now + .seconds(0.4 + Double(generator.below(9_000)) / 1000)
       heard += carryOn(&session, from: now - .seconds(12), to: now)
-      heard += session.handle(.moved(facts), at: now)
+      heard += session.handle(.moved(VariantMove(facts)), at: now)
       frames.append(now.rawValue)
     }
     heard += carryOn(&session, from: now, to: now + .seconds(100))

@@ -76,10 +76,10 @@ extension Note {
 /// The shortest game whose last bar has a sign.
 private func gameRaising(_ sign: String, human: Player? = nil) -> Game? {
   var conductor = GameConductor(seed: 1, rules: rules)
-  _ = conductor.handle(.gameStarted(.start, human: human), at: .zero)
+  _ = conductor.handle(.gameStarted(.classic(.start), human: human), at: .zero)
   return firstGame { game, facts in
-    let awakens = facts == game.facts.awakening
-    let known = GameConductor.facts(of: facts, awakens: awakens).union(
+    let awakens = VariantMove(facts) == game.variantMoves.awakening
+    let known = GameConductor.facts(of: VariantMove(facts), awakens: awakens).union(
       facts.outcome.map { conductor.end($0).facts } ?? [])
     return rules.signs.first { $0.applies(to: known) }?.name == sign
   }
@@ -94,9 +94,9 @@ func `Each fact of a move is heard as its row says, by the second pair`(_ row: F
   #expect(bar.signs.first == row.sign)
   // The game's earlier signs may be due on the second pair; the rule itself is looked at without them.
   var alone = GameConductor(seed: 3, rules: rules)
-  let awoke = game.facts.dropLast().awakening != nil
-  _ = alone.handle(.gameStarted(facts.before, human: nil, awoke: awoke), at: .zero)
-  let own = alone.handle(.moved(facts), at: .seconds(1))
+  let awoke = game.variantMoves.dropLast().awakening != nil
+  _ = alone.handle(.gameStarted(.classic(facts.before), human: nil, awoke: awoke), at: .zero)
+  let own = alone.handle(.moved(VariantMove(facts)), at: .seconds(1))
   let ownBar = try #require(alone.music.bars.last)
   #expect(row.check(ownBar, own, facts), "\(row.sign): \(ownBar)")
   #expect(events.contains { $0.frame == bar.start && $0.kind == .note })
@@ -149,7 +149,7 @@ func `A win ends with the winner's first three cells in the winner's hand; a hum
 }
 
 @Test func `A draw alternates hands, lets the pedal go in the second last bar and ends on an open fifth`() throws {
-  let game = try #require(firstGame { game, facts in facts.outcome == .draw && game.facts.awakening == nil })
+  let game = try #require(firstGame { game, facts in facts.outcome == .draw && game.variantMoves.awakening == nil })
   var record = Record(game: game)
   record.seed = 8
   let rendition = Rendition(of: record, rules: rules)

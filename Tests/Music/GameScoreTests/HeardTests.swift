@@ -17,11 +17,11 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var generator = SplitMix64(seed: seed)
   var conductor = GameConductor(seed: seed, rules: rules)
   conductor.music.inTime = []
-  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var now = Tick.seconds(1)
   var answers: [[ScoreEvent]] = []
   for facts in game.facts {
-    answers.append(conductor.handle(.moved(facts), at: now))
+    answers.append(conductor.handle(.moved(VariantMove(facts)), at: now))
     now = now + .milliseconds(50 + generator.below(most))
   }
   return (conductor, answers)
@@ -51,9 +51,9 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 @Test func `A lost connection brings back nothing that a cut has dropped`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 6, rules: rules)
-  var events = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
-  events += conductor.handle(.moved(game.facts[0]), at: .seconds(1))
-  events += conductor.handle(.moved(game.facts[1]), at: .seconds(1.5))
+  var events = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
+  events += conductor.handle(.moved(VariantMove(game.facts[0])), at: .seconds(1))
+  events += conductor.handle(.moved(VariantMove(game.facts[1])), at: .seconds(1.5))
   let whole = sounding(events).filter { $0.voice == .m }
   events += conductor.handle(.connection(lost: true), at: .seconds(1.8))
   #expect(sounding(events).filter { $0.voice == .m }.map(\.frame) == whole.map(\.frame))
@@ -100,7 +100,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   var session = GameConductor(seed: record.seed!, rules: rules)
   session.music.inTime = []
   var heard = session.handle(.opened(resuming: false), at: .zero)
-  heard += session.handle(.gameStarted(.start, human: .x), at: .zero)
+  heard += session.handle(.gameStarted(.classic(.start), human: .x), at: .zero)
   var game = Game()
   var now = Tick.seconds(9)
   func go(_ seconds: Double) {
@@ -114,7 +114,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       var astray = game
       for square in game.position.empty.filter({ $0 != move }).prefix(2) {
         go(3)
-        heard += session.handle(.moved(try astray.play(square, askedOf: .shared)), at: now)
+        heard += session.handle(.moved(VariantMove(try astray.play(square, askedOf: .shared))), at: now)
         go(0.5)
         heard += session.handle(.connection(lost: square == game.position.empty.first { $0 != move }), at: now)
       }
@@ -122,7 +122,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       heard += session.handle(.undone, at: now) + session.handle(.undone, at: now)
     }
     go(4)
-    heard += session.handle(.moved(try game.play(move, askedOf: .shared)), at: now)
+    heard += session.handle(.moved(VariantMove(try game.play(move, askedOf: .shared))), at: now)
     times.append(.init(frame: now.rawValue))
   }
   go(20)
@@ -164,7 +164,9 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
     conductor.music.inTime = []
     _ = conductor.handle(.opened(resuming: false), at: .zero)
     // Each has heard other things before.
-    for facts in randomGame(Int(seed)).game.facts { _ = conductor.handle(.moved(facts), at: .milliseconds(Int(seed))) }
+    for facts in randomGame(Int(seed)).game.facts {
+      _ = conductor.handle(.moved(VariantMove(facts)), at: .milliseconds(Int(seed)))
+    }
     _ = conductor.handle(.matchStarted(seed: 4_711), at: .seconds(2))
     var last = Tick.zero
     for (facts, at) in log {
@@ -172,7 +174,7 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
       let moment = max(arrival, last + .milliseconds(1))
       last = moment
       _ = conductor.music.advance(to: moment - Conductor.lookahead)
-      _ = conductor.handle(.moved(facts), at: moment, logged: at + .milliseconds(way.below(100)))
+      _ = conductor.handle(.moved(VariantMove(facts)), at: moment, logged: at + .milliseconds(way.below(100)))
     }
     return conductor.music.bars.filter { $0.kind == .move }.suffix(log.count).map { $0.pairs.map { $0.m?.pitch } }
   }
@@ -187,11 +189,11 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
   func lengths(_ inTime: Set<Voice>, every seconds: Double) -> [Int] {
     var conductor = GameConductor(seed: 1, rules: rules)
     conductor.music.inTime = inTime
-    _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(3)
     for facts in game.facts {
       now = inTime.contains(facts.mover.voice) ? conductor.music.replySlot(ready: now) : now + .seconds(seconds)
-      _ = conductor.handle(.moved(facts), at: now)
+      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
     }
     return conductor.music.bars.map(\.pairs.count)
   }
@@ -206,12 +208,12 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 @Test func `A long note that was cut off sounds with the next downbeat, in the hand it had`() throws {
   let game = try game("b2 a1")
   var conductor = GameConductor(seed: 1, rules: rules)
-  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
-  _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
+  _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
+  _ = conductor.handle(.moved(VariantMove(game.facts[0])), at: .seconds(1))
   let goal = try #require(conductor.music.bars[0].pairs.last?.m)
   var heardOut = conductor
-  _ = conductor.handle(.moved(game.facts[1]), at: .seconds(1.6))
-  _ = heardOut.handle(.moved(game.facts[1]), at: .seconds(4))
+  _ = conductor.handle(.moved(VariantMove(game.facts[1])), at: .seconds(1.6))
+  _ = heardOut.handle(.moved(VariantMove(game.facts[1])), at: .seconds(4))
   let resolved = try #require(conductor.music.bars[1].pairs[0].bass.first)
   #expect(resolved.pitch == goal.pitch && resolved.pan == goal.pan && resolved.velocity < goal.velocity)
   #expect(heardOut.music.bars[1].pairs[0].bass.isEmpty)
@@ -220,12 +222,12 @@ private func hasty(_ game: Game, seed: UInt64, rules: ScoreRules, most: Int = 2_
 @Test func `A long note counts as heard where its M was, however early its T`() throws {
   let game = try game("b2 a1 c1")
   var conductor = GameConductor(seed: 1, rules: rules)
-  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
-  _ = conductor.handle(.moved(game.facts[0]), at: .seconds(1))
-  _ = conductor.handle(.moved(game.facts[1]), at: .seconds(9))
+  _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
+  _ = conductor.handle(.moved(VariantMove(game.facts[0])), at: .seconds(1))
+  _ = conductor.handle(.moved(VariantMove(game.facts[1])), at: .seconds(9))
   let (t, m) = try #require(
     conductor.music.bars[1].pairs.last.flatMap { pair in pair.t.flatMap { t in pair.m.map { (t, $0) } } })
   #expect(m.onset == t.onset + .milliseconds(60))
-  _ = conductor.handle(.moved(game.facts[2]), at: .seconds(9) + m.onset + .milliseconds(50))
+  _ = conductor.handle(.moved(VariantMove(game.facts[2])), at: .seconds(9) + m.onset + .milliseconds(50))
   #expect(conductor.music.bars[2].pairs[0].bass.first?.pitch == m.pitch)
 }

@@ -31,12 +31,12 @@ func forEveryGame(_ conductor: GameConductor, _ visit: (Game, GameConductor) -> 
       var next = game
       guard let facts = try? next.play(square, askedOf: .shared) else { continue }
       var conductor = conductor
-      _ = conductor.handle(.moved(facts), at: now)
+      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
       walk(next, conductor, conductor.music.bars.last?.end ?? now)
     }
   }
   var start = conductor
-  _ = start.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = start.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   walk(Game(), start, .seconds(1))
 }
 
@@ -63,11 +63,11 @@ func conducted(_ game: Game, rules: ScoreRules = rules, seed: UInt64 = 3, human:
   conductor: GameConductor, last: [ScoreEvent]
 ) {
   var conductor = GameConductor(seed: seed, rules: rules)
-  _ = conductor.handle(.gameStarted(game.start, human: human), at: .zero)
+  _ = conductor.handle(.gameStarted(game.startState, human: human), at: .zero)
   var now = Tick.seconds(1)
   var last: [ScoreEvent] = []
   for facts in game.facts {
-    last = conductor.handle(.moved(facts), at: now)
+    last = conductor.handle(.moved(VariantMove(facts)), at: now)
     now = conductor.music.bars.last?.end ?? now
   }
   return (conductor, last)

@@ -11,7 +11,7 @@ import TicTacToe
 private func opened() -> (GameConductor, [ScoreEvent]) {
   var conductor = GameConductor(seed: 21, rules: rules)
   var events = conductor.handle(.opened(resuming: false), at: .zero)
-  events += conductor.handle(.gameStarted(.start, human: .x), at: .zero)
+  events += conductor.handle(.gameStarted(.classic(.start), human: .x), at: .zero)
   return (conductor, events)
 }
 
@@ -30,7 +30,7 @@ private func opened() -> (GameConductor, [ScoreEvent]) {
 @Test func `Resuming an unfinished game sounds the low tonic only`() throws {
   var conductor = GameConductor(seed: 21, rules: rules)
   var events = conductor.handle(.opened(resuming: true), at: .zero)
-  events += conductor.handle(.gameStarted(try game("b2 a1").position, human: .x), at: .zero)
+  events += conductor.handle(.gameStarted(try game("b2 a1").state, human: .x), at: .zero)
   events += carryOn(&conductor, from: .zero, to: .seconds(30))
   #expect(events.filter { $0.kind == .note }.allSatisfy { $0.voice == .bass && $0.frame < .seconds(1) })
 }
@@ -109,7 +109,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   _ = carryOn(&conductor, from: .zero, to: moment)
   var game = Game()
   let facts = try game.play(Square(4), askedOf: .shared)
-  let events = conductor.handle(.moved(facts), at: moment)
+  let events = conductor.handle(.moved(VariantMove(facts)), at: moment)
   #expect(events.first?.kind == .cut && events.first?.frame == moment)
   #expect(events.allSatisfy { $0.frame >= moment && $0.generation == events[0].generation })
   #expect(events.contains { $0.kind == .note && $0.frame == moment })
@@ -126,17 +126,17 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   }
   var rematch = conductor
   let moment = rematch.music.bars.last!.end + .seconds(3)
-  let events = rematch.handle(.gameStarted(.start, human: nil), at: moment)
+  let events = rematch.handle(.gameStarted(.classic(.start), human: nil), at: moment)
   #expect(events.map(\.kind) == [.cut, .pedal, .drone, .pedal, .note, .note])
   #expect(events[1].amount == 0 && events[1].duration == 14_400)
   #expect(events[3].frame == moment + .milliseconds(300))
   var game = Game()
   let facts = try game.play(Square(0), askedOf: .shared)
   var quick = rematch
-  let overtaking = quick.handle(.moved(facts), at: moment + .milliseconds(100))
+  let overtaking = quick.handle(.moved(VariantMove(facts)), at: moment + .milliseconds(100))
   #expect(overtaking.filter { $0.voice == .bass }.allSatisfy { $0.frame == moment + .milliseconds(100) })
   #expect(overtaking.filter { $0.voice == .bass }.count == 2)
-  let calm = rematch.handle(.moved(facts), at: moment + .seconds(2))
+  let calm = rematch.handle(.moved(VariantMove(facts)), at: moment + .seconds(2))
   #expect(calm.allSatisfy { $0.voice != .bass })
 }
 
@@ -173,10 +173,10 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   var pairs: [Int] = []
   var conductor = GameConductor(seed: 4, rules: rules)
   conductor.music.inTime = []
-  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var now = Tick.seconds(1)
   for facts in try game("b2 a1 c1 a3 a2 c2").facts {
-    _ = conductor.handle(.moved(facts), at: now)
+    _ = conductor.handle(.moved(VariantMove(facts)), at: now)
     let move = try #require(conductor.music.bars.last)
     now = now + .seconds(60)
     _ = conductor.music.advance(to: now - Conductor.lookahead)
@@ -202,10 +202,10 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   ] {
     var conductor = GameConductor(seed: 4, rules: rules)
     conductor.music.inTime = []
-    _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(1)
     for facts in try game(moves).facts {
-      _ = conductor.handle(.moved(facts), at: now)
+      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
       now = now + .seconds(seconds)
     }
     _ = conductor.music.hearOut()
@@ -219,10 +219,10 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   var now = Tick.seconds(1)
   var contours: [ScoreRules.Contour] = []
   for _ in 0..<3 {
-    _ = conductor.handle(.gameStarted(.start, human: nil), at: now)
+    _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: now)
     for facts in try game("b2 a1 c1 a3 a2 c2 b3 b1 c3").facts {
       now = now + .seconds(3)
-      _ = conductor.handle(.moved(facts), at: now)
+      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
     }
     guard case .closing(let closing) = conductor.music.agenda.course else { break }
     contours.append(closing.ending.contour)
@@ -257,12 +257,12 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
     let game = randomGame(index).game
     var generator = SplitMix64(seed: UInt64(index))
     var conductor = GameConductor(seed: 1, rules: rules)
-    _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+    _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
     var now = Tick.seconds(1)
     for (number, facts) in game.facts.enumerated() {
       let waiting = conductor.music.piece.debts.owed.map(\.sign)
       let before = conductor.music.piece.debts.said?.signs ?? []
-      _ = conductor.handle(.moved(facts), at: now)
+      _ = conductor.handle(.moved(VariantMove(facts)), at: now)
       let bar = try #require(conductor.music.bars.last)
       let previous = number > 0 ? conductor.music.bars[conductor.music.bars.count - 2] : nil
       // Whatever was pending and cut, or was owed already, is either heard now, owed still, or said by the result.
@@ -298,12 +298,12 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 @Test func `Hurried moves are softer, T most, and every third one half changes the pedal`() throws {
   let game = try game("b2 a1 c1 a3 a2 c2 b3")
   var conductor = GameConductor(seed: 1, rules: rules)
-  _ = conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+  _ = conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
   var calm = conductor
   var answers: [[ScoreEvent]] = []
   for (number, facts) in game.facts.enumerated() {
-    answers.append(conductor.handle(.moved(facts), at: .milliseconds(1000 + 300 * number)))
-    _ = calm.handle(.moved(facts), at: .milliseconds(1000 + 3_000 * number))
+    answers.append(conductor.handle(.moved(VariantMove(facts)), at: .milliseconds(1000 + 300 * number)))
+    _ = calm.handle(.moved(VariantMove(facts)), at: .milliseconds(1000 + 3_000 * number))
   }
   func velocity(_ bar: Bar, _ voice: (Pair) -> Note?) -> Int { Int(voice(bar.pairs[0])!.velocity) }
   #expect(velocity(conductor.music.bars[4], \.t) < velocity(calm.music.bars[4], \.t) - 5)
@@ -326,7 +326,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   var again = game
   _ = again.undo()
   let facts = try again.play(Square(0), askedOf: .shared)
-  _ = conductor.handle(.moved(facts), at: moment + .seconds(3))
+  _ = conductor.handle(.moved(VariantMove(facts)), at: moment + .seconds(3))
   #expect(conductor.music.bars.last?.pairs.count == 4 && conductor.music.bars.last?.ply == 3)
   // Two moves taken back at once are one gesture.
   var twice = conducted(game).conductor
@@ -348,16 +348,16 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 @Test func `A lost connection silences T at once and it returns with the next bar`() throws {
   let game = try game("b2 a1 c1 a3")
   var conductor = GameConductor(seed: 6, rules: rules)
-  _ = conductor.handle(.gameStarted(.start, human: .x), at: .zero)
+  _ = conductor.handle(.gameStarted(.classic(.start), human: .x), at: .zero)
   let facts = game.facts
-  _ = conductor.handle(.moved(facts[0]), at: .seconds(1))
-  _ = conductor.handle(.moved(facts[1]), at: .seconds(4))
+  _ = conductor.handle(.moved(VariantMove(facts[0])), at: .seconds(1))
+  _ = conductor.handle(.moved(VariantMove(facts[1])), at: .seconds(4))
   let lost = conductor.handle(.connection(lost: true), at: .seconds(4.5))
   #expect(lost.first?.kind == .cut && lost.contains { $0.voice == .m } && !lost.contains { $0.voice == .t })
-  let away = conductor.handle(.moved(facts[2]), at: .seconds(12))
+  let away = conductor.handle(.moved(VariantMove(facts[2])), at: .seconds(12))
   #expect(away.contains { $0.voice == .m } && !away.contains { $0.voice == .t })
   #expect(conductor.handle(.connection(lost: false), at: .seconds(13)).isEmpty)
-  let back = conductor.handle(.moved(facts[3]), at: .seconds(20))
+  let back = conductor.handle(.moved(VariantMove(facts[3])), at: .seconds(20))
   #expect(back.contains { $0.voice == .t })
   // What is written is the same for whoever was there.
   #expect(conductor.music.bars.filter { $0.kind == .move }.flatMap(\.pairs).allSatisfy { $0.t != nil })

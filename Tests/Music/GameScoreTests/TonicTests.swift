@@ -11,7 +11,7 @@ import TicTacToe
   throws
 {
   let (won, drawn) = (try game("a1 b1 b2 c3 a3 a2 c1"), try game("b2 a1 c1 a3 a2 c2 b3 b1 c3"))
-  #expect(won.facts.awakening != nil && drawn.facts.awakening == nil)
+  #expect(won.variantMoves.awakening != nil && drawn.variantMoves.awakening == nil)
   let cycles: [(draws: [Int], tonics: String)] = [
     ([], "B D F♯ E G B A D C♯ F♯ B D"), ([2, 9], "B D F♯ E G B A D C♯ F♯ B D"),
   ]
@@ -21,7 +21,7 @@ import TicTacToe
     var now = Tick.zero
     var tonics: [String] = []
     for number in 0..<12 {
-      let begun = conductor.handle(.gameStarted(.start, human: nil), at: now)
+      let begun = conductor.handle(.gameStarted(.classic(.start), human: nil), at: now)
       let (held, scale) = (conductor.music.rules, conductor.music.rules.scale)
       tonics.append(scale.tonicSpelling.letterName)
       let bed = begun.first { $0.kind == .drone }?.pitch
@@ -29,7 +29,7 @@ import TicTacToe
       #expect(held.mix.strings.allSatisfy { scale.isTriad($0.midi) })
       for facts in (draws.contains(number) ? drawn : won).facts {
         now = now + .seconds(3)
-        _ = conductor.handle(.moved(facts), at: now)
+        _ = conductor.handle(.moved(VariantMove(facts)), at: now)
         let bar = try #require(conductor.music.bars.last)
         // The cell's own height: what is its third at home is the third everywhere.
         let octaves = held.manner(of: facts.mover.voice).octaves

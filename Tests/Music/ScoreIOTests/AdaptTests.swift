@@ -19,8 +19,10 @@ private struct Play {
 
   /// A game from its squares, a move every three seconds from the first second on, and what else happens.
   init(_ game: Game, human: Player? = nil, then more: [(Double, Happening)] = [], end: Double? = nil) {
-    happenings = [(0, .gameStarted(game.start, human: human))]
-    for (index, facts) in game.facts.enumerated() { happenings.append((1 + 3 * Double(index), .moved(facts))) }
+    happenings = [(0, .gameStarted(game.startState, human: human))]
+    for (index, facts) in game.facts.enumerated() {
+      happenings.append((1 + 3 * Double(index), .moved(VariantMove(facts))))
+    }
     happenings += more.map { (at: $0.0, what: $0.1) }
     self.rules = ScoreIOTests.rules
     self.end = end ?? (happenings.last?.at ?? 0) + 7
@@ -97,7 +99,10 @@ private func pair(differingIn fact: Fact) -> (with: Game, without: Game)? {
       let played = game.position.empty.compactMap { square -> (Game, Set<Fact>)? in
         var longer = game
         guard let facts = try? longer.play(square, askedOf: .shared) else { return nil }
-        return (longer, GameConductor.facts(of: facts, awakens: facts == longer.facts.awakening))
+        return (
+          longer,
+          GameConductor.facts(of: VariantMove(facts), awakens: VariantMove(facts) == longer.variantMoves.awakening)
+        )
       }
       for (a, known) in played where isSaid(fact, of: known) {
         if let b = played.first(where: { $0.1 == known.subtracting([fact]) }) { return (a, b.0) }
@@ -118,7 +123,8 @@ private func game(with fact: Fact) -> Game? {
       for square in game.position.empty {
         var longer = game
         guard let facts = try? longer.play(square, askedOf: .shared) else { continue }
-        let known = GameConductor.facts(of: facts, awakens: facts == longer.facts.awakening)
+        let known = GameConductor.facts(
+          of: VariantMove(facts), awakens: VariantMove(facts) == longer.variantMoves.awakening)
         if isSaid(fact, of: known) { return longer }
         next.append(longer)
       }
@@ -169,15 +175,16 @@ private func otherRows() throws -> [Row] {
   let low = Play(begun, then: [(9, .clockLow(true))], end: 16)
   let lost = Play(begun, then: [(8, .connection(lost: true))], end: 16)
   let back = Play(
-    try game("b2 a1"), then: [(5, .connection(lost: true)), (7, .connection(lost: false)), (8, .moved(begun.facts[2]))])
-  let away = Play(try game("b2 a1"), then: [(5, .connection(lost: true)), (8, .moved(begun.facts[2]))])
-  let fresh = [(0.0, Happening.opened(resuming: false)), (0, .gameStarted(.start, human: nil))]
+    try game("b2 a1"),
+    then: [(5, .connection(lost: true)), (7, .connection(lost: false)), (8, .moved(VariantMove(begun.facts[2])))])
+  let away = Play(try game("b2 a1"), then: [(5, .connection(lost: true)), (8, .moved(VariantMove(begun.facts[2])))])
+  let fresh = [(0.0, Happening.opened(resuming: false)), (0, .gameStarted(.classic(.start), human: nil))]
   var opened = Play(Game(), end: 24)
   opened.happenings = fresh.map { (at: $0.0, what: $0.1) }
   var resumed = opened
   resumed.happenings[0].what = .opened(resuming: true)
   var hasty = Play(try game("b2"), end: 6)
-  hasty.happenings.append((1.5, .moved(begun.facts[1])))
+  hasty.happenings.append((1.5, .moved(VariantMove(begun.facts[1]))))
   let patient = hasty.with { $0.gestures.hurry = 0 }
   return [
     Row(
@@ -208,7 +215,7 @@ private func otherRows() throws -> [Row] {
     Row(
       fact: "opening, not resumed", with: opened, without: resumed, from: 2, by: 2.2, words: [" m ", " t ", "pedal"]),
     Row(
-      fact: "new game", with: Play(begun, then: [(11, .gameStarted(.start, human: nil))], end: 14),
+      fact: "new game", with: Play(begun, then: [(11, .gameStarted(.classic(.start), human: nil))], end: 14),
       without: Play(begun, end: 14), from: 11, by: 11.4),
   ]
 }
@@ -267,7 +274,7 @@ func `Plays that differ in one fact sound the same, sample for sample, until it 
   var text = ""
   for row in try moveRows() + otherRows() {
     let moves = row.with.happenings.compactMap {
-      if case .moved(let facts) = $0.what { facts.square.name } else { nil }
+      if case .moved(let move) = $0.what { move.square.name } else { nil }
     }
     let (added, missing) = difference(row)
     text += "\(row.fact)\n  game \(moves.joined(separator: " "))\n"

@@ -72,18 +72,27 @@ func `Bad input is one clear line on standard error, status 2, and nothing is wr
 }
 
 @Test(arguments: [
-  (#"[Variant "Ultimate"] 1. e5 e6 *"#, "a game of ultimate; music is composed for classic only so far"),
-  (#"{"rules":"infinite","moves":"a1b1","result":"*"}"#, "a game of infinite; music is composed for classic only"),
+  (#"[Variant "Ultimate"] 1. e5 e6 *"#, "O e6"),
+  (#"{"rules":"infinite","moves":"a1b1","result":"*"}"#, "O b1"),
   (
     #"{"alina":"arena","rules":"infinite"}"# + "\n" + #"{"game":0,"x":0,"o":1,"moves":"a1b1a2b2a3","result":"1-0"}"#,
-    "a game of infinite; music"
+    "wins with a1 a2 a3"
   ),
+])
+func `A game of any of the three is explained, rendered and measured`(record: String, says: String) throws {
+  let told = try run(["explain", "-"], input: record)
+  #expect(told.status == 0 && told.out.contains(says), "\(told)")
+  for words in [["render", "-", "--text"], ["measure", "-"]] {
+    let told = try run(words, input: record)
+    #expect(told.status == 0 && !told.out.isEmpty && told.err.isEmpty, "\(words): \(told)")
+  }
+}
+
+@Test(arguments: [
   (#"[Variant "Ultimate"] 1. e5 a1 *"#, "standard input:line 1, column 28: 'a1' is not on"),
   (#"[Variant "Chess"] *"#, "line 1, column 11: the game 'Chess' is unknown; allowed: classic, infinite"),
 ])
-func `A record of another game is read, and one line says that its music is not composed`(record: String, says: String)
-  throws
-{
+func `A game that cannot be read is one line`(record: String, says: String) throws {
   for words in [["explain", "-"], ["render", "-", "--text"], ["measure", "-"]] {
     let told = try run(words, input: record)
     #expect(told.status == 2 && told.out.isEmpty && told.err.contains(says), "\(words): \(told)")

@@ -127,7 +127,7 @@ private struct Shaker: RuleVisitor {
       var game = Game()
       // Some are set up, some go on.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
-      if generator.below(8) > 0 { go(.gameStarted(game.position, human: [nil, .x, .o][generator.below(3)])) }
+      if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
       if generator.below(4) == 0 { go(.matchStarted(seed: generator.next())) }
       let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
       for move in moves {
@@ -151,7 +151,8 @@ private struct Shaker: RuleVisitor {
         }
         guard let facts = try? game.play(move, askedOf: .shared) else { continue }
         events += conductor.handle(
-          .moved(facts), at: now, logged: generator.below(3) == 0 ? now + .milliseconds(generator.below(900)) : nil)
+          .moved(VariantMove(facts)), at: now,
+          logged: generator.below(3) == 0 ? now + .milliseconds(generator.below(900)) : nil)
       }
       if generator.below(3) == 0 {
         go(.ended(GameEnd(outcome: [nil, .draw, .win(.x)][generator.below(3)], termination: .resignation)))

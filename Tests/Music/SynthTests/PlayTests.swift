@@ -142,11 +142,11 @@ struct PlayTests {
     for index in 0..<(Self.isLong ? 1_000 : amount("HASTY_GAMES", quick: 5, all: 20)) {
       var conductor = GameConductor(seed: UInt64(index), rules: rules)
       var events = conductor.handle(.opened(resuming: false), at: .zero)
-      events += conductor.handle(.gameStarted(.start, human: nil), at: .zero)
+      events += conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
       var now = Tick.seconds(0.3)
       var moments: [Int] = []
       for facts in ReferenceGames.game(seed: 77, index: index).game.facts {
-        events += conductor.handle(.moved(facts), at: now)
+        events += conductor.handle(.moved(VariantMove(facts)), at: now)
         moments.append(Int(now.rawValue))
         // Nine moves in two seconds, or thereabouts.
         now = now + .milliseconds(60 + random.next(330))

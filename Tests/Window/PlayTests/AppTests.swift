@@ -123,7 +123,7 @@ struct AppTests {
     let app = try bench.app()
     try bench.join(app)
     bench.posted = []
-    app.want(.play(Square(4)))
+    app.want(.play(Cell(4)))
     bench.pass(app)
     #expect(app.screen.model.game.moves == [Square(4)])
     #expect(bench.commands.last.map { if case .move(_, Square(4)) = $0 { true } else { false } } == true)
@@ -144,7 +144,7 @@ struct AppTests {
     let bench = Bench()
     let app = try bench.app()
     try bench.join(app)
-    app.want(.play(Square(4)))
+    app.want(.play(Cell(4)))
     try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)
     app.update(input: [.visible(false)], at: bench.now)
     bench.pass(app)
@@ -164,7 +164,7 @@ struct AppTests {
     bench.pass(app)
     app.screen.settings.name = name
     app.want(.newGame(GameSetup(x: .human, o: .level(3))))
-    app.want(.play(Square(4)))
+    app.want(.play(Cell(4)))
     app.want(.shareGame)
     let record = try Record(link: String(try #require(bench.shared.first).dropFirst(2)))
     #expect(record[player: .x] == (name.isEmpty ? "Player" : name) && record[player: .o] == "levels:3")
@@ -187,7 +187,7 @@ struct AppTests {
       app.want(.newGame(GameSetup(x: .human, o: .human)))
       bench.pass(app, 2)
       for cell in [4, 0, 1, 7] {
-        app.want(.play(Square(cell)))
+        app.want(.play(Cell(cell)))
         bench.pass(app, 9)
       }
       #expect(try named(.threat) == (isWanted ? 1 : 0), "game \(game)")
@@ -249,7 +249,7 @@ struct AppTests {
     bench.isDiskFull = true
     let app = try bench.app()
     bench.pass(app)
-    app.want(.play(Square(4)))
+    app.want(.play(Cell(4)))
     bench.pass(app, 20)
     #expect(bench.notices.filter { $0 == app.screen.text(.saveFailed) }.count == 1)
     #expect(!bench.files.keys.contains { $0.hasPrefix("data") })
@@ -278,7 +278,7 @@ struct AppTests {
     let idle = looks(20)
     #expect(idle < 80, "\(idle) looks in twenty seconds")
     app.want(.newGame(GameSetup(x: .human, o: .human, clockSeconds: 8)))
-    app.want(.play(Square(4)))
+    app.want(.play(Cell(4)))
     let timed = looks(5)
     #expect((45...120).contains(timed), "\(timed) looks in five seconds")
   }

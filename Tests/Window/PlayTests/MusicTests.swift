@@ -44,7 +44,9 @@ private final class Ear {
     }
 
     // Something was decided in the last game: this one is in D, the record opened in F sharp.
-    for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] { session.play(try #require(Square(name: name))) }
+    for name in ["a1", "b1", "b2", "c3", "a3", "a2", "c1"] {
+      session.play(try #require(Variant.classic.cell(named: name)))
+    }
     session.rematch()
     #expect(session.rulesInForce.scale.tonicSpelling.letterName == "D")
     var record = Record(game: Game())

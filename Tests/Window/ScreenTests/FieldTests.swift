@@ -227,13 +227,13 @@ struct FieldTests {
     let (screen, _) = pointing(at: Square(4))
     var staff: StaffView?
     screen.boardScene.visit { staff = staff ?? $0 as? StaffView }
-    #expect(staff?.ghost == Square(4))
+    #expect(staff?.ghost == Cell(4))
     screen.model = Samples.model([4])
     screen.handle([], at: 2)
     #expect(staff?.ghost == nil)
     screen.model = Samples.model([])
     screen.handle([], at: 3)
-    #expect(staff?.ghost == Square(4))
+    #expect(staff?.ghost == Cell(4))
   }
 
   @Test("a clock that shows the same, and a page at rest, ask for no frame")

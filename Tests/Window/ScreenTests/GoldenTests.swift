@@ -34,6 +34,29 @@ struct GoldenTests {
         $0.model = Samples.online()
         $0.pages.talk.unread = 2
       },
+      Scene(name: "board-infinite") { $0.model = Samples.infinite },
+      Scene(name: "board-infinite-analysis") {
+        $0.model = Samples.infinite
+        $0.handle([.key(.function(3), [], isRepeat: false)], at: 1)
+      },
+      Scene(name: "board-ultimate") { $0.model = Samples.ultimate },
+      Scene(name: "board-ultimate-won") { $0.model = Samples.ultimateWon },
+      Scene(name: "board-ultimate-analysis") {
+        $0.model = Samples.ultimate
+        $0.handle([.key(.function(3), [], isRepeat: false)], at: 1)
+        let moves = Array($0.model.game.state.moves)
+        $0.model.judgement = Judgement(
+          moves: moves.enumerated().map {
+            .init(cell: $1, worth: $0 == 0 ? .known(.loss, plies: nil) : .believed(0.3 + 0.07 * Double($0)))
+          }, best: moves[moves.count - 1], seconds: 0.4)
+      },
+      Scene(name: "review-ultimate") {
+        $0.model = Samples.ultimateWon
+        $0.handle([], at: 1)
+        $0.pages.replay = ReplayModel(game: $0.model.game, title: "Vera – Bram")
+        $0.pages.replay?.outlook = (0...33).map { .init(share: [0.5, 0.52, 0.7][$0 % 3], best: Cell($0)) }
+        $0.show(.review)
+      },
       Scene(name: "board-coordinates") {
         $0.model = Samples.model([4, 0])
         $0.settings.coordinates = true

@@ -43,9 +43,90 @@ struct KeyboardTests {
     for key in [Key.up, .left, .left, .character("j"), .character("l"), .down] { press(screen, key) }
     press(screen, .enter)
     // Centre, up b3, left a3, left c3, down c2, right a2, down a1.
-    #expect(log.intents.last == .play(Square(6)))
+    #expect(log.intents.last == .play(Cell(6)))
     let previews = log.intents.compactMap { if case .preview(let square) = $0 { square?.index } else { nil } }
     #expect(previews == [4, 1, 0, 2, 5, 3, 6])
+  }
+
+  @Test(
+    "in Ultimate a key of the keypad is the cell of the board to play in; with a choice, the board and then the cell")
+  func ultimateKeypad() throws {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    log.attach(to: screen)
+    screen.model = Samples.model(.ultimate, "")
+    _ = screen.png(width: 800, height: 600, at: 0)
+    func played() -> [String] {
+      log.intents.compactMap { if case .play(let cell) = $0 { Variant.ultimate.name(of: cell) } else { nil } }
+    }
+    press(screen, .character("7"))
+    #expect(played().isEmpty)
+    press(screen, .character("3"))
+    #expect(played() == ["c7"])
+    screen.model = Samples.model(.ultimate, "c7 i3")
+    press(screen, .character("5"))
+    #expect(played() == ["c7", "h8"])
+    // From the middle of the board, over its edge and the page's.
+    for key in [Key.up, .up, .enter] { press(screen, key) }
+    #expect(played().last == "h1")
+  }
+
+  @Test("a cell of the longer games says what a mark in it does")
+  func spokenCells() throws {
+    let screen = Samples.screen()
+    func words(_ name: String) throws -> String {
+      screen.handle([], at: 1)
+      let variant = screen.model.game.variant
+      var words: String?
+      screen.boardScene.visit {
+        if let cell = $0 as? CellView, variant.name(of: cell.cell) == name { words = cell.spoken }
+      }
+      return try #require(words)
+    }
+    screen.model = Samples.infinite
+    #expect(try words("b2") == "b2, X, goes next")
+    #expect(try words("c2") == "c2, empty")
+    screen.model = Samples.ultimate
+    #expect(try words("g4") == "board c2, cell a1, empty; sends O to any board")
+    #expect(try words("g6") == "board c2, cell a3, empty; sends O to any board")
+    #expect(try words("h6") == "board c2, cell b3, empty; sends O to board b3")
+    #expect(try words("i6") == "board c2, cell c3, O")
+    #expect(try words("d1") == "board b1, cell a1, empty")
+  }
+
+  @Test("where a finger presses, the board to play in comes near, and of several the one that is touched")
+  func fingers() throws {
+    let screen = Samples.screen(leastTarget: 44)
+    let log = IntentLog()
+    log.attach(to: screen)
+    screen.model = Samples.model(.ultimate, "")
+    _ = screen.png(width: 390, height: 844, at: 0)
+    func cell(_ name: String) throws -> CellView {
+      var found: CellView?
+      screen.boardScene.visit {
+        if let cell = $0 as? CellView, Variant.ultimate.name(of: cell.cell) == name { found = cell }
+      }
+      return try #require(found)
+    }
+    func touch(_ name: String, at now: Double) throws {
+      let place = try cell(name).frame.center
+      screen.handle(
+        [.pointerDown(x: place.x, y: place.y, isTouch: true), .pointerUp(x: place.x, y: place.y, isTouch: true)],
+        at: now)
+      screen.handle([], at: now + 2)
+    }
+    #expect(try cell("a9").frame.width < 44)
+    try touch("b8", at: 1)
+    #expect(try cell("a9").frame.width >= 44 && cell("i1").frame.width < 44)
+    #expect(!log.intents.contains { if case .play = $0 { true } else { false } })
+    try touch("a9", at: 4)
+    #expect(log.intents.last == .play(Cell(0)))
+    screen.model = Samples.model(.ultimate, "a9 b8")
+    screen.handle([], at: 8)
+    screen.handle([], at: 10)
+    #expect(try cell("e5").frame.width >= 44 && cell("a9").frame.width < 44)
+    let near = try cell("e5").frame
+    #expect(!(try cell("a9").frame.intersects(near)))
   }
 
   @Test("every page opens from the menu by keyboard, and each Esc goes one step back")
@@ -219,9 +300,9 @@ struct KeyboardTests {
     #expect(path == ["CellView", "BoardView", "BoardScene", "Root"])
     let log = IntentLog()
     log.attach(to: screen)
-    #expect(cell?.send(.play(Square(0))) == true)
+    #expect(cell?.send(.play(Cell(0))) == true)
     #expect(cell?.send(.hint) == true)
-    #expect(log.intents == [.play(Square(0))])
+    #expect(log.intents == [.play(Cell(0))])
     #expect(cell?.send(.back) == true)
   }
 
@@ -230,7 +311,9 @@ struct KeyboardTests {
     let screen = Samples.screen()
     screen.onIntent = { [unowned screen] intent in
       switch intent {
-      case .newGame: screen.model = Samples.model([])
+      case .newGame(let setup):
+        screen.model = Samples.model(setup.variant, "")
+        screen.model.setup = setup
       case .play(let square):
         var model = screen.model
         if (try? model.game.play(square)) != nil { screen.model = model }

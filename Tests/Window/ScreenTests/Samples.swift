@@ -34,7 +34,7 @@ enum Samples {
     screen.pages.games = ends.enumerated().map {
       GameEntry(
         path: "/games/\($0).ttt", players: "you and Bram", date: "21 November, 9.4\($0)", result: $1.1,
-        position: game($1.0).position)
+        board: BoardFacts(of: game($1.0)))
     }
     screen.pages.statistics = StatisticsModel(
       opponents: names.enumerated().map {
@@ -72,9 +72,33 @@ enum Samples {
 
   static func game(_ moves: [Int]) -> Game {
     var game = Game()
-    for move in moves { try? game.play(Square(move)) }
+    for move in moves { try? game.play(Cell(move)) }
     return game
   }
+
+  /// A game of one of the longer games by the names of its cells, with O to play against.
+  static func model(_ variant: Variant, _ names: String) -> BoardModel {
+    var model = BoardModel()
+    model.game = Game(from: VariantState(startOf: variant))
+    for name in names.split(separator: " ") {
+      guard let cell = variant.cell(named: name), (try? model.game.play(cell)) != nil else {
+        preconditionFailure("\(name) cannot be played")
+      }
+    }
+    model.setup = GameSetup(x: .human, o: .level(3), variant: variant)
+    model.acceptsMove = !model.game.isOver && model.game.turn == .x
+    return model
+  }
+
+  /// X has three marks, of which the one on b2 goes next.
+  static let infinite = model(.infinite, "b2 a3 c1 b3 c3 a1")
+  /// Both have won a board, and X is sent to the one at the right.
+  static let ultimate = model(.ultimate, ultimateMoves.prefix(24).joined(separator: " "))
+  /// X has won three boards on a diagonal.
+  static let ultimateWon = model(.ultimate, ultimateMoves.joined(separator: " "))
+  static let ultimateMoves =
+    ("d9 a8 c6 h8 d5 c4 g3 a9 b9 d7 c1 g1 a3 a7 b2 d6 i5"
+    + " i6 g9 h5 e4 d2 b4 f2 h6 e8 e6 f9 g7 g4 e5 e2 g8").split(separator: " ").map { String($0) }
 
   static let cellPitch = [86, 88, 90, 81, 83, 85, 74, 79, 78]
   static let scale = [0, 2, 3, 5, 7, 8, 10]  // natural minor from B

@@ -25,7 +25,7 @@ struct ScreenTests {
     screen.handle([.pointerMoved(x: center.x, y: center.y)], at: 1)
     screen.handle([.pointerDown(x: center.x, y: center.y, isTouch: false)], at: 1.1)
     screen.handle([.pointerUp(x: center.x, y: center.y, isTouch: false)], at: 1.2)
-    #expect(log.intents == [.preview(Square(4)), .play(Square(4))])
+    #expect(log.intents == [.preview(Cell(4)), .play(Cell(4))])
   }
 
   @Test("a finger plays where it lifts, not where it lands")
@@ -36,9 +36,9 @@ struct ScreenTests {
     _ = screen.png(width: 480, height: 800, at: 0)
     let cell = screen.boardCell(Square(8))
     screen.handle([.pointerDown(x: cell.x, y: cell.y, isTouch: true)], at: 1)
-    #expect(log.intents == [.preview(Square(8))])
+    #expect(log.intents == [.preview(Cell(8))])
     screen.handle([.pointerUp(x: cell.x, y: cell.y, isTouch: true)], at: 1.2)
-    #expect(log.intents == [.preview(Square(8)), .preview(nil), .play(Square(8))])
+    #expect(log.intents == [.preview(Cell(8)), .preview(nil), .play(Cell(8))])
   }
 
   @Test("digits are a keypad: 7 8 9 is the top row")
@@ -56,7 +56,7 @@ extension RootScreen {
   /// The middle of a cell in device pixels.
   func boardCell(_ square: Square) -> Point {
     var place = Point(0, 0)
-    boardScene.visit { if let cell = $0 as? CellView, cell.square == square { place = cell.frame.center } }
+    boardScene.visit { if let cell = $0 as? CellView, cell.cell == Cell(square.index) { place = cell.frame.center } }
     return place
   }
 }
@@ -171,6 +171,6 @@ struct PhraseTests {
     log.attach(to: screen)
     screen.handle([.key(.character("5"), [], isRepeat: false)], at: 1)
     for _ in 0..<9 { screen.handle([.key(.character("5"), [], isRepeat: true)], at: 1) }
-    #expect(log.intents.filter { $0 == .play(Square(4)) }.count == 1)
+    #expect(log.intents.filter { $0 == .play(Cell(4)) }.count == 1)
   }
 }

@@ -56,7 +56,7 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: person)
     session.open()
     bench.now = Tick(rawValue: 123_456)
-    #expect(session.play(Square(4)) == nil)
+    #expect(session.play(Cell(4)) == nil)
     #expect(session.record.times.last?.frame == 123_456)
     #expect(bench.posted.last?.contains { $0.kind == .note && $0.frame.rawValue == 123_456 } == true)
   }
@@ -69,14 +69,14 @@ private let person = Participant.human(name: "you")
     bench.pass(session, seconds: 3)
     session.voices = .bass
     bench.posted = []
-    #expect(session.play(Square(4)) == nil)
+    #expect(session.play(Cell(4)) == nil)
     bench.pass(session, seconds: 30)
     let notes = bench.posted.joined().filter { $0.kind == .note || $0.kind == .bell }
     #expect(notes.allSatisfy { $0.voice == .bass })
     #expect(session.bars.contains { $0.kind == .move })
     session.voices = .all
     bench.posted = []
-    #expect(session.play(Square(0)) == nil)
+    #expect(session.play(Cell(0)) == nil)
     #expect(bench.posted.joined().contains { $0.kind == .note && $0.voice == .m })
   }
 
@@ -88,7 +88,7 @@ private let person = Participant.human(name: "you")
     session.newGame(Participants(x: person, o: .opponent(SimpleOpponent.perfect)), clockSeconds: 60)
     session.voices = .none
     bench.posted = []
-    #expect(session.play(Square(4)) == nil)
+    #expect(session.play(Cell(4)) == nil)
     bench.pass(session, seconds: 10)
     #expect(session.game.moves.count == 2)
     bench.pass(session, seconds: 5)
@@ -102,10 +102,10 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: .remote(name: "Ida"))
     session.open()
     session.join(Participants(x: person, o: .remote(name: "Ida")), seed: 1)
-    #expect(session.play(Square(4)) == nil)
-    session.follow([4, 0].map { Square($0) })
+    #expect(session.play(Cell(4)) == nil)
+    session.follow([4, 0].map { Cell($0) })
     #expect(session.game.moves.map(\.index) == [4, 0])
-    session.follow([1, 0, 8].map { Square($0) })
+    session.follow([1, 0, 8].map { Cell($0) })
     bench.pass(session, seconds: 1)
     #expect(session.game.moves.map(\.index) == [1, 0, 8])
   }
@@ -113,7 +113,7 @@ private let person = Participant.human(name: "you")
   /// What somebody hears of a match whose lines take so many milliseconds either way: he plays a side, or watches; at one
   /// ply he shows a mark that the server refuses; after another his window is gone, and a new one comes back.
   private func listen(
-    _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Square], times: [Int64])
+    _ side: Player?, delay: Int, refused: Int? = nil, leaves: Int? = nil, match: (squares: [Cell], times: [Int64])
   ) -> GameSession {
     let players = Participants(
       x: side == .x ? person : .remote(name: "Ida"), o: side == .o ? person : .remote(name: "Otto"))
@@ -165,7 +165,7 @@ private let person = Participant.human(name: "you")
   func match() throws {
     for (number, cells) in [[4, 0, 2, 6, 3, 5, 1, 7, 8], [0, 1, 4, 8, 6, 3, 2]].enumerated() {
       let times: [Int64] = [0, 2_130, 14_610, 15_500, 20_880, 42_620, 43_660, 46_780, 51_650]
-      let match = (squares: cells.map { Square($0) }, times: Array(times.prefix(cells.count)))
+      let match = (squares: cells.map { Cell($0) }, times: Array(times.prefix(cells.count)))
       let near = listen(nil, delay: 0, match: match)
       let piece = notes(near.bars)
       #expect(piece.count > cells.count && near.game.isOver)
@@ -190,7 +190,7 @@ private let person = Participant.human(name: "you")
     for cells in [[0, 1, 4, 8, 6, 3, 2], [4, 0, 2, 6, 3, 5, 1, 7, 8]] {
       for cell in cells {
         bench.pass(session, seconds: 5)
-        #expect(session.play(Square(cell)) == nil)
+        #expect(session.play(Cell(cell)) == nil)
       }
       guard session.gameNumber == 0 else { break }
       session.newGame(session.participants)
@@ -217,7 +217,7 @@ private let person = Participant.human(name: "you")
     first.newGame(Participants(x: person, o: person), clockSeconds: 60)
     for cell in [4, 0, 8] {
       bench.pass(first, seconds: 5)
-      #expect(first.play(Square(cell)) == nil)
+      #expect(first.play(Cell(cell)) == nil)
     }
     let left = try #require(first.milliseconds(left: .x))
     #expect(left < 60_000)
@@ -240,7 +240,7 @@ private let person = Participant.human(name: "you")
       looks += 1
       if looks == 1 { bench.now = Tick(rawValue: 49_024) }
     }
-    session.play(Square(0))
+    session.play(Cell(0))
     #expect(session.record.times.last?.frame == 49_024)
     #expect(bench.posted.last?.first?.frame.rawValue ?? 0 >= 49_024)
   }
@@ -251,7 +251,7 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: person)
     session.open()
     bench.now = .seconds(3)
-    session.play(Square(0))
+    session.play(Cell(0))
     let generation = try #require(bench.posted.last?.first?.generation)
     bench.late = [.init(generation: generation, frame: .seconds(3) + Tick(rawValue: 1_024), lateness: 1_024)]
     session.advance()
@@ -265,7 +265,7 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.open()
     bench.pass(session, seconds: 8)
-    session.play(Square(4))
+    session.play(Cell(4))
     #expect(session.isThinking && !session.acceptsMove)
     bench.pass(session, seconds: 6)
     let times = session.record.times
@@ -282,7 +282,7 @@ private let person = Participant.human(name: "you")
     session.reply = .immediate
     session.open()
     bench.pass(session, seconds: 8)
-    session.play(Square(4))
+    session.play(Cell(4))
     bench.pass(session, seconds: 0.2)
     #expect(session.record.game.moves.count == 2)
   }
@@ -293,7 +293,7 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: .opponent(SimpleOpponent.perfect))
     session.reply = .immediate
     session.open()
-    session.play(Square(4))
+    session.play(Cell(4))
     bench.pass(session, seconds: 1)
     let after = session.game.position
     #expect(session.canUndo)
@@ -303,7 +303,7 @@ private let person = Participant.human(name: "you")
     session.redo()
     #expect(session.game.position == after && session.undone.isEmpty)
     session.undo()
-    session.play(Square(0))
+    session.play(Cell(0))
     #expect(session.undone.isEmpty)
   }
 
@@ -316,12 +316,12 @@ private let person = Participant.human(name: "you")
       session.reply = .immediate
       session.open()
       if detour {
-        session.play(Square(8))
+        session.play(Cell(8))
         bench.pass(session, seconds: 1)
         session.undo()
       }
       while !session.game.isOver {
-        session.play(session.game.position.empty.first ?? Square(0))
+        session.play(session.game.state.moves.first { _ in true } ?? Cell(0))
         bench.pass(session, seconds: 1)
       }
       games.append(session.game.moves)
@@ -334,8 +334,8 @@ private let person = Participant.human(name: "you")
     let bench = Bench()
     let session = bench.session(x: person, o: person)
     session.open()
-    session.play(Square(4))
-    #expect(session.play(Square(4)) == .occupied(Square(4)))
+    session.play(Cell(4))
+    #expect(session.play(Cell(4)) == .occupied(Square(4)))
     #expect(bench.posted.last?.contains { $0.kind == .knock } == true)
     #expect(session.game.moves.count == 1)
   }
@@ -355,19 +355,47 @@ private let person = Participant.human(name: "you")
     #expect(session.record.seed != 1)
   }
 
+  @Test(
+    "the longer games are played to their ends by their levels, kept as they were, and undone to the first mark",
+    arguments: [Variant.infinite, .ultimate])
+  func variants(variant: Variant) throws {
+    let bench = Bench()
+    let machine =
+      variant == .infinite
+      ? MachinePlayer(InfiniteOpponent.level(InfiniteLevel.all[3])) : MachinePlayer(UltimateLevel.all[1], value: nil)
+    let session = bench.session(x: .machine(machine), o: .machine(machine))
+    session.set(variant)
+    session.open()
+    for _ in 0..<2_000 where !session.game.isOver { bench.pass(session, seconds: 1) }
+    #expect(session.game.isOver && session.game.cells.count >= 5)
+    #expect(session.times.count == session.game.cells.count)
+    let record = try Record(text: session.record.text)
+    #expect(record.game == session.game && record.game.variant == variant)
+
+    let pair = bench.session(x: person, o: person)
+    pair.set(variant)
+    pair.open()
+    for cell in session.game.cells.prefix(7) { #expect(pair.play(cell) == nil) }
+    #expect(pair.play(session.game.cells[6]) == .notAllowed(session.game.cells[6]))
+    for _ in 0..<7 { pair.undo() }
+    #expect(pair.game.cells.isEmpty && pair.undone.count == 7)
+    pair.redo()
+    #expect(pair.game.cells == Array(session.game.cells.prefix(1)))
+  }
+
   @Test("A resumed game keeps its frames and goes on after them")
   func resuming() throws {
     let first = Bench()
     let before = first.session(x: person, o: person)
     before.open()
     first.now = .seconds(20)
-    before.play(Square(4))
+    before.play(Cell(4))
     let saved = before.record
     let second = Bench()
     let session = second.session(x: person, o: person)
     session.open(resuming: saved)
     second.now = .seconds(1)
-    session.play(Square(0))
+    session.play(Cell(0))
     let frames = session.record.times.compactMap(\.frame)
     #expect(frames.count == 2)
     #expect(frames[0] == 20 * 48_000)
@@ -382,11 +410,11 @@ private let person = Participant.human(name: "you")
     session.newGame(Participants(x: person, o: person), clockSeconds: 30)
     bench.pass(session, seconds: 60)
     #expect(session.milliseconds(left: .x) == 30_000)
-    session.play(Square(4))
+    session.play(Cell(4))
     bench.pass(session, seconds: 19)
     #expect(abs((session.milliseconds(left: .o) ?? 0) - 11_000) < 100)
     bench.pass(session, seconds: 2)
-    session.play(Square(0))
+    session.play(Cell(0))
     #expect(abs((session.record.times.last?.clock ?? 0) - 9_000) < 100)
     #expect(!session.canUndo)
     bench.pass(session, seconds: 31)
@@ -410,7 +438,7 @@ private let person = Participant.human(name: "you")
           session.advance()
           looks += 1
         }
-        if let cell = Array(session.game.position.legalMoves).first { session.play(cell) }
+        if let cell = Array(session.game.state.moves).first { session.play(cell) }
       }
       return (bench.posted.flatMap { $0 }.map { "\($0)" }.sorted(), session.game.moves, session.times, looks)
     }
@@ -428,7 +456,7 @@ private let person = Participant.human(name: "you")
     let session = bench.session(x: person, o: person)
     session.open()
     session.newGame(Participants(x: person, o: person), clockSeconds: 12)
-    session.play(Square(4))
+    session.play(Cell(4))
     var (seconds, tenths, looks) = (Set<Int>(), Set<Int>(), 0)
     while !session.game.isOver, looks < 1_000, let wait = session.wake {
       bench.now = bench.now + .seconds(wait)

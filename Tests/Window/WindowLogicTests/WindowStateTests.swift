@@ -37,7 +37,7 @@ struct TestWindow {
   private mutating func apply(_ effect: Effect) {
     switch effect {
     case .play(let square): try? board.game.play(square)
-    case .begin(_, let start): board.game = Game(start: start)
+    case .begin(_, let start): board.game = Game(from: start)
     case .join(let joined):
       board.game = Game()
       for square in joined.moves { try? board.game.play(square) }
@@ -108,12 +108,12 @@ struct TestWindow {
 struct TableTests {
   /// Every kind of intent, with values that can be meant and some that cannot.
   static let intents: [Intent] = [
-    .show(.settings), .back, .play(Square(4)), .play(Square(0)), .preview(Square(1)), .preview(nil),
+    .show(.settings), .back, .play(Cell(4)), .play(Cell(0)), .preview(Cell(1)), .preview(nil),
     .newGame(GameSetup(x: .human, o: .human, clockSeconds: 60)), .newGame(GameSetup(x: .menace, o: .human)), .rematch,
     .resign, .undo, .redo, .hint, .analysis, .toggleStrip, .listen, .stopListening, .today, .shareToday,
     .offerDraw, .declineDraw, .claimWin,
     .abortMatch,
-    .review, .seek(3), .playOn(.start), .keepPiece, .makeFilm, .stopFilm, .openPieces, .saveGame, .listGames,
+    .review, .seek(3), .playOn(.classic(.start)), .keepPiece, .makeFilm, .stopFilm, .openPieces, .saveGame, .listGames,
     .openGame(path: "x"),
     .deleteGame(path: "x"), .copyGame, .pasteGame, .copyText("x"), .shareRoom(code: "x"), .shareGame, .shareMatch,
     .statistics,
@@ -149,7 +149,7 @@ struct TableTests {
     let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
     return [
       ("new", TestWindow()),
-      ("local", window { $0.want(.play(Square(4))) }),
+      ("local", window { $0.want(.play(Cell(4))) }),
       ("two people", window { $0.want(.newGame(GameSetup(x: .human, o: .human))) }),
       (
         "local over",
@@ -161,7 +161,7 @@ struct TableTests {
       (
         "reviewing",
         window {
-          $0.want(.play(Square(4))); $0.step(.turned(.review))
+          $0.want(.play(Cell(4))); $0.step(.turned(.review))
         }
       ),
       ("connecting", window { $0.want(.connect(address: "127.0.0.1:4664")) }),
@@ -187,7 +187,7 @@ struct TableTests {
       ),
       ("room", connected { $0.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil)) }),
       ("match, mine", match()), ("match, theirs", match(.o)),
-      ("match, moved", match { $0.want(.play(Square(4))) }),
+      ("match, moved", match { $0.want(.play(Cell(4))) }),
       (
         "match, both moved",
         match {
@@ -276,7 +276,7 @@ struct TableTests {
             given.contains { if case .command = $0 { true } else { false } }, "no way out of \(name) after \(first)")
         } else {
           #expect(after.state.mode == .local && after.state.match == nil, "no new game in \(name) after \(first)")
-          #expect(after.want(.play(Square(2))) == [.play(Square(2))])
+          #expect(after.want(.play(Cell(2))) == [.play(Cell(2))])
         }
       }
     }
@@ -390,6 +390,45 @@ struct TableTests {
     }
   }
 
+  @Test("another game is begun where it is chosen, and its rules are shown the first time only")
+  func variants() {
+    var window = TestWindow()
+    for variant in [Variant.infinite, .ultimate, .infinite] {
+      let isNew = !window.state.preferences.shownRules.contains(variant)
+      let effects = window.want(.newGame(GameSetup(x: .human, o: .menace).playing(variant)))
+      #expect(window.state.setup == GameSetup(x: .human, o: .level(3), variant: variant))
+      #expect(window.board.game == Game(from: VariantState(startOf: variant)))
+      #expect(effects.contains(.show(.rules)) == isNew && effects.contains(.remember(.shownRules(variant))) == isNew)
+      window.state.preferences.shownRules.insert(variant)
+    }
+  }
+
+  @Test("a cell of Ultimate is refused by what stands in the way: a mark, or the board to play in")
+  func ultimateRefusals() throws {
+    var window = TestWindow()
+    window.want(.newGame(GameSetup(x: .human, o: .human, variant: .ultimate)))
+    let names = ["e5", "d6", "a9"]
+    for name in names { window.want(.play(try #require(Variant.ultimate.cell(named: name)))) }
+    #expect(window.board.game.cells.map { Variant.ultimate.name(of: $0) } == names)
+    // The last mark, at the top left of its board, sends to the board at the top left.
+    let taken = window.want(.play(try #require(Variant.ultimate.cell(named: "a9"))))
+    #expect(taken == [.refuse, .notice(Phrase.cellTaken.text(in: .english))])
+    let elsewhere = window.want(.play(try #require(Variant.ultimate.cell(named: "i1"))))
+    #expect(elsewhere == [.refuse, .notice(Phrase.otherBoard.text(in: .english))])
+    #expect(window.want(.judge) == [.judge])
+  }
+
+  @Test("a position of another game is played on as that game")
+  func playingOn() throws {
+    var window = TestWindow()
+    let state = try VariantState(.infinite, notation: "b2c1c3/a3b3a1 x 6")
+    window.want(.playOn(state))
+    #expect(window.board.game.startState == state && window.state.setup.variant == .infinite)
+    window.want(.resign)
+    window.want(.rematch)
+    #expect(window.board.game.startState == VariantState(startOf: .infinite))
+  }
+
   @Test("today's board is begun by its day, solved by the right moves alone, and tried again where it was not")
   func today() throws {
     var window = TestWindow()
@@ -413,7 +452,9 @@ struct TableTests {
       window.effects = []
       window.step(.tick)
       #expect(window.effects.contains(.remember(.solved(day: board.day))) == isRight)
-      if !isRight { #expect(window.want(.rematch).contains(.begin(window.state.setup, from: board.position))) }
+      if !isRight {
+        #expect(window.want(.rematch).contains(.begin(window.state.setup, from: .classic(board.position))))
+      }
     }
     window.state.preferences.streak = 4
     guard case .file(.copyText(let card)) = try #require(window.want(.shareToday).first) else {
@@ -478,13 +519,13 @@ struct TableTests {
   @Test("a click while an opponent's answer waits for the music is refused with that reason")
   func early() {
     var window = TestWindow()
-    window.want(.play(Square(4)))
+    window.want(.play(Cell(4)))
     #expect(!window.board.acceptsMove)
     for (language, word) in [(Language.english, "music"), (.german, "Musik")] {
       window.state.preferences.language = language
-      #expect(TestWindow.words(window.want(.play(Square(0)))).first?.contains(word) == true)
+      #expect(TestWindow.words(window.want(.play(Cell(0)))).first?.contains(word) == true)
       window.state.preferences.isMusical = false
-      #expect(TestWindow.words(window.want(.play(Square(0)))).first?.contains(word) == false)
+      #expect(TestWindow.words(window.want(.play(Cell(0)))).first?.contains(word) == false)
       window.state.preferences.isMusical = true
     }
   }
@@ -549,8 +590,8 @@ struct TableTests {
     window.want(.connect(address: "127.0.0.1:4664"))
     window.online()
     window.start()
-    #expect(window.want(.play(Square(4))) == [.play(Square(4)), .command(.move(TestWindow.m, Square(4)))])
-    #expect(window.want(.play(Square(3))).contains(.refuse))
+    #expect(window.want(.play(Cell(4))) == [.play(Cell(4)), .command(.move(TestWindow.m, Square(4)))])
+    #expect(window.want(.play(Cell(3))).contains(.refuse))
     // Something else is told before the answer comes.
     let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .follow = $0 { true } else { false } })

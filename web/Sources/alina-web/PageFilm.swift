@@ -11,7 +11,7 @@ final class PageFilm {
 
   /// Has the script begin.
   init(_ piece: Piece, name: String, shape: FilmShape, told: @escaping (FilmNews) -> Void) {
-    let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
+    let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
     let size = shape.size
     stage = FilmStage(piece.record, music, names: piece.names)
     surface = .film(width: size.width, height: size.height)

@@ -64,6 +64,7 @@ final class PageGame {
         return { Page.tell(.stopFilm) }
       }
     }
+    machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
     self.box = box
     self.films = films

@@ -9,6 +9,9 @@ final class BoardScene: Scene {
   private let staff: StaffView
   private let status: StatusView
   private let players: PlayersView
+  /// Which of the three games is played, before the first move.
+  private let choice: ChoiceRow
+  private var mayChoose = false
   /// What is said beside a match, at the right of the board where there is room.
   private let talk: Talk
   private let talkColumn: ScrollView
@@ -18,6 +21,8 @@ final class BoardScene: Scene {
   private var isCompact = false
   private var footerTop = 0.0
   private let hintTimer = Motion(0)
+  /// Whether a hint was asked for that a search has yet to find.
+  private var awaitsHint = false
   /// The word under the pointer, once it was pressed.
   private unowned(unsafe) var pressed: TextButton?
 
@@ -26,18 +31,23 @@ final class BoardScene: Scene {
     staff = StaffView(context: context)
     status = StatusView(context: context)
     players = PlayersView(context: context)
+    choice = ChoiceRow(
+      context: context, caption: context.text(.game), options: Variant.allCases.map { context.name(of: $0) },
+      selected: context.model.setup.variant.place)
     talk = Talk(context: context)
     talkColumn = ScrollView(context: context)
     super.init(context: context)
-    for view in [board, status, players, staff, talkColumn] as [View] { add(view) }
+    for view in [board, status, players, choice, staff, talkColumn] as [View] { add(view) }
     buttons = context.model.footControls(unread: 0).map {
       TextButton(context: context, title: "", intent: $0.intent)
     }
     for button in buttons { add(button) }
+    choice.onSelect = { [unowned(unsafe) self] in choose(Variant.allCases[$0]) }
     refresh(animated: false)
   }
 
-  override var initialFocus: View? { board.cells[4] }
+  override var initialFocus: View? { board.home }
+  override var homeCell: View? { board.home }
   override var title: String { context.text(.title) }
 
   // MARK: Layout
@@ -84,6 +94,11 @@ final class BoardScene: Scene {
     let column = max(em * 6, innerWidth * 0.19)
     let side = max(40, min(stripTop - top - em * 0.4, innerWidth - 2 * column))
     board.frame = square(side, midX: m.bounds.midX, y: top + max(0, (stripTop - top - em * 0.4 - side) / 2))
+    if BoardView.comesNear(context.model.game.variant, side: side, context) {
+      // The map stands at the left of the board that comes near.
+      let room = min(side * 0.5, (innerWidth - 2 * column - side) / 2)
+      board.frame = Rect(board.frame.x - room, board.frame.y, side + room, side)
+    }
     let beside = board.frame.x - m.margin - em
     let titleSize = min(em * 2.3, beside / 3.4)
     titlePlace = (m.margin, m.margin + titleSize * 0.6, titleSize, .left)
@@ -91,6 +106,7 @@ final class BoardScene: Scene {
     players.frame = Rect(board.frame.maxX + em, m.margin, beside, min(em * 3.4, stripTop - m.margin))
     status.isBeside = true
     status.frame = Rect(m.margin, stripTop - em * 3.4, beside, em * 3.4)
+    placeChoice(x: m.margin, y: m.margin + titleSize * 1.15 + em * 1.4, width: beside, to: status.frame.y)
     staff.isHidden = stripHeight == 0
     staff.frame = Rect(m.margin + em * 0.4, stripTop, innerWidth - em * 0.4, stripHeight)
     let (talkTop, foot) = (players.frame.maxY + em, (stripHeight == 0 ? footerTop : stripTop) - em * 0.5)
@@ -113,6 +129,7 @@ final class BoardScene: Scene {
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9
+    var choiceTaken = 0.0
     var left = footerTop - top - linesHeight - statusHeight
     let titleHeight = em * 2.6
     if !context.settings.showsStrip || left - stripHeight < innerWidth * 0.5 { stripHeight = 0 }
@@ -127,19 +144,44 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
+    // The room of the choice of the game stays when the choice goes, so that the board stays where it is.
+    let choiceHeight = em * 1.5 + max(m.target, em * 2.1)
+    let mayOffer = context.model.online == nil && !context.model.isFilm
+    if mayOffer, left - choiceHeight - stripHeight - em * 0.6 >= innerWidth * 0.8 {
+      placeChoice(x: m.margin, y: top + linesHeight, width: innerWidth, to: top + linesHeight + choiceHeight)
+      if BoardView.comesNear(context.model.game.variant, side: innerWidth, context), !mayChoose {
+        choice.isHidden = true
+      } else {
+        left -= choiceHeight
+        choiceTaken = choiceHeight
+      }
+    } else {
+      choice.isHidden = true
+    }
     let side = max(40, min(innerWidth, left - stripHeight - em * 0.6))
     let slack = max(0, left - stripHeight - em * 0.6 - side)
     players.isRight = false
     players.frame = Rect(m.margin, top, innerWidth, linesHeight)
-    top += linesHeight + slack * 0.3
+    top += linesHeight + choiceTaken
+    let mapHeight = BoardView.comesNear(context.model.game.variant, side: side, context) ? min(slack, side * 0.5) : 0
+    top += (slack - mapHeight) * 0.3
     board.frame = square(side, midX: m.bounds.midX, y: top)
-    top += side + em * 0.3 + slack * 0.3
+    board.frame = Rect(board.frame.x, board.frame.y, board.frame.width, side + mapHeight)
+    top += side + mapHeight + em * 0.3 + (slack - mapHeight) * 0.3
     status.isBeside = false
     status.frame = Rect(m.margin, top, innerWidth, statusHeight)
-    top += statusHeight + slack * 0.15
+    top += statusHeight + (slack - mapHeight) * 0.15
     staff.isHidden = stripHeight == 0
     staff.frame = Rect(m.margin + em * 0.4, top, innerWidth - em * 0.4, stripHeight)
   }
+
+  /// The choice of the game, where there is one and room for it.
+  private func placeChoice(x: Double, y: Double, width: Double, to bottom: Double) {
+    let height = choice.arrange(x: x, y: y, width: width)
+    choice.isHidden = !mayChoose || y + height > bottom + 1
+  }
+
+  private func choose(_ variant: Variant) { send(.newGame(context.model.setup.playing(variant))) }
 
   private func square(_ side: Double, midX: Double, y: Double) -> Rect {
     Rect((midX - side / 2).rounded(), y.rounded(), side.rounded(.down), side.rounded(.down))
@@ -164,18 +206,28 @@ final class BoardScene: Scene {
 
   override func modelChanged(from old: BoardModel) {
     if old.game != context.model.game { hideHint() }
-    if old.game != context.model.game || old.beads != context.model.beads { board.setNeedsDisplay() }
+    if old.game != context.model.game || old.beads != context.model.beads || old.judgement != context.model.judgement {
+      board.setNeedsDisplay()
+    }
     refresh(animated: true)
+    if board.showsAnalysis, old.game != context.model.game { askJudgement() }
+    if awaitsHint, context.judgement != nil { showHint() }
   }
 
   override func soundMoved() { staff.showModel(animated: true) }
 
   private func refresh(animated: Bool) {
-    board.showModel(animated: animated)
+    var isOther = board.showModel(animated: animated)
+    let (mayChoose, place) = (context.model.mayChooseGame, context.model.setup.variant.place)
+    if mayChoose != self.mayChoose || choice.selected != place {
+      self.mayChoose = mayChoose
+      choice.show(place)
+      isOther = true
+    }
     staff.showModel(animated: animated)
     players.showModel()
     showStatus(animated: animated)
-    if refreshButtons() { relay() }
+    if refreshButtons() || isOther { relay() }
   }
 
   private func relay() {
@@ -186,10 +238,10 @@ final class BoardScene: Scene {
 
   private func showStatus(animated: Bool) {
     var text = context.statusText()
-    if let hint = board.hint {
-      let worth = Solver.shared.evaluation(of: hint, in: context.model.game.position)
-      let phrase: Phrase = worth.value == .win ? .hintWins : worth.value == .draw ? .hintDraws : .hintLoses
-      text = ("\(hint.name)", context.text(phrase), false)
+    if let hint = board.hint, let worth = context.judgement?[hint] {
+      text = (context.model.game.variant.name(of: hint), context.words(forHint: worth), false)
+    } else if board.showsAnalysis, let seconds = context.model.judgement?.seconds, !context.model.game.isOver {
+      text.detail = context.text(.believed, context.decimal(seconds))
     }
     status.show(text, animated: animated)
   }
@@ -235,23 +287,28 @@ final class BoardScene: Scene {
 
   /// Shows the best cell for a few seconds.
   private func showHint() {
-    let position = context.model.game.position
-    guard context.model.mayHelp, context.model.acceptsMove, !position.legalMoves.isEmpty else { return }
-    // The best value; among winning moves the quickest, among losing ones the slowest.
-    func rank(_ square: Square) -> (Int, Int) {
-      let worth = Solver.shared.evaluation(of: square, in: position)
-      return (Int(worth.value.rawValue), worth.value == .win ? -worth.distance : worth.distance)
+    guard context.model.mayHelp, context.model.acceptsMove, !context.model.game.isOver else { return }
+    guard let judgement = context.judgement else {
+      awaitsHint = true
+      return askJudgement()
     }
-    board.hint = position.legalMoves.max { rank($0) < rank($1) }
+    awaitsHint = false
+    board.hint = judgement.best
     showStatus(animated: true)
-    context.say(board.hint.map { "\(context.text(.hint)): \($0.name)" })
+    context.say("\(context.text(.hint)): \(context.spoken(judgement.best, of: context.model.game.variant))")
     context.animator.set(hintTimer, to: 0)
     context.animator.play(.sequence([.pause(seconds: 5), .tween(hintTimer, to: 1, seconds: 0, .linear)])) { finished in
       if finished { self.hideHint() }
     }
   }
 
+  /// Has a search look at the moves, where no table knows them.
+  private func askJudgement() {
+    if context.judgement == nil, context.model.acceptsMove, context.model.mayHelp { send(.judge) }
+  }
+
   private func hideHint() {
+    awaitsHint = false
     guard board.hint != nil else { return }
     board.hint = nil
     showStatus(animated: true)
@@ -263,11 +320,14 @@ final class BoardScene: Scene {
     pressed = buttons.first { $0 === context.hovered }
     switch intent {
     case .say(let text): return talk.take(text)
-    case .preview(let square):
-      staff.preview(square)
+    case .preview(let cell):
+      staff.preview(cell)
       return false
     case .hint: showHint()
-    case .analysis: board.showsAnalysis = !board.showsAnalysis && context.model.mayHelp
+    case .analysis:
+      board.showsAnalysis = !board.showsAnalysis && context.model.mayHelp
+      if board.showsAnalysis { askJudgement() }
+      showStatus(animated: true)
     case .toggleStrip:
       context.settings.showsStrip.toggle()
       relay()
@@ -279,7 +339,7 @@ final class BoardScene: Scene {
   /// Keys that mean the board wherever the focus is on this page.
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     if key == .escape, context.focus === talk.field {
-      context.moveFocus(to: board.cells[4])
+      context.moveFocus(to: board.home)
       return true
     }
     if modifiers.contains(.control) {
@@ -303,7 +363,7 @@ final class BoardScene: Scene {
     }
     if board.key(key, modifiers) { return true }
     if [.up, .down, .left, .right].contains(key) || ["h", "j", "k", "l"].contains(where: { key == .character($0) }) {
-      context.moveFocus(to: board.cells[4])
+      context.moveFocus(to: board.home)
       return true
     }
     return false

@@ -79,7 +79,7 @@ final class GameRow: PressableRow {
   override func draw(_ canvas: Canvas) {
     let em = context.metrics.em
     let theme = context.theme
-    canvas.miniBoard(entry.position, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
+    canvas.miniBoard(entry.board, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
     let arm = em * 0.24
     for (from, to) in [(Point(-arm, -arm), Point(arm, arm)), (Point(arm, -arm), Point(-arm, arm))] {
       let middle = Point(frame.maxX - cross / 2, frame.y + em * 1.6)

@@ -9,6 +9,7 @@ final class HelpScene: PageScene {
   override init(context: ViewContext) {
     super.init(context: context)
     let intro = TextRow(context: context, context.text(.helpIntro), faint: false, gap: 0.8)
+    let games = ContentsRow(context: context, title: context.text(.rules), key: "", intent: .show(.rules))
     let note = TextRow(context: context, context.text(.helpSigns), italic: true, gap: 0.4)
     let keysHead = TextRow(context: context, context.text(.helpKeys), faint: false, size: 1.4, gap: 0.3)
     let keys = TextRow(context: context, context.text(.helpKeysText), faint: false)
@@ -19,7 +20,7 @@ final class HelpScene: PageScene {
     }
     signs.last?.gapAfter = 1.4
     column.isCentered = false
-    column.set([intro, note] + signs + [keysHead, keys])
+    column.set([intro, games, note] + signs + [keysHead, keys])
     setFoot([
       TextButton(context: context, title: context.text(.explainAgain), intent: .explainAgain),
       TextButton(context: context, title: context.text(.back), intent: .back),

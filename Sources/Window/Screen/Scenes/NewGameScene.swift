@@ -4,6 +4,8 @@ import TicTacToe
 /// The page that sets up a game: against whom, which side, how much time.
 final class NewGameScene: PageScene {
   private var seats: [Seat] = []
+  private let game: ChoiceRow
+  private let gameManner: TextRow
   private let opponent: ChoiceRow
   private let manner: TextRow
   private let side: ChoiceRow
@@ -17,7 +19,12 @@ final class NewGameScene: PageScene {
   override var initialFocus: View? { begin }
 
   override init(context: ViewContext) {
-    seats = context.pages.opponents
+    let variant = context.model.setup.variant
+    game = ChoiceRow(
+      context: context, caption: context.text(.game), options: Variant.allCases.map { context.name(of: $0) },
+      selected: variant.place)
+    gameManner = TextRow(context: context, "", italic: true)
+    seats = context.pages.opponents.filter { $0.plays(variant) }
     let names = seats.map { $0 == .human ? context.text(.person) : context.name(of: $0) }
     let setup = context.model.setup
     // Who only listens has chosen nobody.
@@ -41,22 +48,39 @@ final class NewGameScene: PageScene {
       selected: ruleNames.firstIndex(of: context.settings.scoreRules) ?? 0)
     begin = TextButton(context: context, title: context.text(.start), intent: .newGame(setup))
     super.init(context: context)
-    opponent.gapAfter = 0.4
-    column.set([opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
+    (game.gapAfter, opponent.gapAfter) = (0.4, 0.4)
+    gameManner.others = Variant.allCases.map { context.text($0.manner) }
+    column.set([game, gameManner, opponent, manner, side, clock] + (ruleNames.count > 1 ? [rules] : []))
     begin.size = 1.2
     setFoot([begin, TextButton(context: context, title: context.text(.back), intent: .back)])
     manner.others = seats.map(words)
+    game.onSelect = { [unowned(unsafe) self] in offer(Variant.allCases[$0]) }
     for row in [opponent, side, clock] { row.onSelect = { [unowned(unsafe) self] _ in refresh() } }
     refresh()
   }
 
+  private var variant: Variant { Variant.allCases[game.selected] }
+
+  /// Offers those who play a game.
+  private func offer(_ variant: Variant) {
+    let chosen = seats[opponent.selected]
+    seats = context.pages.opponents.filter { $0.plays(variant) }
+    opponent.options = seats.map { $0 == .human ? context.text(.person) : context.name(of: $0) }
+    opponent.show(seats.firstIndex(of: chosen) ?? seats.firstIndex(of: .level(3)) ?? 0)
+    manner.others = seats.map(words)
+    refresh()
+    column.layout()
+    column.setNeedsDisplay()
+  }
+
   private func refresh() {
+    gameManner.text = context.text(variant.manner)
     let other = seats[opponent.selected]
     manner.text = words(for: other)
     let playsX = other == .human || side.selected == 0
     begin.intent = .newGame(
       GameSetup(
-        x: playsX ? .human : other, o: playsX ? other : .human,
+        x: playsX ? .human : other, o: playsX ? other : .human, variant: variant,
         clockSeconds: NewGameScene.minutes[clock.selected].map { $0 * 60 }))
   }
 
@@ -71,7 +95,8 @@ final class NewGameScene: PageScene {
       // The executable speaks English; the table knows the same words in the other languages.
       let known = Phrase(rawValue: "manner\(n)").flatMap { $0.text(in: .english) == card.manner ? $0 : nil }
       let words = known.map(context.text) ?? card.manner
-      return (["\(card.character) \(words)."] + card.odds.map(translated)).joined(separator: "\n")
+      let odds = variant == .classic ? card.odds.map(translated) : []
+      return (["\(card.character) \(words)."] + odds).joined(separator: "\n")
     default: return ""
     }
   }

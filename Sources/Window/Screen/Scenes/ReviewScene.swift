@@ -1,5 +1,4 @@
 import Interface
-import Oracle
 import ScoreModel
 import TicTacToe
 
@@ -13,7 +12,7 @@ final class ReviewScene: Scene {
   private let summary: TextRow
   private var foot: [TextButton] = []
   private var replay: ReplayModel
-  private let facts: [MoveFacts]
+  private let steps: [ReviewStep]
   private var ply: Int
   private var headBaseline = 0.0
   private var footTop = 0.0
@@ -28,12 +27,12 @@ final class ReviewScene: Scene {
       ?? ReplayModel(
         game: context.model.game, title: "", bars: context.model.bars, scale: context.model.tonality.scale)
     self.replay = replay
-    facts = replay.game.facts
-    ply = replay.game.moves.count
+    steps = ReviewStep.steps(of: replay.game)
+    ply = replay.game.cells.count
     board = MiniBoard(context: context)
     board.hasCoordinates = true
     staff = StaffView(context: context)
-    scrubber = ScrubberView(context: context, marks: facts.map { $0.mover }, mistakes: facts.map { $0.isMistake })
+    scrubber = ScrubberView(context: context, marks: steps.map { $0.mover })
     notes = ScrollView(context: context)
     comment = TextRow(context: context, "", faint: false, lining: true, size: 1.15, gap: 0.5)
     summary = TextRow(context: context, "", italic: true, lining: true)
@@ -44,7 +43,8 @@ final class ReviewScene: Scene {
     notes.set([comment, summary])
     for view in [board, scrubber, notes, staff] as [View] { add(view) }
     var words: [(Phrase, Intent)] = [
-      (.playMusic, .playAll), (.playOn, .playOn(.start)), (.keep, .keepPiece), (.copy, .copyGame), (.back, .back),
+      (.playMusic, .playAll), (.playOn, .playOn(replay.game.startState)), (.keep, .keepPiece), (.copy, .copyGame),
+      (.back, .back),
     ]
     if context.services.share != nil { words.insert((.share, .shareGame), at: 4) }
     if context.pages.film != nil { words.insert((.film, .makeFilm), at: 3) }
@@ -53,7 +53,6 @@ final class ReviewScene: Scene {
       foot.append(button)
       add(button)
     }
-    summary.text = summaryText()
     show()
     showFilm()
   }
@@ -74,12 +73,12 @@ final class ReviewScene: Scene {
     guard let last = replay.bars.last(where: { $0.ply <= ply && ($0.kind == .move || $0.kind == .opening) }) else {
       return Tick(rawValue: -1)
     }
-    if ply == replay.game.moves.count, let end = replay.bars.last { return end.start + .seconds(60) }
+    if ply == replay.game.cells.count, let end = replay.bars.last { return end.start + .seconds(60) }
     return last.start + (last.cut ?? .seconds(30)) - Tick(rawValue: 1)
   }
 
   private func seek(_ next: Int) {
-    let clamped = next.clamped(to: 0...replay.game.moves.count)
+    let clamped = next.clamped(to: 0...replay.game.cells.count)
     guard clamped != ply else { return }
     ply = clamped
     if isPlaying { send(.replay(fromPly: ply)) }
@@ -88,12 +87,14 @@ final class ReviewScene: Scene {
   }
 
   private func show() {
-    board.position = ply == 0 ? replay.game.start : facts[ply - 1].after
-    board.last = ply == 0 ? nil : facts[ply - 1].square
+    let state = ply == 0 ? replay.game.startState : steps[ply - 1].after
+    board.board = BoardFacts(state, last: ply == 0 ? nil : steps[ply - 1].cell)
+    scrubber.mistakes = mistakes
     scrubber.ply = ply
-    foot[1].isEnabled = board.position.outcome == nil
-    foot[1].intent = .playOn(board.position)
-    comment.text = ply == 0 ? beginning() : sentence(facts[ply - 1])
+    foot[1].isEnabled = state.outcome == nil
+    foot[1].intent = .playOn(state)
+    comment.text = ply == 0 ? beginning() : context.sentence(steps[ply - 1], outlook: outlook(ply), isFirst: isFirst)
+    summary.text = summaryText()
     if notes.frame.width > 0 {
       notes.layout()
       notes.setNeedsDisplay()
@@ -102,47 +103,62 @@ final class ReviewScene: Scene {
     staff.setNeedsDisplay()
   }
 
+  /// What a search believes of the position before a move and of the one after it, as far as it has come.
+  private func outlook(_ ply: Int) -> (before: ReplayModel.Outlook, after: ReplayModel.Outlook)? {
+    replay.outlook.count > ply ? (replay.outlook[ply - 1], replay.outlook[ply]) : nil
+  }
+
+  /// The share of the points that a move gave away, as a search believes.
+  private func loss(_ ply: Int) -> Double { outlook(ply).map { $0.before.share + $0.after.share - 1 } ?? 0 }
+
+  /// A move that gives away less is not marked: a search errs by as much.
+  private static let leastLoss = 0.1
+  /// Moves that are marked as those that lost most.
+  private static let markedCount = 3
+
+  /// The moves that lost most, of a game that nobody has solved.
+  private var costly: [Int] {
+    let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewScene.leastLoss }
+    return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))
+  }
+
+  private var mistakes: [Bool] {
+    guard replay.game.variant == .ultimate else { return steps.map { $0.isMistake } }
+    let costly = costly
+    return steps.indices.map { costly.contains($0 + 1) }
+  }
+
+  /// Whether the move of the shown ply is the first after which a threat cannot be parried.
+  private var isFirst: Bool { steps.firstIndex { $0.facts?.isDecisive == true } == ply - 1 }
+
   /// What there is before the first move: the empty board, or a position and what it is worth.
   private func beginning() -> String {
-    let start = replay.game.start
-    guard start != .start else { return context.text(.atStart) }
-    guard start.outcome == nil else { return context.text(.position) }
-    let worth = Solver.shared.evaluation(of: start)
+    let start = replay.game.startState
+    guard !replay.game.isFromStart else { return context.text(.atStart) }
+    guard start.outcome == nil, let worth = ReviewStep.worth(of: start) else { return context.text(.position) }
     let words = context.words(for: worth.value, in: worth.distance)
     return "\(context.text(.position)) \(context.text(start.turn == .x ? .xToMove : .oToMove)): \(words)."
   }
 
-  /// What a move did, in words.
-  private func sentence(_ f: MoveFacts) -> String {
-    var parts: [String] = []
-    if case .win = f.outcome { parts.append(context.text(.factWins)) }
-    if f.outcome == .draw { parts.append(context.text(.factDraws)) }
-    if f.isMistake {
-      let better = Solver.shared.valuePreservingMoves(in: f.before).map { $0.name }.joined(separator: ", ")
-      parts.append("\(context.text(.factMistake)); \(context.text(.factBetter)) \(better)")
-    }
-    if f.isOnlyMove { parts.append(context.text(.factOnly)) }
-    if f.isBlock { parts.append(context.text(.factBlock)) }
-    if f.isFork {
-      parts.append(context.text(.factFork))
-    } else if !f.threats.isEmpty {
-      parts.append(context.text(.factThreat))
-    }
-    if f == facts.first(where: { $0.isDecisive }) { parts.append(context.text(.factAwakening)) }
-    let text = parts.isEmpty ? "" : ": " + parts.joined(separator: "; ")
-    return "\(f.ply). \(f.mover.letter) \(f.square.name)\(text)."
-  }
-
-  /// How many moves of each side kept the value, and the first that did not.
+  /// How many moves of each side kept the value, and the first that did not; or which lost most, as a search believes.
   private func summaryText() -> String {
-    guard !facts.isEmpty else { return replay.game.start == .start ? context.text(.noReplay) : "" }
+    guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
+    func name(_ step: ReviewStep) -> String { "\(step.ply). \(step.mover.letter) \(step.name)" }
+    if replay.game.variant == .ultimate {
+      guard replay.outlook.count > steps.count else {
+        return context.text(.reviewing, "\(max(0, replay.outlook.count - 1))", "\(steps.count)")
+      }
+      let costly = costly.map { "\(name(steps[$0 - 1])) (−\(context.percent(loss($0))))" }
+      let words =
+        costly.isEmpty ? context.text(.lostLittle) : "\(context.text(.lostMost)): \(costly.joined(separator: ", "))"
+      return "\(words); \(context.text(.expected))."
+    }
     let shares = Player.allCases.map { player in
-      let own = facts.filter { $0.mover == player }
+      let own = steps.filter { $0.mover == player }
       let kept = own.filter { !$0.isMistake }.count
       return "\(player.letter) \(own.isEmpty ? 100 : Int((Double(kept) / Double(own.count) * 100).rounded())) %"
     }
-    let first = facts.first { $0.isMistake }
-    let mistake = first.map { "\(context.text(.firstMistake)): \($0.ply). \($0.mover.letter) \($0.square.name)." }
+    let mistake = steps.first { $0.isMistake }.map { "\(context.text(.firstMistake)): \(name($0))." }
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
@@ -207,6 +223,10 @@ final class ReviewScene: Scene {
 
   /// The music has moved on: the board follows it.
   override func contentChanged() {
+    if let next = context.pages.replay, next.game == replay.game, next.outlook != replay.outlook {
+      replay.outlook = next.outlook
+      show()
+    }
     if let next = context.pages.replay, next.game == replay.game, next.bars != replay.bars {
       let wasEmpty = replay.bars.isEmpty
       replay.bars = next.bars
@@ -244,7 +264,7 @@ final class ReviewScene: Scene {
     switch intent {
     case .playAll:
       isPlaying.toggle()
-      send(.replay(fromPly: isPlaying ? (ply == replay.game.moves.count ? 0 : ply) : nil))
+      send(.replay(fromPly: isPlaying ? (ply == replay.game.cells.count ? 0 : ply) : nil))
       refreshFoot()
     case .seek(let ply): seek(ply)
     default: return false
@@ -257,7 +277,7 @@ final class ReviewScene: Scene {
     case .left, .character("h"): seek(ply - 1)
     case .right, .character("l"): seek(ply + 1)
     case .home: seek(0)
-    case .end: seek(replay.game.moves.count)
+    case .end: seek(replay.game.cells.count)
     case .character(" ") where !(context.focus is TextButton): return receive(.playAll)
     case .character("c") where modifiers.contains(.control): return send(.copyGame)
     case .character("v") where modifiers.contains(.control):
@@ -271,7 +291,9 @@ final class ReviewScene: Scene {
 /// The plies of a game along a line, each with its mark; drag or step through them.
 final class ScrubberView: View {
   private let marks: [Player]
-  private let mistakes: [Bool]
+  var mistakes: [Bool] {
+    didSet { if mistakes != oldValue { setNeedsDisplay() } }
+  }
   var ply = 0 {
     didSet {
       guard ply != oldValue else { return }
@@ -280,8 +302,9 @@ final class ScrubberView: View {
   }
   private let place = Motion(0)
 
-  init(context: ViewContext, marks: [Player], mistakes: [Bool]) {
-    (self.marks, self.mistakes) = (marks, mistakes)
+  init(context: ViewContext, marks: [Player]) {
+    self.marks = marks
+    mistakes = marks.map { _ in false }
     super.init(context: context)
     follow([place])
   }
@@ -313,13 +336,19 @@ final class ScrubberView: View {
     let theme = context.theme
     let y = frame.y + em * 2.2
     canvas.fill(Rect(frame.x + em, y - em * 0.03, frame.width - 2 * em, max(1, em * 0.06)), theme.line)
+    // The marks of a long game are small and close.
+    let spacing = (frame.width - 2 * em) / Double(max(1, marks.count))
+    let isDense = spacing < em
     for step in 0...marks.count {
       let at = x(of: Double(step))
-      canvas.fill(Rect(at - 0.5, y - em * 0.2, max(1, em * 0.05), em * 0.4), theme.line)
+      if !isDense || step % 10 == 0 {
+        canvas.fill(Rect(at - 0.5, y - em * 0.2, max(1, em * 0.05), em * 0.4), theme.line)
+      }
       guard step > 0 else { continue }
       let mark: MarkStrokes = marks[step - 1] == .x ? .x(seed: step) : .o(seed: step)
       canvas.ink(
-        mark, size: em * 1.5, center: Point(at, y - em * 1.15), step <= ply ? theme.ink : theme.ghost)
+        mark, size: min(em * 1.5, spacing * 1.25), center: Point(at, y - em * 1.15),
+        step <= ply ? theme.ink : theme.ghost)
       if mistakes[step - 1] {
         // A question mark, as annotators write.
         canvas.text(

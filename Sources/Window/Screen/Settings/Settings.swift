@@ -1,4 +1,5 @@
 import Interface
+import TicTacToe
 
 /// When an opponent's move sounds.
 package enum Reply: String, Sendable, Hashable, CaseIterable, SettingValue {
@@ -33,6 +34,7 @@ package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
 }
 
 extension Language: SettingValue {}
+extension Variant: SettingValue {}
 
 /// Everything the player can set, typed; each property keeps itself in the settings file.
 package final class Settings {
@@ -87,6 +89,9 @@ package final class Settings {
   @Setting package var networkRated: Bool
   /// The server of a match that was not over when the program last ended; empty where there is none.
   @Setting package var matchServer: String
+  /// Which of the three games was played last, and the games whose rules have been shown.
+  @Setting package var game: Variant
+  @Setting package var shownRules: String
   /// The opponent of the last game, as `--level` spells it.
   @Setting package var opponent: String
   /// The side of the last game: `x` or `o`.
@@ -127,6 +132,8 @@ package final class Settings {
     _networkClock = Setting(store, "network-clock", "60+2")
     _networkRated = Setting(store, "network-rated", false)
     _matchServer = Setting(store, "match-server", "")
+    _game = Setting(store, "game", Variant.classic)
+    _shownRules = Setting(store, "shown-rules", "")
     _opponent = Setting(store, "opponent", "3")
     _side = Setting(store, "side", "x")
     _solvedDay = Setting(store, "solved-day", 0)

@@ -1,151 +1,290 @@
 import Interface
-import Oracle
 import ScoreModel
 import TicTacToe
 
-/// The board: nine cells, four pen lines, and the line that wins.
+/// The board of any of the three games: its cells, pen lines, and what wins.
+///
+/// Ultimate's nine boards lie in a square. Where a finger presses and the cells are too small for it, the board to play in
+/// comes near, and the others stay to be seen as a map.
 final class BoardView: View {
   private(set) var cells: [CellView] = []
+  private(set) var facts: BoardFacts
   private let winStroke = Motion(0)
-  private var winningLines: [SquareSet] = []
+  private let marks: BoardMarks
+  private var winningLines: [MoveSet] = []
+
+  /// The whole board, the place of the board that has come near, and the map beside it.
+  private var whole = Rect.zero
+  private var near = Rect.zero
+  private var map = Rect.zero
+  /// Whether boards come near; then how far each has come, and how far the whole has become a map.
+  private(set) var comesNear = false
+  private var nearness: [Motion] = []
+  private let mapped = Motion(0)
+  /// How brightly each of the nine boards is lit.
+  private var light: [Motion] = []
+  /// The board chosen where there is a choice, to play in with the next key or touch.
+  private var chosen: Square?
 
   override init(context: ViewContext) {
+    facts = BoardFacts(of: context.model.game)
+    marks = BoardMarks(context: context)
     super.init(context: context)
-    for square in Square.all {
-      let cell = CellView(context: context, square: square)
-      cells.append(cell)
-      add(cell)
+    follow([winStroke, mapped])
+    nearness = Square.all.map { _ in Motion(0) }
+    light = Square.all.map { _ in Motion(0) }
+    follow(nearness + light)
+    build()
+  }
+
+  /// Makes the cells of the game, in reading order.
+  private func build() {
+    removeChildren()
+    let variant = facts.variant
+    cells = variant.cells.map { CellView(context: context, cell: $0, of: variant) }
+    for row in 0..<variant.side {
+      for column in 0..<variant.side { add(cells[variant.cell(row: row, column: column).index]) }
     }
-    follow([winStroke])
+    add(marks)
+    context.staticIsStale = true
   }
 
   override var inkBounds: Rect { frame.insetBy(-frame.width * 0.02, -frame.width * 0.02) }
 
+  /// The cell that the keyboard comes to first: the middle of the board to play in.
+  var home: CellView {
+    guard facts.variant == .ultimate else { return cells[4] }
+    return cells[((chosen ?? facts.boards?.target)?.index ?? 4) * 9 + 4]
+  }
+
+  // MARK: Layout
+
+  /// Whether the cells of a board of this side are too small for a finger.
+  static func comesNear(_ variant: Variant, side: Double, _ context: ViewContext) -> Bool {
+    let square = BoardGeometry(variant: variant, square: Rect(0, 0, side, side))
+    return variant == .ultimate && square.place(of: Cell(0)).width < context.metrics.target
+  }
+
   override func layout() {
-    let side = frame.width / 3
+    let side = min(frame.width, frame.height)
+    comesNear = BoardView.comesNear(facts.variant, side: side, context)
+    near = Rect(frame.maxX - side, frame.maxY - side, side, side)
+    whole = near
+    if comesNear {
+      // What the square leaves of the frame is the map's; of a square a third.
+      let spare = max(frame.width, frame.height) - side
+      let edge = spare > side * 0.2 ? min(spare * 0.94, side * 0.5) : side * 0.28
+      if spare <= side * 0.2 {
+        near = Rect(frame.maxX - (side - edge), frame.maxY - (side - edge), side - edge, side - edge)
+        map = Rect(frame.x, frame.y, edge, edge)
+      } else {
+        map =
+          frame.width > frame.height
+          ? Rect(near.x - spare + (spare - edge) * 0.3, near.midY - edge / 2, edge, edge)
+          : Rect(near.midX - edge / 2, near.y - spare + (spare - edge) * 0.3, edge, edge)
+      }
+    } else {
+      whole = Rect(frame.midX - side / 2, frame.midY - side / 2, side, side)
+    }
+    marks.frame = frame
+    approach(animated: false)
+    place()
+  }
+
+  override func moved() {
+    place()
+    setNeedsDisplay()
+  }
+
+  /// The nine boards as they lie before any comes near.
+  private var ground: BoardGeometry {
+    let t = comesNear ? mapped.value : 0
+    func between(_ a: Double, _ b: Double) -> Double { mix(a, b, t) }
+    return BoardGeometry(
+      variant: facts.variant,
+      square: Rect(
+        between(whole.x, map.x), between(whole.y, map.y), between(whole.width, map.width),
+        between(whole.height, map.height)))
+  }
+
+  /// The room of one of the nine boards, on its way to or from the place near.
+  func room(of board: Square) -> Rect {
+    let slot = ground.room(of: board)
+    let t = comesNear ? nearness[board.index].value : 0
+    guard t > 0 else { return slot }
+    return Rect(
+      mix(slot.x, near.x, t), mix(slot.y, near.y, t), mix(slot.width, near.width, t), mix(slot.height, near.height, t))
+  }
+
+  private func place() {
+    guard facts.variant == .ultimate else {
+      let ground = BoardGeometry(variant: facts.variant, square: whole)
+      for cell in cells { cell.frame = ground.place(of: cell.cell) }
+      return
+    }
+    let rooms = Square.all.map { room(of: $0) }
     for cell in cells {
-      cell.frame = Rect(
-        frame.x + Double(cell.square.column) * side, frame.y + Double(cell.square.row) * side, side, side)
+      let place = facts.variant.place(of: cell.cell)
+      cell.frame = BoardGeometry.place(place, in: rooms[cell.cell.index / 9], isOneOfNine: true)
     }
   }
 
-  /// Brings the board to the context's model.
-  func showModel(animated: Bool) {
-    let game = context.model.game
-    let last = game.moves.last
-    var lines: [SquareSet] = []
-    var winner = game.turn
-    if case .win(let side) = game.position.outcome { (winner, lines) = (side, game.position.completedLines(of: side)) }
-    let winning = lines.reduce(into: SquareSet()) { $0.formUnion($1) }
-    for cell in cells {
-      cell.show(
-        game.position[cell.square], isLast: cell.square == last && lines.isEmpty,
-        isBeaten: !lines.isEmpty && !winning.contains(cell.square),
-        animated: animated)
-    }
-    if lines != winningLines {
-      winningLines = lines
-      context.animator.set(winStroke, to: 0)
-      if !lines.isEmpty {
-        if animated {
-          context.animator.move(winStroke, to: 1, seconds: 0.7, after: 0.55, .cubicInOut)
-          if !context.animator.isReduced {
-            sing(winning, winner)
-            context.animator.play(
-              .sequence([
-                .pause(seconds: 1.15), .tween(context.settle, to: 2, seconds: 0.12, .quadOut),
-                .tween(context.settle, to: 0, seconds: 0.5, .backOut),
-              ]))
-          }
-        } else {
-          context.animator.set(winStroke, to: 1)
-        }
+  /// The board that is near: the one to play in, or the one chosen.
+  var nearBoard: Square? {
+    guard comesNear, let boards = facts.boards else { return nil }
+    return boards.target ?? chosen.flatMap { boards.lit.contains($0) ? $0 : nil }
+  }
+
+  private func approach(animated: Bool) {
+    let next = nearBoard
+    func bring(_ motion: Motion, to value: Double) {
+      if animated {
+        context.animator.move(motion, to: value, seconds: 0.4, .cubicInOut)
+      } else {
+        context.animator.set(motion, to: value)
       }
-      setNeedsDisplay()
     }
+    bring(mapped, to: next == nil ? 0 : 1)
+    for board in Square.all { bring(nearness[board.index], to: board == next ? 1 : 0) }
+  }
+
+  // MARK: Model
+
+  /// Brings the board to the context's model; returns whether it is another game's, which has other measures.
+  @discardableResult
+  func showModel(animated: Bool) -> Bool {
+    let old = facts
+    facts = BoardFacts(of: context.model.game)
+    let isOther = facts.variant != old.variant
+    if isOther { build() }
+    if facts != old { chosen = nil }
+    let isAnimated = animated && !isOther
+    let winning = facts.lines.reduce(into: MoveSet()) { $0.rawValue |= $1.rawValue }
+    for cell in cells {
+      let board = facts.variant.board(of: cell.cell)
+      cell.show(
+        facts[cell.cell], isLast: cell.cell == facts.last && winning.isEmpty,
+        isBeaten: !winning.isEmpty && !winning.contains(cell.cell),
+        isFading: cell.cell == facts.fading,
+        isClosed: board.map { facts.boards?.closed.contains($0) ?? false } ?? false, animated: isAnimated)
+    }
+    showBoards(animated: isAnimated)
+    showLines(winning, animated: isAnimated)
+    return isOther
+  }
+
+  private func showBoards(animated: Bool) {
+    guard let boards = facts.boards else { return marks.clear() }
+    for board in Square.all {
+      let target = boards.lit.contains(board) ? 1.0 : 0
+      if animated {
+        context.animator.move(light[board.index], to: target, seconds: 0.35, .sineInOut)
+      } else {
+        context.animator.set(light[board.index], to: target)
+      }
+    }
+    marks.show(boards, animated: animated)
+    approach(animated: animated)
+  }
+
+  private func showLines(_ winning: MoveSet, animated: Bool) {
+    guard facts.lines != winningLines else { return }
+    winningLines = facts.lines
+    context.animator.set(winStroke, to: 0)
+    if !winningLines.isEmpty {
+      if animated {
+        context.animator.move(winStroke, to: 1, seconds: 0.7, after: 0.55, .cubicInOut)
+        if !context.animator.isReduced {
+          sing(winning, facts.turn.opponent)
+          context.settleDown()
+        }
+      } else {
+        context.animator.set(winStroke, to: 1)
+      }
+    }
+    setNeedsDisplay()
   }
 
   /// The cells of the line swell as the last bar sounds their notes.
-  private func sing(_ winning: SquareSet, _ winner: Player) {
+  private func sing(_ winning: MoveSet, _ winner: Player) {
     let model = context.model
     guard let bar = model.bars.last(where: { $0.kind == .move }) else { return }
     var left = Array(winning)
     for note in bar.pairs.compactMap({ $0.m }) {
-      let at = left.firstIndex { (model.tonality.pitch(of: $0, for: winner).midi - note.pitch.midi) % 12 == 0 }
+      let at = left.firstIndex {
+        (model.tonality.pitch(of: facts.variant.place(of: $0), for: winner).midi - note.pitch.midi) % 12 == 0
+      }
       guard let at else { continue }
       cells[left.remove(at: at).index].sing(after: max(0, (bar.start + note.onset - model.soundNow).seconds))
     }
   }
 
   override func drawStatic(_ canvas: Canvas) {
-    let side = frame.width / 3
-    var jitter = Jitter(seed: 3)
-    for i in 1...2 {
-      let at = Double(i) * side
-      for vertical in [true, false] {
-        let a = jitter.next() * side * 0.01
-        let b = jitter.next() * side * 0.012
-        let thin = frame.width * 0.0042
-        let thick = frame.width * 0.0072
-        let knots: [(Double, Double, Double)] = [
-          (at + a, side * 0.03, thin), (at, side * 0.5, thick), (at + b, side * 1.5, thick * 0.85),
-          (at, side * 2.5, thick), (at - a, side * 2.97, thin),
-        ]
-        let stroke = InkStroke(
-          knots: knots.map { across, along, width in
-            vertical ? (frame.x + across, frame.y + along, width) : (frame.x + along, frame.y + across, width)
-          })
-        canvas.fill(polygon: stroke.outline(), context.theme.line)
-      }
-    }
+    if facts.variant != .ultimate { PenGrid().draw(in: whole, canvas, context.theme.line) }
   }
 
   // MARK: Hint, analysis, beads
 
   /// The cell a hint points at.
-  var hint: Square? {
+  var hint: Cell? {
     didSet { if hint != oldValue { setNeedsDisplay() } }
   }
-  /// Whether every empty cell shows what it is worth.
+  /// Whether every open cell shows what it is worth.
   var showsAnalysis = false {
     didSet { if showsAnalysis != oldValue { setNeedsDisplay() } }
   }
 
   private func drawOverlays(_ canvas: Canvas) {
     // A hint and the analysis are spoken of by the names of cells.
-    if context.settings.coordinates || hint != nil || showsAnalysis { context.drawCoordinates(in: frame, canvas) }
-    let position = context.model.game.position
+    if context.settings.coordinates || hint != nil || showsAnalysis, mapped.value == 0 {
+      context.drawCoordinates(in: whole, of: facts.variant, canvas)
+    }
     guard !context.model.game.isOver else { return }
+    let judgement = showsAnalysis ? context.judgement : nil
+    for cell in facts.allowed {
+      let box = cells[cell.index].frame
+      if hint == cell || judgement?.best == cell && facts.variant == .ultimate { drawRing(in: box, canvas) }
+      if let worth = judgement?[cell] { draw(worth, in: box, canvas) }
+      if let beads = context.model.beads, beads.indices.contains(cell.index) {
+        drawBeads(beads[cell.index], in: box, canvas)
+      }
+    }
+  }
+
+  private func drawRing(in box: Rect, _ canvas: Canvas) {
+    let accent = context.theme.accent
+    canvas.stroke(
+      Path.ellipse(box.center, box.width * 0.34, box.width * 0.34), width: max(1, box.width * 0.012), accent)
+    if !showsAnalysis { canvas.fill(Path.ellipse(box.center, box.width * 0.03, box.width * 0.03), accent) }
+  }
+
+  private func draw(_ worth: Judgement.Worth, in box: Rect, _ canvas: Canvas) {
     let theme = context.theme
-    for square in position.legalMoves {
-      let cell = cells[square.index].frame
-      let size = min(context.metrics.em, cell.width * 0.15)
-      if hint == square {
-        let ring = Path.ellipse(cell.center, cell.width * 0.34, cell.width * 0.34)
-        canvas.stroke(ring, width: max(1, cell.width * 0.012), theme.accent)
-        canvas.fill(Path.ellipse(cell.center, cell.width * 0.03, cell.width * 0.03), theme.accent)
-      }
-      if showsAnalysis {
-        let worth = Solver.shared.evaluation(of: square, in: position)
-        let words = context.words(for: worth.value, in: worth.distance)
-        // Filled, half, open: readable without colour.
-        let at = Point(cell.midX, cell.y + cell.height * 0.15)
-        let radius = size * 0.26
-        if worth.value == .win { canvas.fill(Path.ellipse(at, radius, radius), theme.ink) }
-        if worth.value == .draw {
-          canvas.saved {
-            canvas.clip(Rect(at.x - radius, at.y, 2 * radius, radius * 2))
-            canvas.fill(Path.ellipse(at, radius, radius), theme.ink)
-          }
+    switch worth {
+    case .believed(let share):
+      let size = min(context.metrics.em, box.width * 0.34)
+      canvas.text(
+        "\(Int((share * 100).rounded()))", TextStyle(size, italic: true, lining: true), context.typeface, x: box.midX,
+        baseline: box.midY + size * 0.3, alignment: .center, theme.faintInk)
+    case .known(let value, let plies):
+      let isNarrow = plies == nil
+      let size = min(context.metrics.em, box.width * (isNarrow ? 0.4 : 0.15))
+      // Filled, half, open: readable without colour.
+      let at = Point(box.midX, isNarrow ? box.midY : box.y + box.height * 0.15)
+      let radius = size * 0.26
+      if value == .win { canvas.fill(Path.ellipse(at, radius, radius), theme.ink) }
+      if value == .draw {
+        canvas.saved {
+          canvas.clip(Rect(at.x - radius, at.y, 2 * radius, radius * 2))
+          canvas.fill(Path.ellipse(at, radius, radius), theme.ink)
         }
-        canvas.stroke(Path.ellipse(at, radius, radius), width: max(1, size * 0.08), theme.ink)
-        canvas.text(
-          words, TextStyle(size, italic: true, lining: true), context.typeface, x: cell.midX,
-          baseline: cell.y + cell.height * 0.15 + size * 1.35, alignment: .center, theme.faintInk)
       }
-      if let beads = context.model.beads, beads.indices.contains(square.index) {
-        drawBeads(beads[square.index], in: cell, canvas)
-      }
+      canvas.stroke(Path.ellipse(at, radius, radius), width: max(1, size * 0.08), theme.ink)
+      guard let plies else { return }
+      canvas.text(
+        context.words(for: value, in: plies), TextStyle(size, italic: true, lining: true), context.typeface,
+        x: box.midX,
+        baseline: box.y + box.height * 0.15 + size * 1.35, alignment: .center, theme.faintInk)
     }
   }
 
@@ -171,28 +310,75 @@ final class BoardView: View {
   }
 
   override func draw(_ canvas: Canvas) {
+    if facts.variant == .ultimate { drawBoards(canvas) }
     drawOverlays(canvas)
     guard winStroke.value > 0 else { return }
-    let side = frame.width / 3
     for line in winningLines {
-      let squares = Array(line)
-      guard let first = squares.first, let last = squares.last else { continue }
+      let line = Array(line)
+      guard let first = line.first, let last = line.last else { continue }
       let stroke = InkStroke(
-        winning: cells[first.index].frame.center, cells[last.index].frame.center, cell: side)
+        winning: cells[first.index].frame.center, cells[last.index].frame.center, cell: whole.width / 3)
       canvas.fill(polygon: stroke.outline(upTo: winStroke.value), context.theme.accent.faded(0.9))
     }
+  }
+
+  /// The nine boards: those one may play in lit, the others at rest, thicker lines between them.
+  private func drawBoards(_ canvas: Canvas) {
+    let theme = context.theme
+    PenGrid(thin: 0.006, thick: 0.0105).draw(in: ground.square, canvas, theme.ink.faded(0.75))
+    for board in Square.all {
+      let room = room(of: board)
+      let light = light[board.index].value
+      let inner = room.insetBy(room.width * 0.03, room.width * 0.03)
+      if nearBoard == board {
+        // Its place in the map.
+        let slot = ground.room(of: board)
+        canvas.fill(slot.insetBy(slot.width * 0.08, slot.width * 0.08), theme.accent.faded(0.35))
+      }
+      if light > 0 {
+        // A free choice lights more boards, more softly.
+        canvas.fill(inner, theme.accent.faded((facts.boards?.target == nil ? 0.045 : 0.085) * light))
+        if facts.boards?.target == board { drawFrame(inner, theme.accent.faded(0.7 * light), canvas) }
+      }
+      PenGrid(thin: 0.006, thick: 0.009, seed: 11 + board.index).draw(
+        in: BoardGeometry.inner(room), canvas, theme.line.faded(0.45 + 0.55 * light))
+    }
+  }
+
+  private func drawFrame(_ box: Rect, _ color: Color, _ canvas: Canvas) {
+    var path = Path()
+    path.move(box.x, box.y)
+    for (x, y) in [(box.maxX, box.y), (box.maxX, box.maxY), (box.x, box.maxY), (box.x, box.y)] { path.line(x, y) }
+    canvas.stroke(path, width: max(1, box.width * 0.008), color)
+  }
+
+  // MARK: Responding
+
+  /// A touch on a board of which there is a choice brings it near before a cell of it can be marked.
+  override func receive(_ intent: Intent) -> Bool {
+    guard case .play(let cell) = intent, comesNear, let board = facts.variant.board(of: cell), board != nearBoard,
+      let boards = facts.boards, boards.target == nil, boards.lit.contains(board)
+    else { return false }
+    choose(board)
+    return true
+  }
+
+  private func choose(_ board: Square) {
+    chosen = board
+    approach(animated: true)
+    context.say(context.text(.speakBoard, board.name))
+    setNeedsDisplay()
   }
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard modifiers.isDisjoint(with: [.control, .alt]) else { return false }
     if case .character(let c) = key, let digit = c.wholeNumberValue, (1...9).contains(digit) {
       // A keypad has 7 8 9 in its top row.
-      let square = Square((2 - (digit - 1) / 3) * 3 + (digit - 1) % 3)
-      focus(square)
-      return send(.play(square))
+      return press(Square((2 - (digit - 1) / 3) * 3 + (digit - 1) % 3))
     }
-    guard let focused = cells.first(where: { $0.isFocused })?.square else { return false }
-    var (row, column) = (focused.row, focused.column)
+    guard let focused = cells.first(where: { $0.isFocused })?.cell else { return false }
+    let variant = facts.variant
+    var (row, column) = (variant.row(of: focused), variant.column(of: focused))
     switch key {
     case .up, .character("k"): row -= 1
     case .down, .character("j"): row += 1
@@ -201,11 +387,34 @@ final class BoardView: View {
     default: return false
     }
     // Past the edge the arrows come in again on the other side.
-    focus(Square((row + 3) % 3 * 3 + (column + 3) % 3))
+    let side = variant.side
+    let cell = variant.cell(row: (row + side) % side, column: (column + side) % side)
+    focus(cell)
+    if comesNear, let board = variant.board(of: cell), board != nearBoard, facts.boards?.lit.contains(board) == true {
+      choose(board)
+    }
     return true
   }
 
-  private func focus(_ square: Square) { context.moveFocus(to: cells[square.index]) }
+  /// A key of the keypad: a cell, where the board is known; else the board, and the next key is the cell.
+  private func press(_ square: Square) -> Bool {
+    guard let boards = facts.boards else {
+      focus(Cell(square.index))
+      return send(.play(Cell(square.index)))
+    }
+    guard let board = boards.target ?? chosen else {
+      let middle = Cell(square.index * 9 + 4)
+      guard boards.lit.contains(square) else { return send(.play(middle)) }
+      choose(square)
+      focus(middle)
+      return true
+    }
+    let cell = Cell(board.index * 9 + square.index)
+    focus(cell)
+    return send(.play(cell))
+  }
+
+  private func focus(_ cell: Cell) { context.moveFocus(to: cells[cell.index]) }
 }
 
 extension ViewContext {
@@ -216,5 +425,14 @@ extension ViewContext {
     case .draw: text(.drawShort)
     case .loss: "\(text(.loss)) \(plies)"
     }
+  }
+
+  /// The page sinks by two pixels, for a moment, as a winning line lands.
+  func settleDown() {
+    animator.play(
+      .sequence([
+        .pause(seconds: 1.15), .tween(settle, to: 2, seconds: 0.12, .quadOut),
+        .tween(settle, to: 0, seconds: 0.5, .backOut),
+      ]))
   }
 }

@@ -1,53 +1,77 @@
 import Interface
 import TicTacToe
 
-/// One of the nine cells: its mark, its ghost under pointer or focus, the sign of the last move.
+/// A cell of the board: its mark, its ghost under pointer or focus, the sign of the last move.
 final class CellView: View {
-  let square: Square
+  let cell: Cell
+  private let variant: Variant
+  /// The mark that is drawn, and the one that the game has: the first outlasts the second while it goes.
   private var mark: Player?
+  private var held: Player?
   private let drawn = Motion(1)
   private let presence = Motion(1)
   private let ghost = Motion(0)
-  /// How far the ink has paled beside a winning line.
+  /// How far the ink has paled: beside a winning line, on a board that is closed, before the mark goes.
   private let pale = Motion(0)
   /// How loud the mark sings, in a line that has won.
   let voice = Motion(0)
   private var isLast = false
+  /// Whether the next move takes the mark away.
+  private var isFading = false
   private var isHovered = false
 
-  init(context: ViewContext, square: Square) {
-    self.square = square
+  init(context: ViewContext, cell: Cell, of variant: Variant) {
+    (self.cell, self.variant) = (cell, variant)
     super.init(context: context)
     follow([drawn, presence, ghost, pale, voice])
   }
 
   override var inkBounds: Rect { frame }
-  override var role: Role { .cell(row: square.row) }
+  override var role: Role { .cell(row: variant.row(of: cell)) }
 
-  private var isOpen: Bool { context.model.isOpen(square) }
+  private var isOpen: Bool { context.model.isOpen(cell) }
 
   override var isFocusable: Bool { true }
   override var isClickable: Bool { true }
   override var showsHand: Bool { isOpen }
-  override var spoken: String? { "\(square.name), \(mark.map { String($0.letter) } ?? context.text(.speakEmpty))" }
+  override var spoken: String? {
+    let mark = held.map { String($0.letter) } ?? context.text(.speakEmpty)
+    guard let board = variant.board(of: cell) else {
+      return "\(variant.name(of: cell)), \(mark)\(isFading ? ", \(context.text(.speakGoes))" : "")"
+    }
+    let place =
+      "\(context.text(.speakBoard, board.name)), \(context.text(.speakCell, variant.place(of: cell).name)), \(mark)"
+    return isOpen ? "\(place); \(sending)" : place
+  }
 
-  private func seed(_ player: Player) -> Int { square.index * 7 + (player == .x ? 1 : 2) }
+  /// Where a mark in the cell sends the other side.
+  private var sending: String {
+    var state = context.model.game.state
+    let other = String(state.turn.opponent.letter)
+    guard state.play(cell) == nil else { return context.text(.speakEnds) }
+    guard let target = BoardFacts(state).boards?.target else { return context.text(.speakSendsAnywhere, other) }
+    return context.text(.speakSends, other, target.name)
+  }
+
+  private func seed(_ player: Player) -> Int { cell.index * 7 + (player == .x ? 1 : 2) }
 
   private func strokes(_ player: Player) -> MarkStrokes {
     player == .x ? .x(seed: seed(player)) : .o(seed: seed(player))
   }
 
   /// Shows what the model says of the cell, with the pen moving where `animated`.
-  func show(_ player: Player?, isLast: Bool, isBeaten: Bool, animated: Bool) {
+  func show(_ player: Player?, isLast: Bool, isBeaten: Bool, isFading: Bool, isClosed: Bool, animated: Bool) {
     let animator = context.animator
-    if player != mark {
+    if player != held {
+      held = player
       if let player {
         mark = player
         animator.set(presence, to: 1)
         animator.set(drawn, to: animated ? 0 : 1)
         if animated { animator.move(drawn, to: 1, seconds: player == .x ? 0.42 : 0.5, .sineInOut) }
       } else if animated {
-        animator.move(presence, to: 0, seconds: 0.25, .quadOut) { finished in
+        // A mark that has faded takes its time to go.
+        animator.move(presence, to: 0, seconds: self.isFading ? 0.6 : 0.25, .quadOut) { finished in
           if finished { self.mark = nil }
         }
       } else {
@@ -58,8 +82,12 @@ final class CellView: View {
       self.isLast = isLast
       setNeedsDisplay()
     }
-    let target = isBeaten ? 1.0 : 0
-    if animated {
+    self.isFading = isFading
+    let target = isBeaten ? 1 : isFading ? 0.9 : isClosed ? 0.6 : 0
+    // Who goes keeps the paleness it had.
+    if animated, held == nil, mark != nil {
+      animator.stop(pale)
+    } else if animated {
       animator.move(pale, to: target, seconds: 0.6, after: isBeaten ? 0.7 : 0, .sineInOut)
     } else {
       animator.set(pale, to: target)
@@ -86,24 +114,24 @@ final class CellView: View {
   override func hover(_ isInside: Bool) {
     isHovered = isInside
     refreshGhost()
-    send(.preview(isInside && isOpen ? square : nil))
+    send(.preview(isInside && isOpen ? cell : nil))
   }
 
   override func focusChanged(_ isFocused: Bool) {
     refreshGhost()
-    if context.showsFocus { send(.preview(isFocused && isOpen ? square : nil)) }
+    if context.showsFocus { send(.preview(isFocused && isOpen ? cell : nil)) }
     setNeedsDisplay()
   }
 
   override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
     switch phase {
     // A mouse plays as the button goes down: the music must answer at once.
-    case .down(isTouch: false): send(.play(square))
+    case .down(isTouch: false): send(.play(cell))
     case .down(isTouch: true): hover(true)
     case .dragged: break
     case .up(isTouch: true):
       hover(false)
-      if frame.contains(point) { send(.play(square)) }
+      if frame.contains(point) { send(.play(cell)) }
     case .up(isTouch: false): break
     }
     return true
@@ -111,7 +139,7 @@ final class CellView: View {
 
   override func key(_ key: Key, _ modifiers: KeyModifiers) -> Bool {
     guard key == .enter || key == .character(" ") else { return false }
-    return send(.play(square))
+    return send(.play(cell))
   }
 
   override func draw(_ canvas: Canvas) {

@@ -47,6 +47,12 @@ final class ChoiceRow: PageRow {
     return height
   }
 
+  /// Shows which answer holds, as it was chosen elsewhere.
+  func show(_ index: Int) {
+    selected = index
+    setNeedsDisplay()
+  }
+
   func select(_ index: Int) {
     guard options.indices.contains(index), index != selected else { return }
     selected = index

@@ -1,87 +1,109 @@
 import TicTacToe
 
-/// A board to look at: any position, any size, with numbers of plies if wanted.
+/// A board to look at: a position of any game, in any size.
 final class MiniBoard: View {
-  var position = Position.start {
-    didSet { if position != oldValue { setNeedsDisplay() } }
-  }
-  var last: Square? {
-    didSet { if last != oldValue { setNeedsDisplay() } }
+  var board = BoardFacts(.classic(.start)) {
+    didSet { if board != oldValue { setNeedsDisplay() } }
   }
 
   /// Whether rows and columns are named.
   var hasCoordinates = false
 
   override func draw(_ canvas: Canvas) {
-    canvas.miniBoard(position, last: last, in: frame, context.theme)
-    if hasCoordinates { context.drawCoordinates(in: frame, canvas) }
+    canvas.miniBoard(board, in: frame, context.theme)
+    if hasCoordinates { context.drawCoordinates(in: frame, of: board.variant, canvas) }
   }
 }
 
 extension ViewContext {
   /// Names columns and rows in the corners of the outer cells, where there is room for letters.
-  func drawCoordinates(in box: Rect, _ canvas: Canvas) {
-    let cell = box.width / 3
-    let style = TextStyle(min(metrics.em * 0.85, cell * 0.14), italic: true, lining: true)
+  func drawCoordinates(in box: Rect, of variant: Variant, _ canvas: Canvas) {
+    let geometry = BoardGeometry(variant: variant, square: box)
+    let side = variant.side
+    let cell = geometry.place(of: Cell(0)).width
+    let style = TextStyle(min(metrics.em * 0.85, cell * (side == 3 ? 0.14 : 0.3)), italic: true, lining: true)
     guard box.width > 7 * metrics.em else { return }
-    let margin = style.size * 0.35
-    for i in 0..<3 {
-      let letter = String(Square(6 + i).name.prefix(1))
-      let digit = String(Square(3 * i).name.suffix(1))
+    let margin = side == 3 ? style.size * 0.35 : 0
+    for i in 0..<side {
+      let (low, left) = (variant.cell(row: side - 1, column: i), variant.cell(row: i, column: 0))
+      let (foot, edge) = (geometry.place(of: low), geometry.place(of: left))
       canvas.text(
-        letter, style, typeface, x: box.x + Double(i + 1) * cell - margin, baseline: box.maxY - margin,
+        String(variant.name(of: low).prefix(1)), style, typeface, x: foot.maxX - margin, baseline: box.maxY - margin,
         alignment: .right, theme.faintInk)
       canvas.text(
-        digit, style, typeface, x: box.x + margin, baseline: box.y + Double(i) * cell + margin + style.size * 0.7,
-        theme.faintInk)
+        String(variant.name(of: left).suffix(1)), style, typeface, x: box.x + margin,
+        baseline: edge.y + margin + style.size * 0.7, theme.faintInk)
     }
   }
 }
 
 extension Canvas {
   /// Draws a position into a square.
-  func miniBoard(_ position: Position, last: Square? = nil, in box: Rect, _ theme: Theme) {
+  func miniBoard(_ board: BoardFacts, in box: Rect, _ theme: Theme) {
     let side = min(box.width, box.height)
-    let cell = side / 3
-    let origin = Point(box.midX - side / 2, box.midY - side / 2)
+    let square = Rect(box.midX - side / 2, box.midY - side / 2, side, side)
+    let geometry = BoardGeometry(variant: board.variant, square: square)
+    if let boards = board.boards {
+      miniGrid(in: square, width: max(1, side * 0.011), theme.ink.faded(0.75))
+      for place in Square.all {
+        let room = geometry.room(of: place)
+        if boards.lit.contains(place), boards.lit.count < 9 {
+          fill(room.insetBy(room.width * 0.03, room.width * 0.03), theme.accent.faded(0.1))
+        }
+        miniGrid(in: BoardGeometry.inner(room), width: max(0.6, room.width * 0.009), theme.line.faded(0.6))
+      }
+    } else {
+      miniGrid(in: square, width: max(1, side * 0.007), theme.line)
+    }
+    let line = board.lines.reduce(into: MoveSet()) { $0.rawValue |= $1.rawValue }
+    for cell in board.variant.cells {
+      guard let player = board[cell] else { continue }
+      let place = geometry.place(of: cell)
+      let mark: MarkStrokes = player == .x ? .x(seed: cell.index * 7 + 1) : .o(seed: cell.index * 7 + 2)
+      let isPale = !line.isEmpty && !line.contains(cell) || cell == board.fading
+      // Thin pens vanish in small boards.
+      ink(mark, size: place.width * (side < 90 ? 1.08 : 1), center: place.center, isPale ? theme.ghost : theme.ink)
+      if cell == board.last, line.isEmpty {
+        let radius = max(1.2, place.width * 0.02)
+        fill(
+          Path.ellipse(Point(place.midX, place.midY + place.width * 0.415), radius, radius), theme.accent)
+      }
+    }
+    guard let boards = board.boards else {
+      // In a small board the ink that has paled says it well enough.
+      guard side >= 90 else { return }
+      for cells in board.lines.map({ Array($0) }) {
+        let ends = [cells[0], cells[cells.count - 1]].map { geometry.place(of: $0).center }
+        fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
+      }
+      return
+    }
+    for place in Square.all {
+      guard let winner = boards.winner(of: place) else { continue }
+      let room = geometry.room(of: place)
+      fill(room.insetBy(room.width * 0.035, room.width * 0.035), theme.paper.faded(0.62))
+      ink(BoardMarks.strokes(winner, place), size: room.width, center: room.center, theme.ink)
+    }
+    for line in boards.lines.map({ Array($0) }) {
+      let ends = [line[0], line[line.count - 1]].map { geometry.room(of: $0).center }
+      fill(polygon: InkStroke(winning: ends[0], ends[1], cell: side / 3).outline(), theme.accent.faded(0.9))
+    }
+  }
+
+  /// The four lines of a small board, drawn with an even pen.
+  private func miniGrid(in box: Rect, width: Double, _ color: Color) {
+    let cell = box.width / 3
     var jitter = Jitter(seed: 5)
-    let width = max(1, side * 0.007)
     for i in 1...2 {
       for vertical in [true, false] {
         let at = Double(i) * cell
         let a = jitter.next() * cell * 0.012
         let knots: [(x: Double, y: Double, width: Double)] =
           [(at + a, cell * 0.06), (at, cell * 1.5), (at - a, cell * 2.94)].map { across, along in
-            vertical ? (origin.x + across, origin.y + along, width) : (origin.x + along, origin.y + across, width)
+            vertical ? (box.x + across, box.y + along, width) : (box.x + along, box.y + across, width)
           }
-        fill(polygon: InkStroke(knots: knots, density: 6).outline(), theme.line)
+        fill(polygon: InkStroke(knots: knots, density: 6).outline(), color)
       }
-    }
-    var lines: [SquareSet] = []
-    if case .win(let winner) = position.outcome { lines = position.completedLines(of: winner) }
-    let line = lines.reduce(into: SquareSet()) { $0.formUnion($1) }
-    for square in Square.all {
-      guard let player = position[square] else { continue }
-      let center = Point(
-        origin.x + (Double(square.column) + 0.5) * cell, origin.y + (Double(square.row) + 0.5) * cell)
-      let mark: MarkStrokes =
-        player == .x ? .x(seed: square.index * 7 + 1) : .o(seed: square.index * 7 + 2)
-      let color = line.isEmpty || line.contains(square) ? theme.ink : theme.ghost
-      // Thin pens vanish in small boards.
-      ink(mark, size: cell * (side < 90 ? 1.08 : 1), center: center, color)
-      if square == last, line.isEmpty {
-        fill(
-          Path.ellipse(Point(center.x, center.y + cell * 0.415), max(1.2, cell * 0.02), max(1.2, cell * 0.02)),
-          theme.accent)
-      }
-    }
-    // In a small board the ink that has paled says it well enough.
-    guard side >= 90 else { return }
-    for squares in lines.map(Array.init) {
-      let ends = [squares[0], squares[squares.count - 1]].map {
-        Point(origin.x + (Double($0.column) + 0.5) * cell, origin.y + (Double($0.row) + 0.5) * cell)
-      }
-      fill(polygon: InkStroke(winning: ends[0], ends[1], cell: cell).outline(), theme.accent.faded(0.9))
     }
   }
 }

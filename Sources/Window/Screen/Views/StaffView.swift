@@ -33,8 +33,8 @@ final class StaffView: View {
   private var shownUntil = Tick.zero
   private var scrolledTo = 0.0
   /// The cell under pointer or focus, and whose note is seen of it: none where no mark can be made.
-  private var previewed: Square?
-  private(set) var ghost: Square?
+  private var previewed: Cell?
+  private(set) var ghost: Cell?
 
   /// Where the bars and the moment of the sound come from; the game's, unless a replay says otherwise.
   var source: () -> (bars: [Bar], now: Tick)
@@ -90,8 +90,8 @@ final class StaffView: View {
 
   // MARK: Content
 
-  func preview(_ square: Square?) {
-    previewed = square
+  func preview(_ cell: Cell?) {
+    previewed = cell
     refreshGhost()
   }
 
@@ -435,7 +435,8 @@ final class StaffView: View {
     guard let ghost else { return }
     let end = measures.last.map { $0.x + $0.width } ?? 1
     let x = min(origin + (end + 1.7) * space, frame.maxX - space * 2)
-    let pitch = context.model.tonality.pitch(of: ghost, for: context.model.game.turn)
+    let pitch = context.model.tonality.pitch(
+      of: context.model.game.variant.place(of: ghost), for: context.model.game.turn)
     let shift = shift([pitch])
     head(pitch, shift: shift, x: x, bottom: upperBottom, isLong: false, 1, context.theme.ghost, canvas)
   }

@@ -183,6 +183,8 @@ struct NoticePlace {
 class Scene: View {
   /// The view that has the focus when the page opens, and when the one that had it is gone.
   var initialFocus: View? { focusOrder.first }
+  /// The cell that Tab comes to: the cells of a board are one stop.
+  var homeCell: View? { nil }
   /// The model of the board changed; `old` is what was shown before.
   func modelChanged(from old: BoardModel) {}
   /// Only the moment of the sound has moved on.

@@ -1,0 +1,83 @@
+/// A position of any of the three games as people look at it: what is drawn, said and pressed follows from it alone.
+package struct BoardFacts: Sendable, Hashable {
+  package let variant: Variant
+  package let turn: Player
+  /// The cells of each side.
+  package let x: MoveSet
+  package let o: MoveSet
+  /// The cells that may be marked.
+  package let allowed: MoveSet
+  package let last: Cell?
+  /// The mark that the next move takes away.
+  package let fading: Cell?
+  /// The completed lines of a 3×3 board that is won.
+  package let lines: [MoveSet]
+  /// How the nine boards of Ultimate stand; `nil` of the other games.
+  package let boards: Boards?
+
+  /// The nine boards of Ultimate.
+  package struct Boards: Sendable, Hashable {
+    package let x: SquareSet
+    package let o: SquareSet
+    /// The boards that are won or full.
+    package let closed: SquareSet
+    /// The boards in which the next move may be made.
+    package let lit: SquareSet
+
+    package subscript(player: Player) -> SquareSet { player == .x ? x : o }
+
+    package func winner(of board: Square) -> Player? { x.contains(board) ? .x : o.contains(board) ? .o : nil }
+
+    /// The boards with which a side would have three in a line.
+    package func threats(of player: Player) -> SquareSet {
+      Line.completions(of: self[player]).subtracting(closed)
+    }
+
+    /// The lines of three boards that a side has.
+    package var lines: [SquareSet] {
+      Line.all.filter { $0.isSubset(of: x) || $0.isSubset(of: o) }
+    }
+
+    /// The one board in which the next move must be made.
+    package var target: Square? { lit.count == 1 ? lit.first : nil }
+  }
+
+  package init(_ state: VariantState, last: Cell? = nil, isOver: Bool = false) {
+    (variant, turn, self.last) = (state.variant, state.turn, last)
+    allowed = isOver ? MoveSet() : state.moves
+    switch state {
+    case .classic(let position):
+      (x, o, fading, boards) = (MoveSet(position.x), MoveSet(position.o), nil, nil)
+      lines = BoardFacts.lines(of: position)
+    case .infinite(let state):
+      let position = state.board.position
+      (x, o, boards) = (MoveSet(position.x), MoveSet(position.o), nil)
+      fading = allowed.isEmpty ? nil : state.board[state.board.turn].fading.map { Cell(rawValue: $0.rawValue) }
+      lines = BoardFacts.lines(of: position)
+    case .ultimate(let state):
+      (x, o, fading, lines) = (MoveSet(rawValue: state.x), MoveSet(rawValue: state.o), nil, [])
+      boards = Boards(
+        x: state.xBoards, o: state.oBoards, closed: state.closed,
+        lit: allowed.isEmpty ? [] : state.openTargets.subtracting(state.closed))
+    }
+  }
+
+  package init(of game: Game) { self.init(game.state, last: game.cells.last, isOver: game.isOver) }
+
+  private static func lines(of position: Position) -> [MoveSet] {
+    Player.allCases.flatMap { position.completedLines(of: $0) }.map { MoveSet($0) }
+  }
+
+  /// The mark in a cell.
+  package subscript(cell: Cell) -> Player? { x.contains(cell) ? .x : o.contains(cell) ? .o : nil }
+}
+
+extension Variant {
+  package var cells: [Cell] { (0..<cellCount).map { Cell($0) } }
+
+  /// The board of the nine that a cell of Ultimate lies on.
+  package func board(of cell: Cell) -> Square? { self == .ultimate ? Square(cell.index / 9) : nil }
+
+  /// The place of a cell on its 3×3 board.
+  package func place(of cell: Cell) -> Square { Square(cell.index % 9) }
+}

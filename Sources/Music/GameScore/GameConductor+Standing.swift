@@ -1,0 +1,35 @@
+import Oracle
+import TicTacToe
+import Tintinnabuli
+
+/// How a side stands, for the contours of its melodies.
+extension GameConductor {
+  /// How the mover stands before or after a move: −1 lost, 0 even, 1 won.
+  func standing(of move: VariantMove, before: Bool) -> Double {
+    let state = before ? move.before : move.after
+    switch state {
+    // A position whose value nobody knows stands even.
+    case .classic: return Double((before ? move.values?.before : move.values?.after)?.rawValue ?? 0)
+    case .infinite(let state):
+      guard move.values != nil else { return 0 }
+      let evaluation = InfiniteTable.shared.evaluation(of: state)
+      let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
+      // Few positions are even, but a win that is far away is hardly one.
+      return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
+    case .ultimate(let state):
+      switch Ultimate.outcome(of: state) {
+      case .win(let winner): return winner == move.mover ? 1 : -1
+      case .draw: return 0
+      case nil: break
+      }
+      func weight(_ side: Player) -> Int { 2 * state.boards(of: side).count + 3 * state.prospects(of: side).count }
+      let lead = Double(weight(move.mover) - weight(move.mover.opponent)) / Self.lead
+      return min(max(lead, -0.9), 0.9)
+    }
+  }
+
+  /// Plies to the end of Infinite at which a won game is hardly felt to be one.
+  private static let far = 14.0
+  /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.
+  private static let lead = 9.0
+}

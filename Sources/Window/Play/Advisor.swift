@@ -1,0 +1,137 @@
+import Base
+import Interface
+import Locks
+import Opponents
+import Screen
+import TicTacToe
+
+/// What a search believes of Ultimate, which nobody has solved: asked by hint and analysis, and for every position of a
+/// game under review. It thinks on a worker; one search at a time.
+final class Advisor {
+  private let services: PlatformServices
+  private let knowledge: UltimateKnowledge
+  private let screen: RootScreen
+  private var thought: Thought?
+  /// The position that hint or analysis is about, once it was asked for.
+  private(set) var asked: Game?
+  private var judgement: (game: Game, judgement: Judgement)?
+
+  /// Simulations of one search: some tenths of a second.
+  private static let simulations = 3_000
+  private static let treeSize = 1 << 18
+
+  init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {
+    (self.services, self.knowledge, self.screen) = (services, knowledge, screen)
+  }
+
+  /// One search on its way.
+  private final class Thought: Sendable {
+    struct Finding: Sendable {
+      var judgement: Judgement
+      var best: Cell
+    }
+
+    let game: Game
+    private let found = Mutex<Finding?>(nil)
+
+    init(_ game: Game) { self.game = game }
+
+    var finding: Finding? { found.withLock { $0 } }
+
+    func find(_ finding: Finding) { found.withLock { $0 = finding } }
+  }
+
+  /// Asks what a search believes of the moves of a game.
+  func judge(_ game: Game) {
+    guard game.variant == .ultimate else { return }
+    asked = game
+    carryOn()
+  }
+
+  /// What is believed of the game on the board, if that was asked and is known.
+  func judgement(of game: Game) -> Judgement? { judgement.flatMap { $0.game == game ? $0.judgement : nil } }
+
+  /// Whether the next finding is waited for.
+  var isThinking: Bool { thought != nil }
+
+  /// Takes what was found, and thinks about what comes next.
+  func carryOn() {
+    if let thought, let finding = thought.finding {
+      self.thought = nil
+      if thought.game == asked { judgement = (thought.game, finding.judgement) }
+      if let replay = screen.pages.replay, thought.game == unseen(of: replay) {
+        screen.pages.replay?.outlook.append(
+          .init(share: finding.judgement[finding.best].map { Advisor.share($0) } ?? 0.5, best: finding.best))
+      }
+    }
+    guard thought == nil else { return }
+    if let asked, !asked.isOver, judgement?.game != asked { return think(about: asked) }
+    if screen.currentScene == .review, let replay = screen.pages.replay, let next = unseen(of: replay) {
+      if let outcome = next.state.outcome {
+        screen.pages.replay?.outlook.append(.init(share: outcome == .draw ? 0.5 : 0, best: nil))
+      } else {
+        think(about: next)
+      }
+    }
+  }
+
+  /// The first position of a game under review that no search has seen.
+  private func unseen(of replay: ReplayModel) -> Game? {
+    guard replay.game.variant == .ultimate, replay.outlook.count <= replay.game.cells.count else { return nil }
+    var game = Game(from: replay.game.startState)
+    for cell in replay.game.cells.prefix(replay.outlook.count) { try? game.play(cell) }
+    return game
+  }
+
+  private static func share(_ worth: Judgement.Worth) -> Double {
+    switch worth {
+    case .known(.win, _): 1
+    case .known(.draw, _): 0.5
+    case .known(.loss, _): 0
+    case .believed(let share): share
+    }
+  }
+
+  private func think(about game: Game) {
+    guard case .ultimate(let state) = game.state else { return }
+    let next = Thought(game)
+    thought = next
+    let (value, now, wake) = (knowledge.value, services.now, services.wake)
+    services.inBackground {
+      let begin = now()
+      let search = UltimateSearch(value: value, capacity: Advisor.treeSize)
+      var generator = SplitMix64(seed: UInt64(state.plies))
+      let best = search.bestMove(in: state, simulations: Advisor.simulations, using: &generator)
+      let moves = search.rootMoves.map { move in
+        let worth: Judgement.Worth =
+          switch move.proof {
+          case .none: .believed((1 + Double(min(max(move.mean, -1), 1))) / 2)
+          case .win: .known(.win, plies: nil)
+          case .draw: .known(.draw, plies: nil)
+          case .loss: .known(.loss, plies: nil)
+          }
+        return Judgement.Move(cell: move.cell, worth: worth)
+      }
+      next.find(.init(judgement: Judgement(moves: moves, best: best, seconds: now() - begin), best: best))
+      wake()
+    }
+  }
+}
+
+/// What the upper levels know of Ultimate beyond playouts: a file beside the score rules, read when first needed.
+package final class UltimateKnowledge {
+  private let read: () -> [UInt8]?
+  private var isRead = false
+  private var kept: UltimateValue?
+
+  init(_ read: @escaping () -> [UInt8]?) { self.read = read }
+
+  /// `nil` where the file is not there: then levels five and six play like the fourth.
+  var value: UltimateValue? {
+    if !isRead {
+      isRead = true
+      kept = read().flatMap { UltimateValue(bytes: $0) }
+    }
+    return kept
+  }
+}

@@ -1,0 +1,44 @@
+import Interface
+import Oracle
+import TicTacToe
+
+extension ViewContext {
+  /// What is known of the moves on the board, by the tables of two games; what a search believes of the third, once it
+  /// was asked.
+  var judgement: Judgement? {
+    let game = model.game
+    guard !game.isOver else { return nil }
+    switch game.state {
+    case .classic(let position):
+      return ViewContext.judgement(
+        position.legalMoves.map { square in
+          (Cell(square.index), Solver.shared.evaluation(of: square, in: position))
+        })
+    case .infinite(let state):
+      return ViewContext.judgement(
+        InfiniteTable.shared.moveEvaluations(in: state).map { cell, after in
+          (cell, Evaluation(value: after.value.negated, distance: after.distance + 1))
+        })
+    case .ultimate: return model.judgement
+    }
+  }
+
+  /// The best value; among winning moves the quickest, among losing ones the slowest.
+  private static func judgement(_ moves: [(cell: Cell, worth: Evaluation)]) -> Judgement? {
+    func rank(_ worth: Evaluation) -> (Int, Int) {
+      (Int(worth.value.rawValue), worth.value == .win ? -worth.distance : worth.distance)
+    }
+    guard let best = moves.max(by: { rank($0.worth) < rank($1.worth) }) else { return nil }
+    return Judgement(
+      moves: moves.map { .init(cell: $0.cell, worth: .known($0.worth.value, plies: $0.worth.distance)) },
+      best: best.cell)
+  }
+
+  /// What a hint says beside the name of its cell.
+  func words(forHint worth: Judgement.Worth) -> String {
+    switch worth {
+    case .known(let value, _): text(value == .win ? .hintWins : value == .draw ? .hintDraws : .hintLoses)
+    case .believed(let share): text(.hintBelieved, percent(share))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Base
+import Opponents
+import Oracle
+import TicTacToe
+
+/// A player built into the program, for one of the three games.
+package struct MachinePlayer: Sendable {
+  /// The player's own name.
+  package let name: String
+  private let choose: @Sendable (Game, inout SplitMix64) -> Cell
+  private let count: @Sendable (Game) -> MoveDistribution?
+
+  /// A player of classic games.
+  package init(_ opponent: some Opponent) {
+    name = opponent.name
+    choose = { game, generator in
+      let square = opponent.move(in: game.position, lastMove: game.moves.last, using: &generator)
+      return Cell(rawValue: square.rawValue)
+    }
+    count = { opponent.beads(in: $0.position) }
+  }
+
+  /// A player of Infinite.
+  package init(_ opponent: InfiniteOpponent) {
+    name = opponent.name
+    choose = { game, generator in
+      guard case .infinite(let state) = game.state else { preconditionFailure("a game of \(game.variant.rawValue)") }
+      return opponent.move(in: state, using: &generator)
+    }
+    count = { _ in nil }
+  }
+
+  /// A level of Ultimate; `value` is what the levels that need one know beyond playouts.
+  package init(_ level: UltimateLevel, value: UltimateValue?) {
+    name = level.name
+    choose = { game, generator in
+      guard case .ultimate(let state) = game.state else { preconditionFailure("a game of \(game.variant.rawValue)") }
+      let search = UltimateSearch(value: level.needsValue ? value : nil, capacity: MachinePlayer.treeSize)
+      return level.move(in: state, with: search, using: &generator)
+    }
+    count = { _ in nil }
+  }
+
+  /// A player that likes every cell of any game.
+  package static let random = MachinePlayer(name: SimpleOpponent.random.name) { game, generator in
+    game.state.moves.randomCell(using: &generator)
+  }
+
+  private init(name: String, choose: @escaping @Sendable (Game, inout SplitMix64) -> Cell) {
+    (self.name, self.choose) = (name, choose)
+    count = { _ in nil }
+  }
+
+  /// Nodes of a level's tree: more than its simulations can fill.
+  private static let treeSize = 1 << 17
+
+  /// Chooses a move of a live game.
+  func move(in game: Game, using generator: inout SplitMix64) -> Cell { choose(game, &generator) }
+
+  /// The beads it would draw one of; `nil` for a player that has none.
+  package func beads(in game: Game) -> MoveDistribution? { count(game) }
+}
