@@ -92,9 +92,6 @@ package struct VariantMove: Sendable, Hashable {
     if case .infinite(let state) = after { return state.repetitions }
     return 0
   }
-
-  /// Whether the mover had no other choice worth the name: one cell alone, or all others but one lost at once.
-  package var isForced: Bool { before.moves.count == 1 || (after.variant == .ultimate && isOnlyMove) }
 }
 
 extension VariantState {

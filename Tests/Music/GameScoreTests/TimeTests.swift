@@ -340,7 +340,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let now = Tick.seconds(9)
   let knock = conductor.handle(.refused, at: now)
   #expect(knock.map(\.kind) == [.knock] && knock[0].frame == now)
-  let preview = conductor.handle(.previewed(Square(0)), at: now)
+  let preview = conductor.handle(.previewed(Cell(0)), at: now)
   #expect(preview[0].kind == .preview && preview[0].pitch.midi == 86 - 12 && preview[0].amount > 0)
   #expect(conductor.handle(.previewed(nil), at: now)[0].amount == 0)
 }

@@ -2,7 +2,7 @@ import Oracle
 import TicTacToe
 import Tintinnabuli
 
-/// How a side stands, for the contours of its melodies.
+/// How a side stands, for the contours of its melodies, and how far a long game has come, for the length of its bars.
 extension GameConductor {
   /// How the mover stands before or after a move: −1 lost, 0 even, 1 won.
   func standing(of move: VariantMove, before: Bool) -> Double {
@@ -28,6 +28,27 @@ extension GameConductor {
     }
   }
 
+  /// How far a game of Infinite or Ultimate has come, 0…1, by what is decided on the board; `nil` of a classic one.
+  static func phase(of move: VariantMove) -> Double? {
+    if move.outcome != nil, move.after.variant != .classic { return 1 }
+    switch move.after {
+    case .classic: return nil
+    case .infinite(let state):
+      if move.isDecisive { return 1 }
+      let begun = Double(min(state.plies, 2 * Infinite.markLimit)) / Double(4 * Infinite.markLimit)
+      return begun + (move.threats.isEmpty && move.opposingThreats.isEmpty ? 0 : 0.25)
+    case .ultimate(let state):
+      let threatened = Square.all.count { board in
+        let position = state.position(on: board.index)
+        return !state.closed.contains(board)
+          && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
+      }
+      return min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
+    }
+  }
+
+  /// What is decided when a game of Ultimate has come to its end: a closed board counts 4, one that may close at once 1.
+  private static let decided = 28.0
   /// Plies to the end of Infinite at which a won game is hardly felt to be one.
   private static let far = 14.0
   /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.
