@@ -45,16 +45,6 @@ package enum InfiniteOpponent: Sendable, Hashable {
   }
 }
 
-extension Infinite.Board {
-  /// The cells that may be marked now and would complete a line of a side, were it to move: the mark that would fade is
-  /// not counted.
-  package func winningSquares(for player: Player) -> SquareSet {
-    var marks = self[player].set
-    if let fading = self[player].fading { marks = marks.subtracting(SquareSet(fading)) }
-    return Line.completions(of: marks).intersection(moves)
-  }
-}
-
 extension InfiniteTable {
   /// The moves that keep the value, the quickest wins of a won board and the longest losses of a lost one; of several those
   /// after which the greatest share of replies loses value.

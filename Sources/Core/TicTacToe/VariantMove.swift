@@ -116,10 +116,11 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The empty cells with which a side would complete a line at once: with its oldest of three marks it completes none.
+  /// The cells that may be marked now and would complete a line of a side, were it to move: the mark that would fade is
+  /// not counted.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.fading.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set
-    return Line.completions(of: kept).intersection(position.empty)
+    return Line.completions(of: kept).intersection(moves)
   }
 }

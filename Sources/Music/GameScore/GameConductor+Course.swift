@@ -34,9 +34,12 @@ extension GameConductor {
     switch move.after {
     case .classic: return nil
     case .infinite(let state):
-      if move.isDecisive { return 1 }
-      let begun = Double(min(state.plies, 2 * Infinite.markLimit)) / Double(4 * Infinite.markLimit)
-      return begun + (move.threats.isEmpty && move.opposingThreats.isEmpty ? 0 : 0.25)
+      // The marks of the opening, what is threatened or all but won now, and how long it has lasted.
+      let opening = 2 * Infinite.markLimit
+      let begun = Double(min(state.plies, opening)) / Double(opening)
+      let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
+      let isThreatened = !move.threats.isEmpty || !move.opposingThreats.isEmpty
+      return 0.4 * begun + 0.25 * lasted + (move.isDecisive ? 0.35 : isThreatened ? 0.15 : 0)
     case .ultimate(let state):
       let threatened = Square.all.count { board in
         let position = state.position(on: board.index)
@@ -47,8 +50,10 @@ extension GameConductor {
     }
   }
 
+  /// Plies after the opening at which a game of Infinite has been long.
+  private static let long = 24
   /// What is decided when a game of Ultimate has come to its end: a closed board counts 4, one that may close at once 1.
-  private static let decided = 28.0
+  private static let decided = 24.0
   /// Plies to the end of Infinite at which a won game is hardly felt to be one.
   private static let far = 14.0
   /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.

@@ -148,9 +148,11 @@ package struct GameConductor: Sendable {
   /// The degree of a cell on a small board of Ultimate: as far from the board's own as the cell is from the middle one. What
   /// would leave the compass sounds an octave nearer. Of other games, the degree of the cell.
   private func degree(_ square: Square, on board: Int) -> Int {
-    let own = degree(square) + root(of: board)
+    var own = degree(square) + root(of: board)
     let compass = music.rules.degrees
-    return own > compass.upperBound ? own - 7 : own < compass.lowerBound ? own + 7 : own
+    while own > compass.upperBound { own -= 7 }
+    while own < compass.lowerBound { own += 7 }
+    return own
   }
 
   /// How far the degree of a small board lies from the middle one's; 0 where there is one board.

@@ -213,7 +213,7 @@ struct BarWriter {
     case .together, .double: .zero
     case .after: slot == 0 || slot == plan.count - 1 ? .zero : Tick(rawValue: length.rawValue / 2)
     case .half: slot == 0 || (plan.count - 1 - slot) % 2 == 0 ? .zero : nil
-    case .silent: nil
+    case .silent: plan.hasM ? nil : .zero
     }
   }
 

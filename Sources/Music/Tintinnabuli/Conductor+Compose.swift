@@ -24,9 +24,9 @@ extension Conductor {
     let octaves = rules.manner(of: plan.voice).octaves
     // All who hear a match forget the same: nothing.
     let heard = piece.isMatch ? .zero : moment
-    let (choice, found) = choose(octaves, problem.count, at: heard, quotes: plan.quotes, line)
+    let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.take(choice)
-    novelty.insert(notes(of: found), octaves: octaves, at: heard)
+    novelty.insert(notes(of: found), octaves: octaves, root: rules.scale.root, at: heard)
 
     let index = bars.count
     var plan = plan
@@ -53,10 +53,11 @@ extension Conductor {
   /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied, but where it
   /// is quoted.
   private func choose(
-    _ octaves: Int, _ slots: Int, at heard: Tick, quotes: Bool, _ line: (Int) -> MelodyLine
+    _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
   ) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
-    if quotes { return (0, line(0)) }
+    if plan.quotes { return (0, line(0)) }
+    let root = rules.rooted(plan.root).scale.root
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0
@@ -64,7 +65,7 @@ extension Conductor {
     let most = count * (slots + 1) + (slots > 3 ? 0 : Self.ends)
     while candidate < count || (best?.isRepeat == true && candidate < most) {
       let found = line(candidate)
-      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves, at: heard)
+      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves, root: root, at: heard)
       let cost =
         found.cost + rules.melody.familiar * novelty.shared(notes(of: found), at: heard)
         + (isRepeat ? rules.melody.again : 0)

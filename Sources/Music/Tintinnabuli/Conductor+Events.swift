@@ -151,7 +151,11 @@ extension Conductor {
       // The second pair is the first that a sign may need.
       let slot = plan.owed != nil || plan.awakensAt == 1 || sign.secondPair != nil ? 2 : 1
       plan.leaves = (slot, degree + rules.lowest)
-      plan.count = max(plan.count, slot + 2)
+      if plan.count < slot + 2 {
+        // In the same time, where somebody is waited for.
+        if inTime.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
+        plan.count = slot + 2
+      }
     }
 
     var problem = problem(plan, start: event.degree)
