@@ -286,9 +286,11 @@ extension Conductor {
     }
     var closing = Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts)
     closing.motto = piece.motto(end.winner)
+    // The last bar is at home.
+    closing.roots = [0]
     let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
     if !quotes.isEmpty {
-      // Each motto has a bar of its own, on the root it was played on; the last one comes home.
+      // Each motto has a bar of its own, on the root it was played on.
       let mottos = quotes.map { piece.motto(end.winner, in: $0) }
       closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
       closing.motto = mottos.flatMap { $0 }
