@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the sounds and pictures of docs/what-you-hear.md from docs/heard/game.pgn, and docs/alina.ogg.
+# Makes the sounds and pictures of docs/what-you-hear.md from the games of docs/heard, and docs/alina.ogg.
 # Run: tools/heard.sh ALINA_SCORE     (needs ffmpeg)
 set -eu
 score=$1
@@ -8,12 +8,13 @@ docs=$(cd "$(dirname "$0")/../docs" && pwd)
 part() { # FILE RULES FROM TO, then how ffmpeg packs it
   file=$1 rules=$2 from=$3 to=$4
   shift 4
-  "$score" render "$docs/heard/game.pgn" --score-rules "$rules" --from "$from" --to "$to" --wav "$file.wav" --png "$file.png"
+  "$score" render "$docs/heard/$game.pgn" --score-rules "$rules" --from "$from" --to "$to" --wav "$file.wav" --png "$file.png"
   ffmpeg -hide_banner -loglevel error -y -i "$file.wav" -af "areverse,afade=t=in:d=2,areverse" "$@" "$file.ogg"
   rm "$file.wav"
 }
 
 heard=$docs/heard
+game=game
 part "$heard/mistake" score 12.435 23.935 -c:a libvorbis -q:a 2
 part "$heard/threat" score 23.935 31.835 -c:a libvorbis -q:a 2
 part "$heard/block" score 31.835 40.135 -c:a libvorbis -q:a 2
@@ -22,3 +23,5 @@ part "$heard/game" score 0 95 -ac 1 -c:a libopus -vbr off -b:a 22k
 part "$heard/night" night 0 135 -ac 1 -c:a libopus -vbr off -b:a 17k
 part "$docs/alina" score 6 67 -c:a libvorbis -q:a 1
 rm "$docs/alina.png"
+game=ultimate
+part "$heard/ultimate" score @FROM 440 -ac 1 -c:a libopus -vbr off -b:a 17k

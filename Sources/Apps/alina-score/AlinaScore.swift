@@ -66,6 +66,8 @@ struct Simulate: ParsableCommand {
     abstract: "Write the sound of many games played one after another without players, to measure it.")
 
   @Option(help: ArgumentHelp("How many games.", valueName: "n")) var games = 40
+  @Option(help: ArgumentHelp("Which game is played: classic, infinite or ultimate.", valueName: "game"))
+  var rules = "classic"
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
@@ -73,17 +75,19 @@ struct Simulate: ParsableCommand {
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
   func validate() throws {
+    _ = try GameFile.variant(rules)
     guard (1...1_000).contains(games) else { throw ValidationError("--games \(games): 1–1000") }
     guard (0...3_600).contains(idle) else { throw ValidationError("--idle \(idle): 0–3600 seconds") }
   }
 
   func run() throws {
-    let rules = try RuleLibrary.load(scoreRules).rules
-    let play = SimulatedPlay(games: games, seed: seed, rules: rules, idle: idle)
+    let play = SimulatedPlay(
+      games: games, of: try GameFile.variant(rules), seed: seed, rules: try RuleLibrary.load(scoreRules).rules,
+      idle: idle)
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
     try WholeFile.write(wav) { part in
-      try sound.write(to: part, format: .wav, rules: rules, piano: piano)
+      try sound.write(to: part, format: .wav, rules: RuleLibrary.load(scoreRules).rules, piano: piano)
     }
   }
 }
@@ -111,6 +115,8 @@ struct Measure: ParsableCommand {
   @Argument(help: "Files of one game or many, or directories of them; - reads standard input.") var games: [String] = []
   @Option(help: ArgumentHelp("How many reference games to measure when no file is given.", valueName: "n"))
   var count = 200
+  @Option(help: ArgumentHelp("Which game they are of: classic, infinite or ultimate.", valueName: "game"))
+  var rules = "classic"
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @Option(
@@ -125,6 +131,7 @@ struct Measure: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
+    _ = try GameFile.variant(rules)
     guard png == nil || games.isEmpty else { throw ValidationError("--png draws ten minutes of play, no files") }
     if let pace, pace != "all", PaceReport.medians.allSatisfy({ $0.name != pace }) {
       throw ValidationError("--pace \(pace): all, quick, median or slow")
@@ -133,11 +140,12 @@ struct Measure: ParsableCommand {
   }
 
   func run() throws {
+    let variant = try GameFile.variant(rules)
     let rules = try RuleLibrary.load(scoreRules).rules
-    if let png { return try draw(png, rules) }
+    if let png { return try draw(png, variant, rules) }
     let records =
       games.isEmpty
-      ? ReferenceGames.games(count, seed: seed)
+      ? ReferenceGames.games(count, of: variant, seed: seed)
       : try games.flatMap { try GameFile.records($0) }
     guard !records.isEmpty else { throw ScoreFileError("no games to measure") }
     if let pace {
@@ -157,8 +165,8 @@ struct Measure: ParsableCommand {
   }
 
   /// Draws the form of ten minutes of play.
-  private func draw(_ path: String, _ rules: ScoreRules) throws {
-    let play = SimulatedPlay(games: 12, seed: seed, rules: rules)
+  private func draw(_ path: String, _ variant: Variant, _ rules: ScoreRules) throws {
+    let play = SimulatedPlay(games: 12, of: variant, seed: seed, rules: rules)
     var sound = OfflineSound(play.events, end: play.end)
     (sound.range, sound.turns) = (0...600, play.turns)
     var form = SelfSimilarity()

@@ -7,6 +7,7 @@ import Records
 import ScoreIO
 import ScoreModel
 import Synth
+import TicTacToe
 import Tintinnabuli
 
 struct Edit: ParsableCommand {
@@ -79,7 +80,7 @@ struct Edit: ParsableCommand {
     for name in rules.signs.map(\.name) where sign ?? name == name {
       if interrupts() { return }
       guard let (bar, rendition, record) = example(of: name, rules) else {
-        print("\(name): heard in none of two hundred games\n")
+        print("\(name): heard in none of the reference games\n")
         continue
       }
       print(TextScore.text(bar, scale: rendition.rules.scale))
@@ -100,10 +101,13 @@ struct Edit: ParsableCommand {
   }
 
   private func example(of sign: String, _ rules: ScoreRules) -> (Bar, Rendition, Record)? {
-    for record in ReferenceGames.games(200) {
-      let loser = sign == "loss" ? record.game.turn : nil
-      let rendition = Rendition(of: record, rules: rules, human: loser, uncut: true, explains: true)
-      if let bar = rendition.bars.first(where: { $0.signs.first == sign }) { return (bar, rendition, record) }
+    for variant in Variant.allCases {
+      for index in 0..<(variant == .classic ? 200 : 20) {
+        let record = ReferenceGames.game(variant, seed: 1, index: index)
+        let loser = sign == "loss" ? record.game.turn : nil
+        let rendition = Rendition(of: record, rules: rules, human: loser, uncut: true, explains: true)
+        if let bar = rendition.bars.first(where: { $0.signs.first == sign }) { return (bar, rendition, record) }
+      }
     }
     return nil
   }

@@ -75,6 +75,12 @@ struct PianoOption: ParsableArguments {
 enum GameFile {
   static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
+  /// One of the three games by its name.
+  static func variant(_ name: String) throws -> Variant {
+    guard let variant = Variant(rawValue: name) else { throw ValidationError("--rules \(name): \(Variant.names)") }
+    return variant
+  }
+
   /// The games of a file (PGN-like or JSON Lines), of any of the three, or of every such file of a directory, by name.
   static func records(_ path: String) throws -> [Record] {
     var isDirectory: ObjCBool = false

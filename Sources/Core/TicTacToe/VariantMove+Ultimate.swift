@@ -27,6 +27,9 @@ extension VariantMove {
     }
   }
 
+  /// Whether the mover had no other choice worth the name: one cell alone, or all others lost at once.
+  package var isForced: Bool { after.variant == .ultimate && (before.moves.count == 1 || isOnlyMove) }
+
   /// How many moves, counted up to `most`, would not have let the opponent win at once.
   func savingMoves(most: Int) -> Int {
     guard case .ultimate(let state) = before else { return 0 }

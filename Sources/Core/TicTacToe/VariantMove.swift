@@ -92,9 +92,6 @@ package struct VariantMove: Sendable, Hashable {
     if case .infinite(let state) = after { return state.repetitions }
     return 0
   }
-
-  /// Whether the mover had no other choice worth the name: one cell alone, or all others but one lost at once.
-  package var isForced: Bool { before.moves.count == 1 || (after.variant == .ultimate && isOnlyMove) }
 }
 
 extension VariantState {
@@ -119,10 +116,11 @@ extension VariantState {
 }
 
 extension Infinite.Board {
-  /// The empty cells with which a side would complete a line at once: with its oldest of three marks it completes none.
+  /// The cells that may be marked now and would complete a line of a side, were it to move: the mark that would fade is
+  /// not counted.
   package func winningSquares(for player: Player) -> SquareSet {
     let marks = self[player]
     let kept = marks.fading.map { marks.set.subtracting(SquareSet($0)) } ?? marks.set
-    return Line.completions(of: kept).intersection(position.empty)
+    return Line.completions(of: kept).intersection(moves)
   }
 }

@@ -83,6 +83,10 @@ package struct GameConductor: Sendable {
     if move.isBlock { facts.insert(.block) }
     if move.isMistake { facts.insert(.mistake) }
     if move.isOnlyMove { facts.insert(.onlyMove) }
+    if move.isForced { facts.insert(.forced) }
+    if move.winsBoard { facts.insert(.board) }
+    if move.fillsBoard { facts.insert(.fullBoard) }
+    if move.repetitions > 0 { facts.insert(.again) }
     if awakens { facts.insert(.awakening) }
     switch move.outcome {
     case .win: facts.insert(.win)
@@ -93,13 +97,35 @@ package struct GameConductor: Sendable {
   }
 
   private func event(_ move: VariantMove, awakens: Bool) -> Event {
-    Event(
+    let event = Event(
       voice: move.mover.voice, degree: degree(move.cell), facts: Self.facts(of: move, awakens: awakens),
       standing: standing(of: move, before: false), stood: standing(of: move, before: true), number: move.ply,
       marks: marks(in: move.after, on: move.board),
       line: move.outcome == nil
         ? [] : move.completed.subtracting(SquareSet(move.square)).map { degree($0, on: move.board) },
       end: move.outcome.map { end($0) })
+    return move.after.variant == .classic ? event : longer(move, event)
+  }
+
+  /// What a move of the longer games is besides.
+  private func longer(_ move: VariantMove, _ event: Event) -> Event {
+    var event = event
+    event.phase = Self.phase(of: move)
+    event.leaves = move.removed.map { degree($0) }
+    if case .infinite(let state) = move.after, move.repetitions > 0 {
+      event.returns =
+        played.dropLast().last { earlier in
+          if case .infinite(let other) = earlier.move.after { other.board == state.board } else { false }
+        }?.move.ply
+    }
+    guard move.after.variant == .ultimate else { return event }
+    event.root = root(of: move.board)
+    event.leads = move.sendsTo.map { root(of: $0) } ?? 0
+    event.sentence = move.board
+    event.closes = move.winsBoard
+    // The board that was won last is the last to be quoted.
+    event.end?.sentences = move.winningBoards.map(\.index).filter { $0 != move.board } + [move.board]
+    return event
   }
 
   /// The end that an outcome is for whoever listens.
@@ -122,14 +148,19 @@ package struct GameConductor: Sendable {
   /// The degree of a cell on a small board of Ultimate: as far from the board's own as the cell is from the middle one. What
   /// would leave the compass sounds an octave nearer. Of other games, the degree of the cell.
   private func degree(_ square: Square, on board: Int) -> Int {
-    let own = degree(square) + root(of: board)
+    var own = degree(square) + root(of: board)
     let compass = music.rules.degrees
-    return own > compass.upperBound ? own - 7 : own < compass.lowerBound ? own + 7 : own
+    while own > compass.upperBound { own -= 7 }
+    while own < compass.lowerBound { own += 7 }
+    return own
   }
 
   /// How far the degree of a small board lies from the middle one's; 0 where there is one board.
   private func root(of board: Int) -> Int {
-    state.variant == .ultimate ? degree(Square(board)) - degree(Square(4)) : 0
+    guard state.variant == .ultimate else { return 0 }
+    let rules = music.rules
+    let boards = rules.boards.isEmpty ? rules.cells : rules.boards
+    return (rules.degree(of: boards[board]) ?? 0) - (rules.degree(of: boards[4]) ?? 0)
   }
 
   /// What each side holds: on a small board, where there are nine.
@@ -162,8 +193,18 @@ extension Fact {
   /// A winning threat can no longer be parried, for the first time in the game.
   package static var awakening: Fact { Fact(rawValue: "awakening") }
 
+  /// A position has come back (Infinite).
+  package static var again: Fact { Fact(rawValue: "again") }
+  /// The mover has won a small board (Ultimate).
+  package static var board: Fact { Fact(rawValue: "board") }
+  /// A small board is full and nobody has won it (Ultimate).
+  package static var fullBoard: Fact { Fact(rawValue: "full-board") }
+  /// The mover had no other choice worth the name.
+  package static var forced: Fact { Fact(rawValue: "forced") }
+
   /// The words of a rule file that declares none.
   package static var ofGames: [Fact] {
-    [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening] + own
+    [.threat, .opposingThreat, .fork, .block, .mistake, .onlyMove, .awakening, .again, .board, .fullBoard, .forced]
+      + own
   }
 }

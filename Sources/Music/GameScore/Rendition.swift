@@ -94,6 +94,7 @@ package struct Rendition: Sendable {
       }
       carryOn(to: now)
       say(.moved(move), at: now, logged: slot)
+      if !hasTimes && logged == nil { events += conductor.music.hearOut() }
       now = conductor.music.bars.last?.end ?? now
     }
     hear(&asides, until: .max, from: record.game.state, record, origin + trimmedAway.rawValue)

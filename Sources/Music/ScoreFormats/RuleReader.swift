@@ -202,6 +202,9 @@ package struct RuleReader: RuleVisitor {
     for (index, pitch) in rules.cells.enumerated() where rules.scale.degree(of: pitch.midi) == nil {
       complain("cells", "cell \(index + 1) (\(rules.scale.spelling(of: pitch.midi))) is not in the scale")
     }
+    for (index, pitch) in rules.boards.enumerated() where rules.scale.degree(of: pitch.midi) == nil {
+      complain("boards", "board \(index + 1) (\(rules.scale.spelling(of: pitch.midi))) is not in the scale")
+    }
     let compass = rules.melody.compass
     for pitch in rules.cells where !compass.contains(pitch) {
       complain("melody.compass", "must hold every cell; \(rules.scale.spelling(of: pitch.midi)) is outside")

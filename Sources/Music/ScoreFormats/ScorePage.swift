@@ -123,7 +123,8 @@ package struct ScorePage: Sendable {
 
   private mutating func draw(_ bar: Bar, left: Double, stretch: Double, top: Double, bottoms: [Double]) {
     let words =
-      bar.kind == .move ? bar.signs.first ?? "" : [.closing, .phrase].contains(bar.kind) ? "" : bar.kind.rawValue
+      bar.kind == .move
+      ? bar.signs.first ?? "" : [.closing, .phrase, .sentence].contains(bar.kind) ? "" : bar.kind.rawValue
     if bar.kind == .move {
       shapes.append(.text(x: left + 8, y: top - 46, size: 11, text: "\(bar.ply)"))
     }

@@ -25,9 +25,9 @@ package struct EventLine: Sendable {
 
   /// The fields of a line, of an event's end and of its marks; the page's JSON Schema has the same.
   package static let fields = [
-    "at", "begin", "connection", "degree", "end", "facts", "line", "marks", "pace", "pitch", "standing", "stood",
-    "undo",
-    "voice",
+    "at", "begin", "closes", "connection", "degree", "end", "facts", "leads", "leaves", "line", "marks", "pace",
+    "phase",
+    "pitch", "returns", "root", "sentence", "standing", "stood", "undo", "voice",
   ]
 
   /// Reads a line; throws what is wrong with it and what is allowed.
@@ -79,13 +79,28 @@ package struct EventLine: Sendable {
       first: try degrees("marks.first", json["marks"]?["first"], rules),
       second: try degrees("marks.second", json["marks"]?["second"], rules))
     if let end = json["end"] { event.end = try Self.end(end) }
+    event.phase = try number("phase", json["phase"], 0...1)
+    event.root = try whole("root", json["root"], -14...14) ?? 0
+    event.leads = try whole("leads", json["leads"], -14...14) ?? 0
+    event.sentence = try whole("sentence", json["sentence"], 0...999)
+    if let closes = json["closes"] {
+      guard let isTrue = closes.bool else { throw ScoreFileError("closes: must be true or false, is \(closes.text)") }
+      event.closes = isTrue
+    }
+    if event.closes, event.sentence == nil { throw ScoreFileError("closes: goes with a sentence") }
+    event.leaves = try json["leaves"].map { json throws(ScoreFileError) in try Self.degree("leaves", json, rules) }
+    event.returns = try whole("returns", json["returns"], 1...1_000_000)
     return event
   }
 
   private static func end(_ json: JSON) throws(ScoreFileError) -> End {
     let word = try word("end.kind", json["kind"], End.Kind.allCases.map { $0.rawValue })
     let kind = End.Kind(rawValue: word) ?? .draw
-    return End(kind, winner: kind == .draw ? nil : try voice("end.winner", json["winner"]))
+    var end = End(kind, winner: kind == .draw ? nil : try voice("end.winner", json["winner"]))
+    for sentence in try list("end.sentences", json["sentences"]) {
+      if let number = try whole("end.sentences", sentence, 0...999) { end.sentences.append(number) }
+    }
+    return end
   }
 
   // MARK: Values
@@ -103,12 +118,7 @@ package struct EventLine: Sendable {
   }
 
   private static func degree(_ name: String, _ json: JSON, _ rules: ScoreRules) throws(ScoreFileError) -> Int {
-    let range = rules.degrees
-    guard let degree = json.int, range.contains(degree) else {
-      throw ScoreFileError(
-        "\(name): must be a whole number \(range.lowerBound)–\(range.upperBound), is \(json.text)")
-    }
-    return degree
+    try whole(name, json, rules.degrees) ?? 0
   }
 
   private static func number(_ name: String, _ json: JSON?, _ range: ClosedRange<Double>) throws(ScoreFileError)
@@ -118,6 +128,14 @@ package struct EventLine: Sendable {
     guard let number = json.number, range.contains(number) else {
       throw ScoreFileError(
         "\(name): must be a number \(fixed(range.lowerBound, 0))–\(fixed(range.upperBound, 0)), is \(json.text)")
+    }
+    return number
+  }
+
+  private static func whole(_ name: String, _ json: JSON?, _ range: ClosedRange<Int>) throws(ScoreFileError) -> Int? {
+    guard let json else { return nil }
+    guard let number = json.int, range.contains(number) else {
+      throw ScoreFileError("\(name): must be a whole number \(range.lowerBound)–\(range.upperBound), is \(json.text)")
     }
     return number
   }

@@ -27,10 +27,13 @@ package enum Explanation {
     } else if !bar.signs.isEmpty {
       lines.append("  rules: " + bar.signs.joined(separator: ", "))
     }
+    if bar.root > 0 {
+      lines.append("  T on the triad of " + rules.scale.spelling(of: rules.scale.midi(35 + bar.root)).letterName)
+    }
     if let choice = choice(of: bar, in: rendition) { lines.append("  candidate \(choice)") }
     let reasons = rendition.reasons[bar.index] ?? []
     for (index, pair) in bar.pairs.enumerated() {
-      let reason = index < reasons.count ? why(reasons[index], rules.scale) : ""
+      let reason = index >= reasons.count ? "" : pair.m == nil ? "T alone" : why(reasons[index], rules.scale)
       lines.append(("  " + notes(pair, rules.scale).padded(to: 22) + reason).trimmedEnd)
     }
     return lines.map { $0 + "\n" }.joined()
@@ -55,6 +58,12 @@ package enum Explanation {
     if move.isMistake { words.append("mistake") }
     if move.isOnlyMove { words.append("only move") }
     if awakens { words.append("awakening") }
+    if let removed = move.removed { words.append("takes \(removed.name) away") }
+    if move.repetitions > 0 { words.append("a position that has stood before") }
+    if move.winsBoard { words.append("wins board \(Square(move.board).name)") }
+    if move.fillsBoard { words.append("fills board \(Square(move.board).name)") }
+    if move.isForced { words.append("forced") }
+    if let board = move.sendsTo { words.append("sends to board \(Square(board).name)") }
     switch move.outcome {
     case .win: words.append("wins with \(cells(move.completed))")
     case .draw: words.append("draws")

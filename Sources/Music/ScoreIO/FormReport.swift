@@ -58,21 +58,29 @@ package struct FormReport: Sendable {
     for (record, bars) in zip(session.records, session.games) {
       guard case .win(let winner)? = record.game.end?.outcome else { continue }
       won += 1
-      let octaves = session.rules.manner(of: winner.voice).octaves
-      let motto = record.game.variantMoves.filter { $0.mover == winner }.prefix(3)
-        .map { (session.rules.cells[$0.square.index].midi + 12 * octaves) % 12 }
+      let motto = Self.motto(of: winner, in: record.game.variantMoves).compactMap { move in
+        bars.first { $0.kind == .move && $0.ply == move.ply }?.pairs.first?.m?.pitch.midi
+      }
       let last = bars.filter { $0.kind == .closing }.flatMap(\.pairs).compactMap { $0.m?.pitch.midi }.suffix(
         motto.count)
-      // The tonic moves from game to game: the steps between the three are compared.
+      // In whatever octave.
       func steps(_ notes: [Int]) -> [Int] { zip(notes.dropFirst(), notes).map { ($0 - $1 + 120) % 12 } }
       if steps(Array(last)) == steps(Array(motto)) { played += 1 }
     }
-    share("won games whose last notes are the winner's first three", played, of: won, least: 100)
+    share("won games whose last notes are the winner's motto", played, of: won, least: 100)
     let draws = zip(session.records, session.games).filter { $0.0.game.end?.outcome == .draw }.map { _, bars in
       bars.filter { $0.kind == .closing }.map { $0.pairs.map { $0.m?.pitch } }
     }
     let same = zip(draws.dropFirst(), draws).count { $0 == $1 }
     rows.append(("draws that end as the draw before", "\(same) of \(draws.count)", "0", same == 0))
+  }
+
+  /// The moves that the winner's last notes recall: the first three, or those on each of three boards in a line.
+  private static func motto(of winner: Player, in moves: [VariantMove]) -> [VariantMove] {
+    let own = moves.filter { $0.mover == winner }
+    guard let last = moves.last, !last.winningBoards.isEmpty else { return Array(own.prefix(3)) }
+    let boards = last.winningBoards.map(\.index).filter { $0 != last.board } + [last.board]
+    return boards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
   }
 
   /// The loudness of phrases, by the modal piano's own touch.
@@ -99,7 +107,7 @@ package struct FormReport: Sendable {
   /// Whether a longest bar of a game, with the phrases that extend it, lies in the middle third or later.
   private static func growsAndShrinks(_ bars: [Bar]) -> Bool {
     var lengths: [Int] = []
-    for bar in bars where [.move, .phrase, .closing].contains(bar.kind) {
+    for bar in bars where [.move, .phrase, .sentence, .closing].contains(bar.kind) {
       if bar.kind == .phrase, let last = lengths.indices.last {
         lengths[last] += bar.sounding.count
       } else {
@@ -114,7 +122,7 @@ package struct FormReport: Sendable {
   private static func repeats(_ bars: [Bar]) -> (Int, of: Int) {
     var heard: [[Pitch?]: Tick] = [:]
     var (repeats, all) = (0, 0)
-    for bar in bars where [.opening, .move, .phrase, .closing].contains(bar.kind) && bar.pairs.count > 1 {
+    for bar in bars where [.opening, .move, .phrase, .sentence, .closing].contains(bar.kind) && bar.pairs.count > 1 {
       all += 1
       let line = bar.pairs.flatMap { [$0.m?.pitch, $0.t?.pitch] }
       if let before = heard[line], bar.start - before < .seconds(1_800) { repeats += 1 }

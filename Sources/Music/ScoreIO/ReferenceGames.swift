@@ -4,16 +4,19 @@ import TicTacToe
 
 /// The population the measures are taken over: players that win if they can, else block, else move at random.
 package enum ReferenceGames {
-  /// Game `index` of a seed, as a record whose music has a seed of its own.
-  package static func game(seed: UInt64, index: Int) -> Record {
+  /// Game `index` of a seed, as a record whose music has a seed of its own. In Ultimate what is won and blocked is a small
+  /// board.
+  package static func game(_ variant: Variant = .classic, seed: UInt64, index: Int) -> Record {
     var generator = SplitMix64(seed: seed, index: UInt64(index))
-    var game = Game()
+    var game = Game(from: VariantState(startOf: variant))
     while !game.isOver {
-      let wins = game.position.winningSquares(for: game.turn)
-      let blocks = game.position.winningSquares(for: game.turn.opponent)
-      let choice = !wins.isEmpty ? wins : !blocks.isEmpty ? blocks : game.position.legalMoves
-      let squares = Array(choice)
-      guard (try? game.play(squares[generator.below(squares.count)])) != nil else { break }
+      let moves = Array(game.state.moves)
+      func completing(_ player: Player) -> [Cell] {
+        moves.filter { game.state.winningSquares(for: player, on: $0.index / 9).contains(Square($0.index % 9)) }
+      }
+      let (wins, blocks) = (completing(game.turn), completing(game.turn.opponent))
+      let cells = !wins.isEmpty ? wins : !blocks.isEmpty ? blocks : moves
+      guard (try? game.play(cells[generator.below(cells.count)])) != nil else { break }
     }
     var record = Record(game: game)
     record.seed = generator.next()
@@ -21,7 +24,7 @@ package enum ReferenceGames {
   }
 
   /// The games `0..<count` of a seed.
-  package static func games(_ count: Int, seed: UInt64 = 1) -> [Record] {
-    (0..<count).map { game(seed: seed, index: $0) }
+  package static func games(_ count: Int, of variant: Variant = .classic, seed: UInt64 = 1) -> [Record] {
+    (0..<count).map { game(variant, seed: seed, index: $0) }
   }
 }

@@ -18,7 +18,7 @@ package struct SimulatedPlay: Sendable {
   package let games: Int
 
   /// Plays `games` games of a seed; then nobody moves for `idle` seconds.
-  package init(games: Int, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
+  package init(games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
     self.games = games
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.inTime = []
@@ -27,13 +27,13 @@ package struct SimulatedPlay: Sendable {
     events += conductor.handle(.opened(resuming: false), at: now)
     for index in 0..<games {
       let scale = conductor.music.rules.scale
-      events += conductor.handle(.gameStarted(.classic(.start), human: nil), at: now)
+      events += conductor.handle(.gameStarted(VariantState(startOf: variant), human: nil), at: now)
       if conductor.music.rules.scale != scale { turns.append((now, conductor.music.rules)) }
-      for facts in ReferenceGames.game(seed: seed, index: index).game.facts {
+      for move in ReferenceGames.game(variant, seed: seed, index: index).game.variantMoves {
         let next = now + .seconds(Self.thinkingTime(&generator))
         events += conductor.music.advance(to: next - Conductor.lookahead)
         now = next
-        events += conductor.handle(.moved(VariantMove(facts)), at: now)
+        events += conductor.handle(.moved(move), at: now)
       }
       var rest = Tick.seconds(0.8)
       if generator.below(5) > 0 || index == games - 1 {

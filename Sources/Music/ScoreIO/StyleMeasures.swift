@@ -30,6 +30,8 @@ package struct StyleMeasures: Sendable, Hashable {
 
   /// Adds a bar as written.
   package mutating func add(_ bar: Bar, scale: Scale) {
+    var scale = scale
+    scale.root = bar.root
     bars += 1
     let lengths = Self.lengths(of: bar)
     if let long = lengths.last, lengths.dropLast().allSatisfy({ 0 < $0 && 1.5 * $0 <= long }) { lawful += 1 }

@@ -31,20 +31,28 @@ package struct StyleReport: Sendable {
   package mutating func add(_ record: Record, rules: ScoreRules) {
     let rendition = Rendition(of: record, rules: rules, uncut: true)
     games += 1
-    let bars = rendition.bars.filter { $0.kind == .move || $0.kind == .closing }
-    let plies = record.game.cells.count
-    let start = record.game.startState.plies
-    let expected =
-      (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
-      + (record.game.end?.outcome == nil ? [] : rules.bars.closing(plies: start + plies))
-    allBars += max(bars.count, expected.count)
-    lawfulLengths += zip(bars, expected).reduce(0) { $0 + ($1.0.pairs.count == $1.1 ? 1 : 0) }
+    let bars = rendition.bars.filter { [.move, .sentence, .closing].contains($0.kind) }
+    if record.game.variant == .classic {
+      let plies = record.game.cells.count
+      let start = record.game.startState.plies
+      let expected =
+        (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
+        + (record.game.end?.outcome == nil ? [] : rules.bars.closing(plies: start + plies))
+      allBars += max(bars.count, expected.count)
+      lawfulLengths += zip(bars, expected).reduce(0) { $0 + ($1.0.pairs.count == $1.1 ? 1 : 0) }
+    } else {
+      allBars += bars.count
+      for (index, bar) in bars.enumerated() where Self.isLawful(bar, after: index > 0 ? bars[index - 1] : nil, rules) {
+        lawfulLengths += 1
+      }
+    }
     mostAwakenings = max(mostAwakenings, bars.reduce(0) { $0 + $1.pairs.filter(\.isAwakening).count })
     var heard: Set<[Pitch]> = []
     for bar in bars {
-      if bar.pairs.allSatisfy({ $0.m != nil }) { style.add(bar, scale: rules.scale) }
+      if bar.pairs.contains(where: { $0.m != nil }) { style.add(bar, scale: rules.scale) }
       let line = bar.pairs.compactMap { $0.m?.pitch }
-      if line.count >= 4 {
+      // A position that comes back brings its melody.
+      if line.count >= 4, !bar.signs.contains(where: { $0.hasPrefix("returns:") }) {
         longBars += 1
         if !heard.insert(line).inserted { repeats += 1 }
       }
@@ -54,6 +62,17 @@ package struct StyleReport: Sendable {
         roughness[sign] = (old.sum + rough * time, old.time + time)
       }
     }
+  }
+
+  /// In a longer game a move's bar has as many pairs as the phase allows, and each bar of an arch one fewer than the last,
+  /// until mottos of three notes end it.
+  private static func isLawful(_ bar: Bar, after last: Bar?, _ rules: ScoreRules) -> Bool {
+    let count = bar.pairs.count
+    if bar.kind == .move {
+      return rules.sentences.pairs.contains(count) || (count <= 4 && bar.pairs.contains { $0.m == nil })
+    }
+    guard let last, last.kind == bar.kind, last.start < bar.start else { return true }
+    return count == last.pairs.count - 1 || count == 3
   }
 
   /// The duration-weighted roughness of the M–T pairs of move bars under a sign.

@@ -50,6 +50,8 @@ public struct Bar: Sendable, Hashable {
     case move
     /// A bar of the arch after the end.
     case closing
+    /// A bar of the half arch after the end of a sentence.
+    case sentence
     /// A phrase that answers the bar before it, while somebody thinks.
     case phrase
     /// An earlier bar again, while everyone waits.
@@ -62,7 +64,7 @@ public struct Bar: Sendable, Hashable {
   public var index: Int
   /// Where the bar comes from.
   public var kind: Kind
-  /// The move that began it, from 1; 0 for other kinds.
+  /// The move that began it, or whose bar a phrase or half arch follows, from 1; 0 for other kinds.
   public var ply: Int
   /// Who plays it; `nil` for neither voice.
   public var voice: Voice?
@@ -74,6 +76,8 @@ public struct Bar: Sendable, Hashable {
   public var cut: Tick?
   /// Names of the facts that shaped the bar, for pictures and `explain`.
   public var signs: [String]
+  /// The degree of the scale on which the bar's triad stands, 0–6 (`Scale.root`).
+  public var root = 0
 
   /// Makes a bar; see the properties.
   public init(

@@ -53,6 +53,8 @@ public struct Scale: Sendable, Hashable {
   public let tonicAlteration: Int
   /// Semitones of the seven degrees above the tonic, rising from 0.
   public let steps: [Int]
+  /// The degree on which the triad stands, 0–6: 0 is the tonic.
+  public var root = 0
 
   /// Makes a scale from a tonic's letter and accidental and seven rising steps that begin with 0 and stay below 12.
   public init(tonicLetter: Int, tonicAlteration: Int, steps: [Int]) {
@@ -82,11 +84,14 @@ public struct Scale: Sendable, Hashable {
     return steps.firstIndex(of: above - 12 * octave).map { $0 + 7 * octave }
   }
 
-  /// Whether a MIDI note belongs to the tonic triad (first, third and fifth degree).
+  /// Whether a MIDI note belongs to the triad: the first, third and fifth degree, counted from `root`.
   public func isTriad(_ midi: Int) -> Bool {
     let step = (midi - tonic + 120) % 12
-    return step == 0 || step == steps[2] || step == steps[4]
+    return step == steps[root] || step == steps[(root + 2) % 7] || step == steps[(root + 4) % 7]
   }
+
+  /// The place of a degree in the octave above the root, 0–6.
+  public func place(_ degree: Int) -> Int { ((degree - root) % 7 + 7) % 7 }
 
   /// T(k) of a melody note: the k-th triad tone strictly above (k > 0) or below (k < 0) it.
   public func triadTone(_ k: Int, of midi: Int) -> Int {

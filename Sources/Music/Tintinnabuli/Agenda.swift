@@ -26,6 +26,14 @@ struct Agenda: Sendable {
     var winner: Voice?
     /// The facts of an end without an event; the arch's first bar gives the result's signs.
     var facts: Set<Fact> = []
+    /// Its last notes of M, in degrees.
+    var motto: [Int] = []
+    /// The roots of its last bars; the others have that of the bar which they remember.
+    var roots: [Int] = []
+    /// The sentence that it closes, where it is half an arch; `nil` where the piece ends.
+    var sentence: Int?
+    /// When it is over, about, if it is half an arch.
+    var until = Tick.zero
 
     /// The pairs of M that come after the bar of this step.
     var pairsAfter: Int {
@@ -44,7 +52,13 @@ struct Agenda: Sendable {
   /// Waiting began here: the end of the last bar that was no echo.
   private(set) var waitingSince = Tick.zero
 
-  var isClosing: Bool { if case .closing = course { true } else { false } }
+  /// Whether the arch of a piece that has ended is being played.
+  var isClosing: Bool { if case .closing(let closing) = course { closing.sentence == nil } else { false } }
+
+  /// When half an arch that is being played ends, about; zero where none is.
+  var sentenceEnd: Tick {
+    if case .closing(let closing) = course, closing.sentence != nil { closing.until } else { .zero }
+  }
 
   /// When the first of these is due.
   var due: Tick? { [next, drone, pulse].compactMap { $0 }.min() }
@@ -68,7 +82,7 @@ struct Agenda: Sendable {
   mutating func close(_ closing: Closing, from moment: Tick) {
     course = .closing(closing)
     next = moment
-    drone = nil
+    if closing.sentence == nil { drone = nil }
   }
 
   /// Nothing comes by itself any more, but for the pulse of a clock.

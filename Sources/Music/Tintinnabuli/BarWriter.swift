@@ -17,6 +17,12 @@ struct BarPlan {
   var awakensAt: Int?
   /// Seconds of a short note.
   var short: Double
+  /// What is taken away: the pair in which its T is alone, and its degree.
+  var leaves: (slot: Int, degree: Int)?
+  /// The event's root (`Event.root`).
+  var root = 0
+  /// Whether it says an earlier bar again on purpose.
+  var quotes = false
   /// Whether the low tonic is struck with the downbeat.
   var strikesDrone = false
   var hasM = true
@@ -95,6 +101,11 @@ struct BarWriter {
     var chains: [UInt8] = []
     var marks = [ScoreEvent(frame: .zero, generation: 0, kind: .pedal, amount: 127)]
     for slot in 0..<plan.count {
+      if plan.leaves?.slot == slot {
+        pairs.append(leaving(plan, slot, onsets))
+        chains.append(0)
+        continue
+      }
       let manner = manner(plan, slot)
       // An owed sign comes from its own side, at the height of the bar that it stands in.
       let m = rules.scale.midi(line[slot]) + 12 * rules.manner(of: plan.voice).octaves
@@ -106,7 +117,8 @@ struct BarWriter {
       let touch = touch(plan, slot, rules.scale.midi(line[slot]), &generator) * second / 100
       let tDelay = tDelay(plan, slot, length)
       // However wide the roll, M has half of its pair left.
-      let rolled = Tick.milliseconds(plan.hasM ? manner.rollMilliseconds : 0)
+      let isAlone = !plan.hasM || tPace(plan, slot) == .silent
+      let rolled = Tick.milliseconds(isAlone ? 0 : manner.rollMilliseconds)
       let roll = min(rolled, Tick(rawValue: length.rawValue / 2))
       func note(_ midi: Int, _ velocity: Int, _ delay: Tick) -> Note {
         Note(
@@ -125,9 +137,10 @@ struct BarWriter {
       chains.append(chain(plan, slot))
       marks += self.marks(plan, slot, m, onsets, awakens)
     }
-    let bar = Bar(
+    var bar = Bar(
       index: index, kind: plan.kind, ply: plan.ply, voice: plan.voice, start: start, pairs: pairs,
       signs: plan.signs)
+    bar.root = rules.scale.root
     return WrittenBar(bar: bar, onsets: onsets, chains: chains, marks: marks)
   }
 
@@ -200,6 +213,7 @@ struct BarWriter {
     case .together, .double: .zero
     case .after: slot == 0 || slot == plan.count - 1 ? .zero : Tick(rawValue: length.rawValue / 2)
     case .half: slot == 0 || (plan.count - 1 - slot) % 2 == 0 ? .zero : nil
+    case .silent: plan.hasM ? nil : .zero
     }
   }
 
@@ -218,8 +232,24 @@ struct BarWriter {
   private func awakenedT(_ plan: BarPlan, below m: Int) -> Int {
     let rule = rule(plan, plan.awakensAt ?? 0)
     var degree = (rules.scale.degree(of: m) ?? 0) - 1
-    while (degree % 7 + 7) % 7 != rule.awakenT - 1 { degree -= 1 }
+    while rules.scale.place(degree) != rule.awakenT - 1 { degree -= 1 }
     return rules.scale.midi(degree)
+  }
+
+  /// What is taken away is answered by its T alone, in two notes that fall.
+  private func leaving(_ plan: BarPlan, _ slot: Int, _ onsets: [Tick]) -> Pair {
+    let manner = rules.manner(of: plan.voice)
+    let m = rules.scale.midi(plan.leaves?.degree ?? 0) + 12 * manner.octaves
+    let length = onsets[slot + 1] - onsets[slot]
+    let half = Tick(rawValue: length.rawValue / 2)
+    let touch = rules.performance.t * plan.velocity / 100 * plan.tVelocity / 100 * rules.sentences.leaves / 100
+    let velocity = UInt8(clamping: min(max(touch, rules.performance.softest), rules.performance.range.upperBound))
+    func note(_ position: Int, from onset: Tick) -> Note {
+      Note(
+        pitch: Pitch(min(max(rules.scale.triadTone(position, of: m), 21), 108)), velocity: velocity,
+        onset: onsets[slot] + onset, duration: length - onset, pan: Int8(clamping: manner.pan))
+    }
+    return Pair(m: nil, t: note(-1, from: .zero), answer: note(-2, from: half))
   }
 
   // MARK: What the hands below and the effects add

@@ -6,8 +6,9 @@ extension Conductor {
   /// Composes a bar, writes it down and makes it the bar in force.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
     let barSeed = SplitMix64.first(
-      seed: pieceSeed, index: UInt64(number + 1) << 16 | UInt64(plan.kind == .closing ? 1 : 0))
-    let rules = rules
+      seed: pieceSeed,
+      index: UInt64(number + 1) << 16 | (plan.kind == .closing ? 1 : plan.kind == .sentence ? 2 : 0))
+    let rules = rules.rooted(plan.root)
     let count = max(rules.melody.candidates, 1)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: barSeed)
     /// A candidate past the usual number is a variation: one of them with another note in one slot; past those, the first
@@ -23,19 +24,22 @@ extension Conductor {
     let octaves = rules.manner(of: plan.voice).octaves
     // All who hear a match forget the same: nothing.
     let heard = piece.isMatch ? .zero : moment
-    let (choice, found) = choose(octaves, problem.count, at: heard, line)
+    let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.take(choice)
-    novelty.insert(notes(of: found), octaves: octaves, at: heard)
+    novelty.insert(notes(of: found), octaves: octaves, root: rules.scale.root, at: heard)
 
     let index = bars.count
     var plan = plan
     plan.colour = colour(of: plan.voice)
+    var degrees = found.degrees
+    if let leaves = plan.leaves { degrees.insert(leaves.degree, at: leaves.slot) }
     let written = BarWriter(rules: rules).write(
-      plan, line: found.degrees, index: index, start: moment,
-      generator: SplitMix64(seed: barSeed, index: 0xFFFF))
+      plan, line: degrees, index: index, start: moment, generator: SplitMix64(seed: barSeed, index: 0xFFFF))
     if explains {
       search.choose(choice % count)
-      book.reasons[index] = search.reasons(for: found, octaves: octaves)
+      var reasons = search.reasons(for: found, octaves: octaves)
+      if let leaves = plan.leaves { reasons.insert(.silent, at: leaves.slot) }
+      book.reasons[index] = reasons
     }
     book.take(written)
     return written
@@ -46,9 +50,14 @@ extension Conductor {
 
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
-  /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied.
-  private func choose(_ octaves: Int, _ slots: Int, at heard: Tick, _ line: (Int) -> MelodyLine) -> (Int, MelodyLine) {
+  /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied, but where it
+  /// is quoted.
+  private func choose(
+    _ octaves: Int, _ slots: Int, at heard: Tick, _ plan: BarPlan, _ line: (Int) -> MelodyLine
+  ) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
+    if plan.quotes { return (0, line(0)) }
+    let root = rules.rooted(plan.root).scale.root
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0
@@ -56,7 +65,7 @@ extension Conductor {
     let most = count * (slots + 1) + (slots > 3 ? 0 : Self.ends)
     while candidate < count || (best?.isRepeat == true && candidate < most) {
       let found = line(candidate)
-      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves, at: heard)
+      let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves, root: root, at: heard)
       let cost =
         found.cost + rules.melody.familiar * novelty.shared(notes(of: found), at: heard)
         + (isRepeat ? rules.melody.again : 0)
@@ -73,10 +82,14 @@ extension Conductor {
     let high = rules.scale.degree(atOrAbove: register.upperBound.midi)
     let lowest = rules.lowest
     func marks(_ voice: Voice?) -> [Int] { voice.map { piece.marks[$0].map { $0 + lowest } } ?? [] }
+    // Where T is alone no melody goes.
+    let count = plan.count - (plan.leaves == nil ? 0 : 1)
+    let motto = piece.events.last?.sentence.map { piece.motto(plan.voice, in: $0) } ?? piece.motto(plan.voice)
     return MelodyProblem(
-      count: plan.count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,
-      direction: [Int](repeating: 0, count: plan.count), leans: false, center: (low + high) / 2 + piece.drift,
-      own: marks(plan.voice), motto: piece.motto(plan.voice).map { $0 + lowest }, opposing: marks(plan.voice?.other))
+      count: count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,
+      direction: [Int](repeating: 0, count: count), leans: false,
+      center: (low + high) / 2 + piece.drift + plan.root, own: marks(plan.voice),
+      motto: motto.map { $0 + lowest }, opposing: marks(plan.voice?.other))
   }
 
   /// Settles the notes that the signs of an event ask for.
@@ -85,13 +98,26 @@ extension Conductor {
     var next = 1
     if plan.owed?.rule.awakenM != nil { plan.awakensAt = 1 }
     if plan.awakensAt == 1, let step = plan.owed?.rule.awakenM ?? plan.sign.awakenM {
-      problem.fixed[1] = nearest(step: step - 1, to: first)
+      problem.fixed[1] = nearest(step: (step - 1 + event.root % 7 + 7) % 7, to: first)
       next = 2
     } else if let move = plan.owed?.rule.secondPair ?? plan.sign.secondPair, plan.count > 1 {
       problem.fixed[1] = first + move
       next = 2
     }
     if plan.sign.visitsLine { visitLine(&problem, from: next, event) }
+    if let number = event.returns { quote(number, &problem, &plan) }
+  }
+
+  /// The melody of an earlier event's bar comes back, but for what is settled already.
+  private func quote(_ number: Int, _ problem: inout MelodyProblem, _ plan: inout BarPlan) {
+    guard let bar = eventBars.last(where: { $0.ply == number }) else { return }
+    let octaves = rules.manner(of: bar.voice).octaves
+    let line = bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
+    for (slot, degree) in line.prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
+      problem.fixed[slot] = degree
+    }
+    plan.quotes = true
+    plan.signs.append("returns:\(number)")
   }
 
   /// The line's other degrees follow, the nearer first; before a wide leap one note is left free to bridge it. A degree

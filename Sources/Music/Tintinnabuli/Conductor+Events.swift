@@ -103,7 +103,11 @@ extension Conductor {
       at: moment, elapsed: logged == nil ? nil : gap, book, isMatch: piece.isMatch, short: short, rules)
     let since = piece.debts.since
     book.cut(at: moment)
-    if startsOver { resetPiece(number: number - 1, marks: Marks(), isFirst: false) }
+    if startsOver {
+      let bed = piece.bed
+      resetPiece(number: number - 1, marks: Marks(), isFirst: false)
+      piece.bed = bed
+    }
     // At one board what an event has cut off stays cut off when it is taken back, and the time until the next says nothing.
     if startsOver || !piece.isMatch {
       before = piece
@@ -118,7 +122,9 @@ extension Conductor {
     let stood = event.stood ?? -piece.standing
     piece.hurried = hurried
     piece.last = (moment, logged ?? moment)
-    piece.events.append(event)
+    var told = event
+    told.number = number
+    piece.events.append(told)
     (piece.number, piece.marks, piece.standing) = (number, event.marks, event.standing)
     piece.barNumber += 1
 
@@ -128,22 +134,35 @@ extension Conductor {
     let length = length(of: event, number: number, since: since)
     var plan = BarPlan(
       kind: .move, ply: number, voice: event.voice, count: length.count, sign: sign, short: length.short)
+    plan.root = event.root
     plan.resolves = unsaid
-    plan.strikesDrone = startsOver || overtakesTonic || rules.drone.bars.contains(piece.barNumber)
+    // The low tonic tells of the way: a piece that comes home strikes it too.
+    let comesHome = event.phase != nil && event.root == 0 && (piece.events.dropLast().last?.root ?? 0) != 0
+    plan.strikesDrone = startsOver || overtakesTonic || comesHome || rules.drone.bars.contains(piece.barNumber)
     plan.velocity = loudness(at: piece.form)
     if isHurried {
       plan.velocity = plan.velocity * (100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)) / 100
       plan.tVelocity = rules.gestures.hurryT
     }
-    plan.awakensAt = sign.awakenM.map { (event.degree % 7 + 7) % 7 == $0 - 1 ? 0 : 1 }
+    plan.awakensAt = sign.awakenM.map { ((event.degree - event.root) % 7 + 7) % 7 == $0 - 1 ? 0 : 1 }
     piece.debts.settle(&plan, signs, rules)
     plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.rule.name] } ?? [])
+    if let degree = event.leaves {
+      // The second pair is the first that a sign may need.
+      let slot = plan.owed != nil || plan.awakensAt == 1 || sign.secondPair != nil ? 2 : 1
+      plan.leaves = (slot, degree + rules.lowest)
+      if plan.count < slot + 2 {
+        // In the same time, where somebody is waited for.
+        if inTime.count < 2 { plan.short *= Double(plan.count - 1) / Double(slot + 1) }
+        plan.count = slot + 2
+      }
+    }
 
     var problem = problem(plan, start: event.degree)
     problem.leans = sign.leans
     problem.goal = signs.lazy.compactMap { $0.goal }.first ?? .triad
     let contour = sign.contour ?? piece.contour(sign.turns ? stood : event.standing, number: number, rules.melody)
-    problem.direction = contour.directions(plan.count, turning: sign.turns)
+    problem.direction = contour.directions(problem.count, turning: sign.turns)
     if plan.longChain == 0 { plan.longChain = rules.chain(rules.longNotes) }
     fix(&problem, &plan, event)
 
@@ -161,9 +180,16 @@ extension Conductor {
       }
     }
     events.append(cut(at: moment))
+    events += lead(to: event.root, at: moment)
     if let end = event.end {
       close(end, facts: [], from: written.end)
     } else {
+      // The next event's root is prepared.
+      events += lead(to: event.leads, at: moment + (written.onsets.dropLast().last ?? .zero))
+    }
+    if event.end == nil, event.closes, let sentence = event.sentence {
+      closeSentence(sentence, event, from: written.end)
+    } else if event.end == nil {
       agenda.wait(from: written.end, rules)
       goOnWithPhrases(Agenda.Phrasing(), from: written.end)
     }
@@ -178,7 +204,8 @@ extension Conductor {
   /// None begins later than `apart` seconds after the last one, which was heard `since`.
   private func length(of event: Event, number: Int, since: Tick) -> (count: Int, short: Double) {
     let law = rules.bars
-    let full = law.pairs(ply: number) - 1
+    let full =
+      (event.phase.map { ScoreRules.Sentences.value(rules.sentences.pairs, at: $0) } ?? law.pairs(ply: number)) - 1
     let isAnswered = inTime.contains(event.voice.other)
     if isAnswered && inTime.contains(event.voice) { return (full + 1, short) }
     let left = law.apart - (since.seconds < law.apart ? since.seconds : 0)
@@ -186,9 +213,12 @@ extension Conductor {
     let expected = event.pace ?? piece.tempo.median(guess: law.expected)
     let time = min(expected * Double(law.reach) / 100, left)
     let fitting = max(Int(time / law.quickest), 1)
-    let shorts =
+    var shorts =
       isAnswered ? min(max(full, law.answered.lowerBound), law.answered.upperBound) : max(min(full, fitting), 1)
-    let least = isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
+    if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
+    // What is taken away needs a pair of its own, however little time there is.
+    if event.leaves != nil { shorts = max(shorts, 2) }
+    let least = isAnswered || shorts > (event.leaves == nil ? 1 : 2) ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 
@@ -254,15 +284,46 @@ extension Conductor {
       piece.draw = form + 1
       ending.contour = rules.draws[form]
     }
-    agenda.close(
-      Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts), from: moment)
+    var closing = Agenda.Closing(ending: ending, sizes: archSizes(), winner: end.winner, facts: facts)
+    closing.motto = piece.motto(end.winner)
+    // The last bar is at home.
+    closing.roots = [0]
+    let quotes = end.sentences.filter { !piece.motto(end.winner, in: $0).isEmpty }
+    if !quotes.isEmpty {
+      // Each motto has a bar of its own, on the root it was played on.
+      let mottos = quotes.map { piece.motto(end.winner, in: $0) }
+      closing.sizes = closing.sizes.filter { $0 > 3 } + mottos.map { max($0.count, 2) }
+      closing.motto = mottos.flatMap { $0 }
+      closing.roots = quotes.dropLast().map { root(of: $0) } + [0]
+    }
+    agenda.close(closing, from: moment)
+  }
+
+  /// The root of a sentence: that of its first event.
+  private func root(of sentence: Int) -> Int { piece.events.first { $0.sentence == sentence }?.root ?? 0 }
+
+  /// Half an arch closes a sentence; its last notes are the motto that the voice of the event had in it.
+  private mutating func closeSentence(_ sentence: Int, _ event: Event, from moment: Tick) {
+    var ending = ScoreRules.Ending()
+    (ending.lastGoal, ending.augment, ending.tPace) = (.tonic, rules.win.augment, rules.win.tPace)
+    let top = ScoreRules.Sentences.value(rules.sentences.arch, at: event.phase ?? 0)
+    let sizes = Array(stride(from: max(top, rules.bars.shortest), through: rules.bars.shortest, by: -1))
+    var closing = Agenda.Closing(ending: ending, sizes: sizes, winner: event.voice)
+    closing.sentence = sentence
+    closing.motto = piece.motto(event.voice, in: sentence)
+    closing.roots = sizes.map { _ in event.root }
+    // Where somebody is waited for the answer comes on the long note of its first bar.
+    let notes = inTime.count > 1 ? sizes.reduce(0) { $0 + $1 - 1 + rules.bars.long } : sizes[0]
+    closing.until = moment + .seconds(short * Double(notes))
+    agenda.wait(from: moment, rules)
+    agenda.close(closing, from: moment)
   }
 
   /// Pairs of the bars of the arch: by the law where the piece's bars grew by it; else four to six bars, which fall from
   /// the longest of the piece but its last.
   private func archSizes() -> [Int] {
     let law = rules.bars
-    if inTime.count > 1 { return law.closing(plies: piece.number) }
+    if inTime.count > 1 { return law.closing(plies: piece.grown) }
     let longest = eventBars.dropLast().map { $0.pairs.count }.max() ?? 0
     let top = min(max(longest, law.shortest + 2), law.shortest + 4)
     return Array(stride(from: top, through: law.shortest, by: -1)) + [law.last]

@@ -7,18 +7,22 @@ extension Conductor {
   public mutating func undo(at moment: Tick) -> [ScoreEvent] {
     guard let before = past.popLast() else { return [] }
     let number = piece.number
+    let bed = piece.bed
     restore(before)
+    // It is where it went, and goes back.
+    let root = piece.bed
+    piece.bed = bed
     let gesture = bars.last.flatMap { $0.kind == .undo && $0.start == moment ? $0.pairs : nil } ?? []
     let source = bars.last { $0.kind == .move && $0.ply == number }
     book.cut(at: moment)
-    guard let source else { return [] }
+    guard let source else { return lead(to: root, at: moment) }
     let step = Tick.seconds(rules.gestures.undoShort / pace)
     let written = EchoWriter(rules: rules, short: short)
       .backwards(source, after: gesture, step: step, index: bars.count, at: moment)
     book.take(written)
     agenda.course = .waiting(echoes: 0)
     agenda.wait(from: written.end, rules)
-    return ([cut(at: moment)] + events(of: written)).inOrder
+    return ([cut(at: moment)] + lead(to: root, at: moment) + events(of: written)).inOrder
   }
 
   /// Knocks: something was refused.
@@ -55,7 +59,7 @@ extension Conductor {
     }
     guard agenda.pulse != nil else { return [] }
     agenda.pulse = nil
-    return [rules.drone.bed(at: moment, seconds: 1, generation: book.newGeneration())]
+    return [bed(at: moment, seconds: 1, generation: book.newGeneration())]
   }
 
   mutating func beat(at moment: Tick) -> [ScoreEvent] {
@@ -63,8 +67,8 @@ extension Conductor {
     let shape = rules.gestures.pulseShape.map { $0 * rules.gestures.pulse }
     let generation = book.newGeneration()
     return [
-      rules.drone.bed(at: moment, seconds: shape[0], generation: generation),
-      rules.drone.bed(
+      bed(at: moment, seconds: shape[0], generation: generation),
+      bed(
         at: moment + .seconds(shape[1]), level: rules.gestures.pulseLevel, seconds: shape[2], generation: generation),
     ]
   }

@@ -42,7 +42,7 @@ extension Conductor {
   /// While somebody thinks, phrases follow the long note of the last event's bar, as many pairs as the piece has grown to;
   /// then it waits.
   mutating func goOnWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
-    let left = rules.phrases.growth * piece.number - said.pairs
+    let left = rules.phrases.growth * piece.grown - said.pairs
     let isWaited = piece.events.last.map { !inTime.contains($0.voice.other) } ?? false
     guard isWaited, left >= 2 else { return agenda.course = .waiting(echoes: 0) }
     agenda.course = .phrases(said)
@@ -56,12 +56,14 @@ extension Conductor {
   /// it and all who hear a match hear the same.
   private mutating func phrase(_ said: Agenda.Phrasing, at moment: Tick) -> [ScoreEvent] {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
-    let left = rules.phrases.growth * piece.number - said.pairs
+    let rules = rules.rooted(event.root)
+    let left = rules.phrases.growth * piece.grown - said.pairs
     let sign = rules.signs.first { $0.applies(to: event.facts) } ?? rules.calm
     var plan = BarPlan(
       kind: .phrase, ply: piece.number, voice: said.count % 2 == 0 ? event.voice.other : event.voice,
-      count: min(rules.bars.pairs(ply: piece.number), left), sign: sign.sustained,
+      count: min(rules.bars.pairs(ply: piece.grown), left), sign: sign.sustained,
       short: min(slots?.short ?? short, short))
+    plan.root = event.root
     plan.velocity = rules.phrases.velocity * loudness(at: piece.form) / 100
     plan.longChain = rules.chain(rules.longNotes)
     plan.signs = ["phrase"]
@@ -91,10 +93,12 @@ extension Conductor {
 
   // MARK: The arch
 
-  /// Plays the arch to its end, for those who do not wait for it.
+  /// Plays the arch, or the half arch of a sentence, to its end, for those who do not wait for it.
   public mutating func hearOut() -> [ScoreEvent] {
     var events: [ScoreEvent] = []
-    while isClosing, let next = agenda.next { events += advance(to: next - Self.lookahead) }
+    while isClosing || agenda.sentenceEnd > .zero, let next = agenda.next {
+      events += advance(to: next - Self.lookahead)
+    }
     return events
   }
 
@@ -103,6 +107,7 @@ extension Conductor {
     let ending = closing.ending
     let isLast = closing.step == closing.sizes.count - 1
     let count = closing.sizes[closing.step]
+    let remembered = self.remembered(closing)
     piece.barNumber += 1
     let isResult = closing.step == 0 && !closing.facts.isEmpty
     let sign = isResult ? rules.signs.first { $0.applies(to: closing.facts) } ?? rules.calm : rules.calm
@@ -112,24 +117,29 @@ extension Conductor {
 
     // Each bar of the arch is a little slower than the one before.
     let slower = 1 + Double(ending.augment * closing.step) / 100
+    let isHalf = closing.sentence != nil
     var plan = BarPlan(
-      kind: .closing, voice: voice, count: count, sign: sign,
-      short: isLast ? rules.bars.lastShort / pace : short * slower)
-    plan.signs = [isResult ? sign.name : "closing"]
-    plan.velocity = loudness(at: 1 - Double(closing.step + 1) / Double(closing.sizes.count))
+      kind: isHalf ? .sentence : .closing, ply: isHalf ? piece.number : 0, voice: voice, count: count, sign: sign,
+      short: isLast && !isHalf ? rules.bars.lastShort / pace : short * slower)
+    let fromEnd = closing.sizes.count - 1 - closing.step
+    plan.root = closing.roots.dropLast(fromEnd).last ?? (remembered.flatMap { piece.event($0.ply) }?.root ?? 0)
+    plan.signs = [isResult ? sign.name : plan.kind.rawValue]
+    plan.velocity = loudness(
+      at: (isHalf ? piece.form : 1) * (1 - Double(closing.step + 1) / Double(closing.sizes.count)))
     plan.hasM = !(isLast && ending.endsWithTAlone)
     plan.strikesDrone = ending.strikesDrone && rules.drone.bars.contains(piece.barNumber)
     plan.longChain = rules.chain(ending.chain ?? rules.longNotes)
     if !isResult && plan.hasM { plan.tPace = ending.tPace }
 
     var problem = problem(plan, start: nil)
-    remember(closing, &problem)
+    remember(remembered, closing, &problem)
     problem.center += ending.climb * (closing.step + 1)
     problem.goal = isResult ? sign.goal ?? ending.goal : isLast ? ending.lastGoal : ending.goal
     problem.direction = ((isResult ? sign.contour : nil) ?? ending.contour).directions(count)
-    let written = compose(plan, problem, at: moment, number: closing.step)
+    let written = compose(plan, problem, at: moment, number: (isHalf ? 16 * piece.number : 0) + closing.step)
 
     var events = events(of: written, silencesT: connectionLost && plan.hasM)
+    if !isHalf { events += lead(to: plan.root, at: moment) }
     if ending.releasesPedal && closing.step >= closing.sizes.count - 2 {
       events.removeAll { $0.kind == .pedal }
       events.append(.pedal(at: moment, to: 0, seconds: rules.pedal.newGame, generation: book.generation))
@@ -141,14 +151,23 @@ extension Conductor {
     } else {
       agenda.course = .waiting(echoes: 0)
       agenda.wait(from: written.end, rules)
+      if isHalf { goOnWithPhrases(Agenda.Phrasing(), from: written.end) }
     }
     return events
   }
 
+  /// The bar that a bar of an arch remembers: the bars of the piece, or of the sentence, backwards.
+  private func remembered(_ closing: Agenda.Closing) -> Bar? {
+    let heard = eventBars.dropLast().filter { bar in
+      closing.sentence.map { piece.event(bar.ply)?.sentence == $0 } ?? true
+    }
+    return heard.isEmpty ? nil : heard[heard.count - 1 - closing.step % heard.count]
+  }
+
   /// The arch remembers the piece backwards: each bar the line of an earlier one, from its long note to its degree and
   /// drawn out over as many pairs as it has. Its last notes are the winner's motto, as it was played.
-  private func remember(_ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
-    let motto = piece.motto(closing.winner)
+  private func remember(_ bar: Bar?, _ closing: Agenda.Closing, _ problem: inout MelodyProblem) {
+    let motto = closing.motto
     for slot in 0..<problem.count {
       let fromEnd = closing.pairsAfter + problem.count - 1 - slot
       guard fromEnd < motto.count else { continue }
@@ -158,9 +177,7 @@ extension Conductor {
       problem.fixed[slot] =
         abs(degree - last) <= rules.melody.widest ? degree : nearest(step: (degree % 7 + 7) % 7, to: last)
     }
-    let heard = eventBars.dropLast()
-    guard !heard.isEmpty, problem.count > 1 else { return }
-    let bar = heard[heard.endIndex - 1 - closing.step % heard.count]
+    guard let bar, problem.count > 1 else { return }
     let octaves = rules.manner(of: bar.voice).octaves
     let line =
       bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
@@ -183,7 +200,7 @@ extension Conductor {
     guard waited < .seconds(min(law.sparse, law.until)) else { return [] }
     let isThin = waited >= .seconds(law.thin)
     // Only the running piece's bars (and the opening): its record alone must give the same echoes.
-    let heard = score.filter { [.opening, .move, .closing].contains($0.kind) }
+    let heard = score.filter { [.opening, .move, .closing, .sentence].contains($0.kind) }
     let writer = EchoWriter(rules: rules, short: short)
     let chosen = piece.echoes.choose(
       from: heard, octaves: number % 2 * law.octaves, pairs: isThin ? min(law.most, 3) : law.most,

@@ -129,7 +129,8 @@ public struct Conductor: Sendable {
     let breath = rules.gestures.breath
     var generator = SplitMix64(seed: pieceSeed, index: 0xB4EA << 32 | UInt64(piece.number))
     let least = inTime.count > 1 ? breath.lowerBound + generator.below(breath.count) : rules.gestures.reply
-    return slots.first(after: ready, least: least)
+    // What closes a sentence is heard out.
+    return slots.first(after: max(ready, agenda.sentenceEnd), least: least)
   }
 
   /// Tells that the synthesizer began a generation late: `to` is the frame its first event really had.
@@ -163,6 +164,23 @@ public struct Conductor: Sendable {
   /// The events of the bar in force.
   func events(of written: WrittenBar, silencesT: Bool? = nil) -> [ScoreEvent] {
     written.events(generation: book.generation, silencesT: silencesT ?? connectionLost)
+  }
+
+  /// The bed on the root that it sounds, at a level, its own if none is given, within `seconds`.
+  func bed(at moment: Tick, level: Int? = nil, seconds: Double, generation: UInt32) -> ScoreEvent {
+    var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
+    guard piece.bed != 0 else { return event }
+    // By the nearer way.
+    let up = rules.scale.midi(rules.lowest + (piece.bed % 7 + 7) % 7) - rules.scale.midi(rules.lowest)
+    event.pitch = Pitch(min(max(event.pitch.midi + (up > 6 ? up - 12 : up), 21), 108))
+    return event
+  }
+
+  /// The bed goes to a root, if it is not there.
+  mutating func lead(to root: Int, at moment: Tick) -> [ScoreEvent] {
+    guard (root - piece.bed) % 7 != 0 else { return [] }
+    piece.bed = root
+    return [bed(at: moment, seconds: rules.sentences.bed, generation: book.generation)]
   }
 
   /// The cut of the bar in force.

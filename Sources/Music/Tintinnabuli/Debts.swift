@@ -47,7 +47,7 @@ struct Debts: Sendable {
       self.said = nil
     }
     let begun = [book.current, book.previous].compactMap { $0 }.first { $0.written.bar.start <= moment }
-    if let bar = begun?.written.bar, [.echo, .phrase].contains(bar.kind), begun?.cut == nil,
+    if let bar = begun?.written.bar, [.echo, .phrase, .sentence].contains(bar.kind), begun?.cut == nil,
       let note = bar.pairs.last?.m
     {
       hear(note, for: moment - bar.start - note.onset, byAll: !isMatch)

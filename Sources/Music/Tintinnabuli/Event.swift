@@ -24,6 +24,23 @@ public struct Event: Sendable, Hashable {
   /// How the event ends the piece, if it does.
   public var end: End?
 
+  // What pieces of many events need besides; nothing of it where a piece is short.
+
+  /// How far the piece has come, 0…1, where the number of the event does not tell: its bar is as long as that says.
+  public var phase: Double?
+  /// The degree, counted from the tonic, on which the triad of the event's bar stands; its octave moves the register.
+  public var root = 0
+  /// The root to which the event leads, as far as the next event's is known: the bed goes there while the bar sounds.
+  public var leads = 0
+  /// The sentence that the event belongs to: in each a voice has a motto of its own.
+  public var sentence: Int?
+  /// Whether the event ends its sentence, which half an arch closes.
+  public var closes = false
+  /// A degree that the event takes away: its T alone answers, falling.
+  public var leaves: Int?
+  /// The number of the earlier event after which all stood as it stands now: its melody comes back.
+  public var returns: Int?
+
   /// Makes an event; see the properties for units and ranges.
   public init(
     voice: Voice, degree: Int, facts: Set<Fact> = [], standing: Double = 0, stood: Double? = nil, pace: Double? = nil,
@@ -63,6 +80,8 @@ public struct End: Sendable, Hashable {
   public var kind: Kind
   /// The voice that has won; `nil` in a draw.
   public var winner: Voice?
+  /// The sentences whose mottos the arch quotes at its end, as the winner had them.
+  public var sentences: [Int] = []
 
   /// Makes an end.
   public init(_ kind: Kind, winner: Voice? = nil) { (self.kind, self.winner) = (kind, winner) }

@@ -42,6 +42,9 @@ public struct NoteReason: Sendable {
   /// The note there of the best line that avoids this one, and how much dearer that line is; `nil` where the note was
   /// settled before the search.
   public let runnerUp: (pitch: Pitch, dearer: Int)?
+
+  /// A pair in which T is alone.
+  static let silent = NoteReason(costs: [], runnerUp: nil)
 }
 
 /// Dynamic programming over (slot, degree, way it was reached), for each candidate of a bar.
@@ -130,7 +133,7 @@ struct MelodySearch {
   }
 
   private func satisfiesGoal(_ degree: Int) -> Bool {
-    let step = (degree % 7 + 7) % 7
+    let step = scale.place(degree)
     return switch problem.goal {
     case .triad: step == 0 || step == 2 || step == 4
     case .tension: step != 0 && step != 2 && step != 4

@@ -19,22 +19,25 @@ struct Novelty: Sendable {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a line of two notes or more has been heard before, note for note.
-  func isRepeat(_ line: [Int], octaves: Int, at moment: Tick) -> Bool {
-    line.count >= 2
-      && (isFresh(lines[line], at: moment) || isFresh(lines[line.map { $0 + 12 * octaves }], at: moment))
+  /// Whether a line of two notes or more has been heard before, note for note; a short one, on the same root.
+  func isRepeat(_ line: [Int], octaves: Int, root: Int, at moment: Tick) -> Bool {
+    line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
   /// Remembers a line, as written and as it sounds.
-  mutating func insert(_ line: [Int], octaves: Int, at moment: Tick) {
+  mutating func insert(_ line: [Int], octaves: Int, root: Int, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }
       lines = lines.filter { isFresh($0.value, at: moment) }
     }
     for pattern in Self.patterns(of: line) { patterns[pattern] = moment }
     guard line.count >= 2 else { return }
-    lines[line] = moment
-    lines[line.map { $0 + 12 * octaves }] = moment
+    for key in Self.keys(line, octaves, root) { lines[key] = moment }
+  }
+
+  /// There are few lines of three notes; under another triad one is another.
+  private static func keys(_ line: [Int], _ octaves: Int, _ root: Int) -> [[Int]] {
+    [line, line.map { $0 + 12 * octaves }].map { $0 + (line.count < 4 ? [-root] : []) }
   }
 
   private func isFresh(_ heard: Tick?, at moment: Tick) -> Bool { heard.map { moment - $0 < Self.memory } ?? false }

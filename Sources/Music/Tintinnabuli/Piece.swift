@@ -29,6 +29,8 @@ struct Piece: Sendable {
   var isOver = false
   /// How its arch goes if it was drawn, as `Station.draw` says it.
   var draw: Int?
+  /// The root that the bed sounds, or goes to.
+  var bed = 0
   var drift = 0
   var contourOffset = 0
   var barNumber = 0
@@ -41,6 +43,17 @@ struct Piece: Sendable {
   /// A voice's motto: its first three degrees, in the order of play.
   func motto(_ voice: Voice?) -> [Int] { events.filter { $0.voice == voice }.prefix(3).map { $0.degree } }
 
+  /// A voice's motto in a sentence.
+  func motto(_ voice: Voice?, in sentence: Int) -> [Int] {
+    events.filter { $0.voice == voice && $0.sentence == sentence }.prefix(3).map { $0.degree }
+  }
+
+  /// The event of a number.
+  func event(_ number: Int) -> Event? { events.last { $0.number == number } }
+
+  /// The number of the event of a short piece that has come as far.
+  var grown: Int { events.last?.phase.map { 1 + Int(($0 * 7).rounded()) } ?? number }
+
   /// The contour of the bar of an event, by how its voice stands.
   func contour(_ standing: Double, number: Int, _ rules: ScoreRules.MelodyRules) -> ScoreRules.Contour {
     let list = standing > 0.3 ? rules.ahead : standing < -0.3 ? rules.behind : rules.even
@@ -48,7 +61,7 @@ struct Piece: Sendable {
   }
 
   /// How far the piece has come, 0 … 1: what has happened in it, and whether it is decided.
-  var form: Double { abs(standing) > 0.9 ? 1 : Double(min(number, 8)) / 8 }
+  var form: Double { abs(standing) > 0.9 ? 1 : Double(min(grown, 8)) / 8 }
 
   /// How the piece went: 0 quietly, 1 with a threat or its like by most events, 2 with a voice that had all but won.
   var drama: Int {

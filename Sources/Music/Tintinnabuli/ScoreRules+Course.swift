@@ -102,6 +102,30 @@ extension ScoreRules {
     }
   }
 
+  /// What pieces of many events have besides: bars by phase, sentences that close, a bed that leads.
+  public struct Sentences: Sendable, Hashable {
+    /// Pairs of an event's bar: where the piece begins, and where all is decided.
+    public var pairs = 2...4
+    /// Pairs of the first bar of half an arch, by the same; each bar after it has one fewer, down to `BarLaw.shortest`.
+    public var arch = 3...4
+    /// Velocity, in per cent of T's, of the T that answers what is taken away.
+    public var leaves = 85
+    /// Seconds the bed takes to come to another root.
+    public var bed = 3.0
+
+    package mutating func visit<V: RuleVisitor>(_ v: inout V) {
+      v.range("pairs", .int(2...16), &pairs, of: "numbers of pairs")
+      v.range("arch", .int(2...16), &arch, of: "numbers of pairs")
+      v.int("leaves", &leaves, 10...150)
+      v.double("bed", &bed, 0.1...30)
+    }
+
+    /// The value of a range that a phase, 0…1, has reached.
+    static func value(_ range: ClosedRange<Int>, at phase: Double) -> Int {
+      range.lowerBound + Int(min(max(phase, 0), 0.999) * Double(range.count))
+    }
+  }
+
   /// One closing arch.
   public struct Ending: Sendable, Hashable {
     /// The contour of its bars.

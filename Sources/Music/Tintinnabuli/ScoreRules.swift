@@ -12,6 +12,9 @@ public struct ScoreRules: Sendable, Hashable {
   public var tonics: [Spelling] = []
   /// The pitches of nine places, three rows from the top, as the first voice plays them; what they are is the game's affair.
   public var cells = [Pitch](repeating: Pitch(83), count: 9)
+  /// The pitches of nine groups of such places, for games that have them: each the root of what happens there. None where
+  /// they are those of the places.
+  public var boards: [Pitch] = []
   /// How the first voice plays.
   public var first = Manner()
   /// How the second voice plays.
@@ -22,6 +25,8 @@ public struct ScoreRules: Sendable, Hashable {
   public var bars = BarLaw()
   /// What goes on while somebody thinks.
   public var phrases = Phrases()
+  /// What pieces of many events have besides.
+  public var sentences = Sentences()
   /// How melodies are found.
   public var melody = MelodyRules()
   /// What is heard of the facts, in order of precedence; the last rule has no condition.
@@ -80,6 +85,13 @@ public struct ScoreRules: Sendable, Hashable {
     v.optional { $0.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows) }
     let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
     if read.count == 9 { cells = read }
+    var groups = RuleValue.none
+    if !boards.isEmpty {
+      groups = .list((0..<3).map { row in .list(boards[3 * row..<3 * row + 3].map { $0.coded }) })
+    }
+    v.optional { $0.leaf("boards", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &groups) }
+    let roots = groups.list.flatMap { $0.list.compactMap { Pitch($0) } }
+    boards = roots.count == 9 ? roots : []
     v.group("hands") { v in
       v.group("x") { first.visit(&$0) }
       v.group("o") { second.visit(&$0) }
@@ -94,6 +106,7 @@ public struct ScoreRules: Sendable, Hashable {
     self.colours = colours
     v.group("bars") { bars.visit(&$0) }
     v.optional { v in v.group("phrases") { phrases.visit(&$0) } }
+    v.optional { v in v.group("sentences") { sentences.visit(&$0) } }
     v.group("melody") { melody.visit(&$0) }
     var signs = signs
     v.each("signs", 1...40, of: "rules", count: signs.count) { v, index in
@@ -143,6 +156,13 @@ public struct ScoreRules: Sendable, Hashable {
 
   /// The degree of a pitch as events count them, from the lowest tonic of the compass; `nil` outside the scale.
   public func degree(of pitch: Pitch) -> Int? { scale.degree(of: pitch.midi).map { $0 - lowest } }
+
+  /// The rules with the triad on the root of an event.
+  func rooted(_ root: Int) -> ScoreRules {
+    var rules = self
+    rules.scale.root = (root % 7 + 7) % 7
+    return rules
+  }
 
   /// The degrees that events may have: those of the compass.
   public var degrees: ClosedRange<Int> {

@@ -63,6 +63,8 @@ public struct SignRule: Sendable, Hashable {
     case half
     /// With M, and again from its other side half a pair later, but on the downbeat and the long note.
     case double
+    /// Never: M is alone.
+    case silent
   }
 
   /// The name, as bars and explanations carry it.

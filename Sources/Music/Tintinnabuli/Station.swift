@@ -42,6 +42,7 @@ extension ScoreRules {
     var rules = self
     rules.scale = Scale(tonicLetter: tonic.letter, tonicAlteration: tonic.alteration, steps: scale.steps)
     rules.cells = cells.map { move($0) }
+    rules.boards = boards.map { move($0) }
     (rules.melody.compass, rules.melody.register) = (span(melody.compass), span(melody.register))
     for index in signs.indices { rules.signs[index].bass = signs[index].bass.map { move($0) } }
     (rules.drone.notes, rules.drone.bed) = (drone.notes.map { move($0) }, move(drone.bed))

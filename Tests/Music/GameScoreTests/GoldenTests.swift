@@ -33,6 +33,28 @@ private func hash(_ text: String) -> String {
       golden += "\(index) \(hash(log(Rendition(of: game, rules: rules))))\n"
     }
   }
+  try compare(golden, with: path)
+}
+
+@Test func `The note log of five games of Infinite and five of Ultimate is the same on every machine`() throws {
+  let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Goldens/longer.txt")
+    .path
+  var golden = ""
+  for variant in [Variant.infinite, .ultimate] {
+    let games = ReferenceGames.games(5, of: variant, seed: 2_026)
+    for name in ["score", "morning", "night"] {
+      let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
+      golden += "\(variant.rawValue) \(name)\n"
+      for (index, game) in games.enumerated() {
+        golden += "\(index) \(hash(log(Rendition(of: game, rules: rules))))\n"
+      }
+    }
+  }
+  try compare(golden, with: path)
+}
+
+/// Compares with a golden, or writes it anew.
+private func compare(_ golden: String, with path: String) throws {
   if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
     try golden.write(toFile: path, atomically: true, encoding: .utf8)
     return

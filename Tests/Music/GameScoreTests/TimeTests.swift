@@ -232,10 +232,11 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 
 @Test func `A line is remembered for half an hour, short ones too`() {
   var novelty = Novelty()
-  novelty.insert([83, 86], octaves: -12, at: .seconds(10))
-  #expect(novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_809)))
+  novelty.insert([83, 86], octaves: -12, root: 0, at: .seconds(10))
+  #expect(novelty.isRepeat([83, 86], octaves: 0, root: 0, at: .seconds(1_809)))
   #expect(
-    !novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_810)) && !novelty.isRepeat([83, 88], octaves: 0, at: .zero))
+    !novelty.isRepeat([83, 86], octaves: 0, root: 0, at: .seconds(1_810))
+      && !novelty.isRepeat([83, 88], octaves: 0, root: 0, at: .zero))
 }
 
 @Test func `A bar that the synthesizer began late moves with all that follows it`() throws {
@@ -340,7 +341,7 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
   let now = Tick.seconds(9)
   let knock = conductor.handle(.refused, at: now)
   #expect(knock.map(\.kind) == [.knock] && knock[0].frame == now)
-  let preview = conductor.handle(.previewed(Square(0)), at: now)
+  let preview = conductor.handle(.previewed(Cell(0)), at: now)
   #expect(preview[0].kind == .preview && preview[0].pitch.midi == 86 - 12 && preview[0].amount > 0)
   #expect(conductor.handle(.previewed(nil), at: now)[0].amount == 0)
 }

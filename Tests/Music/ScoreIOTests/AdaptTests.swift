@@ -201,7 +201,7 @@ private func otherRows() throws -> [Row] {
       fact: "long waiting", with: Play(begun, end: 28),
       without: Play(begun, end: 28).with { $0.echoes.after = 3_600 }, from: 20, by: 28, words: [" m ", " t ", "pedal"]),
     Row(
-      fact: "preview", with: Play(begun, then: [(9, .previewed(Square(0)))], end: 12), without: Play(begun, end: 12),
+      fact: "preview", with: Play(begun, then: [(9, .previewed(Cell(0)))], end: 12), without: Play(begun, end: 12),
       from: 9, by: 9.2, words: ["preview"]),
     Row(
       fact: "undo", with: Play(begun, then: [(9, .undone)], end: 14), without: Play(begun, end: 14), from: 9, by: 9.2),

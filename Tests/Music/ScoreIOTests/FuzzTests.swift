@@ -90,6 +90,8 @@ private struct Shaker: RuleVisitor {
     let scale = rules.scale
     let (low, width) = (35 + generator.below(8), 12 + generator.below(7))
     rules.cells = (0..<9).map { _ in Pitch(scale.midi(low + generator.below(width + 1))) }
+    rules.boards =
+      generator.below(2) == 0 ? [] : (0..<9).map { _ in Pitch(scale.midi(low + generator.below(width + 1))) }
     rules.melody.compass = Pitch(scale.midi(low))...Pitch(scale.midi(low + width))
     let ends = [low + generator.below(width + 1), low + generator.below(width + 1)].sorted()
     rules.melody.register = Pitch(scale.midi(ends[0]))...Pitch(scale.midi(ends[1]))
@@ -122,13 +124,16 @@ private struct Shaker: RuleVisitor {
       let isReference = generator.below(11) == 0
       played.random += isReference ? 0 : 1
       played.reference += isReference ? 1 : 0
+      // One in eight is a longer game.
+      let variant = [0: Variant.infinite, 1: .ultimate][generator.below(16)] ?? .classic
       var moves =
-        isReference ? ReferenceGames.game(seed: generator.next(), index: 0).game.moves[...] : random(&generator)
-      var game = Game()
+        isReference
+        ? ReferenceGames.game(variant, seed: generator.next(), index: 0).game.cells[...] : random(variant, &generator)
+      var game = Game(from: VariantState(startOf: variant))
       // Some are set up, some go on.
       if generator.below(8) == 0 { for _ in 0...generator.below(4) { try? game.play(moves.removeFirst()) } }
       if generator.below(8) > 0 { go(.gameStarted(game.state, human: [nil, .x, .o][generator.below(3)])) }
-      if generator.below(4) == 0 { go(.matchStarted(seed: generator.next())) }
+      if generator.below(4) == 0 { go(.matchStarted(variant, seed: generator.next())) }
       let most = [200, 2_000, 20_000, 200_000][generator.below(4)]
       for move in moves {
         now = max(
@@ -137,7 +142,7 @@ private struct Shaker: RuleVisitor {
         events += conductor.music.advance(to: now - Conductor.lookahead)
         switch generator.below(24) {
         case 0: go(.connection(lost: generator.below(2) == 0))
-        case 1: go(.previewed(Square(generator.below(9))))
+        case 1: go(.previewed(Cell(generator.below(variant.cellCount))))
         case 2: go(.clockLow(generator.below(2) == 0))
         case 3: go(.refused)
         case 4: conductor.music.shifted(generation: conductor.music.book.generation, to: now)
@@ -149,9 +154,12 @@ private struct Shaker: RuleVisitor {
         case 7: conductor.music.home = anyRules(&generator)
         default: break
         }
-        guard let facts = try? game.play(move, askedOf: .shared) else { continue }
+        // What was taken back before may not be played now.
+        guard !game.isOver, game.state.moves.contains(move) else { continue }
+        let told = VariantMove(valued: move, in: game.state)
+        try? game.play(move)
         events += conductor.handle(
-          .moved(VariantMove(facts)), at: now,
+          .moved(told), at: now,
           logged: generator.below(3) == 0 ? now + .milliseconds(generator.below(900)) : nil)
       }
       if generator.below(3) == 0 {
@@ -169,13 +177,10 @@ private struct Shaker: RuleVisitor {
     return events
   }
 
-  static func random(_ generator: inout SplitMix64) -> ArraySlice<Square> {
-    var game = Game()
-    while !game.isOver {
-      let squares = Array(game.position.legalMoves)
-      try? game.play(squares[generator.below(squares.count)])
-    }
-    return game.moves[...]
+  static func random(_ variant: Variant, _ generator: inout SplitMix64) -> ArraySlice<Cell> {
+    var game = Game(from: VariantState(startOf: variant))
+    while !game.isOver { try? game.play(game.state.moves.randomCell(using: &generator)) }
+    return game.cells[...]
   }
 
   @Test func `No rule file, no game and no timing ends the program`() throws {

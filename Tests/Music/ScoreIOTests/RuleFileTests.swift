@@ -48,25 +48,32 @@ func `Each shipped rule file is good and plays whole games within the measures`(
   #expect(loaded.rules.chains.allSatisfy { called.contains($0.name) }, "a chain that nothing calls")
 }
 
-@Test func `Form is heard: by people at every pace, and where nobody is waited for`() {
-  for row in FormReport(ReferenceGames.games(200), rules: rules).rows {
-    #expect(row.holds, "\(row.name): \(row.value), wanted \(row.wanted)")
+@Test(arguments: Variant.allCases)
+func `Form is heard: by people at every pace, and where nobody is waited for`(_ variant: Variant) {
+  // A longer game has as many bars as six short ones.
+  let games = ReferenceGames.games(variant == .classic ? 200 : amount("FORM", quick: 40, all: 200), of: variant)
+  for row in FormReport(games, rules: rules).rows {
+    #expect(row.holds, "\(variant): \(row.name): \(row.value), wanted \(row.wanted)")
   }
 }
 
-@Test(arguments: ["score", "morning", "night"])
-func `At every pace most bars reach their long note, and no twenty seconds go by without one`(_ name: String) throws {
-  let games = ReferenceGames.games(amount("PACE", quick: 60, all: 200), seed: 1)
+@Test(arguments: ["score", "morning", "night"], Variant.allCases)
+func `At every pace most bars reach their long note, and no twenty seconds go by without one`(
+  _ name: String, _ variant: Variant
+) throws {
+  let games = ReferenceGames.games(amount("PACE", quick: variant == .classic ? 60 : 12, all: 200), of: variant)
   for report in PaceReport.all(games, rules: try RuleLibrary.load("\(assets)/\(name).yaml").rules) {
-    #expect(report.share >= 0.85, "\(name), \(report.pace): \(report.share)")
-    #expect(try #require(report.between.max()) < 20, "\(name), \(report.pace): \(report.between.max() ?? 0) s")
+    #expect(report.share >= 0.85, "\(name), \(variant), \(report.pace): \(report.share)")
+    let most = try #require(report.between.max())
+    #expect(most < 20, "\(name), \(variant), \(report.pace): \(most) s")
   }
 }
 
-@Test func `The measures hold over two hundred reference games`() {
+@Test(arguments: Variant.allCases)
+func `The measures hold over two hundred reference games`(_ variant: Variant) {
   var report = StyleReport()
-  for record in ReferenceGames.games(200) { report.add(record, rules: rules) }
-  #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(report.text)")
+  for record in ReferenceGames.games(200, of: variant) { report.add(record, rules: rules) }
+  #expect(report.games == 200 && report.rows.allSatisfy(\.holds), "\(variant): \(report.text)")
 }
 
 @Test func `Roughness that was not measured does not rise`() throws {

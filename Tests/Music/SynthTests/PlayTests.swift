@@ -145,8 +145,8 @@ struct PlayTests {
       events += conductor.handle(.gameStarted(.classic(.start), human: nil), at: .zero)
       var now = Tick.seconds(0.3)
       var moments: [Int] = []
-      for facts in ReferenceGames.game(seed: 77, index: index).game.facts {
-        events += conductor.handle(.moved(VariantMove(facts)), at: now)
+      for move in ReferenceGames.game(seed: 77, index: index).game.variantMoves {
+        events += conductor.handle(.moved(move), at: now)
         moments.append(Int(now.rawValue))
         // Nine moves in two seconds, or thereabouts.
         now = now + .milliseconds(60 + random.next(330))

@@ -323,7 +323,7 @@ extension RootScreen {
   func ghosts(at now: Double) -> [Int] {
     handle([], at: now)
     var shown: [Int] = []
-    boardScene.visit { if let cell = $0 as? CellView, cell.showsGhost { shown.append(cell.square.index) } }
+    boardScene.visit { if let cell = $0 as? CellView, cell.showsGhost { shown.append(cell.cell.index) } }
     return shown
   }
 }

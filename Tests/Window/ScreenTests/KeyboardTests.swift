@@ -219,7 +219,7 @@ struct KeyboardTests {
     press(screen, .function(2))
     #expect(spoken.contains("Hint: c3"))
     let board = screen.topScene.children.compactMap { $0 as? BoardView }.first
-    #expect(board?.hint == Square(2))
+    #expect(board?.hint == Cell(2))
     screen.model = Samples.model([0, 3, 1, 4, 8])
     screen.handle([], at: 2)
     #expect(board?.hint == nil)

@@ -73,7 +73,7 @@ struct StaffTests {
     for (now, cell) in [(10.0, nil), (10.2, 3), (11.2, 0), (13.2, 6), (20, nil)] as [(Double, Int?)] {
       screen.handle([], at: now)
       let loudest = cells.max { $0.voice.value < $1.voice.value }
-      #expect(cell == nil ? loudest?.voice.value == 0 : loudest?.square.index == cell, "at \(now)")
+      #expect(cell == nil ? loudest?.voice.value == 0 : loudest?.cell.index == cell, "at \(now)")
     }
   }
 }

@@ -55,7 +55,7 @@ struct TestWindow {
     }
     let turn = board.game.turn == .x ? state.setup.x : state.setup.o
     board.acceptsMove = !board.game.isOver && turn == .human
-    board.canUndo = !board.game.moves.isEmpty && state.match == nil
+    board.canUndo = !board.game.cells.isEmpty && state.match == nil
   }
 
   // MARK: - The server

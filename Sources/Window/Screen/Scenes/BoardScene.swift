@@ -129,7 +129,6 @@ final class BoardScene: Scene {
     var top = m.margin * 0.8
     let statusHeight = em * 2.2
     var linesHeight = em * 1.9
-    var choiceTaken = 0.0
     var left = footerTop - top - linesHeight - statusHeight
     let titleHeight = em * 2.6
     if !context.settings.showsStrip || left - stripHeight < innerWidth * 0.5 { stripHeight = 0 }
@@ -144,20 +143,13 @@ final class BoardScene: Scene {
       left += linesHeight
       linesHeight = 0
     }
-    // The room of the choice of the game stays when the choice goes, so that the board stays where it is.
-    let choiceHeight = em * 1.5 + max(m.target, em * 2.1)
-    let mayOffer = context.model.online == nil && !context.model.isFilm
-    if mayOffer, left - choiceHeight - stripHeight - em * 0.6 >= innerWidth * 0.8 {
-      placeChoice(x: m.margin, y: top + linesHeight, width: innerWidth, to: top + linesHeight + choiceHeight)
-      if BoardView.comesNear(context.model.game.variant, side: innerWidth, context), !mayChoose {
-        choice.isHidden = true
-      } else {
-        left -= choiceHeight
-        choiceTaken = choiceHeight
-      }
-    } else {
-      choice.isHidden = true
-    }
+    // The choice takes room that the board has no use for, and keeps it when it goes, so that the board stays where it is.
+    let choiceHeight = choice.arrange(x: m.margin, y: top + linesHeight, width: innerWidth)
+    let free = left - stripHeight - em * 0.6
+    choice.isHidden = !mayChoose || free - choiceHeight < innerWidth
+    let isKept = context.model.online == nil && !context.model.isFilm && free - choiceHeight >= innerWidth
+    let choiceTaken = isKept ? choiceHeight : 0
+    left -= choiceTaken
     let side = max(40, min(innerWidth, left - stripHeight - em * 0.6))
     let slack = max(0, left - stripHeight - em * 0.6 - side)
     players.isRight = false

@@ -1,0 +1,61 @@
+import Oracle
+import TicTacToe
+import Tintinnabuli
+
+/// How a side stands, for the contours of its melodies, and how far a long game has come, for the length of its bars.
+extension GameConductor {
+  /// How the mover stands before or after a move: −1 lost, 0 even, 1 won.
+  func standing(of move: VariantMove, before: Bool) -> Double {
+    let state = before ? move.before : move.after
+    switch state {
+    // A position whose value nobody knows stands even.
+    case .classic: return Double((before ? move.values?.before : move.values?.after)?.rawValue ?? 0)
+    case .infinite(let state):
+      guard move.values != nil else { return 0 }
+      let evaluation = InfiniteTable.shared.evaluation(of: state)
+      let side = Double(evaluation.value.rawValue) * (state.board.turn == move.mover ? 1 : -1)
+      // Few positions are even, but a win that is far away is hardly one.
+      return side * max(1 - Double(evaluation.distance) / Self.far, 0.1)
+    case .ultimate(let state):
+      switch Ultimate.outcome(of: state) {
+      case .win(let winner): return winner == move.mover ? 1 : -1
+      case .draw: return 0
+      case nil: break
+      }
+      func weight(_ side: Player) -> Int { 2 * state.boards(of: side).count + 3 * state.prospects(of: side).count }
+      let lead = Double(weight(move.mover) - weight(move.mover.opponent)) / Self.lead
+      return min(max(lead, -0.9), 0.9)
+    }
+  }
+
+  /// How far a game of Infinite or Ultimate has come, 0…1, by what is decided on the board; `nil` of a classic one.
+  static func phase(of move: VariantMove) -> Double? {
+    if move.outcome != nil, move.after.variant != .classic { return 1 }
+    switch move.after {
+    case .classic: return nil
+    case .infinite(let state):
+      // The marks of the opening, what is threatened or all but won now, and how long it has lasted.
+      let opening = 2 * Infinite.markLimit
+      let begun = Double(min(state.plies, opening)) / Double(opening)
+      let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
+      let isThreatened = !move.threats.isEmpty || !move.opposingThreats.isEmpty
+      return 0.4 * begun + 0.25 * lasted + (move.isDecisive ? 0.35 : isThreatened ? 0.15 : 0)
+    case .ultimate(let state):
+      let threatened = Square.all.count { board in
+        let position = state.position(on: board.index)
+        return !state.closed.contains(board)
+          && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
+      }
+      return min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
+    }
+  }
+
+  /// Plies after the opening at which a game of Infinite has been long.
+  private static let long = 24
+  /// What is decided when a game of Ultimate has come to its end: a closed board counts 4, one that may close at once 1.
+  private static let decided = 24.0
+  /// Plies to the end of Infinite at which a won game is hardly felt to be one.
+  private static let far = 14.0
+  /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.
+  private static let lead = 9.0
+}
