@@ -206,7 +206,7 @@ struct AppTests {
     bench.pass(app)
     app.want(.makeFilm)
     #expect(bench.films.isEmpty, "of a game without moves")
-    for cell in [4, 0, 2, 6, 1, 7, 3, 5, 8] { app.want(.play(Square(cell))) }
+    for cell in [4, 0, 2, 6, 1, 7, 3, 5, 8] { app.want(.play(Cell(cell))) }
     app.want(.show(.review))
     bench.pass(app)
     let picture = PixelBuffer(width: 960, height: 600)
