@@ -93,6 +93,9 @@ targets += layer(
         "ClientModel",
         "Session", "Interface", "WindowLogic", "Screen", "Locks",
       ]),
+    .target(
+      name: "Film",
+      dependencies: ["Records", "ScoreModel", "GameScore", "Synth", "ScoreIO", "Screen", "Play", "Processes"]),
     .target(name: "SDLPlatform", dependencies: ["ScoreModel", "Synth", "Screen", "CSDL2", "CSDL2Mixer"]),
   ])
 
@@ -113,8 +116,8 @@ targets += layer(
       dependencies: [
         "Base", "TicTacToe", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "SampledPiano", "ScoreIO",
         "MatchProtocol",
-        "ClientModel", "MatchClient", "Session", "Interface", "WindowLogic", "Screen", "Play", "SDLPlatform",
-        "Processes",
+        "ClientModel", "MatchClient", "Session", "Interface", "WindowLogic", "Screen", "Play", "Film", "SDLPlatform",
+        "Processes", "Locks",
         argumentParser,
       ]),
     .executableTarget(
@@ -131,7 +134,7 @@ targets += layer(
         "Base", "TicTacToe", "Oracle", "Records", "Opponents", "ScoreModel", "Tintinnabuli", "GameScore", "Synth",
         "SampledPiano", "ScoreFormats", "ScoreIO",
         argumentParser,
-      ] + (headless ? [] : ["CCairo", "Interface", "Screen"])),
+      ] + (headless ? [] : ["CCairo", "Film", "Play"])),
   ])
 
 // System: what the operating system has, as modules.

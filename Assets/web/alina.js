@@ -2,6 +2,7 @@
 import { Controls, preferences } from './controls.js';
 import { makeDrawing } from './drawing.js';
 import * as files from './files.js';
+import { kind as filmKind, record } from './film.js';
 import { Socket } from './socket.js';
 import { Sound } from './sound.js';
 import { Steps } from './steps.js';
@@ -94,7 +95,7 @@ const asked = [
   folder => files.list(folder).join('\n'),
   () => clipboard,
   () => navigator.language,
-  preferences,
+  () => `${preferences()}${filmKind ? ' films' : ''}`,
   stamp,
   () => String(Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) / 0.16)),
   () => location.host,
@@ -132,7 +133,29 @@ const told = [
     document.getElementById('heading').textContent = heading;
   },
   expectNotices,
+  () => filming?.abort(new Error('stopped')),
 ];
+
+let filming = null;
+
+/** Makes a film of the events of a piece; the program draws its pictures, and hears of it by lines. */
+async function film(events, file, width, height, ...order) {
+  filming = new AbortController();
+  const { signal } = filming, tell = say(9);
+  try {
+    const wav = await sound.piece(events, ...order);
+    signal.throwIfAborted();
+    const canvas = Object.assign(document.createElement('canvas'), { width: Number(width), height: Number(height) });
+    drawing.film(canvas);
+    let last = 0;
+    const told = percent => { if (percent !== last) tell(`percent\t${last = percent}`); };
+    const made = await record(file, canvas, wav, { draw: seconds => alina.film(seconds), told, signal });
+    files.giveFile(made);
+    tell(`kept\t${made.name}`);
+  } catch (error) {
+    tell(signal.aborted ? 'stopped\t' : `failed\t${error.message}`);
+  }
+}
 
 /** The browser's Back goes back within the program. */
 const steps = new Steps(count => { alina.back(count); wake(); });
@@ -168,7 +191,9 @@ const imports = {
   tell: (what, pointer, count) => Number(told[what](textAt(pointer, count)) !== false),
   write(path, pathCount, pointer, count) {
     const name = textAt(path, pathCount);
-    if (name.startsWith('sound/')) {
+    if (name.startsWith('film/')) {
+      film(bytesAt(pointer, count).slice(), ...name.slice(5).split('\t'));
+    } else if (name.startsWith('sound/')) {
       const [file, ...order] = name.slice(6).split('\t');
       sound.piece(bytesAt(pointer, count).slice(), ...order).then(wav => files.download(file, wav), error => console.error(error));
     } else if (name.startsWith('download/')) {

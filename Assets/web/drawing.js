@@ -87,6 +87,11 @@ export function makeDrawing(canvas, memory) {
   }
 
   return {
+    /** Has a film drawn on a canvas. */
+    film(canvas) {
+      surfaces.set(-1, canvas);
+      contexts.delete(-1);
+    },
     canvasRun: run,
     surfaceMake(width, height) {
       surfaces.set(nextSurface, new OffscreenCanvas(width, height));

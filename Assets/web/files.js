@@ -39,11 +39,19 @@ export function list(folder) {
 }
 
 /** Gives the person a file to keep. */
-export function download(name, bytes) {
-  const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
-  const link = Object.assign(document.createElement('a'), { href, download: name });
+export const download = (name, bytes) => save(new File([bytes], name, { type: 'application/octet-stream' }));
+
+function save(file) {
+  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(file), download: file.name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Gives a file away by the system's share sheet, as phones have, or else to keep. */
+export function giveFile(file) {
+  const hasSheet = matchMedia('(pointer: coarse)').matches && navigator.canShare?.({ files: [file] });
+  if (hasSheet) navigator.share({ files: [file], title: 'Alina' }).catch(error => error.name === 'AbortError' || save(file));
+  else save(file);
 }
 
 /** Puts a text into the clipboard; false where that is not allowed. */

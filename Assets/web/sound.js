@@ -11,9 +11,6 @@ const file = name => fetch(new URL(name, import.meta.url)).then(answer => {
   return answer.arrayBuffer();
 });
 
-/** The knob of A4. */
-const TUNING = 4;
-
 /**
  * Frames count from the first moment of the page. While a device plays, `now` follows it; before the first touch, without a device
  * and while one sleeps it goes on by the page's clock, so that a game never stands still for want of sound.
@@ -72,11 +69,7 @@ export class Sound {
   /** Turns a knob of the engine (the numbers of `sound_set`); what is turned before there is sound holds once there is. */
   set(knob, value) {
     this.knobs.set(knob, value);
-    const post = () => this.node?.port.postMessage({ knob, value });
-    if (knob !== TUNING) return post();
-    // The thread of the sound builds a piano for each tuning: one, once the slider rests.
-    clearTimeout(this.tuning);
-    this.tuning = setTimeout(post, 250);
+    this.node?.port.postMessage({ knob, value });
   }
 
   /** Sounds as the rules of a name say. */

@@ -7,12 +7,11 @@ Prints what went wrong in one line and exits 1.
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 from browsers import Fault, wait
-from play import CELL, CONTROL, Player, Server, enter_lobby, expect, open_room, watch
+from play import CELL, CONTROL, enter_lobby, expect, open_room, visit, watch
 
 # Before the page's own scripts: a page that is hidden when it is told so, as browsers have it: no frames, and timers once a minute.
 HIDE = """(() => {
@@ -122,15 +121,28 @@ def kept(player, program):
     expect(ours == theirs, "a piece in another key sounds otherwise than alina-score's")
 
 
+def filmed(player):
+    """The browser records the game as a film, of pictures and sound, after one that was stopped."""
+    page = player.page
+    player.press("Save as film")
+    player.sees("Stop film")
+    player.press("Stop film")
+    player.sees("Save as film")
+    player.press("Save as film")
+    page.until("heard.some(line => line.includes('The film is in'))", 120)
+    wait("the film", lambda: [name for name in os.listdir(page.downloads) if name.endswith((".webm", ".mp4"))])
+    film = next(name for name in os.listdir(page.downloads) if name.endswith((".webm", ".mp4")))
+    told = subprocess.run(
+        ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=codec_type,width,height,nb_read_packets", "-of", "compact=nk=1:p=0",
+         f"{page.downloads}/{film}"], check=True, capture_output=True, text=True).stdout.split()
+    kinds = {line.split("|")[0]: [int(word) for word in line.split("|")[1:] if word.isdigit()] for line in told}
+    # Firefox has no output here, and makes a silent film.
+    sound = {"audio"} if page.name == "chromium" else set()
+    expect(set(kinds) == {"video"} | sound and kinds["video"][:2] == [1280, 720] and kinds["video"][-1] > 100, f"the film is {told}")
+
+
 def main(name, program):
-    server = Server(program)
-    players = []
-
-    def enter(path=""):
-        players.append(Player(name, server.url + path, before=HIDE))
-        return players[-1]
-
-    try:
+    with visit(name, program, before=HIDE) as (server, enter):
         ann = enter()
         enter_lobby(ann)
         room = open_room(ann)
@@ -153,16 +165,9 @@ def main(name, program):
         cal.sees("Share link")
         cal.page.run("history.back()")
         cal.page.until(f"{CELL}.length === 9")
+        filmed(x)
         x.press("Back")
         kept(x, f"{os.path.dirname(program)}/alina-score")
-        for player in players:
-            complaints = [line for line in player.page.complaints if "/play" not in line]
-            expect(complaints == [], f"{complaints}")
-    finally:
-        for player in players:
-            player.close()
-        server.kill()
-        shutil.rmtree(server.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ struct Root: ParsableCommand {
 
   /// What needs Cairo.
   #if canImport(CCairo)
-    private static let drawn: [any ParsableCommand.Type] = [Film.self]
+    private static let drawn: [any ParsableCommand.Type] = [MakeFilm.self]
   #else
     private static let drawn: [any ParsableCommand.Type] = []
   #endif

@@ -3,6 +3,7 @@ import Base
 import Foundation
 import Opponents
 import Records
+import SampledPiano
 import ScoreIO
 import TicTacToe
 import Tintinnabuli
@@ -57,6 +58,11 @@ struct GameOptions: ParsableArguments {
 struct PianoOption: ParsableArguments {
   @Option(name: .customLong("piano"), help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano"))
   var name = "modal"
+
+  /// The soundfont that a name stands for; `nil` for the modal piano.
+  static func font(_ name: String) -> String? {
+    name == "modal" ? nil : name == "grand" ? SampledPiano.standardFont : name
+  }
 
   func validate() throws {
     guard ["modal", "grand"].contains(name) || name.hasSuffix(".sf2") || name.hasSuffix(".sf3") else {

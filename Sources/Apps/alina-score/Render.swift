@@ -90,14 +90,7 @@ struct Render: ParsableCommand {
 extension OfflineSound {
   /// Renders with a piano: `modal`, `grand` or a soundfont file.
   func write(to path: String, format: AudioFile.Format, rules: ScoreRules, piano: String) throws {
-    let engine = Engine(patch: Patch(rules))
-    // The font must outlive the engine that plays it.
-    let sampled = piano == "modal" ? nil : try SampledPiano(font: piano == "grand" ? SampledPiano.standardFont : piano)
-    if let sampled {
-      engine.attach(sampled.instrument)
-      engine.setPiano(.grand)
-    }
-    try withExtendedLifetime(sampled) {
+    try SampledPiano.playing(Patch(rules), font: PianoOption.font(piano)) { engine in
       var line: Progress?
       defer { line?.end() }
       try write(to: path, format: format, engine: engine) { done, all in

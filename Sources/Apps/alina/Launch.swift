@@ -2,6 +2,7 @@ import Interface
 import Base
 import WindowLogic
 import Glibc
+import Locks
 import MatchClient
 import Play
 import Records
@@ -280,9 +281,7 @@ struct Launch {
       connect: { address, guest in Connection(to: address, guest: guest, security, services) },
       milliseconds: { MatchClient.now },
       keep: { piece, name, kept, done in
-        let keeper = PieceKeeper(
-          record: piece.record, rules: piece.rules, human: piece.human, title: piece.title,
-          grand: piece.isGrand ? font : nil, a4: piece.a4, writeFile: services.writeFile)
+        let keeper = PieceKeeper(piece, font: font, writeFile: services.writeFile)
         let folder = "\(services.dataFolder())/pieces/\(name)"
         services.inBackground {
           let trouble = keeper.write(to: folder) { percent in
@@ -292,6 +291,24 @@ struct Launch {
           done(trouble ?? "\(kept) \(folder)")
         }
       })
+    machine.film = { piece, name, shape, told in
+      let keeper = PieceKeeper(piece, font: font, writeFile: services.writeFile)
+      let folder = "\(services.dataFolder())/pieces/\(name)"
+      let isWanted = Mutex(true)
+      struct Stopped: Error {}
+      services.inBackground {
+        do {
+          try keeper.writeFilm(to: folder, shape: shape) { percent in
+            guard isWanted.withLock({ $0 }) else { throw Stopped() }
+            told(.percent(percent))
+          }
+          told(.kept("\(folder)/film.mp4"))
+        } catch {
+          told(error is Stopped ? .stopped : .failed("\(error)"))
+        }
+      }
+      return { isWanted.withLock { $0 = false } }
+    }
     let assets = assets
     machine.themesFolder = assets.map { "\($0)/themes" }
     machine.readAsset = { name in assets.flatMap { services.readFile("\($0)/\(name)") } }

@@ -46,7 +46,11 @@ extension GameConductor {
         return !state.closed.contains(board)
           && !position.winningSquares(for: .x).union(position.winningSquares(for: .o)).isEmpty
       }
-      return min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
+      // Half of it is the game's, half that of the sentence: how far its board has come.
+      let whole = min(Double(4 * state.closed.count + threatened) / Self.decided, 1)
+      let marks = 9 - state.position(on: move.board).empty.count
+      let board = state.closed.contains(Square(move.board)) ? 1 : min(Double(marks - 1) / Self.full, 1)
+      return (whole + board) / 2
     }
   }
 
@@ -54,6 +58,8 @@ extension GameConductor {
   private static let long = 24
   /// What is decided when a game of Ultimate has come to its end: a closed board counts 4, one that may close at once 1.
   private static let decided = 24.0
+  /// Marks after the first at which a board of Ultimate has come to its end, if nobody has won it before.
+  private static let full = 5.0
   /// Plies to the end of Infinite at which a won game is hardly felt to be one.
   private static let far = 14.0
   /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.

@@ -60,6 +60,18 @@ package final class SampledPiano: @unchecked Sendable {
     grand.warmUp()
   }
 
+  /// Hands over an engine that plays the grand of a font or, where none is named, the modal piano.
+  package static func playing(_ patch: Patch, font: String?, _ body: (Engine) throws -> Void) throws {
+    let engine = Engine(patch: patch)
+    let sampled = try font.map { try SampledPiano(font: $0) }
+    if let sampled {
+      engine.attach(sampled.instrument)
+      engine.setPiano(.grand)
+    }
+    // The font must outlive the engine that plays it.
+    try withExtendedLifetime(sampled) { try body(engine) }
+  }
+
   deinit {
     delete_fluid_synth(grand.synth)
     delete_fluid_settings(settings)

@@ -38,6 +38,8 @@ public final class Engine: @unchecked Sendable {
   // The producer's own: what the next rack is built from.
   private var patch: Patch
   private var a4 = 440.0
+  /// The piano of a tuning under way.
+  private var tables: ModalTables.Draft?
 
   /// Makes a silent engine at a sample rate in Hz, mixed as `patch` says.
   public init(sampleRate: Double = 48_000, patch: Patch) {
@@ -131,12 +133,26 @@ public final class Engine: @unchecked Sendable {
   /// Tunes A4 to 415…466 Hz: what is struck from here on, the strings that ring along, and the tones. Takes some
   /// milliseconds of the caller.
   public func setTuning(a4: Double) {
-    let a4 = min(max(a4, 415), 466)
-    self.a4 = a4
+    beginTuning(a4: a4)
+    while continueTuning() {}
+  }
+
+  /// Begins what `setTuning` does, for a producer that is the audio thread too: `continueTuning()` does the rest.
+  package func beginTuning(a4: Double) {
+    self.a4 = min(max(a4, 415), 466)
+    tables = ModalTables.Draft(sampleRate: sampleRate, model: PianoModel(a4: self.a4))
+  }
+
+  /// Goes on with a tuning for about 0.1 ms; false once nothing is left to do.
+  @discardableResult
+  package func continueTuning() -> Bool {
+    if tables?.addNote() == true { return true }
+    guard let tables = tables.take() else { return false }
     controls.a4.store(Float(a4).bitPattern, ordering: .relaxed)
     controls.tuning.store(Int32(120_000 * log2(a4 / 440)), ordering: .relaxed)
-    controls.piano.send(ModalPiano(sampleRate: sampleRate, model: PianoModel(a4: a4)))
+    controls.piano.send(ModalPiano(sampleRate: sampleRate, tables: tables))
     load(patch)
+    return false
   }
 
   /// Changes the mix and the effects while the sound goes on: what rings rings out, new notes are heard the new way.

@@ -62,7 +62,9 @@ struct Mixer: ~Copyable {
 
   init(sampleRate: Double, patch: Patch) {
     self.sampleRate = sampleRate
-    piano = placed(ModalPiano(sampleRate: sampleRate, model: PianoModel()))
+    piano = placed(
+      ModalPiano(
+        sampleRate: sampleRate, tables: ModalTables.Draft(sampleRate: sampleRate, model: PianoModel())))
     rack = placed(Rack(patch, sampleRate: sampleRate))
     bell = UnsafeMutablePointer<Bell>.allocate(capacity: Self.bells)
     for i in 0..<Self.bells { (bell + i).initialize(to: Bell(sampleRate: sampleRate)) }

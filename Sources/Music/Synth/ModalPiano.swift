@@ -43,9 +43,10 @@ struct ModalPiano: ~Copyable {
   /// Voices taken from quieter notes since the start.
   private(set) var steals = 0
 
-  init(sampleRate: Double, model: PianoModel) {
+  init(sampleRate: Double, tables: consuming ModalTables.Draft) {
     self.sampleRate = sampleRate
-    tables = ModalTables(sampleRate: sampleRate, notes: (0..<128).map { model.note(midi: $0) } + [model.knock()])
+    while tables.addNote() {}
+    self.tables = ModalTables(tables)
   }
 
   var activeVoices: Int {

@@ -58,24 +58,46 @@ struct ModalTables: ~Copyable {
     var loud = Lane(repeating: -126)
   }
 
-  let entries = Slab<Entry>(129, repeating: Entry())
+  let entries: Slab<Entry>
   let groups: Slab<Group>
 
-  /// Builds the tables of notes 0…127 and the knock.
-  init(sampleRate: Double, notes: [ModalNote]) {
-    let sorted = notes.map { Self.audible($0, sampleRate: sampleRate) }
-    groups = Slab(sorted.reduce(0) { $0 + ($1.count + 7) / 8 }, repeating: Group())
-    var group = 0
-    for index in notes.indices {
-      let count = (sorted[index].count + 7) / 8
-      entries[index] = Entry(
-        first: Int32(group), groups: Int32(count),
-        attackFrames: Int32(max(8, notes[index].attack * 0.001 * sampleRate)),
-        damper: Float(notes[index].damping.map { Arithmetic.decay(t60: $0, sampleRate: sampleRate) } ?? 1))
-      for (i, mode) in sorted[index].enumerated() {
-        Self.fill(&groups.base[group + i / 8], i % 8, mode, sampleRate: sampleRate)
+  init(_ draft: Draft) {
+    entries = Slab(draft.entries.count, repeating: Entry())
+    groups = Slab(draft.groups.count, repeating: Group())
+    for index in draft.entries.indices { entries[index] = draft.entries[index] }
+    for index in draft.groups.indices { groups[index] = draft.groups[index] }
+  }
+
+  /// The tables in the making, a note at a time: the page's audio thread has no time for all of them at once.
+  struct Draft {
+    private let sampleRate: Double
+    private let model: PianoModel
+    fileprivate private(set) var entries: [Entry] = []
+    fileprivate private(set) var groups: [Group] = []
+
+    init(sampleRate: Double, model: PianoModel) {
+      self.sampleRate = sampleRate
+      self.model = model
+      entries.reserveCapacity(knock + 1)
+      groups.reserveCapacity((knock + 1) * maxGroups)
+    }
+
+    /// Adds the next of the notes 0…127 and the knock; false if all are there.
+    mutating func addNote() -> Bool {
+      guard entries.count <= knock else { return false }
+      let note = entries.count == knock ? model.knock() : model.note(midi: entries.count)
+      let modes = audible(note, sampleRate: sampleRate)
+      let first = groups.count
+      for (i, mode) in modes.enumerated() {
+        if i % 8 == 0 { groups.append(Group()) }
+        fill(&groups[first + i / 8], i % 8, mode, sampleRate: sampleRate)
       }
-      group += count
+      entries.append(
+        Entry(
+          first: Int32(first), groups: Int32(groups.count - first),
+          attackFrames: Int32(max(8, note.attack * 0.001 * sampleRate)),
+          damper: Float(note.damping.map { Arithmetic.decay(t60: $0, sampleRate: sampleRate) } ?? 1)))
+      return true
     }
   }
 

@@ -8,7 +8,7 @@ import ScoreModel
 struct PianoModel {
   /// The pitch of A4 in Hz.
   var a4 = 440.0
-  private let anchors = PianoFit.anchors()
+  private static let anchors = PianoFit.anchors()
 
   /// Share of the oracle's early decay that is kept: the treble sings longer than the grand's.
   private static let singing: [(Double, Double)] = [(40, 1), (59, 0.72), (71, 0.52), (83, 0.46), (107, 0.5)]
@@ -36,10 +36,10 @@ struct PianoModel {
     var m = midi
     while m < 21 { m += 12 }
     while m > 108 { m -= 12 }
-    guard let first = anchors.first, let last = anchors.last else { return ModalNote() }
+    guard let first = Self.anchors.first, let last = Self.anchors.last else { return ModalNote() }
     let x = Double(min(max(m, first.head[0]), last.head[0]))
-    let above = anchors.first { Double($0.head[0]) >= x } ?? last
-    let below = anchors.last { Double($0.head[0]) <= x } ?? first
+    let above = Self.anchors.first { Double($0.head[0]) >= x } ?? last
+    let below = Self.anchors.last { Double($0.head[0]) <= x } ?? first
     let span = Double(above.head[0] - below.head[0])
     let t = span > 0 ? (x - Double(below.head[0])) / span : 0
     var note = ModalNote()

@@ -26,7 +26,7 @@ extension Conductor {
     let heard = piece.isMatch ? .zero : moment
     let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.take(choice)
-    novelty.insert(notes(of: found), octaves: octaves, root: rules.scale.root, at: heard)
+    novelty.insert(notes(of: found), octaves: octaves, root: longRoot(plan), at: heard)
 
     let index = bars.count
     var plan = plan
@@ -48,6 +48,11 @@ extension Conductor {
   /// The long notes that a short bar may have instead of its best one.
   private static let ends = 9
 
+  /// The root of a bar of a piece that is long enough to have phases; `nil` of any other.
+  private func longRoot(_ plan: BarPlan) -> Int? {
+    piece.events.last?.phase == nil ? nil : rules.rooted(plan.root).scale.root
+  }
+
   private func notes(of line: MelodyLine) -> [Int] { line.degrees.map { rules.scale.midi($0) } }
 
   /// The candidate that costs least, what was heard before being dearer; a whole bar heard before is varied, but where it
@@ -57,7 +62,7 @@ extension Conductor {
   ) -> (Int, MelodyLine) {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
-    let root = rules.rooted(plan.root).scale.root
+    let root = longRoot(plan)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0

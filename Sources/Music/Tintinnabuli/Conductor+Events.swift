@@ -218,7 +218,9 @@ extension Conductor {
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
     // What is taken away needs a pair of its own, however little time there is.
     if event.leaves != nil { shorts = max(shorts, 2) }
-    let least = isAnswered || shorts > (event.leaves == nil ? 1 : 2) ? law.quickest : law.quickest / 2
+    let least =
+      event.leaves != nil && !isAnswered
+      ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 

@@ -58,6 +58,12 @@ extension Conductor {
     guard let event = piece.events.last, let before = bars.last, let long = before.pairs.last?.m else { return [] }
     let rules = rules.rooted(event.root)
     let left = rules.phrases.growth * piece.grown - said.pairs
+    guard left >= 2 else {
+      // Other rules hold since it was due.
+      agenda.course = .waiting(echoes: 0)
+      agenda.wait(from: moment, rules)
+      return []
+    }
     let sign = rules.signs.first { $0.applies(to: event.facts) } ?? rules.calm
     var plan = BarPlan(
       kind: .phrase, ply: piece.number, voice: said.count % 2 == 0 ? event.voice.other : event.voice,

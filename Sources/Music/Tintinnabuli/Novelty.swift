@@ -19,13 +19,14 @@ struct Novelty: Sendable {
     Self.patterns(of: line).reduce(0) { $0 + (isFresh(patterns[$1], at: moment) ? 1 : 0) }
   }
 
-  /// Whether a line of two notes or more has been heard before, note for note; a short one, on the same root.
-  func isRepeat(_ line: [Int], octaves: Int, root: Int, at moment: Tick) -> Bool {
+  /// Whether a line of two notes or more has been heard before, note for note. In a long piece (`root` is that of its bar) a
+  /// short one was heard only if it was in the same hand and on the same root.
+  func isRepeat(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) -> Bool {
     line.count >= 2 && Self.keys(line, octaves, root).contains { isFresh(lines[$0], at: moment) }
   }
 
   /// Remembers a line, as written and as it sounds.
-  mutating func insert(_ line: [Int], octaves: Int, root: Int, at moment: Tick) {
+  mutating func insert(_ line: [Int], octaves: Int, root: Int? = nil, at moment: Tick) {
     if lines.count >= Self.most {
       patterns = patterns.filter { isFresh($0.value, at: moment) }
       lines = lines.filter { isFresh($0.value, at: moment) }
@@ -35,9 +36,10 @@ struct Novelty: Sendable {
     for key in Self.keys(line, octaves, root) { lines[key] = moment }
   }
 
-  /// There are few lines of three notes; under another triad one is another.
-  private static func keys(_ line: [Int], _ octaves: Int, _ root: Int) -> [[Int]] {
-    [line, line.map { $0 + 12 * octaves }].map { $0 + (line.count < 4 ? [-root] : []) }
+  private static func keys(_ line: [Int], _ octaves: Int, _ root: Int?) -> [[Int]] {
+    let sounding = line.map { $0 + 12 * octaves }
+    if let root, line.count < 4 { return [sounding + [-root]] }
+    return [line, sounding]
   }
 
   private func isFresh(_ heard: Tick?, at moment: Tick) -> Bool { heard.map { moment - $0 < Self.memory } ?? false }

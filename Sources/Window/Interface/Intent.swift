@@ -46,6 +46,8 @@ package enum Intent: Sendable, Hashable {
   case playOn(VariantState)
   /// Write the game's piece as FLAC, MIDI, MusicXML and a titled score page.
   case keepPiece
+  /// Make a film of the game, or make none after all.
+  case makeFilm, stopFilm
   /// Show the folder of kept pieces.
   case openPieces
   case saveGame

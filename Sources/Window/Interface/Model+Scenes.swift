@@ -158,6 +158,16 @@ package struct PagesModel: Sendable, Hashable {
   package var talk = TalkModel()
   /// The game of the review page; `nil` reviews the game on the board.
   package var replay: ReplayModel?
+  /// The making of films; `nil` where none can be made.
+  package var film: FilmModel?
 
   package init() {}
+}
+
+/// The making of a film.
+package struct FilmModel: Sendable, Hashable {
+  /// The percents that are done of the film that is being made, if one is.
+  package var percent: Int?
+
+  package init(percent: Int? = nil) { self.percent = percent }
 }

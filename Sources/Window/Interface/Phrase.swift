@@ -33,7 +33,8 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Games
   case pathField, noGames, open, save, copy, paste, share, shareMatch, youWon, hasWon, drawn, unfinished
   // Notices
-  case savedAs, saveFailed, keeping, keptIn, pictureAs, pictureFailed, copied, clipboardEmpty
+  case savedAs, saveFailed, keeping, keptIn, film, stopFilm, filmIn, filmShape, filmWide, filmSquare, filmUpright
+  case pictureAs, pictureFailed, copied, clipboardEmpty
   case soundWaits, soundBack, soundNone, soundImpossible, soundLost, rulesRead
   // Statistics
   case noStatistics, gamePlayed, gamesPlayed, wins, draws, losses, asX, asO, openings, course, streak

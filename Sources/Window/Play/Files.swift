@@ -20,7 +20,9 @@ package final class Files {
   private var asked: (game: Game, times: [Record.MoveTimes])?
   private var nextTry = 0.0
   private var toldFailure = false
-  private let mailbox = Mailbox()
+  private let mailbox = Mailbox<String>()
+  private let filmNews = Mailbox<FilmNews>()
+  private var stopFilm: (() -> Void)?
   private var pictureCount = 0
   var say: (String) -> Void = { _ in }
 
@@ -35,6 +37,7 @@ package final class Files {
     (self.music, self.store, self.name) = (music, store, name)
     keeper = store.map { GameKeeper($0, inBackground: machine.services.inBackground) }
     if name != nil { asked = (session.game, session.times) }
+    if machine.film != nil { screen.pages.film = FilmModel() }
   }
 
   private var services: PlatformServices { machine.services }
@@ -70,6 +73,8 @@ package final class Files {
       flush()
       screen.pages.statistics = library.statistics()
     case .keepPiece: keepPiece()
+    case .makeFilm: makeFilm()
+    case .stopFilm: stopFilm?()
     default: break
     }
   }
@@ -90,6 +95,7 @@ package final class Files {
   /// Has the game written after every change, so that a kill at any moment loses nothing that was kept.
   func keepGame(at now: Double, isResumable: Bool, isWanted: Bool) {
     for line in mailbox.takeAll() { say(line) }
+    for news in filmNews.takeAll() { hear(news) }
     let game = session.game
     if let keeper, keeper.failures > 0, now >= nextTry {
       nextTry = now + Files.retryInterval
@@ -183,17 +189,45 @@ package final class Files {
 
   /// Writes the piece of the game under review, or else of the one on the board, in every form, on a worker.
   private func keepPiece() {
-    let name = reviewed == nil ? self.name ?? newStamp : newStamp
-    let record = reviewed ?? Library.dated(session.record, as: name)
-    guard !record.game.cells.isEmpty else { return }
-    let piece = Piece(
-      record: record, rules: session.rules,
-      human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),
-      title: library.players(of: record), keeping: screen.text(.keeping),
-      isGrand: screen.pianos.playing == .grand, a4: screen.settings.a4)
+    guard let (piece, name) = piece else { return }
     say(piece.keeping)
     let mailbox = mailbox
     machine.keep(piece, name, screen.text(.keptIn)) { mailbox.add($0) }
+  }
+
+  /// The game under review, or else the one on the board, with its music, and the name of what is made of it.
+  private var piece: (Piece, name: String)? {
+    let name = reviewed == nil ? self.name ?? newStamp : newStamp
+    let record = reviewed ?? Library.dated(session.record, as: name)
+    guard !record.game.cells.isEmpty else { return nil }
+    let piece = Piece(
+      record: record, rules: session.rules,
+      human: reviewed == nil ? session.participants.loneHuman : Library.human(of: record),
+      names: library.names(in: record), keeping: screen.text(.keeping),
+      isGrand: screen.pianos.playing == .grand, a4: screen.settings.a4)
+    return (piece, name)
+  }
+
+  private func makeFilm() {
+    guard stopFilm == nil, let film = machine.film, let (piece, name) = piece else { return }
+    screen.pages.film = FilmModel(percent: 0)
+    let (news, wake) = (filmNews, services.wake)
+    stopFilm = film(piece, name, screen.settings.filmShape) {
+      news.add($0)
+      wake()
+    }
+  }
+
+  private func hear(_ news: FilmNews) {
+    switch news {
+    case .percent(let percent): screen.pages.film = FilmModel(percent: percent)
+    case .kept(let place): say("\(screen.text(.filmIn)) \(place)")
+    case .failed(let line): say(line)
+    case .stopped: break
+    }
+    if case .percent = news { return }
+    screen.pages.film = FilmModel()
+    stopFilm = nil
   }
 
   func takePicture() {
@@ -202,16 +236,16 @@ package final class Files {
   }
 }
 
-/// Lines from workers for the window.
-final class Mailbox: Sendable {
-  private let lines = Mutex<[String]>([])
+/// News from workers for the window.
+final class Mailbox<News: Sendable>: Sendable {
+  private let news = Mutex<[News]>([])
 
-  func add(_ line: String) { lines.withLock { $0.append(line) } }
+  func add(_ one: News) { news.withLock { $0.append(one) } }
 
-  func takeAll() -> [String] {
-    lines.withLock { lines in
-      defer { lines = [] }
-      return lines
+  func takeAll() -> [News] {
+    news.withLock { news in
+      defer { news = [] }
+      return news
     }
   }
 }

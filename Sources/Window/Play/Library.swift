@@ -39,7 +39,13 @@ package struct Library {
   }
 
   /// Who played, as one line.
-  func players(of record: Record) -> String { "\(name(of: .x, in: record)) – \(name(of: .o, in: record))" }
+  func players(of record: Record) -> String {
+    let names = names(in: record)
+    return "\(names.x) – \(names.o)"
+  }
+
+  /// What both players are called on the pages.
+  func names(in record: Record) -> (x: String, o: String) { (name(of: .x, in: record), name(of: .o, in: record)) }
 
   /// What a side's player is called on the pages.
   func name(of side: Player, in record: Record) -> String {

@@ -89,14 +89,26 @@ package struct Piece: Sendable {
   package var rules: ScoreRules
   /// The side of the one local person.
   package var human: Player?
-  /// What stands over the page.
-  package var title: String
+  /// The players, as they are called to others.
+  package var names: (x: String, o: String)
   /// The words while it is written.
   package var keeping: String
   /// Whether it is played on the sampled grand.
   package var isGrand: Bool
   /// The tuning in Hz.
   package var a4: Double
+
+  /// What stands over the page.
+  package var title: String { "\(names.x) – \(names.o)" }
+}
+
+/// How far a film is.
+package enum FilmNews: Sendable, Hashable {
+  case percent(Int)
+  /// It lies in a file.
+  case kept(String)
+  case failed(String)
+  case stopped
 }
 
 /// What differs between the machines the game is played on, beside the services of the window.
@@ -119,6 +131,9 @@ package struct Machine {
       { _, _, _ in (nil, []) }
   /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
   package var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
+  /// Makes a film of a piece under a name; `told` hears of it from any thread, and what is handed back stops it. `nil` where
+  /// none can be made.
+  package var film: ((Piece, _ name: String, FilmShape, _ told: @escaping @Sendable (FilmNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
 
   package init(

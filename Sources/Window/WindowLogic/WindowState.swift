@@ -293,12 +293,13 @@ package struct WindowState: Sendable {
       return seek(intent)
     case .say, .emote, .setTalkMuted, .setBlocked, .reportOpponent: return speak(intent)
     case .review: return [.review]
-    case .keepPiece:
-      return board.game.cells.isEmpty && !isReviewing ? refuse(.nothingToKeep) : [.file(.keepPiece)]
+    case .keepPiece, .makeFilm:
+      return board.game.cells.isEmpty && !isReviewing ? refuse(.nothingToKeep) : [.file(intent)]
     case .deleteGame:
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
-    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareGame, .statistics:
+    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareGame, .statistics,
+      .stopFilm:
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]
     case .shareMatch:

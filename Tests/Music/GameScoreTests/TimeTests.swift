@@ -232,11 +232,11 @@ func `Echoes begin eight seconds after a bar, softer and rarer; at 2 min the gam
 
 @Test func `A line is remembered for half an hour, short ones too`() {
   var novelty = Novelty()
-  novelty.insert([83, 86], octaves: -12, root: 0, at: .seconds(10))
-  #expect(novelty.isRepeat([83, 86], octaves: 0, root: 0, at: .seconds(1_809)))
+  novelty.insert([83, 86], octaves: -12, at: .seconds(10))
+  #expect(novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_809)))
   #expect(
-    !novelty.isRepeat([83, 86], octaves: 0, root: 0, at: .seconds(1_810))
-      && !novelty.isRepeat([83, 88], octaves: 0, root: 0, at: .zero))
+    !novelty.isRepeat([83, 86], octaves: 0, at: .seconds(1_810))
+      && !novelty.isRepeat([83, 88], octaves: 0, at: .zero))
 }
 
 @Test func `A bar that the synthesizer began late moves with all that follows it`() throws {

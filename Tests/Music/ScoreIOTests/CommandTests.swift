@@ -76,7 +76,7 @@ func `Bad input is one clear line on standard error, status 2, and nothing is wr
   (#"{"rules":"infinite","moves":"a1b1","result":"*"}"#, "O b1"),
   (
     #"{"alina":"arena","rules":"infinite"}"# + "\n" + #"{"game":0,"x":0,"o":1,"moves":"a1b1a2b2a3","result":"1-0"}"#,
-    "wins with a1 a2 a3"
+    "wins with a3 a2 a1"
   ),
 ])
 func `A game of any of the three is explained, rendered and measured`(record: String, says: String) throws {

@@ -125,6 +125,21 @@ struct EngineTests {
     #expect(strung.new > 3 * strung.old, "the strings: \(strung)")
   }
 
+  @Test("a tuning made in more than a hundred pieces sounds as one made at once, from its last piece on")
+  func tuningInPieces() {
+    let score = [Scores.note(69, at: 960, hold: 9_600)]
+    let engines = [Engine(), Engine(), Engine()]
+    engines[0].setTuning(a4: 432)
+    engines[1].beginTuning(a4: 432)
+    var pieces = 1
+    while engines[1].continueTuning() { pieces += 1 }
+    engines[2].beginTuning(a4: 432)
+    engines[2].continueTuning()
+    let sounds = engines.map { Scores.render(score, frames: 24_000, engine: $0) { 128 } }
+    #expect(pieces > 100 && sounds[0] == sounds[1])
+    #expect(sounds[2] == Scores.render(score, frames: 24_000) { 128 }, "a tuning under way is heard")
+  }
+
   @Test("hears a second change of the effects at once, not when the first has rung out")
   func reload() {
     let engine = Engine()

@@ -49,6 +49,10 @@ private final class Bench: @unchecked Sendable {
     return services
   }
 
+  /// The films that were begun, each with what tells of it; and how many were stopped.
+  var films: [(piece: Piece, name: String, shape: FilmShape, told: @Sendable (FilmNews) -> Void)] = []
+  var stoppedFilms = 0
+
   func app() throws -> App {
     let loaded = try RuleLibrary.load()
     let port = SoundPort(
@@ -60,10 +64,14 @@ private final class Bench: @unchecked Sendable {
         defer { self.events = [] }
         return self.events
       }, match: { _ in self.view }, perform: { self.commands.append($0) }, disconnect: {})
-    let machine = Machine(
+    var machine = Machine(
       services: services, sound: SoundOutput(port),
       rules: RuleShelf { _ throws(RuleShelf.Refusal) in rules },
       connect: { _, _ in connection }, milliseconds: { Int64(self.now * 1_000) }, keep: { _, _, _, _ in })
+    machine.film = { piece, name, shape, told in
+      self.films.append((piece, name, shape, told))
+      return { self.stoppedFilms += 1 }
+    }
     var opening = Opening(seed: 1, rulesName: "score", rules: rules)
     opening.opponent = .human
     return App(machine, opening)
@@ -190,6 +198,43 @@ struct AppTests {
     app.screen.show(.help)
     app.want(.explainAgain)
     #expect(app.screen.settings.explains && app.screen.settings.explained.isEmpty)
+  }
+
+  @Test("one film is made at a time; its button says how far it is, stops it, and makes the next")
+  func film() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.makeFilm)
+    #expect(bench.films.isEmpty, "of a game without moves")
+    for cell in [4, 0, 2, 6, 1, 7, 3, 5, 8] { app.want(.play(Square(cell))) }
+    app.want(.show(.review))
+    bench.pass(app)
+    let picture = PixelBuffer(width: 960, height: 600)
+    func button() -> [String] {
+      _ = app.draw(into: picture.bitmap, isNew: true, at: bench.now)
+      return app.screen.accessible(hidden: true).map(\.name).filter { $0.contains("film") }
+    }
+    #expect(button() == ["Save as film"])
+    app.want(.makeFilm)
+    app.want(.makeFilm)
+    bench.films[0].told(.percent(40))
+    bench.pass(app)
+    #expect(bench.films.count == 1 && bench.films[0].shape == .wide && button() == ["Stop film, 40 %"])
+    app.want(.stopFilm)
+    #expect(bench.stoppedFilms == 1 && button() == ["Stop film, 40 %"], "it may end all the same")
+    bench.films[0].told(.stopped)
+    bench.pass(app)
+    #expect(button() == ["Save as film"])
+    app.screen.settings.filmShape = .upright
+    app.want(.makeFilm)
+    bench.films[1].told(.kept("a/film.mp4"))
+    bench.pass(app)
+    #expect(bench.films[1].shape == .upright && bench.notices.last == "The film is in a/film.mp4")
+    app.want(.makeFilm)
+    bench.films[2].told(.failed("a film needs ffmpeg, which is not installed"))
+    bench.pass(app)
+    #expect(bench.notices.last == "a film needs ffmpeg, which is not installed" && button() == ["Save as film"])
   }
 
   @Test("every sign that the rule files name has its words")

@@ -92,6 +92,8 @@ package func soundBlock(_ frames: Int32) -> UnsafeMutablePointer<Float>? {
   guard sound != nil else { return nil }
   let count = Int(frames)
   if sound?.block.count != 2 * count { sound?.block = [Float](repeating: 0, count: 2 * count) }
+  // A tuning takes some 10 ms, a block lasts 3: a few notes of it each time.
+  for _ in 0..<3 { sound?.engine.continueTuning() }
   sound?.render(count)
   return sound?.block.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
@@ -123,7 +125,7 @@ package func soundSet(_ knob: Int32, _ value: Double) {
   case 1: engine.setPreviewLevel(decibels: value < -90 ? nil : value)
   case 2: engine.setDroneLevel(decibels: value < -90 ? nil : value)
   case 3: engine.setMuted(value != 0)
-  case 4: engine.setTuning(a4: value)
+  case 4: engine.beginTuning(a4: value)
   case 5: engine.setHidden(value != 0)
   default: break
   }

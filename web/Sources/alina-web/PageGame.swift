@@ -52,15 +52,22 @@ final class PageGame {
         let page = ScorePage(
           music.bars, rules: music.rules, title: piece.title, subtitle: ScoreTitle.subtitle(piece.record))
         Page.download("\(name).svg", Array(page.svg.utf8))
-        let a4 = "\(Int((piece.a4 * 1_000).rounded()))"
-        let words = ["\(name).wav", PageSound.name(of: music.rules), a4, "\(music.end.rawValue)"]
+        let words = ["\(name).wav"] + PageSound.order(music, a4: piece.a4)
         music.events.withUnsafeBytes { _ = Page.write("sound/" + words.joined(separator: "\t"), Array($0)) }
         done("\(kept) \(name)")
       })
     machine.themesFolder = "page"
+    let films = FilmBox()
+    if Page.prefers("films") {
+      machine.film = { piece, name, shape, told in
+        films.film = PageFilm(piece, name: name, shape: shape, told: told)
+        return { Page.tell(.stopFilm) }
+      }
+    }
     machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
     self.box = box
+    self.films = films
     app.soundWaits = true
     app.screen.onSpeak = { Page.tell(.say, $0) }
   }
@@ -68,6 +75,10 @@ final class PageGame {
   /// The connection that the socket's lines are for.
   final class ConnectionBox { var connection: WebConnection? }
   let box: ConnectionBox
+
+  /// The film that is being made.
+  final class FilmBox { var film: PageFilm? }
+  let films: FilmBox
 
   func add(_ event: InputEvent) { input.append(event) }
 
@@ -191,8 +202,8 @@ package func alinaKey(_ modifiers: Int32, _ isRepeat: Int32) {
 }
 
 /// Something that comes with a text: 0 typed, 1 composing, 2 a game to open, 3 a room's code, 4 a match to watch, 5 a line of
-/// the server, 6 the server's line is open, 7 it is closed, 8 what lies on the clipboard. A room's match has its code after a
-/// stroke.
+/// the server, 6 the server's line is open, 7 it is closed, 8 what lies on the clipboard, 9 how far a film is. A room's match has
+/// its code after a stroke.
 @_expose(wasm, "text") @_cdecl("alinaText")
 package func alinaText(_ kind: Int32) {
   guard let game else { return }
@@ -208,7 +219,8 @@ package func alinaText(_ kind: Int32) {
   case 5: game.box.connection?.received(incoming)
   case 6: game.box.connection?.cameUp()
   case 7: game.box.connection?.cameDown(words)
-  default: Page.pasted(words)
+  case 8: Page.pasted(words)
+  default: if game.films.film?.hear(words) == false { game.films.film = nil }
   }
 }
 
@@ -223,6 +235,10 @@ package func alinaState(_ kind: Int32, _ isOn: Int32) {
     if isOn != 1 { game?.app.soundChanged(to: isOn == 0 ? .none : .impossible) }
   }
 }
+
+/// Draws the picture of a film at so many seconds.
+@_expose(wasm, "film") @_cdecl("alinaFilm")
+package func alinaFilm(_ seconds: Double) { game?.films.film?.draw(at: seconds) }
 
 /// Goes back by so many steps, as the browser's own Back asks.
 @_expose(wasm, "back") @_cdecl("alinaBack")

@@ -1,3 +1,4 @@
+import GameScore
 import Play
 import ScoreModel
 import Session
@@ -55,6 +56,11 @@ final class PageSound {
   static func name(of rules: ScoreRules) -> String {
     let tonic = rules.scale.tonicSpelling
     return "\(rules.name)\n\(tonic.letter)\n\(tonic.alteration)"
+  }
+
+  /// What the module of the sound must know of a piece beside its events: rules, thousandths of a hertz, and the end.
+  static func order(_ music: Rendition, a4: Double) -> [String] {
+    [name(of: music.rules), "\(Int((a4 * 1_000).rounded()))", "\(music.end.rawValue)"]
   }
 
   private static var now: Tick { Tick(rawValue: Int64(scriptSoundNow())) }

@@ -24,7 +24,7 @@ enum Asked: Int32 {
 /// What the page can be told.
 enum Told: Int32 {
   case clipboard, fullScreen, keepsAwake, attention, hand, delete, controls, say, focus, open, send, close, share, paste
-  case title, place, leave, page, expectAttention
+  case title, place, leave, page, expectAttention, stopFilm
 }
 
 /// The page, as texts that go to and fro.
@@ -43,7 +43,7 @@ enum Page {
   /// A text of the page, empty where there is none.
   static func text(_ what: Asked) -> String { String(decoding: ask(what) ?? [], as: UTF8.self) }
 
-  /// Whether the system asks for something: `dark`, `contrast`, `still`, or has a `finger` to press with.
+  /// Whether the system asks for something: `dark`, `contrast`, `still`, or has a `finger` to press with, or `films`.
   static func prefers(_ word: Substring) -> Bool { text(.preferences).split(separator: " ").contains(word) }
 
   @discardableResult

@@ -47,12 +47,25 @@ final class ReviewScene: Scene {
       (.back, .back),
     ]
     if context.services.share != nil { words.insert((.share, .shareGame), at: 4) }
+    if context.pages.film != nil { words.insert((.film, .makeFilm), at: 3) }
     for (phrase, intent) in words {
       let button = TextButton(context: context, title: context.text(phrase), intent: intent)
       foot.append(button)
       add(button)
     }
     show()
+    showFilm()
+  }
+
+  /// Says on its button how far a film is that is being made.
+  private func showFilm() {
+    guard let film = context.pages.film else { return }
+    let button = foot[3]
+    button.title = film.percent.map { "\(context.text(.stopFilm)), \($0) %" } ?? context.text(.film)
+    guard (film.percent == nil) != (button.intent == .makeFilm) else { return }
+    button.intent = film.percent == nil ? .makeFilm : .stopFilm
+    layout()
+    context.staticIsStale = true
   }
 
   /// The end of the bar of the shown ply: what has been played up to there is written.
@@ -236,6 +249,7 @@ final class ReviewScene: Scene {
       refreshFoot()
     }
     staff.showModel(animated: true)
+    showFilm()
   }
 
   private func refreshFoot() { foot[0].title = context.text(isPlaying ? .stopMusic : .playMusic) }

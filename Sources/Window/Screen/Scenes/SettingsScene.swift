@@ -87,6 +87,13 @@ final class SettingsScene: PageScene {
       choice(
         .explain, [(true, context.text(.explainFirst)), (false, context.text(.explainNever))], settings.explains
       ) { settings.explains = $0 },
+      choice(
+        .filmShape,
+        [
+          (FilmShape.wide, context.text(.filmWide)), (.square, context.text(.filmSquare)),
+          (.upright, context.text(.filmUpright)),
+        ], settings.filmShape
+      ) { settings.filmShape = $0 },
     ])
     setFoot([
       TextButton(context: context, title: context.text(.easings), intent: .show(.easings)),

@@ -19,6 +19,20 @@ package enum PianoKind: String, Sendable, Hashable, CaseIterable, SettingValue {
   case modal, grand
 }
 
+/// The shape of a film's pictures.
+package enum FilmShape: String, Sendable, Hashable, CaseIterable, SettingValue {
+  case wide, square, upright
+
+  /// The size of its pictures in pixels.
+  package var size: (width: Int, height: Int) {
+    switch self {
+    case .wide: (1_280, 720)
+    case .square: (1_080, 1_080)
+    case .upright: (720, 1_280)
+    }
+  }
+}
+
 extension Language: SettingValue {}
 extension Variant: SettingValue {}
 
@@ -56,6 +70,7 @@ package final class Settings {
   /// The tuning of A4 in hertz, 400…480.
   @Setting package var a4: Double
   @Setting package var piano: PianoKind
+  @Setting package var filmShape: FilmShape
   /// What sounds while the window is hidden.
   @Setting package var background: BackgroundSound
   /// The name of the audio device; empty is the system's choice.
@@ -107,6 +122,7 @@ package final class Settings {
     _pace = Setting(store, "pace", 1.0, in: 0.7...1.3)
     _a4 = Setting(store, "a4", 440.0, in: 400...480)
     _piano = Setting(store, "piano", PianoKind.grand)
+    _filmShape = Setting(store, "film-shape", FilmShape.wide)
     _background = Setting(store, "background", BackgroundSound.full)
     _device = Setting(store, "device", "")
     _scoreRules = Setting(store, "score-rules", "score")

@@ -7,6 +7,9 @@ package struct Surface {
   /// The canvas that is seen.
   package init(width: Int, height: Int) { self.init(id: 0, width: width, height: height) }
 
+  /// The canvas that a film is taken of, which the page's script makes.
+  package static func film(width: Int, height: Int) -> Surface { Surface(id: -1, width: width, height: height) }
+
   fileprivate init(id: Int32, width: Int, height: Int) { (self.id, self.width, self.height) = (id, width, height) }
 
   /// Has everything drawn that was asked for.

@@ -1,0 +1,117 @@
+import GameScore
+import Glibc
+import Play
+import Processes
+import Records
+import ScoreIO
+import ScoreModel
+import Screen
+import Synth
+
+/// Makes a film of a game by ffmpeg: board, score and sound.
+package struct FilmMaker {
+  private let record: Record
+  private let rendition: Rendition
+  private let names: (x: String, o: String)
+
+  private static let rate = 30
+
+  /// Prepares the film of a record and of its music, in which the players have names.
+  package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
+    (self.record, self.rendition, self.names) = (record, rendition, names)
+  }
+
+  /// Writes the film as an MP4 file.
+  ///
+  /// - Parameters:
+  ///   - path: The file, which is replaced whole or not at all.
+  ///   - width, height: The size in pixels, even numbers of 320…3840.
+  ///   - engine: What plays, its patch and its piano set.
+  ///   - progress: Told the seconds done and all; what it throws ends the work.
+  /// - Throws: `ScoreFileError` where there is no ffmpeg, or where it or the disk refuses.
+  package func write(
+    to path: String, width: Int, height: Int, engine: Engine,
+    progress: (_ done: Double, _ all: Double) throws -> Void
+  ) throws {
+    try WholeFile.write(path) { try make($0, width, height, engine, progress) }
+  }
+
+  private func make(
+    _ path: String, _ width: Int, _ height: Int, _ engine: Engine,
+    _ progress: (_ done: Double, _ all: Double) throws -> Void
+  ) throws {
+    guard let file = fopen(path, "we") else { throw ScoreFileError("\(path): \(String(cString: strerror(errno)))") }
+    fclose(file)
+    let (sound, errors) = ("\(path).wav", "\(path).errors")
+    defer {
+      unlink(sound)
+      unlink(errors)
+    }
+    // Sound is a tenth of the work.
+    try OfflineSound(rendition.events, end: rendition.end).write(to: sound, format: .wav, engine: engine) { done, all in
+      try progress(done / 10, all)
+    }
+    let (reading, writing) = try makePipe()
+    let ffmpeg: pid_t
+    do throws(SpawnError) {
+      defer { close(reading) }
+      ffmpeg = try spawn(
+        Self.command(width, height, sound: sound, to: path), input: .descriptor(reading), errors: .file(errors))
+    } catch {
+      close(writing)
+      throw ScoreFileError(
+        error.code == ENOENT ? "a film needs ffmpeg, which is not installed" : error.description)
+    }
+    do {
+      defer { close(writing) }
+      try shoot(width, height, into: writing, progress: progress)
+    } catch {
+      kill(ffmpeg, SIGKILL)
+      _ = reap(ffmpeg)
+      throw error
+    }
+    guard reap(ffmpeg) == 0 else {
+      throw ScoreFileError("\(path): ffmpeg could not make the film: \(Self.lastLine(of: errors))")
+    }
+  }
+
+  private static func command(_ width: Int, _ height: Int, sound: String, to path: String) -> [String] {
+    let picture = ["-f", "rawvideo", "-pixel_format", "bgr0", "-video_size", "\(width)x\(height)"]
+    let codecs = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-c:a", "aac"]
+    return ["ffmpeg", "-y", "-nostdin", "-loglevel", "error"] + picture
+      + ["-framerate", "\(rate)", "-i", "pipe:0", "-i", sound] + codecs
+      + ["-b:a", "192k", "-movflags", "+faststart", "-shortest", "-f", "mp4", path]
+  }
+
+  /// Draws every picture and writes it to a pipe. A reader that has ended says itself why.
+  private func shoot(
+    _ width: Int, _ height: Int, into pipe: Int32, progress: (_ done: Double, _ all: Double) throws -> Void
+  ) throws {
+    signal(SIGPIPE, SIG_IGN)
+    var stage = FilmStage(record, rendition, names: names)
+    let length = (rendition.end + OfflineRenderer.tail).seconds
+    let buffer = PixelBuffer(width: width, height: height)
+    for frame in 0..<Int(length * Double(Self.rate)) {
+      let now = Double(frame) / Double(Self.rate)
+      _ = stage.draw(into: buffer.bitmap, isNew: frame == 0, at: now)
+      for y in 0..<height {
+        var row = UnsafeRawBufferPointer(start: buffer.bitmap.pixels + y * buffer.bitmap.stride, count: 4 * width)
+        while !row.isEmpty {
+          let count = Glibc.write(pipe, row.baseAddress, row.count)
+          if count < 0, errno == EINTR { continue }
+          guard count > 0 else { return }
+          row = UnsafeRawBufferPointer(rebasing: row[count...])
+        }
+      }
+      try progress(length / 10 + 0.9 * now, length)
+    }
+  }
+
+  private static func lastLine(of path: String) -> String {
+    guard let file = fopen(path, "re") else { return "" }
+    defer { fclose(file) }
+    var text = [UInt8](repeating: 0, count: 4_096)
+    let count = fread(&text, 1, text.count, file)
+    return String(decoding: text.prefix(count), as: UTF8.self).split(separator: "\n").last.map(String.init) ?? ""
+  }
+}

@@ -1,0 +1,55 @@
+import GameScore
+import Interface
+import Records
+import ScoreModel
+import Screen
+import TicTacToe
+import Tintinnabuli
+
+/// A kept game on a board of its own, as it was at each moment of its music: the pictures of a film.
+package struct FilmStage {
+  private let screen = RootScreen(services: PlatformServices())
+  private var happenings: ArraySlice<(moment: Tick, happening: Happening)>
+
+  /// The music of a film, which lasts about a minute: two seconds a move, or less where there are many.
+  package static func music(of record: Record, rules: ScoreRules, seed: UInt64? = nil, human: Player?) -> Rendition {
+    var record = record
+    record.logSlots = nil
+    let plies = record.game.cells.count
+    record.times = (0..<plies).map { _ in
+      var times = Record.MoveTimes()
+      times.elapsed = Int64(min(2_000, 50_000 / plies))
+      return times
+    }
+    return Rendition(of: record, rules: rules, seed: seed, human: human, trimmed: true, opens: false)
+  }
+
+  /// Sets the board up for two players with names.
+  package init(_ record: Record, _ rendition: Rendition, names: (x: String, o: String)) {
+    happenings = rendition.happenings[...]
+    screen.model.game = Game(from: record.game.startState)
+    screen.model.setup = GameSetup(
+      x: .remote(name: names.x), o: .remote(name: names.o), variant: record.game.variant)
+    screen.model.acceptsMove = false
+    screen.model.isFilm = true
+    screen.model.bars = rendition.bars
+    let (scale, cells) = (rendition.rules.scale, rendition.rules.cells)
+    screen.model.tonality = Tonality(scale: scale, x: cells, o: cells)
+  }
+
+  /// Draws the picture of a moment in seconds, none earlier than the last; returns what changed.
+  package mutating func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
+    while let next = happenings.first, next.moment.seconds <= now {
+      happenings.removeFirst()
+      switch next.happening {
+      case .moved(let move): try? screen.model.game.play(move.cell)
+      case .undone: _ = screen.model.game.undo()
+      case .ended(let end): screen.model.game.finish(end)
+      default: break
+      }
+    }
+    screen.model.soundNow = .seconds(now)
+    screen.handle([], at: now)
+    return screen.draw(into: bitmap, isNew: isNew, at: now)
+  }
+}

@@ -1,0 +1,44 @@
+import GameScore
+import Play
+import Screen
+
+/// A film that the browser records: the page draws its pictures, the script keeps them with the sound.
+final class PageFilm {
+  private var stage: FilmStage
+  private let surface: Surface
+  private var isNew = true
+  private let told: (FilmNews) -> Void
+
+  /// Has the script begin.
+  init(_ piece: Piece, name: String, shape: FilmShape, told: @escaping (FilmNews) -> Void) {
+    let music = FilmStage.music(of: piece.record, rules: piece.rules, human: piece.human)
+    let size = shape.size
+    stage = FilmStage(piece.record, music, names: piece.names)
+    surface = .film(width: size.width, height: size.height)
+    self.told = told
+    let words = [name, "\(size.width)", "\(size.height)"] + PageSound.order(music, a4: piece.a4)
+    music.events.withUnsafeBytes { _ = Page.write("film/" + words.joined(separator: "\t"), Array($0)) }
+  }
+
+  /// Draws the picture of a moment in seconds.
+  func draw(at now: Double) {
+    _ = stage.draw(into: surface, isNew: isNew, at: now)
+    surface.flush()
+    isNew = false
+  }
+
+  /// Hears a word and what belongs to it; false once the film is over.
+  func hear(_ line: String) -> Bool {
+    let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+    let words = parts.count > 1 ? parts[1] : ""
+    switch parts[0] {
+    case "percent":
+      told(.percent(Int(words) ?? 0))
+      return true
+    case "kept": told(.kept(words))
+    case "failed": told(.failed(words))
+    default: told(.stopped)
+    }
+    return false
+  }
+}
