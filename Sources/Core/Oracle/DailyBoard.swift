@@ -1,7 +1,8 @@
 import Base
 import TicTacToe
 
-/// One position a day, the same for everybody, in which a single move is right. It grows harder from Monday to Sunday.
+/// One position a day, the same for everybody, in which a single move is right. Four days a week it is one of the classic
+/// game, harder from Monday to Sunday; on Tuesday and Saturday one of Infinite, on Thursday one of Ultimate.
 package struct DailyBoard: Sendable, Hashable {
   /// What the side to move can reach against best defence.
   package enum Goal: Sendable, Hashable {
@@ -11,7 +12,7 @@ package struct DailyBoard: Sendable, Hashable {
 
   /// Days since 1 January 1970.
   package let day: Int
-  package let position: Position
+  package let state: VariantState
   package let goal: Goal
 
   /// - Parameter date: The day as `2026-11-24`; what follows is not looked at. `nil` where there is no such day.
@@ -28,16 +29,83 @@ package struct DailyBoard: Sendable, Hashable {
   package init(day: Int) {
     self.day = day
     // The first day was a Thursday.
-    let choices = DailyBoard.grades[(day + 3) % 7]
+    let weekday = (day + 3) % 7
     var random = SplitMix64(seed: 0xA11A_DA17, index: UInt64(day))
-    position = choices[random.below(choices.count)]
-    let worth = Solver.shared.evaluation(of: position)
-    goal = worth.value == .win ? .win(moves: (worth.distance + 1) / 2) : .hold
+    switch weekday {
+    case 1, 5:
+      let moves = weekday == 1 ? 2 : 3
+      state = DailyBoard.infinite(moves: moves, using: &random)
+      goal = .win(moves: moves)
+    case 3:
+      state = DailyBoard.ultimate(using: &random)
+      goal = .win(moves: 2)
+    default:
+      let choices = DailyBoard.grades[weekday]
+      let position = choices[random.below(choices.count)]
+      let worth = Solver.shared.evaluation(of: position)
+      goal = worth.value == .win ? .win(moves: (worth.distance + 1) / 2) : .hold
+      state = .classic(position)
+    }
   }
 
   /// Whether the goal was reached in a game that ended so.
   package func isReached(by outcome: Outcome?) -> Bool {
-    outcome == .win(position.turn) || goal == .hold && outcome == .draw
+    outcome == .win(state.turn) || goal == .hold && outcome == .draw
+  }
+
+  /// A board with all marks on which one move alone wins, in so many moves of the winner.
+  private static func infinite(moves: Int, using random: inout SplitMix64) -> VariantState {
+    let table = InfiniteTable.shared
+    while true {
+      let board = InfiniteTable.board(number: random.below(InfiniteTable.boardCount))
+      guard board.o.count == Infinite.markLimit, board.winner == nil,
+        table.evaluation(of: board) == Evaluation(value: .win, distance: 2 * moves - 1)
+      else { continue }
+      let winning = board.moves.filter { square in
+        var after = board
+        after.play(square)
+        return table.evaluation(of: after).value == .loss
+      }
+      guard winning.count == 1 else { continue }
+      let marks = [board.x, board.o].map { $0.squares.map { $0.name }.joined() }
+      if let state = try? VariantState(.infinite, notation: "\(marks[0])/\(marks[1]) x 6") { return state }
+    }
+  }
+
+  /// A position of a random game in which one move alone wins by force in two moves, and none at once.
+  private static func ultimate(using random: inout SplitMix64) -> VariantState {
+    while true {
+      var states = [Ultimate.start]
+      while let last = states.last, Ultimate.outcome(of: last) == nil {
+        var next = last
+        _ = next.mark(Ultimate.moves(last).randomCell(using: &random))
+        states.append(next)
+      }
+      for state in states.suffix(9).dropLast() where isPuzzle(state) { return .ultimate(state) }
+    }
+  }
+
+  private static func isPuzzle(_ state: Ultimate.State) -> Bool {
+    guard !canWin(state) else { return false }
+    var winning = 0
+    for cell in Ultimate.moves(state) {
+      var after = state
+      guard after.mark(cell) == nil, !canWin(after) else { continue }
+      let isForced = Ultimate.moves(after).allSatisfy { reply in
+        var next = after
+        return next.mark(reply) == nil && canWin(next)
+      }
+      if isForced { winning += 1 }
+    }
+    return winning == 1
+  }
+
+  /// Whether the side to move wins at once.
+  private static func canWin(_ state: Ultimate.State) -> Bool {
+    Ultimate.moves(state).contains { cell in
+      var after = state
+      return after.mark(cell) == .win(state.turn)
+    }
   }
 
   /// The positions for Monday to Sunday: a win at once, a threat to parry, wins in two, a win in three, a quiet defence.

@@ -49,7 +49,7 @@ extension Record {
     var text: [UInt8] = []
     for _ in 0..<count { text.append(decoder.read()) }
     guard Record.link(of: text) == link else { throw damaged }
-    try self.init(text: String(decoding: text, as: UTF8.self))
+    try self.init(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
   }
 }
 

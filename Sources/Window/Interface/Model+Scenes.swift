@@ -75,7 +75,7 @@ package struct StatisticsModel: Sendable, Hashable {
   package var opponents: [Opponent]
   package var asX: Tally
   package var asO: Tally
-  /// Results of games the player began, by the first cell, in reading order; nine of them.
+  /// Results of games the player began, by the first cell (of Ultimate, by its board), in reading order; nine of them.
   package var openings: [Tally]
   /// The results in order of time, the newest last; +1 win, 0 draw, −1 loss.
   package var results: [Int]
@@ -151,7 +151,8 @@ package struct PagesModel: Sendable, Hashable {
   package var scoreRules: [String] = []
   /// The saved games of the list, newest first.
   package var games: [GameEntry] = []
-  package var statistics = StatisticsModel()
+  /// Results of each game, once any was played.
+  package var statistics: [Variant: StatisticsModel] = [:]
   package var network = NetworkModel()
   /// What is said beside the match over the network.
   package var talk = TalkModel()

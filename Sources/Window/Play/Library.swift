@@ -17,11 +17,11 @@ package struct Library {
   package static func record(from text: String) throws(NotationError) -> Record {
     if let link = Record.link(in: text) { return try Record(link: link) }
     let words = text.drop { $0.isWhitespace }
-    if words.first == "{" { return try Record(jsonLine: text) }
+    if words.first == "{" { return try Record(jsonLine: text, variants: Variant.allCases) }
     let line = words.prefix { !$0.isNewline }
     let isPosition = line.contains("/") && words.dropFirst(line.count).allSatisfy { $0.isWhitespace }
     let states = Variant.allCases.lazy.compactMap { try? VariantState($0, notation: String(line)) }
-    guard isPosition, let state = states.first else { return try Record(text: text) }
+    guard isPosition, let state = states.first else { return try Record(text: text, variants: Variant.allCases) }
     return Record(game: Game(from: state))
   }
 
@@ -78,7 +78,7 @@ package struct Library {
     return names.prefix(Library.listLimit).compactMap { name in
       let path = "\(folder)/\(name)"
       guard let bytes = services.readFile(path),
-        let record = try? Record(text: String(decoding: bytes, as: UTF8.self))
+        let record = try? Record(text: String(decoding: bytes, as: UTF8.self), variants: Variant.allCases)
       else { return nil }
       return (path, String(name.dropLast(GameStore.suffix.count)), record)
     }
@@ -111,10 +111,20 @@ package struct Library {
     }
   }
 
-  func statistics() -> StatisticsModel {
+  func statistics() -> [Variant: StatisticsModel] {
+    let games = savedRecords().reversed().map { $0.record }
+    var models: [Variant: StatisticsModel] = [:]
+    for variant in Variant.allCases {
+      let model = statistics(of: games.filter { $0.game.variant == variant })
+      if !model.results.isEmpty { models[variant] = model }
+    }
+    return models
+  }
+
+  private func statistics(of games: [Record]) -> StatisticsModel {
     var model = StatisticsModel()
     var opponents: [String: Tally] = [:]
-    for (_, _, record) in savedRecords().reversed() where record.game.variant == .classic {
+    for record in games {
       guard let outcome = record.game.end?.outcome else { continue }
       // The player's own games: one side is a person, the other is not.
       guard let side = Library.human(of: record) else { continue }
@@ -124,7 +134,9 @@ package struct Library {
       }
       add(&opponents[record[player: side.opponent] ?? "?", default: Tally()])
       if side == .x { add(&model.asX) } else { add(&model.asO) }
-      if side == .x, let first = record.game.cells.first { add(&model.openings[first.index]) }
+      if side == .x, let first = record.game.cells.first {
+        add(&model.openings[record.game.variant.board(of: first)?.index ?? first.index])
+      }
       model.results.append(result)
     }
     // Weakest first: random, the levels by number, the perfect player last.

@@ -60,7 +60,7 @@ package struct GameStore: Sendable {
       throw Damaged(description: "the unfinished game could not be found again; starting a new one")
     }
     do {
-      let record = try Record(text: String(decoding: text, as: UTF8.self))
+      let record = try Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
       guard !record.game.isOver else {
         forgetUnfinished()
         return nil

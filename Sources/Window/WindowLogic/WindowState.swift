@@ -336,9 +336,10 @@ package struct WindowState: Sendable {
 
   /// Begins today's board against the best defence there is.
   private mutating func begin(_ board: DailyBoard) -> [Effect] {
-    let isX = board.position.turn == .x
+    let (isX, variant) = (board.state.turn == .x, board.state.variant)
+    let other = variant == .classic ? Seat.perfect : .level(6)
     let effects = begin(
-      GameSetup(x: isX ? .human : .perfect, o: isX ? .perfect : .human), from: .classic(board.position))
+      GameSetup(x: isX ? .human : other, o: isX ? other : .human, variant: variant), from: board.state)
     daily = board
     return effects + [.show(.board)]
   }
@@ -351,10 +352,11 @@ package struct WindowState: Sendable {
     case .win(let moves): goal = text(.todayWin, "\(moves)")
     case .hold: goal = text(.todayHold)
     }
-    let rows = (0..<3).map { row in
-      String((0..<3).map { board.position[Square(3 * row + $0)]?.letter ?? "·" })
+    let (variant, facts) = (board.state.variant, BoardFacts(board.state))
+    let rows = (0..<variant.side).map { row in
+      String((0..<variant.side).map { facts[variant.cell(row: row, column: $0)]?.letter ?? "·" })
     }
-    let head = "Alina, \(text(.today)), \(preferences.date): \(board.position.turn.letter), \(goal)."
+    let head = "Alina, \(text(.today)), \(preferences.date): \(board.state.turn.letter), \(goal)."
     return ([head] + rows + ["\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))"]).joined(separator: "\n")
   }
 

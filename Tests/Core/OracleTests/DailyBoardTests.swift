@@ -8,18 +8,51 @@ struct DailyBoardTests {
   @Test("a single move is right on every day of ten years, and the weekday says what is to be done")
   func days() {
     for day in 20_000..<23_650 {
+      guard ![1, 3, 5].contains((day + 3) % 7) else { continue }
       let board = DailyBoard(day: day)
-      let worth = Solver.shared.evaluation(of: board.position)
-      #expect(Solver.shared.valuePreservingMoves(in: board.position).count == 1)
-      #expect(board.position.empty.count >= 3)
+      guard case .classic(let position) = board.state else {
+        Issue.record("a board of \(board.state.variant) on day \(day)")
+        continue
+      }
+      let worth = Solver.shared.evaluation(of: position)
+      #expect(Solver.shared.valuePreservingMoves(in: position).count == 1)
+      #expect(position.empty.count >= 3)
       switch (day + 3) % 7 {
       case 0: #expect(board.goal == .win(moves: 1))
-      case 1, 6: #expect(board.goal == .hold && worth.value == .draw)
-      case 5: #expect(board.goal == .win(moves: 3) && worth.distance == 5)
+      case 6: #expect(board.goal == .hold && worth.value == .draw)
       default: #expect(board.goal == .win(moves: 2) && worth.distance == 3)
       }
     }
-    #expect(Set((20_000..<20_364).map { DailyBoard(day: $0).position }).count > 180, "too often the same")
+    #expect(Set((20_000..<20_364).map { DailyBoard(day: $0).state }).count > 200, "too often the same")
+  }
+
+  @Test("three days a week a single move wins a board of the longer games, and none wins at once")
+  func longerGames() {
+    for day in 20_000..<20_070 {
+      let board = DailyBoard(day: day)
+      switch (board.state, (day + 3) % 7) {
+      case (.infinite(let state), 1), (.infinite(let state), 5):
+        let distance = (day + 3) % 7 == 1 ? 3 : 5
+        #expect(InfiniteTable.shared.evaluation(of: state) == Evaluation(value: .win, distance: distance))
+        #expect(InfiniteTable.shared.moveEvaluations(in: state).count { $0.after.value == .loss } == 1)
+        #expect(board.goal == .win(moves: (distance + 1) / 2))
+      case (.ultimate(let state), 3):
+        func wins(_ state: Ultimate.State, in plies: Int) -> Int {
+          Ultimate.moves(state).filter { cell in
+            var after = state
+            if let outcome = Ultimate.play(cell, &after) { return outcome == .win(state.turn) }
+            guard plies > 1 else { return false }
+            return Ultimate.moves(after).allSatisfy { reply in
+              var next = after
+              return Ultimate.play(reply, &next) == nil && wins(next, in: plies - 2) > 0
+            }
+          }.count
+        }
+        #expect(wins(state, in: 1) == 0 && wins(state, in: 3) == 1 && board.goal == .win(moves: 2))
+      case (.classic, 0), (.classic, 2), (.classic, 4), (.classic, 6): break
+      default: Issue.record("day \(day): \(board.state.variant)")
+      }
+    }
   }
 
   @Test("a date is its day, and what is no date is none")
@@ -39,7 +72,7 @@ struct DailyBoardTests {
   func goals() {
     for day in 20_000..<20_007 {
       let board = DailyBoard(day: day)
-      let turn = board.position.turn
+      let turn = board.state.turn
       #expect(board.isReached(by: .win(turn)) && !board.isReached(by: .win(turn.opponent)) && !board.isReached(by: nil))
       #expect(board.isReached(by: .draw) == (board.goal == .hold))
     }

@@ -101,6 +101,30 @@ import TicTacToe
   }
 }
 
+@Suite("Links of the longer games") struct VariantLinkTests {
+  @Test func `a game of Ultimate of seventy plies, as the window keeps it, is a link under 1,000 characters`() throws {
+    var generator = SplitMix64(seed: 8)
+    var game = Game(from: VariantState(startOf: .ultimate))
+    while game.cells.count < 70 {
+      game = try VariantRecordTests.randomGame(from: VariantState(startOf: .ultimate), &generator)
+    }
+    var record = Record(game: game)
+    var frame: Int64 = 480_000
+    record.times = game.cells.map { _ in
+      let elapsed = Int64(1_200 + generator.below(9_000))
+      frame += elapsed * 48
+      return .init(elapsed: elapsed, frame: frame)
+    }
+    for ply in 0...game.cells.count { record.addBar(generator.below(12), ply: ply) }
+    (record.seed, record.startFrame) = (3_141_592_653, 12_000)
+    (record[player: .x], record[player: .o]) = ("Vera", "levels:4")
+    record[tag: "Date"] = "2026.11.24"
+    let link = try #require(record.link)
+    #expect(link.utf8.count < 1_000, "\(link.utf8.count) characters for \(game.cells.count) plies")
+    #expect(try Record(link: link) == record)
+  }
+}
+
 @Suite("Games of any variant") struct VariantGameTests {
   @Test(arguments: Variant.allCases)
   func `a move that is taken back leaves the game as it was before`(variant: Variant) throws {

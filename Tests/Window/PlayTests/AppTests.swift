@@ -135,7 +135,8 @@ struct AppTests {
     #expect(app.screen.model.game.isOver)
     app.want(.statistics)
     #expect(
-      app.screen.pages.statistics.asX.wins == 1 && app.screen.pages.statistics.opponents.map { $0.name } == ["Ida"])
+      app.screen.pages.statistics[.classic]?.asX.wins == 1
+        && app.screen.pages.statistics[.classic]?.opponents.map { $0.name } == ["Ida"])
   }
 
   @Test(

@@ -36,7 +36,8 @@ enum Samples {
         path: "/games/\($0).ttt", players: "you and Bram", date: "21 November, 9.4\($0)", result: $1.1,
         board: BoardFacts(of: game($1.0)))
     }
-    screen.pages.statistics = StatisticsModel(
+    screen.pages.statistics[.infinite] = StatisticsModel(asX: Tally(wins: 2, losses: 1), results: [1, -1, 1])
+    screen.pages.statistics[.classic] = StatisticsModel(
       opponents: names.enumerated().map {
         .init(name: $1, tally: Tally(wins: max(0, 9 - 2 * $0), draws: 2 + $0, losses: $0 * $0 / 3))
       },

@@ -21,7 +21,8 @@ struct UseTests {
       let screen = Samples.screen()
       screen.settings.language = language
       for (wins, head) in [(1, one), (2, two)] {
-        screen.pages.statistics = StatisticsModel(asX: Tally(wins: wins), results: Array(repeating: 1, count: wins))
+        screen.pages.statistics[.classic] = StatisticsModel(
+          asX: Tally(wins: wins), results: Array(repeating: 1, count: wins))
         screen.show(.board)
         let texts: [TextRow] = rows(screen, .statistics)
         #expect(texts.first?.text.hasPrefix(head) == true, "\(texts.first?.text ?? "")")
@@ -161,7 +162,7 @@ struct UseTests {
   func newGame() throws {
     let screen = Samples.screen()
     let all: [PageRow] = rows(screen, .newGame, width: 480)
-    let opponents = try #require(all.first as? ChoiceRow)
+    let opponents = try #require(all.compactMap { $0 as? ChoiceRow }.dropFirst().first)
     let places = all.map { $0.frame }
     for index in opponents.options.indices {
       opponents.select(index)
@@ -179,6 +180,6 @@ struct UseTests {
     let lines: [ContentsRow] = rows(screen, .contents)
     #expect(lines.contains { $0.intent == .stopListening } && !lines.contains { $0.intent == .resign })
     let all: [ChoiceRow] = rows(screen, .newGame)
-    #expect(all.first.map { $0.options[$0.selected] } == screen.name(of: .level(2)))
+    #expect(all.dropFirst().first.map { $0.options[$0.selected] } == screen.name(of: .level(2)))
   }
 }

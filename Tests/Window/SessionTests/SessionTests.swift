@@ -369,7 +369,7 @@ private let person = Participant.human(name: "you")
     for _ in 0..<2_000 where !session.game.isOver { bench.pass(session, seconds: 1) }
     #expect(session.game.isOver && session.game.cells.count >= 5)
     #expect(session.times.count == session.game.cells.count)
-    let record = try Record(text: session.record.text)
+    let record = try Record(text: session.record.text, variants: [variant])
     #expect(record.game == session.game && record.game.variant == variant)
 
     let pair = bench.session(x: person, o: person)

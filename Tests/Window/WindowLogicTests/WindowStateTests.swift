@@ -390,6 +390,19 @@ struct TableTests {
     }
   }
 
+  @Test("today's board is of Infinite on Tuesday and Saturday and of Ultimate on Thursday, against the best level")
+  func todayOfOthers() throws {
+    for (date, variant) in [("2026-11-24", Variant.infinite), ("2026-11-26", .ultimate), ("2026-11-28", .infinite)] {
+      var window = TestWindow()
+      window.state.preferences.date = date
+      window.want(.today)
+      let board = try #require(window.state.today)
+      #expect(board.state.variant == variant && window.board.game.startState == board.state)
+      let other = board.state.turn == .x ? window.state.setup.o : window.state.setup.x
+      #expect(other == .level(6) && window.state.setup.variant == variant)
+    }
+  }
+
   @Test("another game is begun where it is chosen, and its rules are shown the first time only")
   func variants() {
     var window = TestWindow()
@@ -435,16 +448,16 @@ struct TableTests {
     window.state.preferences.date = "2026-11-25"
     let effects = window.want(.today)
     let board = try #require(window.state.today)
-    #expect(board.position == DailyBoard(date: "2026-11-25")?.position && effects.contains(.show(.board)))
+    #expect(board == DailyBoard(date: "2026-11-25") && effects.contains(.show(.board)))
     let seats = [window.state.setup.x, window.state.setup.o]
-    #expect(seats[board.position.turn == .x ? 0 : 1] == .human && seats.contains(.perfect))
+    #expect(seats[board.state.turn == .x ? 0 : 1] == .human && seats.contains(.perfect))
     #expect(window.want(.shareToday).count == 1)
     for isRight in [false, true] {
-      var game = Game(start: board.position)
+      var game = Game(from: board.state)
       while !game.isOver {
         let best = Solver.shared.distanceOptimalMoves(in: game.position)
         let other = game.position.legalMoves.subtracting(best)
-        let isMine = game.turn == board.position.turn
+        let isMine = game.turn == board.state.turn
         let moves = isMine && !isRight && !other.isEmpty ? other : best
         try game.play(try #require(moves.first))
       }
@@ -453,7 +466,7 @@ struct TableTests {
       window.step(.tick)
       #expect(window.effects.contains(.remember(.solved(day: board.day))) == isRight)
       if !isRight {
-        #expect(window.want(.rematch).contains(.begin(window.state.setup, from: .classic(board.position))))
+        #expect(window.want(.rematch).contains(.begin(window.state.setup, from: board.state)))
       }
     }
     window.state.preferences.streak = 4

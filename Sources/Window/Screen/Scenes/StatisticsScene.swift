@@ -1,19 +1,25 @@
 import Interface
+import TicTacToe
 
 /// The page of results: by opponent, side, first cell and in order of time.
 final class StatisticsScene: PageScene {
   override var title: String { context.text(.statistics) }
   override var columnWidth: Double { 32 }
-  override var mayHaveTwoColumns: Bool { context.pages.statistics.results.count > 0 }
+  override var mayHaveTwoColumns: Bool { !context.pages.statistics.isEmpty }
+  /// The game whose results are shown.
+  private var variant: Variant
 
   override init(context: ViewContext) {
+    let known = context.pages.statistics
+    let own = context.model.setup.variant
+    variant = known[own] != nil ? own : Variant.allCases.first { known[$0] != nil } ?? own
     super.init(context: context)
     setFoot([TextButton(context: context, title: context.text(.back), intent: .back)])
     fill()
   }
 
   private func fill() {
-    let s = context.pages.statistics
+    let s = context.pages.statistics[variant] ?? StatisticsModel()
     var all = s.asX
     all.wins += s.asO.wins
     all.draws += s.asO.draws
@@ -45,14 +51,29 @@ final class StatisticsScene: PageScene {
     sides[1].gapAfter = 1.1
     let legend = LegendRow(context: context)
     column.isCentered = false
+    let played = Variant.allCases.filter { context.pages.statistics[$0] != nil }
+    let choice = ChoiceRow(
+      context: context, caption: context.text(.game), options: played.map { context.name(of: $0) },
+      selected: played.firstIndex(of: variant) ?? 0)
+    choice.onSelect = { [unowned(unsafe) self] in show(played[$0]) }
     column.set(
-      [head, legend] + opponents + sides + [
+      (played.count > 1 ? [choice] : []) + [head, legend] + opponents + sides + [
         caption(context.text(.course)), MelodyRow(context: context, results: s.results),
         caption(context.text(.openings)), OpeningsRow(context: context, openings: s.openings),
       ])
   }
 
+  private func show(_ variant: Variant) {
+    self.variant = variant
+    contentChanged()
+    // The rows are others: the choice keeps the focus.
+    context.moveFocus(to: column.rows.first { $0 is ChoiceRow } ?? initialFocus)
+  }
+
   override func contentChanged() {
+    if context.pages.statistics[variant] == nil {
+      variant = Variant.allCases.first { context.pages.statistics[$0] != nil } ?? variant
+    }
     fill()
     column.layout()
     column.setNeedsDisplay()

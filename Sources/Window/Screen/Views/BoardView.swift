@@ -349,7 +349,7 @@ final class BoardView: View {
     var path = Path()
     path.move(box.x, box.y)
     for (x, y) in [(box.maxX, box.y), (box.maxX, box.maxY), (box.x, box.maxY), (box.x, box.y)] { path.line(x, y) }
-    canvas.stroke(path, width: max(1, box.width * 0.008), color)
+    canvas.stroke(path, width: max(1, box.width * 0.005), color)
   }
 
   // MARK: Responding
