@@ -58,8 +58,8 @@ extension GameConductor {
   private static let long = 24
   /// What is decided when a game of Ultimate has come to its end: a closed board counts 4, one that may close at once 1.
   private static let decided = 24.0
-  /// Marks after the first at which a board of Ultimate has come to its end, if nobody has won it before.
-  private static let full = 5.0
+  /// Marks after the first at which a board of Ultimate has come as far as it needs.
+  private static let full = 3.0
   /// Plies to the end of Infinite at which a won game is hardly felt to be one.
   private static let far = 14.0
   /// What a side of Ultimate is ahead by when it has all but won: a board counts 2, one more that makes a line 3.

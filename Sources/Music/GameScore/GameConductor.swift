@@ -124,7 +124,7 @@ package struct GameConductor: Sendable {
     event.sentence = move.board
     event.closes = move.winsBoard
     // The board that was won last is the last to be quoted.
-    event.end?.sentences = move.winningBoards.map(\.index).filter { $0 != move.board } + [move.board]
+    event.end?.sentences = move.winningBoards.map { $0.index }.filter { $0 != move.board } + [move.board]
     return event
   }
 

@@ -63,6 +63,8 @@ extension Conductor {
     if let choice = piece.replayed { return (choice, line(choice)) }
     if plan.quotes { return (0, line(0)) }
     let root = longRoot(plan)
+    // A short bar of a long piece rather misses its goal than say something twice.
+    let again = rules.melody.again * (root != nil && slots < 4 ? 3 : 1)
     let count = max(rules.melody.candidates, 1)
     var best: (choice: Int, line: MelodyLine, isRepeat: Bool, cost: Int)?
     var candidate = 0
@@ -73,7 +75,7 @@ extension Conductor {
       let isRepeat = novelty.isRepeat(notes(of: found), octaves: octaves, root: root, at: heard)
       let cost =
         found.cost + rules.melody.familiar * novelty.shared(notes(of: found), at: heard)
-        + (isRepeat ? rules.melody.again : 0)
+        + (isRepeat ? again : 0)
       if best.map({ cost < $0.cost }) ?? true { best = (candidate, found, isRepeat, cost) }
       candidate += 1
     }

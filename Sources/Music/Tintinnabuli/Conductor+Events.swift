@@ -216,11 +216,11 @@ extension Conductor {
     var shorts =
       isAnswered ? min(max(full, law.answered.lowerBound), law.answered.upperBound) : max(min(full, fitting), 1)
     if event.phase != nil { shorts = min(shorts, max(rules.sentences.pairs.upperBound - 1, 1)) }
-    // What is taken away needs a pair of its own, however little time there is.
-    if event.leaves != nil { shorts = max(shorts, 2) }
-    let least =
-      event.leaves != nil && !isAnswered
-      ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
+    // What is taken away needs a pair of its own, and what is past its opening says more than one note, however little time
+    // there is: by notes as quick as grace notes.
+    let isCrowded = !isAnswered && (event.leaves != nil || event.phase != nil && full > 1)
+    if event.leaves != nil || isCrowded { shorts = max(shorts, 2) }
+    let least = isCrowded ? law.quickest * 0.4 : isAnswered || shorts > 1 ? law.quickest : law.quickest / 2
     return (shorts + 1, min(short, max(time / Double(shorts), least)))
   }
 

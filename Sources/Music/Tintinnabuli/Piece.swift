@@ -61,7 +61,11 @@ struct Piece: Sendable {
   }
 
   /// How far the piece has come, 0 … 1: what has happened in it, and whether it is decided.
-  var form: Double { abs(standing) > 0.9 ? 1 : Double(min(grown, 8)) / 8 }
+  var form: Double {
+    if abs(standing) > 0.9 { return 1 }
+    // Of a long piece most is its middle, which is to be heard.
+    return events.last?.phase.map { $0 * (2 - $0) } ?? Double(min(number, 8)) / 8
+  }
 
   /// How the piece went: 0 quietly, 1 with a threat or its like by most events, 2 with a voice that had all but won.
   var drama: Int {

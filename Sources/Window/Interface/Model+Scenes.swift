@@ -5,6 +5,8 @@ import TicTacToe
 package enum MusicSign: String, Sendable, Hashable, CaseIterable {
   case cells, opening, calm, threat, bothThreaten, fork, block, mistake, onlyMove, awakening
   case win, loss, draw, echo, undo, refused
+  // Of the longer games.
+  case again, board, fullBoard, forced
 
   /// Reads a name as rule files have it: `both-threaten`.
   package init?(ruleName: String) {

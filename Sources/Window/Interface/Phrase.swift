@@ -24,8 +24,10 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case helpIntro, helpSigns, helpKeys, helpKeysText, play
   case signCells, signOpening, signCalm, signThreat, signBothThreaten, signFork, signBlock, signMistake, signOnlyMove
   case signAwakening, signWin, signLoss, signDraw, signEcho, signUndo, signRefused
+  case signAgain, signBoard, signFullBoard, signForced
   case whatCells, whatOpening, whatCalm, whatThreat, whatBothThreaten, whatFork, whatBlock, whatMistake, whatOnlyMove
   case whatAwakening, whatWin, whatLoss, whatDraw, whatEcho, whatUndo, whatRefused
+  case whatAgain, whatBoard, whatFullBoard, whatForced
   // Replay and review
   case atStart, accuracy, firstMistake, noMistake, playMusic, stopMusic
   case factWins, factDraws, factMistake, factFork, factBlock, factThreat, factOnly, factAwakening, factBetter

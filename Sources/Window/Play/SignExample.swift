@@ -1,3 +1,4 @@
+import Base
 import GameScore
 import Interface
 import Oracle
@@ -74,8 +75,38 @@ struct SignExample {
     switch sign {
     case .opening: return Record()
     case .cells, .undo, .echo, .refused: return play(until: { $0.ply == 3 && $0.threats.isEmpty })
+    case .again: return round
+    case .board, .fullBoard, .forced: return playUltimate(until: sign)
     default: return play(until: { shows(sign, $0) })
     }
+  }
+
+  /// A game of Infinite in which X goes round the corners and O round the edges until all stands as it stood.
+  private static var round: Record {
+    var game = Game(from: VariantState(startOf: .infinite))
+    for cell in [6, 3, 0, 1, 2, 5, 8, 7, 6, 3, 0, 1, 2, 5] { try? game.play(Cell(cell)) }
+    return Record(game: game)
+  }
+
+  /// Random games of Ultimate, the same each time, up to the first move that has the sign and decides nothing.
+  private static func playUltimate(until sign: MusicSign) -> Record? {
+    for seed in 0..<100 as Range<UInt64> {
+      var generator = SplitMix64(seed: seed)
+      var game = Game(from: VariantState(startOf: .ultimate))
+      while !game.isOver {
+        let cell = game.state.moves.randomCell(using: &generator)
+        let move = VariantMove(cell, in: game.state)
+        guard (try? game.play(cell)) != nil, move.outcome == nil, sign == .forced || !move.isDecisive else { break }
+        let isFound =
+          switch sign {
+          case .board: move.winsBoard
+          case .fullBoard: move.fillsBoard
+          default: move.isForced && !move.winsBoard && !move.fillsBoard
+          }
+        if isFound { return Record(game: game) }
+      }
+    }
+    return nil
   }
 
   private static func shows(_ sign: MusicSign, _ facts: MoveFacts) -> Bool {

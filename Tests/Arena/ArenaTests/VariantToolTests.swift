@@ -196,7 +196,7 @@ import TicTacToe
     }
   }
 
-  @Test(arguments: [Variant.infinite, .ultimate])
+  @Test(.long, arguments: [Variant.infinite, .ultimate])
   func `the games chosen to be heard are the best ones, and their records are written`(variant: Variant) throws {
     try Support.withFolder { folder in
       let (path, scores) = (folder + "/games", folder + "/scores")
