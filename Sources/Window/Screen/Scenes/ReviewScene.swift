@@ -1,4 +1,5 @@
 import Interface
+import Oracle
 import ScoreModel
 import TicTacToe
 
