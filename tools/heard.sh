@@ -24,4 +24,4 @@ part "$heard/night" night 0 135 -ac 1 -c:a libopus -vbr off -b:a 17k
 part "$docs/alina" score 6 67 -c:a libvorbis -q:a 1
 rm "$docs/alina.png"
 game=ultimate
-part "$heard/ultimate" score @FROM 440 -ac 1 -c:a libopus -vbr off -b:a 17k
+part "$heard/ultimate" score 303.634 467.714 -ac 1 -c:a libopus -vbr off -b:a 17k

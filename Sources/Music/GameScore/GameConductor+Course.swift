@@ -39,7 +39,7 @@ extension GameConductor {
       let begun = Double(min(state.plies, opening)) / Double(opening)
       let lasted = Double(min(max(state.plies - opening, 0), Self.long)) / Double(Self.long)
       let isThreatened = !move.threats.isEmpty || !move.opposingThreats.isEmpty
-      return 0.4 * begun + 0.25 * lasted + (move.isDecisive ? 0.35 : isThreatened ? 0.15 : 0)
+      return 0.3 * begun + 0.35 * lasted + (move.isDecisive ? 0.35 : isThreatened ? 0.15 : 0)
     case .ultimate(let state):
       let threatened = Square.all.count { board in
         let position = state.position(on: board.index)

@@ -109,7 +109,7 @@ extension ScoreRules {
     /// Pairs of the first bar of half an arch, by the same; each bar after it has one fewer, down to `BarLaw.shortest`.
     public var arch = 3...4
     /// Velocity, in per cent of T's, of the T that answers what is taken away.
-    public var leaves = 100
+    public var leaves = 110
     /// Seconds the bed takes to come to another root.
     public var bed = 3.0
 

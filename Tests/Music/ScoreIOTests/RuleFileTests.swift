@@ -52,17 +52,8 @@ func `Each shipped rule file is good and plays whole games within the measures`(
 func `Form is heard: by people at every pace, and where nobody is waited for`(_ variant: Variant) {
   // A longer game has as many bars as six short ones.
   let games = ReferenceGames.games(variant == .classic ? 200 : amount("FORM", quick: 40, all: 200), of: variant)
-  // 19 % of the bars of a hasty Ultimate are heard again, and a session of Infinite has a range of 11 dB.
-  let missed: [Variant: String] = [
-    .ultimate: "quick: bars heard note for note in half an hour",
-    .infinite: "from the quietest phrase of a session to the loudest",
-  ]
   for row in FormReport(games, rules: rules).rows {
-    withKnownIssue(isIntermittent: true) {
-      #expect(row.holds, "\(variant): \(row.name): \(row.value), wanted \(row.wanted)")
-    } when: {
-      row.name == missed[variant]
-    }
+    #expect(row.holds, "\(variant): \(row.name): \(row.value), wanted \(row.wanted)")
   }
 }
 
