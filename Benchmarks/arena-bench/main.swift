@@ -21,7 +21,12 @@ case "--top" where words.count == 3:
     FileHandle.standardError.write(Data("arena-bench: --top MILLISECONDS GAMES, both above 0\n".utf8))
     exit(2)
   }
-  print(try ArenaBench.playTop(milliseconds: time, games: games))
+  do {
+    print(try ArenaBench.playTop(milliseconds: time, games: games))
+  } catch {
+    FileHandle.standardError.write(Data("arena-bench: \(error)\n".utf8))
+    exit(1)
+  }
 default:
   FileHandle.standardError.write(
     Data("arena-bench: wrong argument '\(words[0])'; allowed: --json, --check, --top MILLISECONDS GAMES\n".utf8))

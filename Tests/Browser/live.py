@@ -7,12 +7,11 @@ Prints what went wrong in one line and exits 1.
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 from browsers import Fault, wait
-from play import CELL, CONTROL, Player, Server, enter_lobby, expect, open_room, watch
+from play import CELL, CONTROL, enter_lobby, expect, open_room, visit, watch
 
 # Before the page's own scripts: a page that is hidden when it is told so, as browsers have it: no frames, and timers once a minute.
 HIDE = """(() => {
@@ -29,7 +28,7 @@ HIDE = """(() => {
   };
 })()"""
 
-
+# Whether the player has heard that the first move is theirs.
 FIRST = "heard.some(line => line.includes('make your first move'))"
 
 
@@ -123,14 +122,7 @@ def kept(player, program):
 
 
 def main(name, program):
-    server = Server(program)
-    players = []
-
-    def enter(path=""):
-        players.append(Player(name, server.url + path, before=HIDE))
-        return players[-1]
-
-    try:
+    with visit(name, program, before=HIDE) as (server, enter):
         ann = enter()
         enter_lobby(ann)
         room = open_room(ann)
@@ -155,14 +147,6 @@ def main(name, program):
         cal.page.until(f"{CELL}.length === 9")
         x.press("Back")
         kept(x, f"{os.path.dirname(program)}/alina-score")
-        for player in players:
-            complaints = [line for line in player.page.complaints if "/play" not in line]
-            expect(complaints == [], f"{complaints}")
-    finally:
-        for player in players:
-            player.close()
-        server.kill()
-        shutil.rmtree(server.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ A game against Bram with sound, that game by its link and its piece as files; a 
 killed and started again in the second, where a third comes to watch by a link; a match that somebody watches; and what is damaged,
 foreign or refused. Prints what went wrong in one line and exits 1.
 """
+import contextlib
 import glob
 import json
 import os
@@ -276,16 +277,34 @@ def half_loaded(name, program):
                 shutil.rmtree(left, ignore_errors=True)
 
 
-def main(name, program):
-    half_loaded(name, program)
+@contextlib.contextmanager
+def visit(name, program, before=""):
+    """A server, and `enter(path)` for one more player of its page; in the end nobody may have complained, or asked another host."""
     server = Server(program)
     players = []
 
     def enter(path=""):
-        players.append(Player(name, server.url + path))
+        players.append(Player(name, server.url + path, before=before))
         return players[-1]
 
     try:
+        yield server, enter
+        for player in players:
+            # Firefox also tells of the server that is away.
+            complaints = [line for line in player.page.complaints if "/play" not in line]
+            expect(complaints == [], f"{complaints}")
+            foreign = [url for url in player.page.asked if url.startswith("http") and not url.startswith(server.url)]
+            expect(foreign == [], f"it asked {foreign}")
+    finally:
+        for player in players:
+            player.close()
+        server.kill()
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
+def main(name, program):
+    half_loaded(name, program)
+    with visit(name, program) as (server, enter):
         ann = enter()
         expect(ann.page.run("globalThis.level === undefined"), "there is sound before the first touch")
         alone(ann)
@@ -329,17 +348,6 @@ def main(name, program):
         match(ann, ben, enter=look)
         refusals(ben, server)
         other_version(ben)
-        for player in players:
-            # Firefox also tells of the server that is away.
-            complaints = [line for line in player.page.complaints if "/play" not in line]
-            expect(complaints == [], f"{complaints}")
-            foreign = [url for url in player.page.asked if url.startswith("http") and not url.startswith(server.url)]
-            expect(foreign == [], f"it asked {foreign}")
-    finally:
-        for player in players:
-            player.close()
-        server.kill()
-        shutil.rmtree(server.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
