@@ -68,7 +68,7 @@ struct Simulate: ParsableCommand {
   @Option(help: ArgumentHelp("How many games.", valueName: "n")) var games = 40
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
-  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @OptionGroup var piano: PianoOption
   @Option(help: ArgumentHelp("How long nobody moves after the last.", valueName: "seconds")) var idle = 0.0
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
@@ -83,7 +83,7 @@ struct Simulate: ParsableCommand {
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
     try WholeFile.write(wav) { part in
-      try sound.write(to: part, format: .wav, rules: rules, piano: piano)
+      try sound.write(to: part, format: .wav, rules: rules, piano: piano.name)
     }
   }
 }
