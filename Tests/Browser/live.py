@@ -28,7 +28,7 @@ HIDE = """(() => {
   };
 })()"""
 
-
+# Whether the player has heard that the first move is theirs.
 FIRST = "heard.some(line => line.includes('make your first move'))"
 
 

@@ -70,7 +70,7 @@ struct Simulate: ParsableCommand {
   var rules = "classic"
   @Option(help: ArgumentHelp("Their seed.", valueName: "n")) var seed: UInt64 = 1
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
-  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @OptionGroup var piano: PianoOption
   @Option(help: ArgumentHelp("How long nobody moves after the last.", valueName: "seconds")) var idle = 0.0
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String
 
@@ -81,13 +81,13 @@ struct Simulate: ParsableCommand {
   }
 
   func run() throws {
-    let play = SimulatedPlay(
-      games: games, of: try GameFile.variant(rules), seed: seed, rules: try RuleLibrary.load(scoreRules).rules,
-      idle: idle)
+    let variant = try GameFile.variant(rules)
+    let rules = try RuleLibrary.load(scoreRules).rules
+    let play = SimulatedPlay(games: games, of: variant, seed: seed, rules: rules, idle: idle)
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
     try WholeFile.write(wav) { part in
-      try sound.write(to: part, format: .wav, rules: RuleLibrary.load(scoreRules).rules, piano: piano)
+      try sound.write(to: part, format: .wav, rules: rules, piano: piano.name)
     }
   }
 }

@@ -18,7 +18,7 @@ struct Live: ParsableCommand {
   @Argument(help: "The lines; - reads standard input.") var events = "-"
   @Option(help: ArgumentHelp("A rule file by name or path.", valueName: "rules")) var scoreRules: String?
   @Option(help: ArgumentHelp("The music's seed.", valueName: "n")) var seed: UInt64 = 1
-  @Option(help: ArgumentHelp("modal, grand, or a soundfont file.", valueName: "piano")) var piano = "modal"
+  @OptionGroup var piano: PianoOption
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String?
   @Option(help: ArgumentHelp("A device or pipe that takes MIDI as it sounds.", valueName: "file")) var midi: String?
   @Flag(help: "Print the score.") var text = false
@@ -44,7 +44,7 @@ struct Live: ParsableCommand {
     let (rest, end) = score.finish()
     if text { print(TextScore.text(score.conductor.bars, scale: score.conductor.rules.scale), terminator: "") }
     let sound = OfflineSound(all + rest, end: end)
-    try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano) }
+    try WholeFile.write(path) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano.name) }
   }
 
   /// Plays on the sound device what lines bring from another thread, until they and the music end.

@@ -1,0 +1,167 @@
+import Interface
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import ClientModel
+@testable import WindowLogic
+
+extension TableTests {
+  @Test("a connection that fails for good, or stays away, does not keep the player in a dead match")
+  func deadMatch() {
+    for status in [
+      ConnectionStatus.failed(.replaced), .failed(.notAccepted), .waiting(milliseconds: 30_000, reason: .silent),
+    ] {
+      var window = TestWindow()
+      window.want(.connect(address: "127.0.0.1:4664"))
+      window.online()
+      window.start()
+      window.move(4)
+      #expect(window.state.isBound)
+      #expect(window.want(.leave).contains(.refuse))
+      window.step(.network(.status(status), nil))
+      #expect(window.state.online(at: window.now, client: 0)?.mayLeave == true)
+      for intent in [Intent.leave, .newGame(GameSetup(x: .human, o: .level(2))), .listen, .connect(address: "b:2")] {
+        var other = window
+        let effects = other.want(intent)
+        #expect(!effects.contains(.refuse) && other.state.match == nil, "\(intent)")
+        // The next start looks for the match again.
+        #expect(!effects.contains(.remember(.matchServer(""))), "\(intent)")
+      }
+    }
+  }
+
+  @Test("a match that was cut short is looked for on the board, and an address that names a room does not leave it")
+  func resuming() throws {
+    let lost = ConnectionStatus.waiting(milliseconds: 900, reason: .lost)
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    #expect(!window.step(.network(.status(lost), nil)).contains(.show(.network)))
+    #expect(window.state.resuming?.isEmpty == false)
+    var late = window
+    // The match is over by now.
+    late.online()
+    #expect(TestWindow.words(late.effects).count == 1 && late.effects.contains(.remember(.matchServer(""))))
+    #expect(late.state.resuming == nil && !late.effects.contains(.show(.network)))
+    window.online([TestWindow.m])
+    #expect(window.state.resuming == nil && TestWindow.words(window.effects).isEmpty)
+    window.start()
+    #expect(window.state.mode == .online(TestWindow.m))
+
+    for server in ["127.0.0.1:4664", "127.0.0.1:4665", ""] {
+      var window = TestWindow()
+      window.state.preferences.matchServer = server
+      try window.connect(destination: .room(code: "K7Q2XD"))
+      let isOurs = server == "127.0.0.1:4664"
+      #expect(window.step(.network(.status(lost), nil)).contains(.show(.network)) != isOurs, "\(server)")
+      #expect((window.state.resuming != nil) == isOurs, "\(server)")
+    }
+    for hasMatch in [true, false] {
+      var guest = TestWindow()
+      try guest.connect(destination: .room(code: "ABC234"))
+      guest.online(hasMatch ? [TestWindow.m] : [])
+      #expect(guest.effects.contains(.command(.join("ABC234"))) == !hasMatch)
+    }
+  }
+
+  @Test("the own room is shown again once the page has been loaded again")
+  func ownRoom() throws {
+    var window = TestWindow()
+    try window.connect(destination: .room(code: "ABC234"))
+    window.online([TestWindow.m])
+    let open = MatchView(state: MatchState(id: TestWindow.m), you: .x)
+    #expect(window.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
+    #expect(window.state.network.phase == .room(code: "ABC234"))
+    window.step(.turned(.network))
+    #expect(!window.step(.network(.state(TestWindow.m), open)).contains(.show(.network)))
+    window.start()
+    #expect(window.state.mode == .online(TestWindow.m))
+  }
+
+  @Test("an address names the room and the match that are shown, and nothing once they are over")
+  func places() throws {
+    var window = TestWindow()
+    #expect(window.state.place == "")
+    try window.connect(destination: .room(code: "ABC234"))
+    #expect(window.state.place == "r/ABC234")
+    window.online()
+    window.step(.network(.room(TestWindow.m, code: "ABC234", expiresIn: 9), nil))
+    window.start()
+    #expect(window.state.place == "r/ABC234")
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    #expect(window.state.place == "")
+
+    var watcher = TestWindow()
+    try watcher.connect(destination: .watch(id: TestWindow.m.rawValue, code: "ABC234"))
+    watcher.online()
+    watcher.start(you: nil)
+    #expect(watcher.state.place == "w/\(TestWindow.m.rawValue)/ABC234")
+  }
+
+  @Test("a friend and whoever comes are one press away: the server is looked for, and the room or the queue entered")
+  func onePress() {
+    for (intent, command) in [(Intent.playFriend, "create"), (.quickMatch, "seek")] {
+      var window = TestWindow()
+      // Where no server is known this machine serves, and whoever comes must be looked for.
+      #expect(window.want(intent).contains(.host) == (intent == .playFriend))
+      window.state.preferences.server = "127.0.0.1:4664"
+      let effects = window.want(intent)
+      #expect(effects.contains(.show(.network)) && effects.contains { if case .connect = $0 { true } else { false } })
+      window.effects = []
+      window.online()
+      #expect(
+        window.effects.contains { if case .command(let told) = $0 { "\(told)".hasPrefix(command) } else { false } })
+    }
+  }
+
+  @Test("what is served here is not looked for at the next start, where its port is another one")
+  func hosting() {
+    var window = TestWindow()
+    guard let address = ServerAddress("127.0.0.1:43210") else { return }
+    window.effects = window.state.connect(to: address, destination: .open, isHosting: true)
+    window.online()
+    window.start()
+    for case .remember(let memory) in window.effects { #expect(memory == .matchServer(""), "\(memory)") }
+    #expect(window.state.match == TestWindow.m)
+    #expect(window.state.connect(to: address).contains(.remember(.server("127.0.0.1:43210"))))
+  }
+
+  @Test("pauses between tries grow to eight seconds, are as long as the server asks, and differ by chance")
+  func pauses() {
+    func pause(_ tries: Int, asked: Int = 0, chance: (Int) -> Int = { _ in 0 }) -> Int {
+      ClientModel.pause(after: tries, asked: asked, chance: chance)
+    }
+    #expect([0, 1, 4, 5, 9].map { pause($0) } == [125, 250, 2_000, 4_000, 4_000])
+    #expect([0, 5].map { pause($0) { $0 - 1 } } == [250, 8_000])
+    #expect(pause(0, asked: 3_000) == 3_000)
+    #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
+  }
+
+  @Test("what has lost its sense by the time it is asked is not asked of the server")
+  func senseless() {
+    var model = ClientModel(.init(), seed: 1)
+    let m = TestWindow.m
+    for command in [ClientModel.Command.acceptBots, .move(m, Square(4)), .answerDraw(m, accept: true), .forget(m)] {
+      let output = model.perform(command, now: 0)
+      #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
+    }
+  }
+
+  @Test("a server that is none of ours is called that, in both languages")
+  func notOurs() {
+    var window = TestWindow()
+    for language in Language.allCases {
+      window.state.preferences.language = language
+      window.want(.connect(address: "a:1"))
+      var model = ClientModel(.init(), seed: 1)
+      let line = Array("HTTP/1.1 400 Bad Request".utf8)
+      _ = model.connected()
+      _ = line.withUnsafeBytes { model.receive($0, now: 0) }
+      let failure = model.failure
+      #expect(failure != nil)
+      if let failure { window.step(.network(.status(.failed(failure)), nil)) }
+      #expect(window.state.network.message == Phrase.notOurs.text(in: language))
+    }
+  }
+}
