@@ -1,27 +1,30 @@
 import Base
 import TicTacToe
 
-/// A record as one word of an address: its text, predicted bit by bit by what came before, in letters, digits, `-` and `_`.
+/// A record as one word of an address: bytes, predicted bit by bit by what came before, in letters, digits, `-` and `_`.
 ///
-/// A whole game has about a hundred characters, with all that its music needs a few hundred. Word and text stand for each other
-/// for good: to change anything below is to make another version.
+/// The bytes are the text of the game before its first move, then the moves, the end, the comments, and the numbers of clocks and
+/// music. A whole game has less than a hundred characters, with all that its music needs a few hundred, one of Ultimate under a
+/// thousand. Word and bytes stand for each other for good: to change anything below is to make another version. Links of version 1,
+/// whose bytes are the whole text, are read for good.
 extension Record {
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
   /// Bytes of text beyond which a game is no link.
-  private static let mostText = 1 << 15
+  fileprivate static let mostText = 1 << 15
 
   /// The word; `nil` for a game with so many comments that no address would hold it.
   package var link: String? {
-    let text = Array(text.utf8)
-    return text.count <= Record.mostText ? Record.link(of: text) : nil
+    var coder = LinkCoder()
+    var bare = Record(game: Game(from: game.startState))
+    bare.tags = tags
+    guard coder.code(text: Array(bare.text.utf8), atMost: Record.mostText) != nil else { return nil }
+    bare = self
+    return coder.code(movesOf: &bare) && coder.code(commentsOf: &bare) && coder.code(numbersOf: &bare)
+      ? Record.word(Record.version, coder) : nil
   }
 
-  private static func link(of text: [UInt8]) -> String {
-    var coder = LinkCoder()
-    coder.write(UInt8(text.count >> 8))
-    coder.write(UInt8(text.count & 0xFF))
-    for byte in text { coder.write(byte) }
-    return Base64URL.text([Record.version] + SHA256.hash(text).bytes.prefix(3) + coder.finished())
+  private static func word(_ version: UInt8, _ coder: LinkCoder) -> String {
+    Base64URL.text([version] + SHA256.hash(Array(coder.coded.dropFirst(2))).bytes.prefix(3) + coder.finished())
   }
 
   /// The word in a text that is an address with one, or nothing but the word; `nil` for any other text.
@@ -37,19 +40,140 @@ extension Record {
   /// Reads such a word; throws one line for one that was cut off, changed, or made by a newer version.
   package init(link: String) throws(NotationError) {
     let damaged = NotationError(column: 1, message: "this link is damaged: some of it is missing or was changed")
-    guard link.utf8.count <= 2 * Record.mostText, let bytes = Base64URL.bytes(link), bytes.count > 4 else {
+    guard link.utf8.count <= 2 * Record.mostText, let word = Base64URL.bytes(link), word.count > 4 else {
       throw damaged
     }
-    guard bytes[0] == Record.version else {
+    guard (1...Record.version).contains(word[0]) else {
       throw NotationError(column: 1, message: "this link was made by another version of Alina")
     }
-    var decoder = LinkCoder(reading: Array(bytes[4...]))
-    let count = Int(decoder.read()) << 8 | Int(decoder.read())
-    guard count <= min(Record.mostText, 100 * bytes.count) else { throw damaged }
-    var text: [UInt8] = []
-    for _ in 0..<count { text.append(decoder.read()) }
-    guard Record.link(of: text) == link else { throw damaged }
-    try self.init(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
+    var decoder = LinkCoder(reading: Array(word[4...]))
+    guard let text = decoder.code(text: [], atMost: min(Record.mostText, 100 * word.count)) else { throw damaged }
+    if word[0] == 1 {
+      var coder = LinkCoder()
+      guard coder.code(text: text, atMost: Record.mostText) != nil, Record.word(1, coder) == link else { throw damaged }
+      self = try Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases)
+      return
+    }
+    guard var record = try? Record(text: String(decoding: text, as: UTF8.self), variants: Variant.allCases),
+      decoder.code(movesOf: &record), decoder.code(commentsOf: &record), decoder.code(numbersOf: &record),
+      record.link == link
+    else { throw damaged }
+    // The reader of text knows what a record may have.
+    self = try Record(text: record.text, variants: Variant.allCases)
+  }
+}
+
+/// What the bytes of a link are, in the one order in which they are written and read.
+extension LinkCoder {
+  /// Writes a text, or reads one in place of it; `nil` past a number of bytes.
+  fileprivate mutating func code(text: [UInt8], atMost limit: Int) -> [UInt8]? {
+    guard text.count <= limit else { return nil }
+    let count = Int(code(UInt8(text.count >> 8))) << 8 | Int(code(UInt8(text.count & 0xFF)))
+    guard count <= limit else { return nil }
+    return (0..<count).map { code(isReading ? 0 : text[$0]) }
+  }
+
+  /// Writes the moves and the end of a game, or plays them in it; `false` where its rules do not allow them.
+  fileprivate mutating func code(movesOf record: inout Record) -> Bool {
+    let cells = record.game.cells
+    guard let count = code(count: cells.count, .moves, atMost: Record.Limit.plies) else { return false }
+    var game = Game(from: record.game.startState)
+    for ply in 0..<count {
+      let allowed = Array(game.state.moves)
+      let index = isReading ? 0 : allowed.firstIndex(of: cells[ply]) ?? 0
+      guard let index = code(count: index, .move, atMost: allowed.count - 1) else { return false }
+      guard (try? game.play(allowed[index])) != nil else { return false }
+    }
+    let ends: [Outcome?] = [nil, .win(.x), .win(.o), .draw]
+    let terminations = Termination.allCases
+    let end = game.isOver ? nil : record.game.end
+    let number = end.map { end in
+      Int64(
+        (ends.firstIndex(of: end.outcome) ?? 0) * terminations.count
+          + (terminations.firstIndex(of: end.termination) ?? 0))
+    }
+    if let number = code(number, .ending) {
+      guard !game.isOver, number < Int64(ends.count * terminations.count) else { return false }
+      game.finish(
+        GameEnd(
+          outcome: ends[Int(number) / terminations.count], termination: terminations[Int(number) % terminations.count]))
+    }
+    if let offer = code(record.game.drawOffer.map { $0 == .x ? 0 : 1 }, .offer) {
+      guard (try? game.offerDraw(by: offer == 0 ? .x : .o)) != nil else { return false }
+    }
+    record.game = game
+    return true
+  }
+
+  /// Writes the comments of a record, or reads them into it; `false` past the limits.
+  fileprivate mutating func code(commentsOf record: inout Record) -> Bool {
+    let comments = record.comments
+    guard let count = code(count: comments.count, .comments, atMost: Record.Limit.comments) else { return false }
+    record.comments = []
+    for index in 0..<count {
+      let comment = isReading ? nil : comments[index]
+      guard let ply = code(count: comment?.ply ?? 0, .comments, atMost: Record.Limit.plies),
+        let text = code(text: Array((comment?.text ?? "").utf8), atMost: Record.Limit.comment),
+        coded.count < Record.mostText
+      else { return false }
+      record.comments.append(Record.Comment(ply: ply, text: String(decoding: text, as: UTF8.self)))
+    }
+    return true
+  }
+
+  /// Writes the numbers of a record, or reads them into it; `false` where there are more than it has moves.
+  fileprivate mutating func code(numbersOf record: inout Record) -> Bool {
+    guard let count = code(count: record.times.count, .times, atMost: record.game.cells.count) else { return false }
+    var times = isReading ? [Record.MoveTimes](repeating: .init(), count: count) : record.times
+    for ply in times.indices { times[ply].elapsed = code(times[ply].elapsed, .elapsed) }
+    for ply in times.indices { times[ply].clock = code(times[ply].clock, .clock) }
+    record.startFrame = code(record.startFrame, .start)
+    var last = record.startFrame ?? 0
+    for ply in times.indices {
+      // As if the music let nobody wait.
+      last &+= (times[ply].elapsed ?? 0) &* 48
+      times[ply].frame = code(times[ply].frame, .frame, after: last)
+      last = times[ply].frame ?? last
+    }
+    record.endFrame = code(record.endFrame, .end, after: last)
+    record.times = times
+    guard let lists = code(count: record.bars.count, .lists, atMost: record.game.cells.count + 1) else { return false }
+    var bars = isReading ? [[Int]](repeating: [], count: lists) : record.bars
+    for ply in bars.indices {
+      guard let count = code(count: bars[ply].count, .bars, atMost: Record.Limit.bars) else { return false }
+      if isReading { bars[ply] = [Int](repeating: 0, count: count) }
+      for bar in bars[ply].indices { bars[ply][bar] = Int(code(Int64(bars[ply][bar]), .bar) ?? 0) }
+    }
+    record.bars = bars
+    return true
+  }
+
+  /// What a number is: each is predicted by those of its kind.
+  private enum Column: UInt64 {
+    case moves = 1, move, ending, offer, comments, times, elapsed, clock, start, frame, end, lists, bars, bar
+  }
+
+  private mutating func code(count: Int, _ column: Column, atMost limit: Int) -> Int? {
+    code(Int64(count), column).flatMap { $0 <= Int64(limit) ? Int($0) : nil }
+  }
+
+  /// A number as what it differs by from another, whose sign is the lowest bit.
+  private mutating func code(_ number: Int64?, _ column: Column, after last: Int64) -> Int64? {
+    let step = number.map { $0 &- last }
+    return code(step.map { ($0 << 1 ^ $0 >> 63) & .max }, column).map { last &+ ($0 >> 1 ^ -($0 & 1)) }
+  }
+
+  /// A number of 0 or more in bytes of seven bits, the lowest first; bit 7 says that another follows. 0 says that there is none.
+  private mutating func code(_ number: Int64?, _ column: Column) -> Int64? {
+    var rest = number.map { UInt64($0) + 1 } ?? 0
+    var (value, shift) = (UInt64(0), UInt64(0))
+    while shift < 63 {
+      let byte = code(UInt8(rest & 127) | (rest > 127 ? 128 : 0), history: column.rawValue << 56 | shift)
+      value |= UInt64(byte & 127) << shift
+      if byte < 128 { break }
+      (rest, shift) = (rest >> 7, shift + 7)
+    }
+    return value == 0 ? nil : Int64(value - 1)
   }
 }
 
@@ -88,14 +212,22 @@ private struct LinkCoder {
   private var history: UInt64 = 0
   private var places = [Int](repeating: 0, count: orders.count)
   private var (low, high, window) = (UInt32.min, UInt32.max, UInt32(0))
+  /// What was written, or is read.
   private var bytes: [UInt8] = []
   private var next = 0
+  let isReading: Bool
+  /// The bytes that went through.
+  private(set) var coded: [UInt8] = []
 
   /// Begins to write.
-  init() { learn() }
+  init() {
+    isReading = false
+    learn()
+  }
 
   /// Begins to read.
   init(reading bytes: [UInt8]) {
+    isReading = true
     learn()
     self.bytes = bytes
     for _ in 0..<4 { window = window << 8 | UInt32(take()) }
@@ -111,28 +243,27 @@ private struct LinkCoder {
     return next < bytes.count ? bytes[next] : 0
   }
 
-  mutating func write(_ byte: UInt8) {
-    each { coder, i in
-      let bit = byte >> i & 1 == 1
-      let middle = coder.middle()
-      if bit { coder.high = middle } else { coder.low = middle + 1 }
-      coder.shift { coder in coder.bytes.append(UInt8(coder.high >> 24)) }
-      return bit
-    }
+  /// Writes a byte, or reads one in place of it, as predicted by a history of its own.
+  mutating func code(_ byte: UInt8, history: UInt64) -> UInt8 {
+    self.history = history
+    return code(byte)
   }
 
-  mutating func read() -> UInt8 {
-    each { coder, _ in
+  /// Writes a byte, or reads one in place of it.
+  mutating func code(_ byte: UInt8) -> UInt8 {
+    let byte = each { coder, i in
       let middle = coder.middle()
-      let bit = coder.window <= middle
+      let bit = coder.isReading ? coder.window <= middle : byte >> i & 1 == 1
       if bit { coder.high = middle } else { coder.low = middle + 1 }
-      coder.shift { coder in coder.window = coder.window << 8 | UInt32(coder.take()) }
+      coder.shift()
       return bit
     }
+    coded.append(byte)
+    return byte
   }
 
   /// What was written; zeros at the end go without saying.
-  mutating func finished() -> [UInt8] {
+  func finished() -> [UInt8] {
     // The shortest number within what is left: its further bytes are zero.
     var end: [UInt8] = []
     for length in UInt32(1)...4 {
@@ -181,9 +312,9 @@ private struct LinkCoder {
   }
 
   /// Hands over the leading bytes on which both ends of the interval agree.
-  private mutating func shift(_ byte: (inout LinkCoder) -> Void) {
+  private mutating func shift() {
     while (low ^ high) >> 24 == 0 {
-      byte(&self)
+      if isReading { window = window << 8 | UInt32(take()) } else { bytes.append(UInt8(high >> 24)) }
       (low, high) = (low << 8, high << 8 | 0xFF)
     }
   }

@@ -131,7 +131,7 @@ struct NetworkTests {
       try desk.click("Quick match")
     }
     let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("Your move") } }
+      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
     }
     try desks[x].click(cell: 4)
     for desk in desks { _ = try record(desk, moves: 1) }

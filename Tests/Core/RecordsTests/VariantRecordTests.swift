@@ -112,7 +112,8 @@ import TicTacToe
     var frame: Int64 = 480_000
     record.times = game.cells.map { _ in
       let elapsed = Int64(1_200 + generator.below(9_000))
-      frame += elapsed * 48
+      // The music lets a move wait for the next beat.
+      frame += elapsed * 48 + Int64(generator.below(40_000))
       return .init(elapsed: elapsed, frame: frame)
     }
     for ply in 0...game.cells.count { record.addBar(generator.below(12), ply: ply) }
