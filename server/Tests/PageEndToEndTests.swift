@@ -43,7 +43,8 @@ import TicTacToe
     let (folder, web) = (TemporaryFolder(), TemporaryFolder())
     for (name, text) in [
       ("index.html", "<!doctype html>page"), ("sw.js", "keep"), ("v/1/alina.js", "code"), ("v/1/alina.js.br", "br"),
-      ("v/1/alina.js.gz", "gz"), ("v/1/alina.wasm", "wasm"), ("notes.md", "not for all"), (".git/config", "secret"),
+      ("v/1/alina.js.gz", "gz"), ("v/1/alina.wasm", "wasm"), ("v/1/ultimate.values", "numbers"),
+      ("notes.md", "not for all"), (".git/config", "secret"),
     ] {
       let url = URL(filePath: web.path + "/" + name)
       try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -71,6 +72,9 @@ import TicTacToe
     #expect(try ask("v/1/alina.js").body == "code")
     #expect(try ask("v/1/alina.js", method: "HEAD").body == "")
     #expect(try ask("v/1/alina.wasm", "Accept-Encoding: br").head.contains("content-type: application/wasm"))
+    // What the build puts there is served whatever its name is: a file left out would keep the page from being installed.
+    let values = try ask("v/1/ultimate.values")
+    #expect(values.body == "numbers" && values.head.contains("content-type: application/octet-stream"))
     let tag = try #require(script.head.split(separator: "\r\n").first { $0.hasPrefix("etag: ") }).dropFirst(6)
     let again = try ask("v/1/alina.js", "Accept-Encoding: br", "If-None-Match: \"x\", \(tag)")
     #expect(again.0 == 304 && again.body == "")

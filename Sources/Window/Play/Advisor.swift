@@ -16,8 +16,8 @@ final class Advisor {
   private(set) var asked: Game?
   private var judgement: (game: Game, judgement: Judgement)?
 
-  /// Simulations of one search: some tenths of a second.
-  private static let simulations = 3_000
+  /// Simulations of one search: less than a frame in a browser, which has one thread for all.
+  private static let simulations = 8_000
   private static let treeSize = 1 << 18
 
   init(_ services: PlatformServices, _ knowledge: UltimateKnowledge, _ screen: RootScreen) {

@@ -53,10 +53,13 @@ package final class Site: Sendable {
     var files: [String: File] = [:]
     let root = URL(filePath: folder).standardizedFileURL.path
     for path in FileManager.default.subpaths(atPath: root) ?? [] {
-      guard let type = Site.types[(path as NSString).pathExtension], let data = Site.read(root + "/" + path) else {
-        continue
-      }
-      var file = File(type: type, isLasting: path.hasPrefix("v/"))
+      // The build alone writes into v/, so that all of it is the page's; beside it may lie what is not for all.
+      let (ending, isLasting) = ((path as NSString).pathExtension, path.hasPrefix("v/"))
+      let isCoded = Site.codings.contains { $0.1 == ending }
+      guard let type = Site.types[ending] ?? (isLasting && !isCoded ? "application/octet-stream" : nil),
+        let data = Site.read(root + "/" + path)
+      else { continue }
+      var file = File(type: type, isLasting: isLasting)
       let tag = SHA256.hash(Array(data)).hex.prefix(32)
       file.bodies[nil] = ("\"\(tag)\"", ByteBuffer(bytes: data))
       for (coding, ending) in Site.codings {
