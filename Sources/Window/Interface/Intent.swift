@@ -56,6 +56,10 @@ package enum Intent: Sendable, Hashable {
   /// Open a game file by path (from the list, the path field or a drop).
   case openGame(path: String)
   case deleteGame(path: String)
+  /// Show what can be done with a game of the list, or hide it; write a new name for it.
+  case chooseGame(path: String), nameGame(path: String)
+  /// Give a saved game a name, play its music, give its link away.
+  case renameGame(path: String, name: String), playGame(path: String), shareSaved(path: String)
   /// Put the game on the clipboard, or open the one that is there.
   case copyGame, pasteGame
   /// Put some words on the clipboard.

@@ -44,6 +44,8 @@ package struct LevelCard: Sendable, Hashable {
 /// A saved game in the list.
 package struct GameEntry: Sendable, Hashable {
   package var path: String
+  /// What the player calls it; empty where it has no name.
+  package var name: String
   /// Who played, as one line.
   package var players: String
   /// When, as one line.
@@ -53,8 +55,11 @@ package struct GameEntry: Sendable, Hashable {
   /// The board at the end, for the small picture.
   package var board: BoardFacts
 
-  package init(path: String, players: String, date: String, result: String, board: BoardFacts) {
-    (self.path, self.players, self.date, self.result, self.board) = (path, players, date, result, board)
+  package init(
+    path: String, name: String = "", players: String, date: String, result: String, board: BoardFacts
+  ) {
+    (self.path, self.name, self.players, self.date) = (path, name, players, date)
+    (self.result, self.board) = (result, board)
   }
 }
 

@@ -64,6 +64,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case stillConnecting, notWaiting, nobodyToTalkTo, writeSomeAddress, writeCode, reallyResign, reallyDelete, sentLater
   case reconnectingOrLeave, firstMoveIn, wasCalledOff, nobodyBegan, closeRoom, stopWaiting
   case host, hostIs, hostFailed, openPieces, deleted
+  case moreWords, renameGame, gameName, deleteGame
   case resuming, matchEnded, reallyLeave, player, yourMoveTitle
   case today, todayWin, todayWinNow, todayHold, solved, notSolved, tryAgain, daysInARow, shareToday
   case explain, explainFirst, explainNever, explainAgain

@@ -17,6 +17,8 @@ package final class Files {
   private let store: GameStore?
   /// The name of the running game's file, once it has one.
   private var name: String?
+  /// What the player calls the running game.
+  private var title: String?
   private var asked: (game: Game, times: [Record.MoveTimes])?
   private var nextTry = 0.0
   private var toldFailure = false
@@ -55,6 +57,11 @@ package final class Files {
     case .deleteGame(let path):
       say(services.deleteFile(path) ? screen.text(.deleted) : screen.text(.saveFailed))
       screen.pages.games = library.entries()
+    case .renameGame(let path, let name): rename(path, name)
+    case .playGame(let path):
+      open(path: path)
+      if screen.currentScene == .review { screen.perform(.playAll) }
+    case .shareSaved(let path): if let record = saved(path) { share(place(of: record)) }
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
       services.setClipboard((reviewed ?? session.record).text)
@@ -88,8 +95,7 @@ package final class Files {
 
   /// The game that begins gets a file of its own.
   func newName() {
-    name = nil
-    asked = nil
+    (name, title, asked) = (nil, nil, nil)
   }
 
   /// Has the game written after every change, so that a kill at any moment loses nothing that was kept.
@@ -111,7 +117,7 @@ package final class Files {
     asked = (game, session.times)
     let name = runningName
     self.name = name
-    keeper.keep(.init(Library.dated(session.record, as: name), as: name, isResumable: isResumable))
+    keeper.keep(.init(running(as: name), as: name, isResumable: isResumable))
   }
 
   /// Writes what waits; call before the program ends.
@@ -127,14 +133,45 @@ package final class Files {
 
   private var newStamp: String { services.timeStamp() }
 
+  private func path(of name: String) -> String { "\(services.dataFolder())/games/\(name)\(GameStore.suffix)" }
+
+  /// The game on the board as its file has it.
+  private func running(as name: String) -> Record {
+    var record = Library.dated(session.record, as: name)
+    if let title { record[tag: "Event"] = title }
+    return record
+  }
+
   /// Saves the game under review, or else the running one, at once.
   private func saveGame() {
     let name = reviewed == nil ? runningName : "\(newStamp)-copy"
-    let record = reviewed ?? Library.dated(session.record, as: name)
+    let record = reviewed ?? running(as: name)
     if reviewed == nil { self.name = name }
-    let path = "\(services.dataFolder())/games/\(name)\(GameStore.suffix)"
+    let path = path(of: name)
     let isSaved = services.writeFile(path, Array(record.text.utf8))
     say(isSaved ? "\(screen.text(.savedAs)) \(path)" : screen.text(.saveFailed))
+  }
+
+  /// A game of the list; `nil`, with a word about it, where its file is gone or damaged.
+  private func saved(_ path: String) -> Record? {
+    do throws(NotationError) {
+      if let bytes = services.readFile(path) { return try Library.record(from: String(decoding: bytes, as: UTF8.self)) }
+      say("\(path): no such file, or it cannot be read")
+    } catch {
+      say("\(path): \(error.description)")
+    }
+    return nil
+  }
+
+  /// Gives a saved game a name, or takes it away.
+  private func rename(_ path: String, _ name: String) {
+    guard var record = saved(path) else { return }
+    let name = name.split(whereSeparator: { $0.isWhitespace }).joined(separator: " ")
+    record[tag: "Event"] = name.isEmpty ? nil : name
+    // The next move writes the file anew.
+    if let running = self.name, path == self.path(of: running) { title = name.isEmpty ? nil : name }
+    if !services.writeFile(path, Array(record.text.utf8)) { say(screen.text(.saveFailed)) }
+    screen.pages.games = library.entries()
   }
 
   // MARK: - Review

@@ -87,7 +87,8 @@ package struct Library {
   func entries() -> [GameEntry] {
     savedRecords().map { path, name, record in
       GameEntry(
-        path: path, players: players(of: record), date: Library.moment(name), result: result(of: record),
+        path: path, name: record[tag: "Event"] ?? "", players: players(of: record), date: Library.moment(name),
+        result: result(of: record),
         board: BoardFacts(of: record.game))
     }
   }

@@ -298,7 +298,7 @@ package struct WindowState: Sendable {
     case .deleteGame:
       guard confirms(intent) else { return [.notice(text(.reallyDelete))] }
       return [.file(intent)]
-    case .saveGame, .listGames, .openGame, .openPieces, .copyGame, .pasteGame, .copyText, .shareGame, .statistics,
+    case .saveGame, .listGames, .openGame, .renameGame, .playGame, .shareSaved, .openPieces, .copyGame, .pasteGame, .copyText, .shareGame, .statistics,
       .stopFilm:
       return [.file(intent)]
     case .shareRoom(let code): return [.share("r/\(code)")]
@@ -307,7 +307,8 @@ package struct WindowState: Sendable {
         ?? refuse(.notConnected)
     case .playSign, .replay, .reloadRules: return [.music(intent)]
     case .judge: return board.game.isOver ? [] : [.judge]
-    case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain: return [.screen(intent)]
+    case .back, .hint, .analysis, .toggleStrip, .playAll, .seek, .explainAgain, .chooseGame, .nameGame:
+      return [.screen(intent)]
     case .setMuted(let isMuted): return [.mute(isMuted)]
     case .screenshot: return [.screenshot]
     case .leavePage: return isBound && !confirms(intent) ? [.notice(text(.reallyLeave))] : [.quit]

@@ -244,6 +244,46 @@ struct AppTests {
     }
   }
 
+  @Test("a saved game is named, played and shared from the list, and keeps its name when it goes on")
+  func gallery() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.play(Cell(4)))
+    bench.pass(app, 5)
+    let path = "data/games/2026-11-22-190000-1.pgn"
+    func event() throws -> String? {
+      try Record(text: String(decoding: #require(bench.files[path]), as: UTF8.self))[tag: "Event"]
+    }
+    app.want(.renameGame(path: path, name: "  A cold  start "))
+    #expect(try event() == "A cold start" && app.screen.pages.games.map { $0.name } == ["A cold start"])
+    app.want(.play(Cell(0)))
+    bench.pass(app, 5)
+    #expect(try event() == "A cold start")
+    app.want(.shareSaved(path: path))
+    let link = try #require(bench.shared.last?.dropFirst(2))
+    #expect(try Record(link: String(link)).game.cells == [Cell(4), Cell(0)])
+    app.want(.playGame(path: path))
+    bench.pass(app)
+    #expect(app.screen.currentScene == .review && app.screen.pages.replay?.soundNow != nil)
+    app.want(.back)
+
+    bench.isDiskFull = true
+    app.want(.renameGame(path: path, name: ""))
+    bench.pass(app)
+    #expect(bench.notices.last == app.screen.text(.saveFailed))
+    #expect(try event() == "A cold start")
+    bench.isDiskFull = false
+    app.want(.renameGame(path: path, name: ""))
+    #expect(try event() == nil)
+    bench.files[path] = nil
+    for intent in [Intent.playGame(path: path), .shareSaved(path: path), .renameGame(path: path, name: "x")] {
+      app.want(intent)
+      bench.pass(app)
+      #expect(bench.notices.last?.hasPrefix(path) == true && bench.files[path] == nil, "\(intent)")
+    }
+  }
+
   @Test("what a disk refuses is told once, and written when it can be")
   func fullDisk() throws {
     let bench = Bench()

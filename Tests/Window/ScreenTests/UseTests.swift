@@ -158,6 +158,30 @@ struct UseTests {
     #expect(fields.map { $0.text } == [""])
   }
 
+  @Test("a saved game shows what can be done with it, and takes its name where it stands")
+  func savedGames() throws {
+    let screen = Samples.screen()
+    let log = IntentLog()
+    log.attach(to: screen)
+    let _: [PageRow] = rows(screen, .games)
+    let path = try #require(screen.pages.games.dropFirst().first?.path)
+    let scene = try #require(screen.topScene as? GamesScene)
+    func all() -> [PageRow] { scene.column.rows }
+    #expect(scene.receive(.chooseGame(path: path)))
+    let place = try #require(all().firstIndex { ($0 as? GameRow)?.entry.path == path })
+    let words = try #require(all()[place + 1] as? WordsRow)
+    #expect(words.words.contains { $0.intent == .deleteGame(path: path) } && words.words[0].isFocused)
+    #expect(scene.receive(.nameGame(path: path)))
+    let field = try #require(all()[place + 1] as? FieldRow)
+    #expect(field.isFocused && field.typed("A cold start"))
+    #expect(field.key(.enter, []) && log.intents.last == .renameGame(path: path, name: "A cold start"))
+    screen.pages.games[1].name = "A cold start"
+    screen.handle([], at: 3)
+    #expect(
+      all().allSatisfy { !($0 is WordsRow) }
+        && (all().compactMap { $0 as? GameRow }[1].spoken ?? "").hasPrefix("A cold start,"))
+  }
+
   @Test("the page of a new game keeps still, whoever is picked")
   func newGame() throws {
     let screen = Samples.screen()

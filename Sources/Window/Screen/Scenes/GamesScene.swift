@@ -6,6 +6,8 @@ final class GamesScene: PageScene {
   private let field: FieldRow
   private let empty: TextRow
   private let pieces: ContentsRow
+  /// The game whose words are shown, and whether its name is being written.
+  private var chosen: (path: String, isNaming: Bool)?
 
   override var title: String { context.text(.games) }
   override var initialFocus: View? { column.rows.first { $0 is GameRow } ?? (field.isHidden ? foot.last : field) }
@@ -28,16 +30,57 @@ final class GamesScene: PageScene {
   }
 
   private func fill() {
-    let rows: [PageRow] = context.pages.games.map { GameRow(context: context, entry: $0) }
+    let rows: [PageRow] = context.pages.games.flatMap { entry in
+      [GameRow(context: context, entry: entry)] + (chosen?.path == entry.path ? [words(of: entry)] : [])
+    }
     // A browser has neither paths nor folders.
     (field.isHidden, pieces.isHidden) = (context.services.isPage, context.services.isPage)
     column.set((rows.isEmpty ? [empty, field] : [field] + rows) + [pieces])
   }
 
+  /// What can be done with a game, or the field for its name.
+  private func words(of entry: GameEntry) -> PageRow {
+    let path = entry.path
+    if chosen?.isNaming == true {
+      return FieldRow(context: context, caption: context.text(.gameName), text: entry.name, limit: 60) {
+        .renameGame(path: path, name: $0)
+      }
+    }
+    var words: [(title: String, intent: Intent, poem: String?)] = [
+      (context.text(.playMusic), .playGame(path: path), nil), (context.text(.open), .openGame(path: path), nil),
+      (context.text(.renameGame), .nameGame(path: path), nil),
+      (context.text(.deleteGame), .deleteGame(path: path), nil),
+    ]
+    if context.services.share != nil { words.insert((context.text(.share), .shareSaved(path: path), nil), at: 3) }
+    return WordsRow(context: context, words)
+  }
+
+  override func receive(_ intent: Intent) -> Bool {
+    switch intent {
+    case .chooseGame(let path): choose(chosen?.path == path ? nil : (path, false))
+    case .nameGame(let path): choose((path, true))
+    default: return false
+    }
+    return true
+  }
+
+  private func choose(_ game: (path: String, isNaming: Bool)?) {
+    let row = game?.path ?? chosen?.path
+    chosen = game
+    fill()
+    column.layout()
+    column.setNeedsDisplay()
+    let place = column.rows.firstIndex { ($0 as? GameRow)?.entry.path == row }
+    guard let place else { return }
+    let next = game == nil ? column.rows[place] : column.rows[place + 1]
+    context.moveFocus(to: (next as? WordsRow)?.words.first ?? next)
+  }
+
   override func contentChanged() {
     let shown = column.rows.compactMap { ($0 as? GameRow)?.entry }
     guard shown != context.pages.games else { return }
-    let hadFocus = context.focus is GameRow
+    let hadFocus = context.focus is GameRow || chosen != nil
+    chosen = nil
     fill()
     column.layout()
     if hadFocus { context.moveFocus(to: initialFocus) }
@@ -45,14 +88,25 @@ final class GamesScene: PageScene {
   }
 }
 
-/// A saved game: a small board, who played when, how it ended.
+/// A saved game: a small board, its name, who played when, how it ended; and a word that shows what can be done with it.
 final class GameRow: PressableRow {
   let entry: GameEntry
+  private let more: TextButton
 
   init(context: ViewContext, entry: GameEntry) {
     self.entry = entry
+    more = TextButton(context: context, title: context.text(.moreWords), intent: .chooseGame(path: entry.path))
+    more.size = 0.85
     super.init(context: context)
     gapAfter = 0.35
+    add(more)
+  }
+
+  override func arrange(x: Double, y: Double, width: Double) -> Double {
+    let height = super.arrange(x: x, y: y, width: width)
+    let ideal = more.idealSize
+    more.frame = Rect(frame.maxX - ideal.width, frame.midY - ideal.height / 2, ideal.width, ideal.height)
+    return height
   }
 
   override func press() { send(.openGame(path: entry.path)) }
@@ -62,17 +116,15 @@ final class GameRow: PressableRow {
     return send(.deleteGame(path: entry.path))
   }
 
-  override func pointer(_ phase: PointerPhase, at point: Point) -> Bool {
-    guard case .up = phase, frame.contains(point), point.x > frame.maxX - cross else {
-      return super.pointer(phase, at: point)
-    }
-    return send(.deleteGame(path: entry.path))
+  private var titleLine: String { entry.name.isEmpty ? entry.players : entry.name }
+  private var detailLine: String {
+    let line = "\(entry.date)   ·   \(entry.result)"
+    return entry.name.isEmpty ? line : "\(entry.players)   ·   \(line)"
   }
 
-  /// The room of the sign at the right that deletes the game.
-  private var cross: Double { max(context.metrics.target, context.metrics.em * 2.4) }
-
-  override var spoken: String? { "\(entry.players), \(entry.date), \(entry.result)" }
+  override var spoken: String? {
+    ((entry.name.isEmpty ? [] : [entry.name]) + [entry.players, entry.date, entry.result]).joined(separator: ", ")
+  }
 
   override func height(_ width: Double) -> Double { context.metrics.em * 3.4 }
 
@@ -80,18 +132,13 @@ final class GameRow: PressableRow {
     let em = context.metrics.em
     let theme = context.theme
     canvas.miniBoard(entry.board, in: Rect(frame.x, frame.y + em * 0.1, em * 3.2, em * 3.2), theme)
-    let arm = em * 0.24
-    for (from, to) in [(Point(-arm, -arm), Point(arm, arm)), (Point(arm, -arm), Point(-arm, arm))] {
-      let middle = Point(frame.maxX - cross / 2, frame.y + em * 1.6)
-      canvas.line(middle + from, middle + to, width: max(1, em * 0.07), theme.line)
-    }
     let left = frame.x + em * 4.2
     canvas.saved {
-      canvas.clip(Rect(left - em, frame.y, frame.maxX - left + em - cross, frame.height))
-      let name = context.typeface.block(entry.players, TextStyle(em * 1.1))
+      canvas.clip(Rect(left - em, frame.y, more.frame.x - left + em, frame.height))
+      let name = context.typeface.block(titleLine, TextStyle(em * 1.1))
       canvas.draw(name, at: Point(left, frame.y + em * 1.45 - name.baseline), theme.ink)
       canvas.text(
-        "\(entry.date)   ·   \(entry.result)", TextStyle(em * 0.95, italic: true), context.typeface, x: left,
+        detailLine, TextStyle(em * 0.95, italic: true), context.typeface, x: left,
         baseline: frame.y + em * 2.75, theme.faintInk)
       underline(canvas, x: left, y: frame.y + em * 1.72, width: name.width)
     }
