@@ -26,7 +26,9 @@ export async function record(name, canvas, wav, { draw, told, signal }) {
     // A browser without an output lets it wait for ever: then the film is silent.
     const isHeard = await Promise.race([context.resume().then(() => true), new Promise(done => setTimeout(done, PATIENCE, false))]);
     const tracks = [...canvas.captureStream(30).getTracks(), ...(isHeard ? output.stream.getTracks() : [])];
-    recorder = new MediaRecorder(new MediaStream(tracks), { mimeType: kind, videoBitsPerSecond: 4_000_000 });
+    // Firefox waits for ever for the sound that a type promises.
+    const mimeType = isHeard ? kind : kind.replace(/,[^,"]+"/, '"');
+    recorder = new MediaRecorder(new MediaStream(tracks), { mimeType, videoBitsPerSecond: 4_000_000 });
     const type = kind.split(';')[0], parts = [];
     return await new Promise((done, failed) => {
       signal.throwIfAborted();
