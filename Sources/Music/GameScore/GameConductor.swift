@@ -52,7 +52,9 @@ package struct GameConductor: Sendable {
       return music.undo(at: moment)
     case .refused: return music.refuse(at: moment)
     case .previewed(let cell):
-      return music.preview(cell.map { degree($0) }, as: state.turn.voice, at: moment)
+      // Whoever rests on a cell of a larger board while the game changes hears nothing.
+      let own = cell.flatMap { $0.index < state.variant.cellCount ? $0 : nil }
+      return music.preview(own.map { degree($0) }, as: state.turn.voice, at: moment)
     case .connection(let lost):
       if lost != music.connectionLost { asides.append(Aside(frame: moment.rawValue, kind: .connection(lost: lost))) }
       return music.connection(lost: lost, at: moment)
