@@ -233,7 +233,7 @@ final class BoardScene: Scene {
     if let hint = board.hint, let worth = context.judgement?[hint] {
       text = (context.model.game.variant.name(of: hint), context.words(forHint: worth), false)
     } else if board.showsAnalysis, let seconds = context.model.judgement?.seconds, !context.model.game.isOver {
-      text.detail = context.text(.believed, context.decimal(seconds))
+      text.detail = context.text(.believed, "\(Int((seconds * 1_000).rounded()))")
     }
     status.show(text, animated: animated)
   }
