@@ -15,13 +15,11 @@ struct PieceKeeper: Sendable {
   private let piece: Piece
   /// The SoundFont, where the sampled grand plays.
   private let font: String?
-  private let music: Rendition
   /// Writes a file whole, and the folder it lies in.
   private let writeFile: @Sendable (String, [UInt8]) -> Bool
 
   init(_ piece: Piece, font: String?, writeFile: @escaping @Sendable (String, [UInt8]) -> Bool) {
     (self.piece, self.font, self.writeFile) = (piece, piece.isGrand ? font : nil, writeFile)
-    music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
   }
 
   /// Pixels a point of the page: sharp on paper.
@@ -30,6 +28,7 @@ struct PieceKeeper: Sendable {
   /// Writes the files into a folder, which is made; returns what went wrong, in one line. `progress` is told the percents
   /// of the sound that are done, in tens.
   func write(to folder: String, progress: (Int) -> Void) -> String? {
+    let music = Rendition(of: piece.record, rules: piece.rules, human: piece.human, trimmed: true)
     let rules = music.rules
     do {
       // The notes first: they are there at once, the sound takes some seconds.

@@ -64,6 +64,9 @@ package struct BoardFacts: Sendable, Hashable {
 
   package init(of game: Game) { self.init(game.state, last: game.cells.last, isOver: game.isOver) }
 
+  /// The cells of the completed lines.
+  package var winning: MoveSet { lines.reduce(into: MoveSet()) { $0.rawValue |= $1.rawValue } }
+
   private static func lines(of position: Position) -> [MoveSet] {
     Player.allCases.flatMap { position.completedLines(of: $0) }.map { MoveSet($0) }
   }

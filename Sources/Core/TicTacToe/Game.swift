@@ -94,6 +94,9 @@ package struct Game: Sendable, Hashable {
   /// The side to move.
   package var turn: Player { state.turn }
 
+  /// The side that made, or makes, the move with a number from 0.
+  package func mover(ofMove index: Int) -> Player { index % 2 == 0 ? startState.turn : startState.turn.opponent }
+
   /// Marks a cell for the side to move; a standing draw offer lapses.
   package mutating func play(_ cell: Cell) throws(RuleViolation) {
     guard end == nil else { throw .gameIsOver }

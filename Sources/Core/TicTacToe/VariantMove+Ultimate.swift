@@ -18,13 +18,15 @@ extension VariantMove {
     return Int(state.target)
   }
 
-  /// The three boards, or more, that won the game; none of other games and ends.
-  package var winningBoards: SquareSet {
+  /// The numbers of the three boards, or more, that won the game, the one that was won last at the end; none of other games
+  /// and ends.
+  package var winningBoards: [Int] {
     guard case .ultimate(let state) = after, outcome == .win(mover) else { return [] }
     let boards = state.boards(of: mover)
-    return Line.all.filter { $0.isSubset(of: boards) && $0.contains(Square(board)) }.reduce(into: []) {
+    let line: SquareSet = Line.all.filter { $0.isSubset(of: boards) && $0.contains(Square(board)) }.reduce(into: []) {
       $0.formUnion($1)
     }
+    return line.map { $0.index }.filter { $0 != board } + [board]
   }
 
   /// Whether the mover had no other choice worth the name: one cell alone, or all others lost at once.

@@ -125,8 +125,7 @@ package struct GameConductor: Sendable {
     event.leads = move.sendsTo.map { root(of: $0) } ?? 0
     event.sentence = move.board
     event.closes = move.winsBoard
-    // The board that was won last is the last to be quoted.
-    event.end?.sentences = move.winningBoards.map { $0.index }.filter { $0 != move.board } + [move.board]
+    event.end?.sentences = move.winningBoards
     return event
   }
 
@@ -143,9 +142,7 @@ package struct GameConductor: Sendable {
   /// The degree of a cell of the 3×3 board as the rules have it.
   private func degree(_ square: Square) -> Int { music.rules.degree(of: music.rules.cells[square.index]) ?? 0 }
 
-  private func degree(_ cell: Cell) -> Int {
-    state.variant == .ultimate ? degree(Square(cell.index % 9), on: cell.index / 9) : degree(Square(cell.index))
-  }
+  private func degree(_ cell: Cell) -> Int { degree(state.variant.place(of: cell), on: cell.index / 9) }
 
   /// The degree of a cell on a small board of Ultimate: as far from the board's own as the cell is from the middle one. What
   /// would leave the compass sounds an octave nearer. Of other games, the degree of the cell.

@@ -199,11 +199,10 @@ package struct RuleReader: RuleVisitor {
     {
       complain("scale.mode", "must rise from 0")
     }
-    for (index, pitch) in rules.cells.enumerated() where rules.scale.degree(of: pitch.midi) == nil {
-      complain("cells", "cell \(index + 1) (\(rules.scale.spelling(of: pitch.midi))) is not in the scale")
-    }
-    for (index, pitch) in rules.boards.enumerated() where rules.scale.degree(of: pitch.midi) == nil {
-      complain("boards", "board \(index + 1) (\(rules.scale.spelling(of: pitch.midi))) is not in the scale")
+    for (name, pitches) in [("cell", rules.cells), ("board", rules.boards)] {
+      for (index, pitch) in pitches.enumerated() where rules.scale.degree(of: pitch.midi) == nil {
+        complain("\(name)s", "\(name) \(index + 1) (\(rules.scale.spelling(of: pitch.midi))) is not in the scale")
+      }
     }
     let compass = rules.melody.compass
     for pitch in rules.cells where !compass.contains(pitch) {

@@ -79,8 +79,7 @@ package struct FormReport: Sendable {
   private static func motto(of winner: Player, in moves: [VariantMove]) -> [VariantMove] {
     let own = moves.filter { $0.mover == winner }
     guard let last = moves.last, !last.winningBoards.isEmpty else { return Array(own.prefix(3)) }
-    let boards = last.winningBoards.map(\.index).filter { $0 != last.board } + [last.board]
-    return boards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
+    return last.winningBoards.flatMap { board in own.filter { $0.board == board }.prefix(3) }
   }
 
   /// The loudness of phrases, by the modal piano's own touch.

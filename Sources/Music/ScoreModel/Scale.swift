@@ -90,8 +90,11 @@ public struct Scale: Sendable, Hashable {
     return step == steps[root] || step == steps[(root + 2) % 7] || step == steps[(root + 4) % 7]
   }
 
+  /// The place of a degree in the octave above the tonic, 0–6.
+  public static func step(_ degree: Int) -> Int { (degree % 7 + 7) % 7 }
+
   /// The place of a degree in the octave above the root, 0–6.
-  public func place(_ degree: Int) -> Int { ((degree - root) % 7 + 7) % 7 }
+  public func place(_ degree: Int) -> Int { Scale.step(degree - root) }
 
   /// T(k) of a melody note: the k-th triad tone strictly above (k > 0) or below (k < 0) it.
   public func triadTone(_ k: Int, of midi: Int) -> Int {

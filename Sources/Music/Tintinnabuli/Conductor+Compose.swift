@@ -91,7 +91,7 @@ extension Conductor {
     func marks(_ voice: Voice?) -> [Int] { voice.map { piece.marks[$0].map { $0 + lowest } } ?? [] }
     // Where T is alone no melody goes.
     let count = plan.count - (plan.leaves == nil ? 0 : 1)
-    let motto = piece.events.last?.sentence.map { piece.motto(plan.voice, in: $0) } ?? piece.motto(plan.voice)
+    let motto = piece.motto(plan.voice, in: piece.events.last?.sentence)
     return MelodyProblem(
       count: count, fixed: start.map { [0: $0 + lowest] } ?? [:], goal: .triad,
       direction: [Int](repeating: 0, count: count), leans: false,
@@ -105,7 +105,7 @@ extension Conductor {
     var next = 1
     if plan.owed?.rule.awakenM != nil { plan.awakensAt = 1 }
     if plan.awakensAt == 1, let step = plan.owed?.rule.awakenM ?? plan.sign.awakenM {
-      problem.fixed[1] = nearest(step: (step - 1 + event.root % 7 + 7) % 7, to: first)
+      problem.fixed[1] = nearest(step: Scale.step(step - 1 + event.root), to: first)
       next = 2
     } else if let move = plan.owed?.rule.secondPair ?? plan.sign.secondPair, plan.count > 1 {
       problem.fixed[1] = first + move
@@ -140,7 +140,7 @@ extension Conductor {
         slot += 1
         reach *= 2
       }
-      let next = abs(cell - last) <= reach ? cell : nearest(step: (cell % 7 + 7) % 7, to: last)
+      let next = abs(cell - last) <= reach ? cell : nearest(step: Scale.step(cell), to: last)
       problem.fixed[slot] = next
       last = next
       slot += 1
@@ -151,7 +151,7 @@ extension Conductor {
   func nearest(step: Int, to degree: Int) -> Int {
     let compass = rules.melody.compass
     let candidates = (degree - 7...degree + 7).filter {
-      ($0 % 7 + 7) % 7 == step && $0 != degree
+      Scale.step($0) == step && $0 != degree
         && (compass.lowerBound.midi...compass.upperBound.midi).contains(rules.scale.midi($0))
     }
     return candidates.min { (abs($0 - degree), $0) < (abs($1 - degree), $1) } ?? degree

@@ -144,7 +144,7 @@ extension Conductor {
       plan.velocity = plan.velocity * (100 - rules.gestures.hurryFade * min(hurried, rules.gestures.hurryMost)) / 100
       plan.tVelocity = rules.gestures.hurryT
     }
-    plan.awakensAt = sign.awakenM.map { ((event.degree - event.root) % 7 + 7) % 7 == $0 - 1 ? 0 : 1 }
+    plan.awakensAt = sign.awakenM.map { Scale.step(event.degree - event.root) == $0 - 1 ? 0 : 1 }
     piece.debts.settle(&plan, signs, rules)
     plan.signs = [sign.name] + (plan.owed.map { ["owed:" + $0.rule.name] } ?? [])
     if let degree = event.leaves {

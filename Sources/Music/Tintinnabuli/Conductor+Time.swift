@@ -181,7 +181,7 @@ extension Conductor {
       // A degree out of reach sounds in another octave.
       let last = problem.fixed[slot - 1] ?? degree
       problem.fixed[slot] =
-        abs(degree - last) <= rules.melody.widest ? degree : nearest(step: (degree % 7 + 7) % 7, to: last)
+        abs(degree - last) <= rules.melody.widest ? degree : nearest(step: Scale.step(degree), to: last)
     }
     guard let bar, problem.count > 1 else { return }
     let octaves = rules.manner(of: bar.voice).octaves

@@ -171,7 +171,7 @@ public struct Conductor: Sendable {
     var event = rules.drone.bed(at: moment, level: level, seconds: seconds, generation: generation)
     guard piece.bed != 0 else { return event }
     // By the nearer way.
-    let up = rules.scale.midi(rules.lowest + (piece.bed % 7 + 7) % 7) - rules.scale.midi(rules.lowest)
+    let up = rules.scale.midi(rules.lowest + Scale.step(piece.bed)) - rules.scale.midi(rules.lowest)
     event.pitch = Pitch(min(max(event.pitch.midi + (up > 6 ? up - 12 : up), 21), 108))
     return event
   }

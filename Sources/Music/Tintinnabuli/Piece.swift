@@ -40,12 +40,9 @@ struct Piece: Sendable {
   /// How many bars the session had when the piece began.
   var firstBar = 0
 
-  /// A voice's motto: its first three degrees, in the order of play.
-  func motto(_ voice: Voice?) -> [Int] { events.filter { $0.voice == voice }.prefix(3).map { $0.degree } }
-
-  /// A voice's motto in a sentence.
-  func motto(_ voice: Voice?, in sentence: Int) -> [Int] {
-    events.filter { $0.voice == voice && $0.sentence == sentence }.prefix(3).map { $0.degree }
+  /// A voice's motto: its first three degrees, in the order of play; if a sentence is named, its first three there.
+  func motto(_ voice: Voice?, in sentence: Int? = nil) -> [Int] {
+    events.filter { $0.voice == voice && (sentence == nil || $0.sentence == sentence) }.prefix(3).map { $0.degree }
   }
 
   /// The event of a number.

@@ -81,17 +81,8 @@ public struct ScoreRules: Sendable, Hashable {
       v.optional { $0.leaf("tonics", .list(.letter, 0...24, "notes"), &plan) }
       tonics = plan.list.compactMap { $0.text.flatMap { Spelling($0 + "4") } }
     }
-    var rows = RuleValue.list((0..<3).map { row in .list(cells[3 * row..<3 * row + 3].map { $0.coded }) })
-    v.optional { $0.leaf("cells", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows) }
-    let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
-    if read.count == 9 { cells = read }
-    var groups = RuleValue.none
-    if !boards.isEmpty {
-      groups = .list((0..<3).map { row in .list(boards[3 * row..<3 * row + 3].map { $0.coded }) })
-    }
-    v.optional { $0.leaf("boards", .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &groups) }
-    let roots = groups.list.flatMap { $0.list.compactMap { Pitch($0) } }
-    boards = roots.count == 9 ? roots : []
+    cells = grid("cells", cells, &v) ?? cells
+    boards = grid("boards", boards, &v) ?? []
     v.group("hands") { v in
       v.group("x") { first.visit(&$0) }
       v.group("o") { second.visit(&$0) }
@@ -157,10 +148,21 @@ public struct ScoreRules: Sendable, Hashable {
   /// The degree of a pitch as events count them, from the lowest tonic of the compass; `nil` outside the scale.
   public func degree(of pitch: Pitch) -> Int? { scale.degree(of: pitch.midi).map { $0 - lowest } }
 
+  /// Visits nine pitches in three rows, or none; `nil` where there are not nine.
+  private func grid<V: RuleVisitor>(_ name: String, _ pitches: [Pitch], _ v: inout V) -> [Pitch]? {
+    var rows = RuleValue.none
+    if !pitches.isEmpty {
+      rows = .list((0..<3).map { row in .list(pitches[3 * row..<3 * row + 3].map { $0.coded }) })
+    }
+    v.optional { $0.leaf(name, .list(.list(.pitch, 3...3, "pitches"), 3...3, "rows, the top one first"), &rows) }
+    let read = rows.list.flatMap { $0.list.compactMap { Pitch($0) } }
+    return read.count == 9 ? read : nil
+  }
+
   /// The rules with the triad on the root of an event.
   func rooted(_ root: Int) -> ScoreRules {
     var rules = self
-    rules.scale.root = (root % 7 + 7) % 7
+    rules.scale.root = Scale.step(root)
     return rules
   }
 

@@ -7,7 +7,6 @@ package struct Judgement: Sendable, Hashable {
     case known(Value, plies: Int?)
     /// A search believes in this share of the points, 0–1.
     case believed(Double)
-
   }
 
   package struct Move: Sendable, Hashable {

@@ -137,6 +137,9 @@ package struct ReplayModel: Sendable, Hashable {
     package var best: Cell?
 
     package init(share: Double, best: Cell?) { (self.share, self.best) = (share, best) }
+
+    /// The share of the points that the move to another position gave away.
+    package func loss(to next: Outlook) -> Double { share + next.share - 1 }
   }
 
   package init(

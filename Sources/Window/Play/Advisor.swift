@@ -26,19 +26,14 @@ final class Advisor {
 
   /// One search on its way.
   private final class Thought: Sendable {
-    struct Finding: Sendable {
-      var judgement: Judgement
-      var best: Cell
-    }
-
     let game: Game
-    private let found = Mutex<Finding?>(nil)
+    private let found = Mutex<Judgement?>(nil)
 
     init(_ game: Game) { self.game = game }
 
-    var finding: Finding? { found.withLock { $0 } }
+    var finding: Judgement? { found.withLock { $0 } }
 
-    func find(_ finding: Finding) { found.withLock { $0 = finding } }
+    func find(_ finding: Judgement) { found.withLock { $0 = finding } }
   }
 
   /// Asks what a search believes of the moves of a game.
@@ -58,10 +53,10 @@ final class Advisor {
   func carryOn() {
     if let thought, let finding = thought.finding {
       self.thought = nil
-      if thought.game == asked { judgement = (thought.game, finding.judgement) }
+      if thought.game == asked { judgement = (thought.game, finding) }
       if let replay = screen.pages.replay, thought.game == unseen(of: replay) {
         screen.pages.replay?.outlook.append(
-          .init(share: finding.judgement[finding.best].map { Advisor.share($0) } ?? 0.5, best: finding.best))
+          .init(share: finding[finding.best].map { Advisor.share($0) } ?? 0.5, best: finding.best))
       }
     }
     guard thought == nil else { return }
@@ -112,7 +107,7 @@ final class Advisor {
           }
         return Judgement.Move(cell: move.cell, worth: worth)
       }
-      next.find(.init(judgement: Judgement(moves: moves, best: best, seconds: now() - begin), best: best))
+      next.find(Judgement(moves: moves, best: best, seconds: now() - begin))
       wake()
     }
   }

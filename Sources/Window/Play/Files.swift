@@ -73,7 +73,7 @@ package final class Files {
     case .pasteGame:
       let open = { [self] (text: String) in
         guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
-        self.open(text: text, from: "the clipboard")
+        self.open(record(from: text, in: "the clipboard"))
       }
       if let paste = services.paste { paste(open) } else { open(services.clipboard() ?? "") }
     case .statistics:
@@ -152,15 +152,21 @@ package final class Files {
     say(isSaved ? "\(screen.text(.savedAs)) \(path)" : screen.text(.saveFailed))
   }
 
-  /// A game of the list; `nil`, with a word about it, where its file is gone or damaged.
+  /// The game of a file; `nil`, with a word about it, where the file is gone or damaged.
   private func saved(_ path: String) -> Record? {
-    do throws(NotationError) {
-      if let bytes = services.readFile(path) { return try Library.record(from: String(decoding: bytes, as: UTF8.self)) }
+    guard let bytes = services.readFile(path) else {
       say("\(path): no such file, or it cannot be read")
-    } catch {
-      say("\(path): \(error.description)")
+      return nil
     }
-    return nil
+    return record(from: String(decoding: bytes, as: UTF8.self), in: path)
+  }
+
+  /// The game, or the position, of a text; `nil`, with the line that is wrong, where it is none.
+  private func record(from text: String, in source: String) -> Record? {
+    do throws(NotationError) { return try Library.record(from: text) } catch {
+      say("\(source): \(error.description)")
+      return nil
+    }
   }
 
   /// Gives a saved game a name, or takes it away.
@@ -201,25 +207,15 @@ package final class Files {
   }
 
   /// Opens a game file for review; what is wrong with it is shown with its line.
-  package func open(path: String) {
-    guard let bytes = services.readFile(path) else {
-      return say("\(path): no such file, or it cannot be read")
-    }
-    open(text: String(decoding: bytes, as: UTF8.self), from: path)
-  }
+  package func open(path: String) { open(saved(path)) }
 
   /// Opens a game that came with the page's address.
-  package func open(words: String) { open(text: words, from: "the address") }
+  package func open(words: String) { open(record(from: words, in: "the address")) }
 
-  /// Opens a game, or a position, that came as text.
-  private func open(text: String, from source: String) {
-    do throws(NotationError) {
-      let record = try Library.record(from: text)
-      review(record, human: Library.human(of: record))
-      screen.show(.review)
-    } catch {
-      say("\(source): \(error.description)")
-    }
+  private func open(_ record: Record?) {
+    guard let record else { return }
+    review(record, human: Library.human(of: record))
+    screen.show(.review)
   }
 
   // MARK: - Pieces and pictures

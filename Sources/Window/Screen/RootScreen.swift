@@ -191,7 +191,7 @@ package final class RootScreen {
     guard context.onSpeak != nil else { return }
     let game = context.model.game
     for (index, cell) in game.cells.enumerated().dropFirst(old.game.cells.count) {
-      let mover = index % 2 == 0 ? game.startState.turn : game.startState.turn.opponent
+      let mover = game.mover(ofMove: index)
       context.say("\(mover.letter) \(context.text(.speakPlays)) \(context.spoken(cell, of: game.variant))")
     }
     let isNews =

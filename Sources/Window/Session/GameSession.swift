@@ -259,8 +259,7 @@ package final class GameSession {
     let moves = game.cells.count
     // Time that ran cannot be given back, so a game with clocks is played as it falls; elsewhere others would have to agree.
     guard moves > 0, clockSeconds == nil, !participants.areRemote else { return 0 }
-    // The side that made move i follows from who is to move now and the parity of what is left.
-    var side = moves % 2 == 0 ? game.startState.turn : game.startState.turn.opponent
+    var side = game.mover(ofMove: moves)
     for count in 1...moves {
       side = side.opponent
       if participants[side].isHuman { return count }
@@ -369,9 +368,8 @@ extension GameSession {
     guard let clockSeconds else { return nil }
     if game.end == GameEnd(outcome: .win(side.opponent), termination: .time) { return 0 }
     var left = clockSeconds * 1_000
-    for (index, move) in times.enumerated().dropFirst() {
-      let mover = index % 2 == 0 ? game.startState.turn : game.startState.turn.opponent
-      if mover == side { left -= Int(move.elapsed ?? 0) }
+    for (index, move) in times.enumerated().dropFirst() where game.mover(ofMove: index) == side {
+      left -= Int(move.elapsed ?? 0)
     }
     if !game.isOver, game.turn == side, let last = times.last?.frame {
       left -= Int(max(0, now.rawValue + frameOffset - last) / 48)

@@ -1,5 +1,6 @@
 import Foundation
 import GameScore
+import Records
 import ScoreIO
 import ScoreModel
 import Testing
@@ -18,6 +19,12 @@ private func hash(_ text: String) -> String {
   String(text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
 }
 
+/// A hash of the note log of each game by a shipped rule file, a line each.
+private func hashes(_ games: [Record], by name: String) throws -> String {
+  let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
+  return games.enumerated().map { "\($0) \(hash(log(Rendition(of: $1, rules: rules))))\n" }.joined()
+}
+
 /// The golden holds one whole score to read, and a hash of the note log of twenty games for each shipped rule file.
 ///
 /// After a deliberate change of the music: `UPDATE_GOLDENS=1 ./test GoldenTests`, then read the diff.
@@ -26,13 +33,7 @@ private func hash(_ text: String) -> String {
     .path
   let games = ReferenceGames.games(20, seed: 2_026)
   var golden = TextScore.text(Rendition(of: games[0], rules: rules).bars, scale: rules.scale)
-  for name in ["score", "morning", "night"] {
-    let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
-    golden += "\n\(name)\n"
-    for (index, game) in games.enumerated() {
-      golden += "\(index) \(hash(log(Rendition(of: game, rules: rules))))\n"
-    }
-  }
+  for name in ["score", "morning", "night"] { golden += "\n\(name)\n" + (try hashes(games, by: name)) }
   try compare(golden, with: path)
 }
 
@@ -43,11 +44,7 @@ private func hash(_ text: String) -> String {
   for variant in [Variant.infinite, .ultimate] {
     let games = ReferenceGames.games(5, of: variant, seed: 2_026)
     for name in ["score", "morning", "night"] {
-      let rules = try RuleLibrary.load("\(assets)/\(name).yaml").rules
-      golden += "\(variant.rawValue) \(name)\n"
-      for (index, game) in games.enumerated() {
-        golden += "\(index) \(hash(log(Rendition(of: game, rules: rules))))\n"
-      }
+      golden += "\(variant.rawValue) \(name)\n" + (try hashes(games, by: name))
     }
   }
   try compare(golden, with: path)

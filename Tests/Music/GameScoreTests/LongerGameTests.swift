@@ -155,7 +155,7 @@ func `A bar of a longer game has at most four pairs, and two at its beginning`(_
   for (record, music) in played(.ultimate) {
     guard let last = record.game.variantMoves.last, !last.winningBoards.isEmpty else { continue }
     won += 1
-    let boards = last.winningBoards.map(\.index).filter { $0 != last.board } + [last.board]
+    let boards = last.winningBoards.filter { $0 != last.board } + [last.board]
     let motto = boards.flatMap { board in
       record.game.variantMoves.filter { $0.mover == last.mover && $0.board == board }.prefix(3).map { move in
         moves(music).first { $0.ply == move.ply }!.pairs[0].m!.pitch.midi % 12

@@ -28,12 +28,12 @@ final class ReviewScene: Scene {
       ?? ReplayModel(
         game: context.model.game, title: "", bars: context.model.bars, scale: context.model.tonality.scale)
     self.replay = replay
-    steps = ReviewStep.steps(of: replay.game)
+    steps = replay.game.variantMoves.map { ReviewStep($0) }
     ply = replay.game.cells.count
     board = MiniBoard(context: context)
     board.hasCoordinates = true
     staff = StaffView(context: context)
-    scrubber = ScrubberView(context: context, marks: steps.map { $0.mover })
+    scrubber = ScrubberView(context: context, marks: steps.map { $0.move.mover })
     notes = ScrollView(context: context)
     comment = TextRow(context: context, "", faint: false, lining: true, size: 1.15, gap: 0.5)
     summary = TextRow(context: context, "", italic: true, lining: true)
@@ -88,8 +88,8 @@ final class ReviewScene: Scene {
   }
 
   private func show() {
-    let state = ply == 0 ? replay.game.startState : steps[ply - 1].after
-    board.board = BoardFacts(state, last: ply == 0 ? nil : steps[ply - 1].cell)
+    let state = ply == 0 ? replay.game.startState : steps[ply - 1].move.after
+    board.board = BoardFacts(state, last: ply == 0 ? nil : steps[ply - 1].move.cell)
     scrubber.mistakes = mistakes
     scrubber.ply = ply
     foot[1].isEnabled = state.outcome == nil
@@ -110,16 +110,14 @@ final class ReviewScene: Scene {
   }
 
   /// The share of the points that a move gave away, as a search believes.
-  private func loss(_ ply: Int) -> Double { outlook(ply).map { $0.before.share + $0.after.share - 1 } ?? 0 }
+  private func loss(_ ply: Int) -> Double { outlook(ply).map { $0.before.loss(to: $0.after) } ?? 0 }
 
-  /// A move that gives away less is not marked: a search errs by as much.
-  private static let leastLoss = 0.1
   /// Moves that are marked as those that lost most.
   private static let markedCount = 3
 
   /// The moves that lost most, of a game that nobody has solved.
   private var costly: [Int] {
-    let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewScene.leastLoss }
+    let plies = steps.indices.map { $0 + 1 }.filter { loss($0) >= ReviewStep.leastLoss }
     return Array(plies.sorted { loss($0) > loss($1) }.prefix(ReviewScene.markedCount))
   }
 
@@ -129,8 +127,10 @@ final class ReviewScene: Scene {
     return steps.indices.map { costly.contains($0 + 1) }
   }
 
-  /// Whether the move of the shown ply is the first after which a threat cannot be parried.
-  private var isFirst: Bool { steps.firstIndex { $0.facts?.isDecisive == true } == ply - 1 }
+  /// Whether the move of the shown ply is the first of a classic game after which a threat cannot be parried.
+  private var isFirst: Bool {
+    replay.game.variant == .classic && steps.firstIndex { $0.move.isDecisive } == ply - 1
+  }
 
   /// What there is before the first move: the empty board, or a position and what it is worth.
   private func beginning() -> String {
@@ -144,7 +144,7 @@ final class ReviewScene: Scene {
   /// How many moves of each side kept the value, and the first that did not; or which lost most, as a search believes.
   private func summaryText() -> String {
     guard !steps.isEmpty else { return replay.game.isFromStart ? context.text(.noReplay) : "" }
-    func name(_ step: ReviewStep) -> String { "\(step.ply). \(step.mover.letter) \(step.name)" }
+    func name(_ step: ReviewStep) -> String { "\(step.move.ply). \(step.move.mover.letter) \(step.name)" }
     if replay.game.variant == .ultimate {
       guard replay.outlook.count > steps.count else {
         return context.text(.reviewing, "\(max(0, replay.outlook.count - 1))", "\(steps.count)")
@@ -155,7 +155,7 @@ final class ReviewScene: Scene {
       return "\(words); \(context.text(.expected))."
     }
     let shares = Player.allCases.map { player in
-      let own = steps.filter { $0.mover == player }
+      let own = steps.filter { $0.move.mover == player }
       let kept = own.filter { !$0.isMistake }.count
       return "\(player.letter) \(own.isEmpty ? 100 : Int((Double(kept) / Double(own.count) * 100).rounded())) %"
     }

@@ -4,52 +4,34 @@ import TicTacToe
 
 /// A move of a game under review, and what tables know of it.
 struct ReviewStep {
-  let ply: Int
-  let mover: Player
-  let cell: Cell
-  let before: VariantState
-  let after: VariantState
-  /// The facts of a classic move.
-  var facts: MoveFacts?
-  /// What the position was worth before and after the move, for who made it; `nil` of Ultimate.
-  var worth: (before: Evaluation, after: Evaluation)?
-  /// The moves that keep the value.
-  var best: [Cell] = []
+  let move: VariantMove
+  /// The moves that keep the value; none of Ultimate, whose values nobody knows.
+  let best: [Cell]
+  /// What the position after a move of Infinite is worth for the other side, with the plies to the end.
+  let after: Evaluation?
 
-  var name: String { before.variant.name(of: cell) }
+  var name: String { move.before.variant.name(of: move.cell) }
 
-  var isMistake: Bool { facts?.isMistake ?? worth.map { $0.after.value < $0.before.value } ?? false }
+  var isMistake: Bool { move.values.map { $0.after < $0.before } ?? false }
 
   /// Whether it was the only one of two or more moves that kept the value.
-  var isOnlyMove: Bool { facts?.isOnlyMove ?? (best == [cell] && before.moves.count > 1) }
+  var isOnlyMove: Bool { move.values?.isOnlyMove ?? false }
 
-  static func steps(of game: Game) -> [ReviewStep] {
-    var state = game.startState
-    return game.cells.map { cell in
-      let before = state
-      state.play(cell)
-      var step = ReviewStep(
-        ply: before.plies + 1, mover: before.turn, cell: cell, before: before, after: state)
-      step.judge()
-      return step
-    }
-  }
-
-  private mutating func judge() {
-    switch before {
+  init(_ move: VariantMove) {
+    self.move = move
+    switch move.before {
     case .classic(let position):
-      facts = Solver.shared.facts(of: Square(cell.index), in: position)
-      best = Solver.shared.valuePreservingMoves(in: position).map { Cell($0.index) }
+      (best, after) = (Solver.shared.valuePreservingMoves(in: position).map { Cell($0.index) }, nil)
     case .infinite(let state):
       let moves = InfiniteTable.shared.moveEvaluations(in: state)
-      let value = InfiniteTable.shared.evaluation(of: state)
-      best = moves.filter { $0.after.value.negated == value.value }.map { $0.cell }
-      if let after = moves.first(where: { $0.cell == cell })?.after {
-        worth = (value, Evaluation(value: after.value.negated, distance: after.distance))
-      }
-    case .ultimate: break
+      best = moves.filter { $0.after.value.negated == move.values?.before }.map { $0.cell }
+      after = moves.first { $0.cell == move.cell }?.after
+    case .ultimate: (best, after) = ([], nil)
     }
   }
+
+  /// A move of Ultimate that gives away less of the points is not marked: a search errs by as much.
+  static let leastLoss = 0.1
 
   /// What a position is worth for who is to move, where a table knows.
   static func worth(of state: VariantState) -> Evaluation? {
@@ -66,52 +48,41 @@ extension ViewContext {
   func sentence(
     _ step: ReviewStep, outlook: (before: ReplayModel.Outlook, after: ReplayModel.Outlook)?, isFirst: Bool
   ) -> String {
+    let move = step.move
     var parts: [String] = []
-    if case .win = step.after.outcome { parts.append(text(.factWins)) }
-    if step.after.outcome == .draw { parts.append(text(.factDraws)) }
+    let isWon = move.outcome == .win(move.mover)
+    if isWon { parts.append(text(.factWins)) }
+    if move.outcome == .draw { parts.append(text(.factDraws)) }
     if step.isMistake {
-      let better = step.best.map { step.before.variant.name(of: $0) }.joined(separator: ", ")
+      let better = step.best.map { move.before.variant.name(of: $0) }.joined(separator: ", ")
       parts.append("\(text(.factMistake)); \(text(.factBetter)) \(better)")
     }
     if step.isOnlyMove { parts.append(text(.factOnly)) }
-    switch (step.before, step.after) {
-    case (.infinite(let before), .infinite(let after)):
-      parts += words(before, after, step)
-    case (.ultimate(let before), .ultimate(let after)):
-      let won = after.boards(of: step.mover).subtracting(before.boards(of: step.mover))
-      if let board = won.first { parts.append(text(.factBoard, board.name)) }
+    if move.before.variant == .ultimate {
+      if move.winsBoard { parts.append(text(.factBoard, Square(move.board).name)) }
       if let outlook {
         parts.append(text(.factShare, percent(1 - outlook.after.share)))
-        if let best = outlook.before.best, best != step.cell, outlook.before.share + outlook.after.share - 1 >= 0.1 {
-          let name = step.before.variant.name(of: best)
+        if let best = outlook.before.best, best != move.cell,
+          outlook.before.loss(to: outlook.after) >= ReviewStep.leastLoss
+        {
+          let name = move.before.variant.name(of: best)
           parts.append("\(text(.factBetter)) \(name), \(percent(outlook.before.share))")
         }
       }
-    default:
-      guard let facts = step.facts else { break }
-      if facts.isBlock { parts.append(text(.factBlock)) }
-      if facts.isFork {
+    } else {
+      if move.isBlock { parts.append(text(.factBlock)) }
+      if move.before.variant == .classic, move.isFork {
         parts.append(text(.factFork))
-      } else if !facts.threats.isEmpty {
+      } else if !isWon, !move.after.winningSquares(for: move.mover).isEmpty {
         parts.append(text(.factThreat))
+      }
+      if let gone = move.removed { parts.append(text(.factGone, gone.name)) }
+      if let after = step.after, after.distance > 0, after.value != .draw {
+        parts.append(words(for: after.value.negated, in: after.distance))
       }
     }
     if isFirst { parts.append(text(.factAwakening)) }
     let words = parts.isEmpty ? "" : ": " + parts.joined(separator: "; ")
-    return "\(step.ply). \(step.mover.letter) \(step.name)\(words)."
-  }
-
-  private func words(_ before: Infinite.State, _ after: Infinite.State, _ step: ReviewStep) -> [String] {
-    var parts: [String] = []
-    let square = Square(step.cell.index)
-    if before.board.winningSquares(for: step.mover.opponent).contains(square) { parts.append(text(.factBlock)) }
-    if after.board.winner == nil, !after.board.winningSquares(for: step.mover).isEmpty {
-      parts.append(text(.factThreat))
-    }
-    if let gone = before.board[step.mover].fading { parts.append(text(.factGone, gone.name)) }
-    if let worth = step.worth?.after, worth.distance > 0, worth.value != .draw {
-      parts.append(words(for: worth.value, in: worth.distance))
-    }
-    return parts
+    return "\(move.ply). \(move.mover.letter) \(step.name)\(words)."
   }
 }

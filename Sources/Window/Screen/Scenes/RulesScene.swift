@@ -123,7 +123,7 @@ final class PicturesRow: PageRow {
 
 extension Variant {
   /// The place among the three.
-  var place: Int { self == .classic ? 0 : self == .infinite ? 1 : 2 }
+  var place: Int { Variant.allCases.firstIndex(of: self) ?? 0 }
 
   /// What kind of game it is, in a sentence.
   var manner: Phrase {
@@ -148,12 +148,6 @@ extension ViewContext {
   func spoken(_ cell: Cell, of variant: Variant) -> String {
     guard let board = variant.board(of: cell) else { return variant.name(of: cell) }
     return "\(text(.speakBoard, board.name)), \(text(.speakCell, variant.place(of: cell).name))"
-  }
-
-  /// A number with one digit after the sign.
-  func decimal(_ number: Double) -> String {
-    let tenths = Int((number * 10).rounded())
-    return "\(tenths / 10)\(text(.decimalSign))\(tenths % 10)"
   }
 
   func percent(_ share: Double) -> String { "\(Int((share * 100).rounded()))\u{A0}%" }

@@ -159,7 +159,7 @@ final class BoardView: View {
     if isOther { build() }
     if facts != old { chosen = nil }
     let isAnimated = animated && !isOther
-    let winning = facts.lines.reduce(into: MoveSet()) { $0.rawValue |= $1.rawValue }
+    let winning = facts.winning
     for cell in cells {
       let board = facts.variant.board(of: cell.cell)
       cell.show(

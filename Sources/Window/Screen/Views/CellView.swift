@@ -36,12 +36,9 @@ final class CellView: View {
   override var showsHand: Bool { isOpen }
   override var spoken: String? {
     let mark = held.map { String($0.letter) } ?? context.text(.speakEmpty)
-    guard let board = variant.board(of: cell) else {
-      return "\(variant.name(of: cell)), \(mark)\(isFading ? ", \(context.text(.speakGoes))" : "")"
-    }
-    let place =
-      "\(context.text(.speakBoard, board.name)), \(context.text(.speakCell, variant.place(of: cell).name)), \(mark)"
-    return isOpen ? "\(place); \(sending)" : place
+    let place = "\(context.spoken(cell, of: variant)), \(mark)"
+    if isFading { return "\(place), \(context.text(.speakGoes))" }
+    return variant == .ultimate && isOpen ? "\(place); \(sending)" : place
   }
 
   /// Where a mark in the cell sends the other side.

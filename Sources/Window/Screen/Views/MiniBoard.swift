@@ -55,7 +55,7 @@ extension Canvas {
     } else {
       miniGrid(in: square, width: max(1, side * 0.007), theme.line)
     }
-    let line = board.lines.reduce(into: MoveSet()) { $0.rawValue |= $1.rawValue }
+    let line = board.winning
     for cell in board.variant.cells {
       guard let player = board[cell] else { continue }
       let place = geometry.place(of: cell)
