@@ -52,7 +52,7 @@ targets += layer(
       name: "ScoreIO",
       dependencies: [
         "Base", "TicTacToe", "Oracle", "Records", "ScoreModel", "Tintinnabuli", "GameScore", "Synth", "ScoreFormats",
-        "CSndfile",
+        "CSndfile", "CAlsa",
         yams,
       ] + cairo),
   ])
@@ -145,6 +145,7 @@ targets += layer(
     .target(name: "Processes", dependencies: ["CProcess"]),
     .systemLibrary(name: "CProcess"),
     .systemLibrary(name: "CSndfile"),
+    .systemLibrary(name: "CAlsa"),
     .systemLibrary(name: "CFluidSynth"),
     .systemLibrary(name: "COpenSSL"),
     .systemLibrary(name: "CSDL2"),

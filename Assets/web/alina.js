@@ -157,6 +157,16 @@ async function film(events, file, width, height, ...order) {
   }
 }
 
+/** Gives away a picture with words; the program draws it before it gives way. */
+function card(file, text) {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 1080, height: 1080 });
+  const filmed = drawing.film(canvas);
+  queueMicrotask(() => {
+    drawing.film(filmed);
+    canvas.toBlob(blob => files.giveFile(new File([blob], file, { type: 'image/png' }), text));
+  });
+}
+
 /** The browser's Back goes back within the program. */
 const steps = new Steps(count => { alina.back(count); wake(); });
 
@@ -193,6 +203,8 @@ const imports = {
     const name = textAt(path, pathCount);
     if (name.startsWith('film/')) {
       film(bytesAt(pointer, count).slice(), ...name.slice(5).split('\t'));
+    } else if (name.startsWith('card/')) {
+      card(name.slice(5), textAt(pointer, count));
     } else if (name.startsWith('sound/')) {
       const [file, ...order] = name.slice(6).split('\t');
       sound.piece(bytesAt(pointer, count).slice(), ...order).then(wav => files.download(file, wav), error => console.error(error));

@@ -87,10 +87,12 @@ export function makeDrawing(canvas, memory) {
   }
 
   return {
-    /** Has a film drawn on a canvas. */
+    /** Has a film or a card drawn on a canvas; returns the one of before. */
     film(canvas) {
+      const before = surfaces.get(-1);
       surfaces.set(-1, canvas);
       contexts.delete(-1);
+      return before;
     },
     canvasRun: run,
     surfaceMake(width, height) {

@@ -47,10 +47,10 @@ function save(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Gives a file away by the system's share sheet, as phones have, or else to keep. */
-export function giveFile(file) {
+/** Gives a file away, with words, by the system's share sheet, as phones have, or else to keep. */
+export function giveFile(file, text) {
   const hasSheet = matchMedia('(pointer: coarse)').matches && navigator.canShare?.({ files: [file] });
-  if (hasSheet) navigator.share({ files: [file], title: 'Alina' }).catch(error => error.name === 'AbortError' || save(file));
+  if (hasSheet) navigator.share({ files: [file], title: 'Alina', text }).catch(error => error.name === 'AbortError' || save(file));
   else save(file);
 }
 

@@ -21,10 +21,13 @@ struct Live: ParsableCommand {
   @OptionGroup var piano: PianoOption
   @Option(help: ArgumentHelp("The sound to write.", valueName: "file")) var wav: String?
   @Option(help: ArgumentHelp("A device or pipe that takes MIDI as it sounds.", valueName: "file")) var midi: String?
+  @Flag(help: "Make a port of the ALSA sequencer on which the notes appear as they sound.") var midiPort = false
   @Flag(help: "Print the score.") var text = false
 
   func validate() throws {
-    if midi != nil, wav != nil { throw ValidationError("--midi goes with the sound device, not with --wav") }
+    if wav != nil, let other = midi != nil ? "--midi" : midiPort ? "--midi-port" : nil {
+      throw ValidationError("\(other) goes with the sound device, not with --wav")
+    }
   }
 
   func run() throws {
@@ -52,9 +55,14 @@ struct Live: ParsableCommand {
     guard let device = SoundDevices.Output() else { throw ScoreFileError("no sound device; --wav FILE writes a file") }
     let engine = Engine(patch: Patch(rules))
     var stream = MIDIStream()
-    let port = try midi.map { path in
-      guard let port = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
-      return port
+    let file = try midi.map { path in
+      guard let file = FileHandle(forWritingAtPath: path) else { throw ScoreFileError("\(path): cannot be written") }
+      return file
+    }
+    let port = midiPort ? try MIDIPort() : nil
+    func send(_ messages: [UInt8]) throws {
+      try file?.write(contentsOf: messages)
+      port?.send(messages)
     }
     let inbox = Inbox()
     let reader = self
@@ -88,9 +96,9 @@ struct Live: ParsableCommand {
       if end == nil { post(score.conductor.advance(to: engine.framesBegun)) }
       block.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { engine.render(into: base, frames: 512) } }
       device.play(block)
-      try port?.write(contentsOf: stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
+      try send(stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
     }
-    try port?.write(contentsOf: stream.silence())
+    try send(stream.silence())
     if let failure = inbox.state.withLock({ $0.failure }) { throw ScoreFileError(failure) }
   }
 

@@ -70,6 +70,11 @@ struct Alina: ParsableCommand {
   @Flag(name: .customLong("no-audio"), help: "Play in silence.")
   var noAudio = false
 
+  @Flag(
+    name: .customLong("midi-port"),
+    help: "Make a port of the ALSA sequencer, named Alina, on which the notes appear as they sound.")
+  var midiPort = false
+
   @Option(help: "Frames of one audio block, 64–8192.")
   var buffer: Int = 1_024
 

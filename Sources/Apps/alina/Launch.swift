@@ -113,7 +113,11 @@ struct Launch {
     services.soundDevices = { AudioDevice.names }
     let near = Neighbourhood()
     let pictures = Pictures(services)
-    var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480)
+    let block = Tick(rawValue: Int64(options.buffer))
+    // A block that has begun is heard when the one before has ended.
+    let midi = try midiPort().map { port in MIDIPlayer(port: port) { engine.framesBegun - block } }
+    defer { midi?.stop() }
+    var machine = machine(engine, services, near, pictures, leadFrames: options.buffer * 2 + 480, midi: midi)
     machine.sound.setDevice = { audio.use(device: $0.isEmpty ? nil : $0) }
     machine.sound.setUnheard = { audio.setUnheard($0) }
     // Scripts repeat exactly, and the grand is there a second sooner or later.
@@ -249,11 +253,16 @@ struct Launch {
 
   /// What this machine has, as the game asks for it.
   private func machine(
-    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures, leadFrames: Int
+    _ engine: Engine, _ services: PlatformServices, _ near: Neighbourhood, _ pictures: Pictures, leadFrames: Int,
+    midi: MIDIPlayer? = nil
   ) -> Machine {
     var sound = SoundOutput(
       SoundPort(
-        now: { engine.framesBegun }, post: { engine.post($0) },
+        now: { engine.framesBegun },
+        post: {
+          engine.post($0)
+          midi?.post($0)
+        },
         takeLate: {
           engine.takeReports().map { .init(generation: $0.generation, frame: $0.frame, lateness: $0.lateness) }
         },
@@ -315,10 +324,21 @@ struct Launch {
     machine.host = { near.host(in: services.dataFolder() + "/server") }
     machine.neighbours = { network, isLooking, now in
       near.meet(network, isLooking: isLooking, at: now)
-      return (near.server?.address, near.rooms)
+      return (near.server?.address, near.server?.page, near.rooms)
     }
     machine.takePicture = { pictures.wanted.append($0) }
+    machine.giveCard = { card, draw in
+      let path = "\(services.dataFolder())/pictures/today-\(card.date).png"
+      let buffer = PixelBuffer(width: DayCard.side, height: DayCard.side)
+      draw(buffer.bitmap)
+      return (path, services.writeFile(path, buffer.png()))
+    }
     return machine
+  }
+
+  private func midiPort() throws -> MIDIPort? {
+    guard options.midiPort else { return nil }
+    do { return try MIDIPort() } catch { throw Failure(description: error.description, status: 1) }
   }
 
   private func script() throws -> Script? {

@@ -5,6 +5,8 @@ import Processes
 final class LocalServer {
   /// Where others reach it, `HOST:PORT`.
   let address: String?
+  /// Where a browser near finds the page to play on, if there is one beside the server.
+  let page: String?
   private var process: pid_t = 0
 
   /// Starts the program beside this one and waits until it listens; `address` is nil where that failed.
@@ -18,24 +20,31 @@ final class LocalServer {
     // `setpriv` has the server end with us even where we are killed.
     let arguments =
       ["/usr/bin/setpriv", "--pdeathsig", "TERM", "\(program)/alina-server", "serve", "--listen", "\(everywhere):0"]
-      + ["--data", folder, "--no-page", "--no-admin"]
+      + ["--data", folder, "--page", "\(everywhere):0", "--no-admin"]
       + (everywhere == host ? [] : ["--tls-self-signed"])
     let inherited = ["HOME", "PATH", "LANG", "XDG_DATA_HOME"].compactMap { (name: String) in
       getenv(name).map { "\(name)=\(String(cString: $0))" }
     }
     guard let ends = try? makePipe() else {
-      address = nil
+      (address, page) = (nil, nil)
       return
     }
     defer { close(ends.reading) }
     process = (try? spawn(arguments, environment: inherited, output: .descriptor(ends.writing))) ?? 0
     close(ends.writing)
-    var said: [UInt8] = []
+    // It says `listening HOST:PORT` once it does, and then what browsers find, or ends.
+    let listening = LocalServer.line(from: ends.reading), browser = LocalServer.line(from: ends.reading)
+    address = listening.split(separator: ":").last.map { "\(host):\($0)" }
+    let words = browser.split(separator: " ").last?.split(separator: ":") ?? []
+    page = browser.hasPrefix("in a browser: ") && words.count == 3 ? "\(words[0])://\(host):\(words[2])" : nil
+  }
+
+  /// The next line of a pipe, empty at its end.
+  private static func line(from descriptor: Int32) -> String {
+    var line: [UInt8] = []
     var byte: UInt8 = 0
-    // It says `listening HOST:PORT` once it does, or ends.
-    while said.count < 200, read(ends.reading, &byte, 1) == 1, byte != UInt8(ascii: "\n") { said.append(byte) }
-    let port = String(decoding: said, as: UTF8.self).split(separator: ":").last
-    address = said.isEmpty ? nil : port.map { "\(host):\($0)" }
+    while line.count < 200, read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+    return String(decoding: line, as: UTF8.self)
   }
 
   /// Ends the server; matches that run are kept by it.

@@ -16,6 +16,9 @@ package struct MIDIStream: Sendable {
   /// Makes a stream in which nothing sounds.
   package init() {}
 
+  /// Whether nothing sounds and nothing waits.
+  package var isQuiet: Bool { waiting.isEmpty && held.isEmpty }
+
   /// Takes events as they are posted to a synthesizer; a cut takes back what has not sounded.
   package mutating func post(_ events: [ScoreEvent]) { waiting = ScoreEvent.heard(waiting + events) }
 

@@ -87,6 +87,25 @@ package struct TodayModel: Sendable, Hashable {
   }
 }
 
+/// Today's board as it is shown to others, in words and as a picture: what was to be done, not how.
+package struct DayCard: Sendable, Hashable {
+  package let date, title, goal, result: String
+  package let state: VariantState
+
+  package init(date: String, title: String, goal: String, result: String, state: VariantState) {
+    (self.date, self.title, self.goal, self.result, self.state) = (date, title, goal, result, state)
+  }
+
+  /// The card in lines of text, the board among them.
+  package var text: String {
+    let (variant, facts) = (state.variant, BoardFacts(state))
+    let rows = (0..<variant.side).map { row in
+      String((0..<variant.side).map { facts[variant.cell(row: row, column: $0)]?.letter ?? "·" })
+    }
+    return (["\(title): \(goal)."] + rows + [result]).joined(separator: "\n")
+  }
+}
+
 /// Everything the board scene shows, as a value; the executable fills it from the session.
 package struct BoardModel: Sendable, Hashable {
   package var game = Game()

@@ -256,6 +256,7 @@ package final class App: PlatformGame {
         show(notice: screen.text(.hostFailed))
       }
     case .share(let path): files.share(path)
+    case .shareToday(let card): files.share(card)
     case .command(let command): connection?.perform(command)
     case .show(let page): screen.show(page)
     case .screen(let intent): screen.perform(intent)

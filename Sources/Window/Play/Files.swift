@@ -91,6 +91,13 @@ package final class Files {
     if services.share?(path) == true { say(screen.text(.copied)) }
   }
 
+  /// Gives today's board away: its words by the clipboard, and a picture.
+  func share(_ card: DayCard) {
+    services.setClipboard(card.text)
+    let kept = machine.giveCard(card) { [screen] in screen.draw(card, into: $0) }
+    say(kept.map { "\(screen.text($0.isWritten ? .pictureAs : .pictureFailed)) \($0.path)" } ?? screen.text(.copied))
+  }
+
   // MARK: - The running game
 
   /// The game that begins gets a file of its own.

@@ -135,6 +135,8 @@ package struct Machine {
   /// none can be made.
   package var film: ((Piece, _ name: String, FilmShape, _ told: @escaping @Sendable (FilmNews) -> Void) -> () -> Void)?
   package var takePicture: (_ path: String) -> Void = { _ in }
+  /// Gives away the picture of today's board, which `draw` draws; tells where it lies, where that is a file.
+  package var giveCard: (DayCard, _ draw: (Surface) -> Void) -> (path: String, isWritten: Bool)? = { _, _ in nil }
 
   package init(
     services: PlatformServices, sound: SoundOutput, rules: RuleShelf,

@@ -27,6 +27,8 @@ package enum Effect: Sendable, Hashable {
   case host
   /// Give away the page's address with so much behind it.
   case share(String)
+  /// Give away what came of today's board.
+  case shareToday(DayCard)
   case command(ClientModel.Command)
   /// Turn to a page, or do on the page what the screen does by itself.
   case show(SceneName), screen(Intent)

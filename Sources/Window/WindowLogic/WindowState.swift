@@ -277,7 +277,7 @@ package struct WindowState: Sendable {
       setup = GameSetup(x: .level(5), o: .level(6))
       return effects + [.begin(setup, from: .classic(.start)), .show(.board)]
     case .today: return leaveMatch(for: true) + begin(DailyBoard(date: preferences.date) ?? DailyBoard(day: 0))
-    case .shareToday: return today.map { [.file(.copyText(card(of: $0)))] } ?? refuse(.gameRuns)
+    case .shareToday: return today.map { [.shareToday(card(of: $0))] } ?? refuse(.gameRuns)
     case .stopListening: return mode == .listening ? begin(home) : refuse(.notListening)
     case .rematch: return rematch(board)
     case .resign: return resign(board)
@@ -346,20 +346,17 @@ package struct WindowState: Sendable {
     return effects + [.show(.board)]
   }
 
-  /// What can be shown to others of today's board: the goal, the days in a row and the position.
-  private func card(of board: DailyBoard) -> String {
+  private func card(of board: DailyBoard) -> DayCard {
     let goal: String
     switch board.goal {
     case .win(1): goal = text(.todayWinNow)
     case .win(let moves): goal = text(.todayWin, "\(moves)")
     case .hold: goal = text(.todayHold)
     }
-    let (variant, facts) = (board.state.variant, BoardFacts(board.state))
-    let rows = (0..<variant.side).map { row in
-      String((0..<variant.side).map { facts[variant.cell(row: row, column: $0)]?.letter ?? "·" })
-    }
-    let head = "Alina, \(text(.today)), \(preferences.date): \(board.state.turn.letter), \(goal)."
-    return ([head] + rows + ["\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))"]).joined(separator: "\n")
+    let date = String(preferences.date.prefix(10))
+    return DayCard(
+      date: date, title: "Alina, \(text(.today)), \(date)", goal: "\(board.state.turn.letter), \(goal)",
+      result: "\(text(.solved)); \(text(.daysInARow, "\(preferences.streak)"))", state: board.state)
   }
 
   private func mayPlay(_ cell: Cell, _ board: Board) -> Phrase? {

@@ -168,3 +168,31 @@ func `Lines are played on the sound device as they come, and as MIDI on a pipe`(
   #expect(samples.count > 2 * 48_000 * 25 && (0.05...0.9).contains(peak), "\(samples.count) samples, peak \(peak)")
   #expect(sounds[0] == sounds[1])
 }
+
+@Test(.needs("aseqdump")) func `The notes of a live score appear on a port of the ALSA sequencer as they sound`() throws
+{
+  let file = TemporaryFolder()
+  let script = """
+    soon() { for _ in $(seq 100); do eval "$1" && return; kill -0 $score || return; sleep 0.1; done; } 2>/dev/null
+    exec 3<>"$1/fifo"
+    "$2" live --midi-port <"$1/fifo" 3>&- & score=$!
+    soon "aconnect -l | grep -q \"'Alina'\""
+    kill -0 $score 2>/dev/null || exit 1
+    aseqdump -p Alina >"$1/seen" 3>&- & seen=$!
+    soon "aconnect -l | grep -q 'Connecting To'"
+    echo '{"voice": "first", "degree": 4}' >&3
+    soon "grep -q 'Note off' '$1/seen'"
+    kill $score $seen
+    cat "$1/seen"
+    """
+  #expect(mkfifo(file.path + "/fifo", 0o600) == 0)
+  let told = try Child.run(["bash", "-c", script, "sh", file.path, try #require(command, "alina-score is not built")])
+  guard access("/dev/snd/seq", R_OK | W_OK) == 0 else {
+    // Without the kernel's module there is one line, and nothing is played.
+    #expect(told.errors.contains("--midi-port: no ALSA sequencer here ("), "\(told.errors)")
+    return
+  }
+  // F#5 is degree 4 of the first voice, on the channel of M.
+  #expect(told.out.contains("Note on                 0, note 78"), "\(told.out)\(told.errors)")
+  #expect(told.out.contains("Note off                0, note 78"), "\(told.out)")
+}

@@ -265,11 +265,11 @@ struct TableTests {
       }
     }
     window.state.preferences.streak = 4
-    guard case .file(.copyText(let card)) = try #require(window.want(.shareToday).first) else {
+    guard case .shareToday(let card) = try #require(window.want(.shareToday).first) else {
       Issue.record("nothing to share")
       return
     }
-    #expect(card.hasPrefix("Alina, Today's board, 2026-11-25: ") && card.hasSuffix("days in a row: 4"))
+    #expect(card.text.hasPrefix("Alina, Today's board, 2026-11-25: ") && card.text.hasSuffix("days in a row: 4"))
     window.want(.newGame(GameSetup(x: .human, o: .level(1))))
     #expect(window.state.today == nil)
   }

@@ -64,6 +64,13 @@ final class PageGame {
         return { Page.tell(.stopFilm) }
       }
     }
+    machine.giveCard = { card, draw in
+      _ = Page.write("card/alina-\(card.date).png", Array(card.text.utf8))
+      let surface = Surface.film(width: DayCard.side, height: DayCard.side)
+      draw(surface)
+      surface.flush()
+      return nil
+    }
     machine.readAsset = { Page.ask(.file, "page/" + $0) }
     app = App(machine, opening)
     self.box = box

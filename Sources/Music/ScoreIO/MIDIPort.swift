@@ -1,0 +1,102 @@
+import CAlsa
+import Foundation
+import ScoreModel
+import Tintinnabuli
+
+/// A port of the ALSA sequencer, to which other programs can listen.
+package final class MIDIPort {
+  private let sequencer: OpaquePointer
+  private let coder: OpaquePointer
+  private let port: Int32
+
+  /// The client's name, by which `aconnect` and others find the port.
+  package static let name = "Alina"
+
+  /// Opens the port.
+  /// - Throws: One line where this machine has no sequencer.
+  package init() throws(ScoreFileError) {
+    alina_alsa_silence()
+    var sequencer: OpaquePointer?
+    let failed = snd_seq_open(&sequencer, "default", Int32(SND_SEQ_OPEN_OUTPUT), 0)
+    guard failed == 0, let sequencer else {
+      throw ScoreFileError(
+        "--midi-port: no ALSA sequencer here (\(String(cString: snd_strerror(failed)))); the kernel's module is snd-seq"
+      )
+    }
+    var coder: OpaquePointer?
+    let port =
+      snd_midi_event_new(16, &coder) == 0 && snd_seq_set_client_name(sequencer, MIDIPort.name) == 0
+      ? snd_seq_create_simple_port(
+        sequencer, "score", UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ),
+        UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION)) : -1
+    guard let coder, port >= 0 else {
+      snd_seq_close(sequencer)
+      throw ScoreFileError("--midi-port: the ALSA sequencer refused a port")
+    }
+    (self.sequencer, self.coder, self.port) = (sequencer, coder, port)
+  }
+
+  deinit {
+    snd_midi_event_free(coder)
+    snd_seq_close(sequencer)
+  }
+
+  /// Sends MIDI messages at once, in order.
+  package func send(_ messages: [UInt8]) {
+    for byte in messages {
+      var event = snd_seq_event_t()
+      guard snd_midi_event_encode_byte(coder, Int32(byte), &event) == 1 else { continue }
+      _ = alina_seq_send(sequencer, port, &event)
+    }
+  }
+}
+
+/// Sends the notes of a synthesizer that plays in real time to a port as they sound, from a thread of its own.
+package final class MIDIPlayer: @unchecked Sendable {
+  private let port: MIDIPort
+  private let now: @Sendable () -> Tick
+  private let condition = NSCondition()
+  /// Guarded by `condition`, as is `isOver`.
+  private var stream = MIDIStream()
+  private var isOver = false
+
+  /// How often it is looked for what is due while something sounds, in seconds: half of what an ear tells apart.
+  private static let interval = 0.005
+
+  /// - Parameter now: What is heard at this moment; called from the thread.
+  package init(port: MIDIPort, now: @escaping @Sendable () -> Tick) {
+    (self.port, self.now) = (port, now)
+    Thread.detachNewThread { [self] in run() }
+  }
+
+  /// Takes events as they are posted to the synthesizer.
+  package func post(_ events: [ScoreEvent]) {
+    condition.withLock {
+      stream.post(events)
+      condition.signal()
+    }
+  }
+
+  /// Lets go of every key; nothing is sent afterwards.
+  package func stop() {
+    condition.withLock {
+      guard !isOver else { return }
+      isOver = true
+      port.send(stream.silence())
+      condition.signal()
+    }
+  }
+
+  private func run() {
+    condition.lock()
+    defer { condition.unlock() }
+    while !isOver {
+      if stream.isQuiet {
+        condition.wait()
+      } else {
+        port.send(stream.messages(before: now()))
+        _ = condition.wait(until: Date(timeIntervalSinceNow: MIDIPlayer.interval))
+      }
+    }
+  }
+}
