@@ -62,6 +62,8 @@ package struct NetworkModel: Sendable, Hashable {
   package var nearby: [Nearby] = []
   /// Where others reach the server that runs on this machine, if one does.
   package var hostAddress: String?
+  /// The page of the server on this machine, for a browser near.
+  package var hostPage: String?
 
   package init(phase: Phase = .offline, message: String? = nil, you: You? = nil, matches: [Match] = []) {
     (self.phase, self.message, self.you, self.matches) = (phase, message, you, matches)

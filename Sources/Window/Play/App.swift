@@ -38,7 +38,7 @@ package final class App: PlatformGame {
   private var isScreenKept = false
   private var previewSince: Double?
   private var page = SceneName.board
-  private var near: (own: String?, rooms: [NetworkModel.Nearby]) = (nil, [])
+  private var near: (own: String?, page: String?, rooms: [NetworkModel.Nearby]) = (nil, nil, [])
   private var notice: (text: String, until: Double)?
   /// Whether somebody plays who may be new: not where a picture is drawn.
   private let teaches: Bool
@@ -361,7 +361,7 @@ package final class App: PlatformGame {
     model.notice = notice?.text
     screen.model = model
     var network = state.network
-    (network.hostAddress, network.nearby) = (near.own, near.rooms)
+    (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)
     (screen.pages.network, screen.pages.talk) = (network, state.talk)
     screen.pages.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
   }

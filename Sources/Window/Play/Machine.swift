@@ -125,10 +125,11 @@ package struct Machine {
   package var milliseconds: () -> Int64
   /// Serves on this machine; `nil` where that failed.
   package var host: () -> ServerAddress? = { nil }
-  /// Tells those near of the own room, and hears of theirs while somebody looks for them.
+  /// Tells those near of the own room, and hears of theirs while somebody looks for them; where this machine serves, and the
+  /// page of its server.
   package var neighbours:
-    (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, rooms: [NetworkModel.Nearby]) =
-      { _, _, _ in (nil, []) }
+    (NetworkModel, _ isLooking: Bool, _ now: Double) -> (own: String?, page: String?, rooms: [NetworkModel.Nearby]) =
+      { _, _, _ in (nil, nil, []) }
   /// Keeps a piece under a name; `done` is told how far it is and what became of it, in lines, from any thread.
   package var keep: (Piece, _ name: String, _ kept: String, _ done: @escaping @Sendable (String) -> Void) -> Void
   /// Makes a film of a piece under a name; `told` hears of it from any thread, and what is handed back stops it. `nil` where

@@ -25,6 +25,10 @@ private final class Bench: @unchecked Sendable {
   var notices: [String] = []
   var attention = 0
   var shared: [String] = []
+  var clipboard = ""
+  /// What is told of the picture of today's board, and its size.
+  var cardIsWritten: Bool? = nil
+  var cards: [(card: DayCard, png: [UInt8])] = []
 
   var services: PlatformServices {
     var services = PlatformServices()
@@ -36,6 +40,7 @@ private final class Bench: @unchecked Sendable {
       self.shared.append($0)
       return true
     }
+    services.setClipboard = { self.clipboard = $0 }
     services.timeStamp = { "2026-11-22-190000" }
     services.readFile = { self.files[$0] }
     services.writeFile = { path, bytes in
@@ -71,6 +76,12 @@ private final class Bench: @unchecked Sendable {
     machine.film = { piece, name, shape, told in
       self.films.append((piece, name, shape, told))
       return { self.stoppedFilms += 1 }
+    }
+    machine.giveCard = { card, draw in
+      let buffer = PixelBuffer(width: 90, height: 90)
+      draw(buffer.bitmap)
+      self.cards.append((card, buffer.png()))
+      return self.cardIsWritten.map { ("pictures/card.png", $0) }
     }
     var opening = Opening(seed: 1, rulesName: "score", rules: rules)
     opening.opponent = .human
@@ -156,6 +167,25 @@ struct AppTests {
     #expect(bench.attention == before + 1 && app.windowTitle == "Your move – Alina")
     app.update(input: [.visible(true)], at: bench.now)
     #expect(app.windowTitle == "Alina")
+  }
+
+  @Test("today's board is given away as words and as a picture, and it is told where that lies")
+  func card() throws {
+    let bench = Bench()
+    let app = try bench.app()
+    bench.pass(app)
+    app.want(.today)
+    for (isWritten, told) in [
+      (nil, "Copied."), (true, "Picture saved as pictures/card.png"),
+      (false, "The picture could not be written: pictures/card.png"),
+    ] {
+      bench.cardIsWritten = isWritten
+      app.want(.shareToday)
+      bench.pass(app)
+      #expect(app.screen.model.notice == told)
+    }
+    #expect(bench.cards.count == 3 && bench.cards.allSatisfy { $0.card.date == "2026-11-22" && !$0.png.isEmpty })
+    #expect(bench.clipboard.hasPrefix("Alina, Today's board, 2026-11-22: "))
   }
 
   @Test("a game's link calls the player by name, and nobody else \"you\"", arguments: ["", "Ann"])

@@ -286,6 +286,23 @@ struct KeyboardTests {
     #expect(spoken.last == screen.text(.queued))
   }
 
+  @Test("a room on this machine shows where a browser finds it, and the same as a picture, only where there is a page")
+  func roomLink() {
+    let screen = RootScreen(services: PlatformServices())
+    screen.show(.network)
+    func rows() -> (links: [String], pictures: Int) {
+      _ = screen.png(width: 800, height: 600, at: 1)
+      var pictures = 0
+      screen.topScene.visit { if $0 is QRRow { pictures += 1 } }
+      return (screen.accessible(hidden: true).map { $0.name }.filter { $0.contains("://") }, pictures)
+    }
+    screen.pages.network = NetworkModel(phase: .room(code: "SPYQXY"))
+    screen.pages.network.hostAddress = "192.0.2.2:4664"
+    #expect(rows() == ([], 0))
+    screen.pages.network.hostPage = "https://192.0.2.2:4680/"
+    #expect(rows() == (["https://192.0.2.2:4680/r/SPYQXY"], 1))
+  }
+
   @Test("an intent goes from cell to board to scene to app, and stops at whoever answers")
   func chain() {
     let screen = Samples.screen()

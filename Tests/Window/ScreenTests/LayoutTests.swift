@@ -113,6 +113,23 @@ struct LayoutTests {
     }
   }
 
+  @Test(
+    "on a high page a short notice covers neither board nor score",
+    arguments: [(360, 640), (390, 844), (480, 800), (768, 1_024), (1_080, 1_920)])
+  func highNotice(_ width: Int, _ height: Int) throws {
+    let screen = Samples.screen()
+    for notice in ["Copied.", "Press once more to resign: your opponent wins the game."] {
+      screen.model = models()[0]
+      screen.model.notice = notice
+      screen.handle([], at: 0)
+      screen.measureForTest(width, height)
+      let slip = try #require(screen.topScene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
+      for view in screen.topScene.children where view is BoardView || view is StaffView {
+        #expect(!slip.intersects(view.frame), "\(type(of: view)) \(view.frame) under \(slip)")
+      }
+    }
+  }
+
   @Test("rows of a written page do not overlap, and the last one can be scrolled to")
   func rows() {
     let screen = Samples.screen()

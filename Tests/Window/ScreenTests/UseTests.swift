@@ -124,6 +124,22 @@ struct UseTests {
     #expect(screen.model.footControls(unread: 0).contains { $0.isThere && $0.phrase == .tryAgain })
   }
 
+  @Test("the picture of today's board has its position and its words", arguments: Variant.allCases)
+  func card(variant: Variant) {
+    let screen = Samples.screen()
+    func picture(_ state: VariantState, goal: String) -> [UInt8] {
+      let buffer = PixelBuffer(width: 300, height: 300)
+      screen.draw(DayCard(date: "", title: "Alina", goal: goal, result: "Solved", state: state), into: buffer.bitmap)
+      return buffer.png()
+    }
+    let start = VariantState(startOf: variant)
+    var state = start
+    _ = state.play(Cell(4))
+    let card = picture(state, goal: "X, win in 2 moves")
+    #expect(card == picture(state, goal: "X, win in 2 moves"))
+    #expect(card != picture(start, goal: "X, win in 2 moves") && card != picture(state, goal: "X, hold the draw"))
+  }
+
   @Test("a word that cannot be used is dimmed in its place", arguments: [[], [4, 0], [4, 0, 8]])
   func dimmed(moves: [Int]) {
     var model = Samples.model(moves)

@@ -325,7 +325,8 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve matches until SIGTERM or SIGINT (this is the default).",
     discussion: """
-      Once ready, the line "listening HOST:PORT" goes to standard output, and "in a browser: URL" where there is a page; \
+      Once ready, the line "listening HOST:PORT" goes to standard output, and "in a browser: URL" where there is a page, \
+      "live boards: URL" where there is none to play on; \
       everything else is logged to standard error. \
       SIGHUP reads the certificates and the page again.
       """)
@@ -333,7 +334,7 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws {
     try await ServerProcess.run(try options.resolved()) { address, page in
-      let browser = page.map { "in a browser: \($0)\n" } ?? ""
+      let browser = page.map { "\($0.isPlayable ? "in a browser" : "live boards"): \($0.url)\n" } ?? ""
       Logger.write("listening \(address)\n\(browser)", to: STDOUT_FILENO)
     }
   }

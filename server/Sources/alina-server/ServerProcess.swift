@@ -79,10 +79,11 @@ enum ServerProcess {
     case refused(StoreError)
   }
 
-  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and
-  /// with the address of the page if there is one.
+  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and with
+  /// where browsers find live boards, if they do, and whether they find the page to play on there.
   static func run(
-    _ configuration: ServerConfiguration, listening: @escaping @Sendable (String, _ page: String?) -> Void
+    _ configuration: ServerConfiguration,
+    listening: @escaping @Sendable (String, _ page: (url: String, isPlayable: Bool)?) -> Void
   ) async throws {
     // One that is closed would be given to a file or a connection, which the log would then be written to.
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
@@ -129,7 +130,7 @@ enum ServerProcess {
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
-    var pageAddress: String?
+    var pageAddress: (url: String, isPlayable: Bool)?
     if let address = configuration.page {
       let page = PeoplePage(
         host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
@@ -139,9 +140,10 @@ enum ServerProcess {
           tls: configuration.pageTLS))
       let name = address.host.contains(":") ? "[\(address.host)]" : address.host
       let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(name):\(pages.last?.port ?? 0)/"
-      pageAddress = url
+      let isPlayable = configuration.site?.isThere == true
+      pageAddress = (url, isPlayable)
       logger.notice("page", metadata: ["url": url])
-      if configuration.site?.isThere != true {
+      if !isPlayable {
         logger.notice("there is no page to play on, only live boards; scripts/web builds one, --web names its folder")
       }
     }

@@ -107,7 +107,7 @@ final class NetworkScene: PageScene {
       var words: [(title: String, intent: Intent, poem: String?)] = [(context.text(.copy), .copyText(code), nil)]
       if context.services.share != nil { words.append((context.text(.share), .shareRoom(code: code), nil)) }
       rows.append(WordsRow(context: context, words))
-      if let link = context.services.address?("r/\(code)") {
+      if let link = context.services.address?("r/\(code)") ?? network.hostPage.map({ "\($0)r/\(code)" }) {
         let line = TextRow(context: context, link, lining: true)
         line.alignment = .center
         rows.append(line)

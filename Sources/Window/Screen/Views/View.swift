@@ -177,6 +177,8 @@ struct NoticePlace {
   var midX: Double
   var width: Double
   var foot: Double
+  /// Bands of the page that a notice may cover: the first that it fits into has it at its foot.
+  var free: [ClosedRange<Double>] = []
 }
 
 /// One page of the game.
