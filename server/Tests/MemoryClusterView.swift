@@ -219,10 +219,10 @@ final class MemoryClusterView: ClusterStore {
 
   // MARK: pages and keeping house
 
-  func top(limit: Int) throws(StoreError) -> [AccountRecord] {
+  func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
     try cluster.transact { state in
-      let named = state.content.accounts.values.filter { !$0.guest && $0.ratedAt > 0 && !$0.banned }
-      return Array(named.sorted { ($0.rating.value, $1.id) > ($1.rating.value, $0.id) }.prefix(limit))
+      let named = state.content.accounts.values.filter { !$0.guest && $0[rules].ratedAt > 0 && !$0.banned }
+      return Array(named.sorted { ($0[rules].rating.value, $1.id) > ($1[rules].rating.value, $0.id) }.prefix(limit))
     }
   }
 

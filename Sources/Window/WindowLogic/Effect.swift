@@ -79,6 +79,7 @@ package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
   /// The side played here, `nil` for a spectator.
   package var you: Player?
+  package var rules: Variant
   package var names: Sides<String>
   /// Where its music stands on the way through the tonics.
   package var station: Int
