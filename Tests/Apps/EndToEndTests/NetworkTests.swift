@@ -38,18 +38,21 @@ struct NetworkTests {
   private func record(_ desk: WindowProgram, moves: Int) throws -> Record {
     try waitFor(seconds: 60, "\(moves) moves in the file; \(desk.complaints)") {
       guard let file = desk.games.last, let text = try? String(contentsOf: file, encoding: .utf8),
-        let record = try? Record(text: text), record.game.moves.count == moves
+        let record = try? Record(text: text, variants: Variant.allCases), record.game.cells.count == moves
       else { return nil }
       return record
     }
   }
 
   /// A window at its own half of the screen, on its way to a server or finding its match again by itself.
-  private func desk(_ server: Server?, place: Int, folder: URL, recording: URL? = nil) throws -> WindowProgram {
+  private func desk(
+    _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
+  ) throws -> WindowProgram {
     var environment: [String: String] = [:]
     if let recording { environment = ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": recording.path] }
     let desk = try WindowProgram(
-      (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"], environment: environment, folder: folder)
+      (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"] + more, environment: environment,
+      folder: folder)
     try WindowProgram.shell("xdotool", "windowmove", desk.window, "\(place * 1_280)", "0")
     return desk
   }
@@ -117,6 +120,44 @@ struct NetworkTests {
         let click = heard.click(at: Int(frame))
         #expect(click < 6, "a click of \(click) dB at frame \(frame)")
       }
+    }
+  }
+
+  @Test("Two windows play a whole match of Infinite; each is killed once and comes back by itself")
+  func infinite() throws {
+    let folder = try WindowProgram.newFolder()
+    let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
+    let server = try Server(in: folder)
+    defer { server.kill() }
+    var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], ["--game", "infinite"]) }
+    for desk in desks {
+      try desk.wait(page: "network")
+      try desk.click("Quick match")
+    }
+    let x = try waitFor(seconds: 60, "one to be told to move") {
+      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
+    }
+    // The seventh mark takes b2 away, and the ninth wins by the line above.
+    var state = VariantState(startOf: .infinite)
+    let moves = [4, 0, 2, 6, 3, 5, 8, 4, 1].map { Cell($0) }
+    for (ply, cell) in moves.enumerated() where state.outcome == nil && state.moves.contains(cell) {
+      let mover = ply % 2 == 0 ? x : 1 - x
+      if ply == 4 || ply == 5 {
+        desks[mover].killHard()
+        desks[mover] = try desk(nil, place: mover, folder: folders[mover])
+        try desks[mover].hear("Your move")
+      }
+      try desks[mover].click(cell: cell.index)
+      state.play(cell)
+      for desk in desks {
+        let record = try record(desk, moves: state.plies)
+        #expect(record.game.variant == .infinite && record.game.state == state)
+      }
+    }
+    #expect(state.plies > 6)
+    for desk in desks {
+      #expect(try desk.quit() == 0)
+      #expect(desk.complaints == "")
     }
   }
 
