@@ -202,7 +202,7 @@ final class MemoryClusterView: ClusterStore {
       }
       for (account, rating) in zip(begin.rated, begin.ratings) {
         if let m = state.slots[account], state.isLive(m) { return .playing(account) }
-        guard state.content.accounts[account]?.rating == rating else { return .stale }
+        guard state.content.accounts[account]?[begin.rules].rating == rating else { return .stale }
       }
       if let code = begin.room?.code,
         state.content.matches.values.contains(where: {

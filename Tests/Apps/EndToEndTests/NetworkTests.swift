@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Records
 import TestSupport
@@ -123,13 +124,15 @@ struct NetworkTests {
     }
   }
 
-  @Test("Two windows play a whole match of Infinite; each is killed once and comes back by itself")
-  func infinite() throws {
+  @Test(
+    "Two windows play a whole match of another game; each is killed once and comes back by itself",
+    arguments: [Variant.infinite, .ultimate])
+  func otherGame(rules: Variant) throws {
     let folder = try WindowProgram.newFolder()
     let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
     let server = try Server(in: folder)
     defer { server.kill() }
-    var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], ["--game", "infinite"]) }
+    var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], ["--game", rules.rawValue]) }
     for desk in desks {
       try desk.wait(page: "network")
       try desk.click("Quick match")
@@ -137,24 +140,24 @@ struct NetworkTests {
     let x = try waitFor(seconds: 60, "one to be told to move") {
       desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
     }
-    // The seventh mark takes b2 away, and the ninth wins by the line above.
-    var state = VariantState(startOf: .infinite)
-    let moves = [4, 0, 2, 6, 3, 5, 8, 4, 1].map { Cell($0) }
-    for (ply, cell) in moves.enumerated() where state.outcome == nil && state.moves.contains(cell) {
-      let mover = ply % 2 == 0 ? x : 1 - x
-      if ply == 4 || ply == 5 {
+    var state = VariantState(startOf: rules)
+    var random = SplitMix64(seed: 3)
+    while state.outcome == nil {
+      let mover = state.turn == .x ? x : 1 - x
+      if state.plies == 4 || state.plies == 5 {
         desks[mover].killHard()
         desks[mover] = try desk(nil, place: mover, folder: folders[mover])
         try desks[mover].hear("Your move")
       }
-      try desks[mover].click(cell: cell.index)
+      let cell = state.moves.randomCell(using: &random)
+      try desks[mover].click(cell, of: rules)
       state.play(cell)
       for desk in desks {
         let record = try record(desk, moves: state.plies)
-        #expect(record.game.variant == .infinite && record.game.state == state)
+        #expect(record.game.variant == rules && record.game.state == state)
       }
     }
-    #expect(state.plies > 6)
+    #expect(state.plies > 6, "\(state.plies) plies")
     for desk in desks {
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
