@@ -52,6 +52,8 @@ package enum Effect: Sendable, Hashable {
 package enum Memory: Sendable, Hashable {
   /// Who was played against, on which side.
   case opponent(GameSetup)
+  /// This game is looked for on the network.
+  case game(Variant)
   /// How this game is played has been shown.
   case shownRules(Variant)
   /// The server last looked for.

@@ -27,6 +27,18 @@ extension WindowState {
   // MARK: - What the player wants
 
   mutating func seek(_ intent: Intent) -> [Effect] {
+    var chosen: [Effect] = []
+    // The network page has a choice of its own; elsewhere the game on the board is meant.
+    if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
+      preferences.game != setup.variant
+    {
+      preferences.game = setup.variant
+      chosen = [.remember(.game(setup.variant))]
+    }
+    return chosen + carryOut(intent)
+  }
+
+  private mutating func carryOut(_ intent: Intent) -> [Effect] {
     switch intent {
     case .connect(let text):
       guard let address = ServerAddress(text) else {

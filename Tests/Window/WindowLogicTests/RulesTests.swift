@@ -17,6 +17,7 @@ import TicTacToe
     var window = TestWindow()
     try window.connect(destination: .resume)
     window.online()
+    window.step(.turned(.network))
     window.state.preferences.game = rules
     #expect(window.state.usualClock == usual)
     #expect(window.want(.quickMatch).contains(.command(.seek(MatchTerms(rules: rules)))))
@@ -24,6 +25,17 @@ import TicTacToe
     window.state.preferences.clock = "600+5"
     let terms = MatchTerms(rules: rules, clock: TimeControl("600+5"))
     #expect(window.want(.openRoom).contains(.command(.create(terms))))
+  }
+
+  @Test func `away from the network page the game on the board is sought`() throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    window.step(.turned(.board))
+    window.want(.newGame(GameSetup(x: .human, o: .level(3), variant: .ultimate)))
+    let effects = window.want(.quickMatch)
+    #expect(effects.contains(.remember(.game(.ultimate))))
+    #expect(effects.contains(.command(.seek(MatchTerms(rules: .ultimate)))))
   }
 
   @Test(arguments: [Variant.infinite, .ultimate], [Player.x, nil])
