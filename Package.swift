@@ -249,7 +249,7 @@ targets += layer(
       exclude: ["Goldens"]),
     .testTarget(
       name: "WindowLogicTests",
-      dependencies: ["TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
+      dependencies: ["Base", "TicTacToe", "Oracle", "MatchProtocol", "ClientModel", "Interface", "WindowLogic"]),
     .testTarget(
       name: "PlayTests",
       dependencies: [

@@ -256,7 +256,7 @@ func room(_ m: MatchID, _ opener: AccountRecord, code: String, key: String) -> M
     score.rating = .init(value: 1600, deviation: 100, volatility: 0.06)
     score.ratedAt = 7
     try b.commit([.score(score), .append(m, after: 1, [event(2)]), .match(over)])
-    #expect(try a.top(limit: 5).map(\.name) == ["Ann"])
+    #expect(try a.top(.classic, limit: 5).map(\.name) == ["Ann"])
     let free = try #require(try a.profile(ann.account.id))
     #expect(free.last == m && free.rated == nil && free.openings.isEmpty && free.account.rating.value == 1600)
     #expect(try a.begin(beginning(someID(4), ann.account, cid.account)) == .stale)

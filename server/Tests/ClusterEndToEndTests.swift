@@ -137,12 +137,12 @@ private final class Caller: ChannelInboundHandler, Sendable {
     viewer.client.perform(.watch(m, code: nil))
     _ = try await viewer.wait("the board") { if case .state(m) = $0 { true } else { nil } }
     for (ply, cell) in [4, 0, 2, 6, 3, 5, 1, 7].enumerated() {
-      (ply % 2 == 0 ? x : o).client.perform(.move(m, Square(cell)))
+      (ply % 2 == 0 ? x : o).client.perform(.move(m, Cell(cell)))
       for watcher in [x, o, viewer] { try await watcher.move(ply: ply) }
     }
     x.client.perform(.say(m, "nearly"))
     _ = try await o.wait("the word") { if case .chat(m, _, "nearly"?, _) = $0 { true } else { nil } }
-    x.client.perform(.move(m, Square(8)))
+    x.client.perform(.move(m, Cell(8)))
     for watcher in [x, o, viewer] {
       _ = try await watcher.event("the end") { if case .end = $0 { true } else { false } }
     }
@@ -155,7 +155,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     try await live(o, next.0)
     (x, o) = (o, x)
     m = next.0
-    x.client.perform(.move(m, Square(4)))
+    x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     for watcher in [x, o, viewer] { watcher.client.disconnect() }
     for i in cluster.nodes.indices { try await cluster.stop(i) }
@@ -182,7 +182,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
   @Test func `a node that stops gives its matches away, and they go on at once`() async throws {
     let cluster = try await TestCluster()
     let (x, o, m) = try await pair(cluster, 0, 1)
-    x.client.perform(.move(m, Square(4)))
+    x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
     let owner = try #require(try await cluster.owner(of: m))
     let before = MatchClient.now
@@ -190,7 +190,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
     // Whoever was at the other node may move as soon as the match has found its new owner.
     var moved = false
     for _ in 0..<1000 where !moved {
-      o.client.perform(.move(m, Square(0)))
+      o.client.perform(.move(m, Cell(0)))
       try await Task.sleep(for: .milliseconds(10))
       moved = (o.client.match(m)?.state.moves.count ?? 0) > 1
     }
@@ -230,7 +230,7 @@ private final class Caller: ChannelInboundHandler, Sendable {
       peer.type("move b2")
       try await host.move(ply: 0)
     } else {
-      host.client.perform(.move(m, Square(4)))
+      host.client.perform(.move(m, Cell(4)))
       try peer.wait(#""ply":0"#)
       peer.type("move a1")
       try await host.move(ply: 1)
@@ -333,8 +333,8 @@ private final class Caller: ChannelInboundHandler, Sendable {
     var account = someAccount(7, "Ann")
     account.token = nil
     account.guest = false
-    let line = ClientLine(id: "c1", .act(someID(1), .move(ply: 3, cell: Square(4)), mid: "m"))
-    let bare = ClientLine(.act(someID(1), .move(ply: nil, cell: Square(4)), mid: nil))
+    let line = ClientLine(id: "c1", .act(someID(1), .move(ply: 3, cell: CellName(Cell(4), in: .classic)), mid: "m"))
+    let bare = ClientLine(.act(someID(1), .move(ply: nil, cell: CellName(Cell(4), in: .classic)), mid: nil))
     let answer = ServerMessage.ok(someID(1), seq: 3).bytes(re: "c1")
     let seek = ClientMessage.Seek(MatchTerms(rated: true), range: 7, bots: true, key: "k")
     let seat = Ticket(id: "t", session: "s", player: account, seek: seek, isBot: true, since: 99, lost: someID(3))
@@ -434,9 +434,9 @@ private final class Caller: ChannelInboundHandler, Sendable {
     for certificates in [one, two] { try certificates.reload() }
     await expect(true, "the old authority is no more")
     // The link between the players went on as it was opened.
-    x.client.perform(.move(m, Square(4)))
+    x.client.perform(.move(m, Cell(4)))
     try await o.move(ply: 0)
-    o.client.perform(.move(m, Square(0)))
+    o.client.perform(.move(m, Cell(0)))
     try await x.move(ply: 1)
     x.client.disconnect()
     o.client.disconnect()

@@ -63,6 +63,25 @@ import TicTacToe
     server.kill9()
   }
 
+  @Test(arguments: [("infinite", "perfect"), ("ultimate", "mcts:50")])
+  func `the arena's players play the other games on a server`(rules: String, strong: String) throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let bots = try [(strong, "1", "one"), ("random", "2", "two")].map { player, seed, name in
+      try start(
+        arena(),
+        [
+          "bot", "--connect", "127.0.0.1:\(server.port)", "--player", player, "--seed", seed, "--games", "2",
+          "--rules", rules, "--name", name,
+        ])
+    }
+    let results = try bots.map(finish)
+    for result in results { #expect(result.code == 0 && result.lines.count == 2, "\(result)") }
+    #expect(!results[0].lines.contains { $0.contains(" lost ") }, "\(results[0].lines)")
+    server.kill9()
+  }
+
   @Test func `games that the arena's bot plays at once do not wait for each other's thinking`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)

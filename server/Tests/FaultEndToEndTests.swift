@@ -225,7 +225,7 @@ final class Crowd {
     guard case .online = client.status else { return }
     let live = client.matches.values.filter { $0.you != nil && $0.state.phase != .over }
     if let view = live.first(where: { $0.canMove }) {
-      let cells = Array(view.position.legalMoves)
+      let cells = Array(view.position.moves)
       client.perform(.move(view.state.id, cells[random.below(cells.count)]))
     } else if live.isEmpty, seeking.insert(i).inserted {
       for m in client.matches.keys { client.perform(.forget(m)) }

@@ -113,8 +113,8 @@ import TicTacToe
       at: 1, .start(Sides(x: player, o: player), MatchTerms(clock: nil), confirm: false, previous: nil, keys: []))
     try state.append(start, body: start.body)
     for (ply, cell) in ["b2", "a1", "c3"].enumerated() {
-      let square = try #require(Square(name: cell))
-      let event = MatchEvent(at: 2, side: state.turn, .move(ply: ply, cell: square, spent: 0))
+      let name = try #require(CellName(text: cell))
+      let event = MatchEvent(at: 2, side: state.turn, .move(ply: ply, cell: name, spent: 0))
       try state.append(event, body: event.body)
       feed.changed(state)
     }

@@ -28,7 +28,7 @@ struct HistoryChecker {
 
   /// Folds every log of the store and compares.
   mutating func check(_ store: any MatchStore) throws {
-    var tally: [Int64: (won: Int, drawn: Int, lost: Int)] = [:]
+    var tally: [Int64: [Variant: (won: Int, drawn: Int, lost: Int)]] = [:]
     let answered = Dictionary(grouping: acknowledged, by: \.m)
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
@@ -67,13 +67,13 @@ struct HistoryChecker {
       }
       guard let outcome = state.end?.outcome, let x = stored.record.x, let o = stored.record.o else { continue }
       for (account, side) in [(x, Player.x), (o, .o)] {
-        var entry = tally[account] ?? (0, 0, 0)
+        var entry = tally[account]?[state.terms.rules] ?? (0, 0, 0)
         switch outcome {
         case .draw: entry.drawn += 1
         case .win(side): entry.won += 1
         default: entry.lost += 1
         }
-        tally[account] = entry
+        tally[account, default: [:]][state.terms.rules] = entry
       }
       let changes = state.end?.ratings
       if state.terms.rated != (changes != nil) {
@@ -82,9 +82,11 @@ struct HistoryChecker {
     }
     for m in seen.keys where try store.match(m) == nil { faults.append("match \(m) was seen and is lost") }
     for account in try store.recover().accounts {
-      let counted = tally[account.id] ?? (0, 0, 0)
-      if counted != (account.won, account.drawn, account.lost) {
-        faults.append("\(account.name): logs say \(counted), account \((account.won, account.drawn, account.lost))")
+      for rules in Variant.allCases {
+        let (counted, kept) = (tally[account.id]?[rules] ?? (0, 0, 0), account[rules])
+        if counted != (kept.won, kept.drawn, kept.lost) {
+          faults.append("\(account.name), \(rules): logs say \(counted), account \((kept.won, kept.drawn, kept.lost))")
+        }
       }
     }
   }
@@ -92,7 +94,7 @@ struct HistoryChecker {
   /// Follows each player's rating from match to match: each began where the one before ended. For stores on which an
   /// account plays one rated match at a time.
   mutating func checkRatings(_ store: any MatchStore) throws {
-    var chains: [Int64: [(at: Int64, change: MatchEvent.RatingChange)]] = [:]
+    var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
     for id in try store.matchIDs() {
       guard let stored = try store.match(id), let ended = stored.record.ended, let x = stored.record.x,
         let o = stored.record.o
@@ -100,19 +102,21 @@ struct HistoryChecker {
       var state = MatchState(id: id)
       for entry in stored.events { try state.append(body: entry.body) }
       guard let changes = state.end?.ratings else { continue }
-      chains[x, default: []].append((ended, changes.x))
-      chains[o, default: []].append((ended, changes.o))
+      chains[x, default: [:]][state.terms.rules, default: []].append((ended, changes.x))
+      chains[o, default: [:]][state.terms.rules, default: []].append((ended, changes.o))
     }
     for account in try store.recover().accounts {
-      var rating = 1500
-      for (at, change) in (chains[account.id] ?? []).sorted(by: { $0.at < $1.at }) {
-        if change.before != rating {
-          faults.append("\(account.name) at \(at): rated from \(change.before), was \(rating)")
+      for rules in Variant.allCases {
+        var rating = 1500
+        for (at, change) in (chains[account.id]?[rules] ?? []).sorted(by: { $0.at < $1.at }) {
+          if change.before != rating {
+            faults.append("\(account.name), \(rules) at \(at): rated from \(change.before), was \(rating)")
+          }
+          rating = change.after
         }
-        rating = change.after
-      }
-      if rating != Int(account.rating.value.rounded()) {
-        faults.append("\(account.name): logs say \(rating), account \(account.rating.value)")
+        if rating != Int(account[rules].rating.value.rounded()) {
+          faults.append("\(account.name), \(rules): logs say \(rating), account \(account[rules].rating.value)")
+        }
       }
     }
   }

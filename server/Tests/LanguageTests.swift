@@ -52,7 +52,7 @@ import TicTacToe
     let id = world.connect()
     world.type(id, #"{"t":"hello","v":[7,1],"client":"t"}"#)
     #expect(world.heardAny(id, #""t":"welcome","v":1,"#))
-    #expect(MatchEvent.newest == 2 && MatchEvent.Kind.recovered.since == 1)
+    #expect(MatchEvent.newest == 3 && MatchEvent.Kind.recovered.since == 1)
   }
 
   @Test func `a match is set aside by an event where all read it, and just aborted where one may not`() throws {

@@ -163,7 +163,7 @@ import TicTacToe
       let start = world.now
       world.now = start + 10_010
       let id = try #require(MatchID(rawValue: m))
-      let line = ClientLine(.act(id, .move(ply: 2, cell: Square(0)), mid: "z"))
+      let line = ClientLine(.act(id, .move(ply: 2, cell: CellName(Cell(0), in: .classic)), mid: "z"))
       world.step(.line(UInt64(x), line, at: start + (late ? 10_005 : 9_999), roundTrip: 0))
       #expect(try world.state(m).moves.count == (late ? 2 : 3))
       #expect(try (world.state(m).phase == .over) == late)
@@ -180,7 +180,7 @@ import TicTacToe
       world.move(o, m, 1, "a1")
       world.now += 3_000
       let id = try #require(MatchID(rawValue: m))
-      let line = ClientLine(.act(id, .move(ply: 2, cell: Square(0)), mid: "z"))
+      let line = ClientLine(.act(id, .move(ply: 2, cell: CellName(Cell(0), in: .classic)), mid: "z"))
       world.step(.line(UInt64(x), line, at: world.now, roundTrip: roundTrip))
       #expect(try world.state(m).clocks?.x == left)
       _ = o

@@ -202,7 +202,7 @@ final class MemoryClusterView: ClusterStore {
       }
       for (account, rating) in zip(begin.rated, begin.ratings) {
         if let m = state.slots[account], state.isLive(m) { return .playing(account) }
-        guard state.content.accounts[account]?.rating == rating else { return .stale }
+        guard state.content.accounts[account]?[begin.rules].rating == rating else { return .stale }
       }
       if let code = begin.room?.code,
         state.content.matches.values.contains(where: {
@@ -219,10 +219,10 @@ final class MemoryClusterView: ClusterStore {
 
   // MARK: pages and keeping house
 
-  func top(limit: Int) throws(StoreError) -> [AccountRecord] {
+  func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
     try cluster.transact { state in
-      let named = state.content.accounts.values.filter { !$0.guest && $0.ratedAt > 0 && !$0.banned }
-      return Array(named.sorted { ($0.rating.value, $1.id) > ($1.rating.value, $0.id) }.prefix(limit))
+      let named = state.content.accounts.values.filter { !$0.guest && $0[rules].ratedAt > 0 && !$0.banned }
+      return Array(named.sorted { ($0[rules].rating.value, $1.id) > ($1[rules].rating.value, $0.id) }.prefix(limit))
     }
   }
 

@@ -156,6 +156,26 @@ import TicTacToe
     server.kill9()
   }
 
+  @Test func `live boards tell of the other games cell by cell`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(pages: true)
+    let port = try #require(server.port(of: "page"))
+    let (x, o, m, _) = try RawPeer.pair(server.port, rules: .ultimate)
+    x.move(m, 0, "a9")
+    try o.wait(#""ply":0"#)
+    let watcher = try RawPeer(port)
+    watcher.send(Array("GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+    try watcher.wait("text/event-stream")
+    let dots = String(repeating: ".", count: 80)
+    #expect(try watcher.wait("data: ").contains(#""board":"x\#(dots)""#))
+    o.move(m, 1, "c9")
+    let next = try watcher.wait("data: ")
+    #expect(
+      next.contains(#""board":"x.o\#(dots.dropLast(2))""#) && next.contains(#""rules":"ultimate","plies":2,"last":2"#))
+    server.kill9()
+  }
+
   /// Runs Chromium on a page.
   private func chromium(_ arguments: [String]) throws -> String {
     let profile = TemporaryFolder()
@@ -179,12 +199,19 @@ import TicTacToe
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     x2.move(m2, 0, "c1")
     try o2.wait(#""ply":0"#)
+    let (x3, o3, m3, _) = try RawPeer.pair(server.port, rules: .ultimate)
+    x3.move(m3, 0, "a9")
+    try o3.wait(#""ply":0"#)
+    o3.move(m3, 1, "c9")
+    try x3.wait(#""ply":1"#)
     let page = try chromium(["--dump-dom", "http://127.0.0.1:\(port)/boards"])
-    #expect(page.contains("2 live boards"))
+    #expect(page.contains("3 live boards"))
+    #expect(page.contains(#"data-m="\#(m3)""#) && page.contains("move 3 · ultimate · 60+2"))
+    #expect(page.components(separatedBy: "grid fine").count - 1 == 12, "the lines of the small boards")
     #expect(page.contains(#"data-m="\#(m)""#) && page.contains(#"data-m="\#(m2)""#))
     #expect(page.contains(#"aria-label="board o.x.x.o..""#) && page.contains(#"aria-label="board ........x""#))
-    #expect(page.components(separatedBy: "<circle").count - 1 == 2, "two noughts")
-    #expect(page.components(separatedBy: #"class="x"#).count - 1 == 3, "three crosses")
+    #expect(page.components(separatedBy: "<circle").count - 1 == 3, "three noughts")
+    #expect(page.components(separatedBy: #"class="x"#).count - 1 == 4, "four crosses")
     #expect(page.contains("move 5 · 60+2"))
     if let picture = ProcessInfo.processInfo.environment["PAGE_PICTURE"] {
       _ = try chromium(["--screenshot=\(picture)", "http://127.0.0.1:\(port)/boards"])

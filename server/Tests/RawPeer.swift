@@ -2,6 +2,7 @@ import Base
 import Foundation
 import MatchProtocol
 import Testing
+import TicTacToe
 
 /// A TCP connection as a hostile, broken or simple peer has it: bytes out, lines in, every wait bounded. Over a WebSocket each
 /// line is a message, and the beginning of one a message's first frames.
@@ -156,12 +157,16 @@ final class RawPeer {
 
   /// Two peers in a live match, X first.
   static func pair(
-    _ port: Int, web: Bool = false, receiveBuffer: Int32? = nil
+    _ port: Int, web: Bool = false, receiveBuffer: Int32? = nil, rules: Variant = .classic
   ) throws -> (x: RawPeer, o: RawPeer, m: String, resume: [String]) {
     let one = try RawPeer(port, web: web, receiveBuffer: receiveBuffer)
     let other = try RawPeer(port, web: web, receiveBuffer: receiveBuffer)
-    let resume = try [one.hello(), other.hello()].map { try #require(field("resume", $0)) }
-    for peer in [one, other] { peer.type(#"{"t":"seek","clock":"60+2","rated":false,"key":"k"}"#) }
+    let caps = #""caps":["infinite","ultimate"]"#
+    let resume = try [one.hello(rules == .classic ? "" : caps), other.hello(rules == .classic ? "" : caps)].map {
+      try #require(field("resume", $0))
+    }
+    let game = rules == .classic ? "" : #","rules":"\#(rules.rawValue)""#
+    for peer in [one, other] { peer.type(#"{"t":"seek","clock":"60+2","rated":false\#(game),"key":"k"}"#) }
     let paired = try one.wait(#""t":"paired""#)
     for peer in [one, other] { try peer.wait(#""k":"start""#) }
     let m = try #require(field("m", paired))

@@ -46,7 +46,7 @@ enum SQLiteTestBed {
     let events = [
       MatchEvent(
         at: 1, .start(Sides(x: info, o: info), MatchTerms(), confirm: false, previous: nil, keys: [])),
-      MatchEvent(at: 2, side: .x, mid: "a", .move(ply: 0, cell: Square(4), spent: 3)),
+      MatchEvent(at: 2, side: .x, mid: "a", .move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 3)),
       MatchEvent(at: 3, side: .o, mid: "b", .resign), MatchEvent(at: 3, .end(.win(.x), .resign, ratings: nil)),
     ]
     var state = MatchState(id: record.id)

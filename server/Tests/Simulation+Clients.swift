@@ -118,12 +118,12 @@ extension Simulation {
     var action: MatchAction?
     switch isCalm ? 0 : roll {
     case 0..<70:
-      if view.canMove, let cell = pick(view.position.legalMoves) {
-        action = .move(ply: view.state.position.ply, cell: cell)
+      if view.canMove, let cell = pick(view.position.moves) {
+        action = .move(ply: view.state.position.plies, cell: CellName(cell, in: view.state.terms.rules))
       } else if isCalm, view.claimableAt.map({ $0 < now }) ?? false {
         action = .claim
       }
-    case 70..<73: action = .move(ply: random.below(9), cell: Square(random.below(9)))
+    case 70..<73: action = .move(ply: random.below(9), cell: CellName(Cell(random.below(81)), in: .ultimate))
     case 73..<78: action = .draw(.offer, offer: nil)
     case 78..<82:
       if let offer = view.state.offer { action = .draw(random.below(2) == 0 ? .accept : .decline, offer: offer.seq) }
@@ -141,12 +141,15 @@ extension Simulation {
     switch random.below(20) {
     case 0..<8:
       guard clients[i].model.currentSeek == nil else { return }
-      let terms = [
+      var terms = [
         MatchTerms(clock: TimeControl("10+0")), MatchTerms(clock: TimeControl("10+0"), rated: true),
         MatchTerms(clock: nil),
       ][random.below(isNamed ? 2 : 1) + (random.below(8) == 0 && !isNamed ? 2 : 0)]
+      terms.rules = rules()
       carryOut(i, clients[i].model.ask(.seek(.init(terms, key: nil))))
-    case 8: carryOut(i, clients[i].model.ask(.create(MatchTerms(clock: TimeControl("10+1")), key: nil)))
+    case 8:
+      let terms = MatchTerms(rules: rules(), clock: TimeControl("10+1"))
+      carryOut(i, clients[i].model.ask(.create(terms, key: nil)))
     case 9..<11:
       guard !codes.isEmpty else { return }
       carryOut(i, clients[i].model.ask(.join(code: codes[random.below(codes.count)])))
@@ -155,7 +158,11 @@ extension Simulation {
       let over = clients[i].model.matches.values.filter { $0.state.phase == .over && $0.you != nil }.map(\.state.id)
         .sorted()
       if let m = over.last { carryOut(i, clients[i].model.act(m, .rematch, now: now)) }
-    case 15: carryOut(i, clients[i].model.ask([.top, .me, .list, .history(before: nil)][random.below(4)]))
+    case 15:
+      carryOut(
+        i,
+        clients[i].model.ask(
+          [.top(random.below(2) == 0 ? .classic : .ultimate), .me, .list, .history(before: nil)][random.below(4)]))
     case 16:
       let known = clients.flatMap { $0.model.matches.keys }.sorted()
       if !known.isEmpty { carryOut(i, clients[i].model.ask(.watch(known[random.below(known.count)], code: nil))) }
@@ -222,8 +229,8 @@ extension Simulation {
     }
   }
 
-  mutating func pick(_ set: SquareSet) -> Square? {
-    let all = Array(set)
-    return all.isEmpty ? nil : all[random.below(all.count)]
-  }
+  /// Most often the same, so that seeks meet.
+  mutating func rules() -> Variant { [.classic, .classic, .classic, .infinite, .ultimate][random.below(5)] }
+
+  mutating func pick(_ moves: MoveSet) -> Cell? { moves.isEmpty ? nil : moves.randomCell(using: &random) }
 }

@@ -47,7 +47,7 @@ extension Simulation {
     let configuration = LobbyConfiguration()
     let node = NodeDescription(name: "n\(i)", address: "n\(i):1", peer: "n\(i):2")
     // A new process may be another program: newer ones come, and older ones come back as long as they may.
-    if nodes[i].view == nil { nodes[i].reads = 1 + min(1, self.random.below(3)) }
+    if nodes[i].view == nil { nodes[i].reads = 1 + min(2, self.random.below(5)) }
     let view = nodes[i].view ?? shared.view(reads: nodes[i].reads)
     // A process that starts over knows its own incarnation; a new one has to wait until the lease of the old one is over.
     let replacing = nodes[i].view == nil ? nil : nodes[i].epoch

@@ -92,7 +92,7 @@ import TicTacToe
         mover.client.drop()
         _ = try await mover.online()
       }
-      mover.client.perform(.move(m, Square(cell)))
+      mover.client.perform(.move(m, Cell(cell)))
       let waiter = ply % 2 == 0 ? o : x
       try await waiter.move(ply: ply)
       _ = try await mover.wait("its own move") { _ in

@@ -19,7 +19,9 @@ struct BotCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Who plays: \(PlayerSpec.allowed).", valueName: "player")) var player = "trap"
   @Option(help: "Games to play, 1–1000000.") var games = 1
   @Option(help: "Games at once, each on a session of its own, 1–100.") var concurrency = 1
-  @Option(help: ArgumentHelp("SECONDS+SECONDS, or none.", valueName: "clock")) var clock = "60+2"
+  @Option(help: ArgumentHelp("The game: \(Variant.names).", valueName: "game")) var rules = Variant.classic.rawValue
+  @Option(help: ArgumentHelp("SECONDS+SECONDS, or none (default: the usual one of the game).", valueName: "clock"))
+  var clock: String?
   @Option(help: ArgumentHelp("Join the room of a code instead of the queue.", valueName: "code")) var room: String?
   @Option(help: "The name to ask for, 3–13 characters.") var name = "bot"
   @Option(help: "The seed of its choices.") var seed: UInt64 = 1
@@ -35,12 +37,10 @@ struct BotCommand: ParsableCommand {
     guard (1...1_000_000).contains(games) else { throw ArenaError("--games is 1–1000000, not \(games)") }
     guard (1...100).contains(concurrency) else { throw ArenaError("--concurrency is 1–100, not \(concurrency)") }
     guard !(tls && plain) else { throw ArenaError("--tls and --plain exclude each other") }
-    var terms = MatchTerms()
-    if clock == "none" {
-      terms.clock = nil
-    } else if let control = TimeControl(clock) {
-      terms.clock = control
-    } else {
+    let variant = try Variant(option: rules)
+    var terms = MatchTerms(rules: variant)
+    if let clock { terms.clock = TimeControl(clock) }
+    if let clock, clock != "none", terms.clock == nil {
       throw ArenaError("--clock is none or SECONDS+SECONDS, 10–3600 and 0–60, not '\(clock)'")
     }
     let nodes = try connect.split(separator: ",", omittingEmptySubsequences: false).map { text in
@@ -63,7 +63,8 @@ struct BotCommand: ParsableCommand {
       configuration.others = Array(nodes.dropFirst())
       let client = MatchClient(configuration)
       client.onWake { wake.signal() }
-      let player = try StandalonePlayer(spec, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
+      let player = try StandalonePlayer(
+        spec, variant: variant, seed: seed &+ UInt64(i), guardExecutable: ownExecutable, time: time)
       client.connect()
       return BotSession(client, player, terms, room: room)
     }
@@ -152,24 +153,24 @@ private final class BotSession {
       guard reported.insert(m).inserted, let end = view.state.end, let side = view.you, let players = view.state.players
       else { return }
       thinking.async { [player, moves = view.state.moves] in
-        player.endGame(start: .start, moves: moves, as: side, outcome: end.outcome)
+        player.endGame(moves, as: side, outcome: end.outcome)
       }
       let result = end.outcome.map { $0 == .draw ? "draw" : $0 == .win(side) ? "won" : "lost" } ?? "none"
       print(m, side.text, "against", players[side.opponent].name, result, end.reason.rawValue)
       client.perform(.forget(m))
       // An aborted game was none.
       if end.outcome != nil { remaining = max(0, remaining - 1) }
-    } else if view.canMove, answered[m] != view.state.position.ply, let side = view.you {
-      let (moves, now) = (view.state.moves, MatchClient.now)
+    } else if view.canMove, answered[m] != view.state.moves.count, let side = view.you {
+      let (state, moves, now) = (view.state.position, view.state.moves, MatchClient.now)
       answered[m] = moves.count
       let clocks = view.remaining(side, at: now).flatMap { own in
         view.remaining(side.opponent, at: now).map { (own: own, other: $0) }
       }
       thinking.async { [player, client] in
-        let square = player.move(start: .start, moves: moves, clocks: clocks)
+        let cell = player.move(in: state, after: moves, clocks: clocks)
         // The game may be over, or back at an earlier move, by now.
         guard let view = client.match(m), view.canMove, view.state.moves == moves else { return }
-        if let square { client.perform(.move(m, square)) } else { client.perform(.resign(m)) }
+        if let cell { client.perform(.move(m, cell)) } else { client.perform(.resign(m)) }
       }
     }
   }

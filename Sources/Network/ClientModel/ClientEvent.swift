@@ -115,7 +115,7 @@ package enum ClientEvent: Sendable, Hashable {
   /// The next event of a match, already folded into its view.
   case event(MatchID, seq: Int, MatchEvent)
   /// The server refused a move that showed already; the view is corrected.
-  case movePutRight(MatchID, Square, ErrorCode, String)
+  case movePutRight(MatchID, CellName, ErrorCode, String)
   case refused(ErrorCode, String, MatchID?)
   /// The server refused a chat line or an emote.
   case unsaid(ErrorCode, String)

@@ -83,7 +83,7 @@ package struct ClientModel: Sendable {
     let id = freshID()
     helloID = id
     let hello = ClientMessage.Hello(
-      client: identity.client, caps: identity.isBot ? ["bot", "confirm"] : ["confirm"],
+      client: identity.client, caps: (identity.isBot ? ["bot"] : []) + ["confirm"] + Variant.capabilities,
       token: identity.resume == nil ? identity.token : nil,
       guest: identity.resume == nil && identity.token == nil ? identity.guest : nil, resume: identity.resume)
     out.lines.append(ClientLine(id: id, .hello(hello)).bytes)
@@ -104,8 +104,10 @@ package struct ClientModel: Sendable {
 
   /// Sends a command and keeps it until it is answered. A move shows at once.
   package mutating func act(_ m: MatchID, _ action: MatchAction, now: Int64) -> Output {
-    if case .move(let ply, let cell) = action, let ply {
-      guard matches[m]?.canMove == true else { return Output() }
+    if case .move(let ply, let name) = action, let ply {
+      guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {
+        return Output()
+      }
       matches[m]?.pending = .init(ply: ply, cell: cell)
     }
     return ask(.act(m, action, mid: freshMid()))
@@ -235,7 +237,7 @@ package struct ClientModel: Sendable {
     view.you = you ?? view.you
     view.left = left
     view.leftAt = now
-    if let pending = view.pending, pending.ply < state.position.ply || state.phase == .over { view.pending = nil }
+    if let pending = view.pending, pending.ply < state.position.plies || state.phase == .over { view.pending = nil }
     if let you = view.you, !state.away[you.opponent] { view.claimableAt = nil }
     matches[state.id] = view
     out.events.append(.state(state.id))
@@ -259,7 +261,7 @@ package struct ClientModel: Sendable {
       view.left = next.phase == .live ? next.clocks?[next.turn] : nil
       view.leftAt = now
     }
-    if let pending = view.pending, pending.ply < next.position.ply || next.phase == .over { view.pending = nil }
+    if let pending = view.pending, pending.ply < next.position.plies || next.phase == .over { view.pending = nil }
     if case .back = event.kind, event.side != view.you { view.claimableAt = nil }
     matches[m] = view
     if case .rematch(let match?) = event.kind, matches[match] == nil, let you = view.you {

@@ -15,7 +15,7 @@ extension ClientModel {
     /// Let go of a match that is over.
     case forget(MatchID)
     /// Mark a cell at the current ply; ignored when it is not your turn.
-    case move(MatchID, Square)
+    case move(MatchID, Cell)
     case resign(MatchID), offerDraw(MatchID), answerDraw(MatchID, accept: Bool), rematch(MatchID)
     /// Give a match up before both have moved; or take the win over somebody who is away too long.
     case abort(MatchID), claim(MatchID)
@@ -42,9 +42,9 @@ extension ClientModel {
     case .forget(let m):
       forget(m)
       return Output()
-    case .move(let m, let square):
-      guard let view = matches[m] else { return Output() }
-      return act(m, .move(ply: view.state.position.ply, cell: square), now: now)
+    case .move(let m, let cell):
+      guard let state = matches[m]?.state else { return Output() }
+      return act(m, .move(ply: state.position.plies, cell: CellName(cell, in: state.terms.rules)), now: now)
     case .resign(let m): return act(m, .resign, now: now)
     case .offerDraw(let m): return act(m, .draw(.offer, offer: nil), now: now)
     case .answerDraw(let m, let accept):

@@ -7,7 +7,7 @@ package struct MatchView: Sendable, Hashable {
   package struct Pending: Sendable, Hashable {
     /// The number of marks on the board before the move.
     package var ply: Int
-    package var cell: Square
+    package var cell: Cell
   }
 
   /// The state that the server has told: a prefix of the log, verified by its hashes.
@@ -24,11 +24,10 @@ package struct MatchView: Sendable, Hashable {
   package internal(set) var claimableAt: Int64?
 
   /// The position to draw: the server's, with your move that is on its way.
-  package var position: Position {
-    guard let pending, pending.ply == state.position.ply, state.position.legalMoves.contains(pending.cell) else {
-      return state.position
-    }
-    return state.position.playing(pending.cell)
+  package var position: VariantState {
+    var position = state.position
+    if let pending, pending.ply == position.plies, position.moves.contains(pending.cell) { position.play(pending.cell) }
+    return position
   }
 
   /// Whether it is your turn and no move of yours is on its way.

@@ -16,6 +16,8 @@ package enum Limits {
   package static let say = 200
   /// Characters of a name, least and most.
   package static let name = 3...20
+  /// The number of the last ply that a game may have, of Infinite.
+  package static let ply = 99
   /// Characters of a room code. They are 30 random bits; a code lives ten minutes and allows five tries a minute.
   package static let code = 6
   package static let page = 50

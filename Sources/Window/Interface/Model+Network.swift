@@ -58,6 +58,8 @@ package struct NetworkModel: Sendable, Hashable {
   /// Who this player is there, once known.
   package var you: You?
   package var matches: [Match]
+  /// The clock of the game that is chosen, seconds and seconds a move.
+  package var usualClock = "60+2"
   /// Rooms of others on this network.
   package var nearby: [Nearby] = []
   /// Where others reach the server that runs on this machine, if one does.

@@ -1,3 +1,5 @@
+import TicTacToe
+
 /// A text of the game, by what it is for; the words stand in the files of `Assets/words`.
 package enum Phrase: String, Sendable, Hashable, CaseIterable {
   case languageName, decimalSign, controlKey
@@ -102,5 +104,16 @@ extension String {
       }
     }
     return String(decoding: result, as: UTF8.self)
+  }
+}
+
+extension Variant {
+  /// The name of the game.
+  package var phrase: Phrase {
+    switch self {
+    case .classic: .classic
+    case .infinite: .infinite
+    case .ultimate: .ultimate
+    }
   }
 }

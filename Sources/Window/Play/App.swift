@@ -207,6 +207,7 @@ package final class App: PlatformGame {
   private func step(_ event: WindowState.Event) {
     let settings = screen.settings
     (state.preferences.language, state.preferences.clock) = (settings.language, settings.networkClock)
+    state.preferences.game = settings.game
     (state.preferences.isRated, state.preferences.isMusical) = (settings.networkRated, settings.reply == .musical)
     (state.preferences.solvedDay, state.preferences.streak) = (settings.solvedDay, settings.streak)
     state.preferences.shownRules = Set(
@@ -285,7 +286,8 @@ package final class App: PlatformGame {
     let (connection, milliseconds) = (connection, machine.milliseconds)
     let players = Participants(x: participant(.x), o: participant(.o))
     session.join(
-      players, seed: joined.match.seed, station: joined.station, moves: joined.moves, times: joined.times
+      players, variant: joined.rules, seed: joined.match.seed, station: joined.station, moves: joined.moves,
+      times: joined.times
     ) { side in
       connection?.match(joined.match)?.remaining(side, at: milliseconds())
     }
@@ -362,6 +364,7 @@ package final class App: PlatformGame {
     screen.model = model
     var network = state.network
     (network.hostAddress, network.hostPage, network.nearby) = (near.own, near.page, near.rooms)
+    network.usualClock = state.usualClock
     (screen.pages.network, screen.pages.talk) = (network, state.talk)
     screen.pages.chosenOpponent = Seat(argument: screen.settings.opponent) ?? .level(3)
   }

@@ -150,6 +150,7 @@ extension Settings {
   func remember(_ memory: Memory) {
     switch memory {
     case .server(let address): server = address
+    case .game(let variant): game = variant
     case .shownRules(let variant):
       shownRules = (shownRules.split(separator: " ").map { String($0) } + [variant.rawValue]).joined(separator: " ")
     case .matchServer(let address): matchServer = address

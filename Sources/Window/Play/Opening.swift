@@ -60,7 +60,10 @@ extension App {
     }
     self.init(
       machine, session, setup: setup, store: store, rulesName: opening.rulesName, resuming: unfinished,
-      overrides: opening.overrides)
+      overrides: { settings in
+        opening.overrides(settings)
+        if let variant = opening.variant { settings.game = variant }
+      })
     session.seat(library.participants(of: setup, learning: opening.keepsGames))
     if unfinished == nil { session.set(setup.variant) }
     if unfinished != nil { show(notice: screen.text(.gameResumed)) }

@@ -54,6 +54,8 @@ package enum Effect: Sendable, Hashable {
 package enum Memory: Sendable, Hashable {
   /// Who was played against, on which side.
   case opponent(GameSetup)
+  /// This game is looked for on the network.
+  case game(Variant)
   /// How this game is played has been shown.
   case shownRules(Variant)
   /// The server last looked for.
@@ -81,6 +83,7 @@ package struct JoinedMatch: Sendable, Hashable {
   package var match: MatchID
   /// The side played here, `nil` for a spectator.
   package var you: Player?
+  package var rules: Variant
   package var names: Sides<String>
   /// Where its music stands on the way through the tonics.
   package var station: Int

@@ -27,6 +27,18 @@ extension WindowState {
   // MARK: - What the player wants
 
   mutating func seek(_ intent: Intent) -> [Effect] {
+    var chosen: [Effect] = []
+    // The network page has a choice of its own; elsewhere the game on the board is meant.
+    if intent == .playFriend || intent == .quickMatch, page != .network, mode == .local,
+      preferences.game != setup.variant
+    {
+      preferences.game = setup.variant
+      chosen = [.remember(.game(setup.variant))]
+    }
+    return chosen + carryOut(intent)
+  }
+
+  private mutating func carryOut(_ intent: Intent) -> [Effect] {
     switch intent {
     case .connect(let text):
       guard let address = ServerAddress(text) else {
@@ -73,9 +85,17 @@ extension WindowState {
   }
 
   private var terms: MatchTerms {
-    let clock = TimeControl(preferences.clock)
-    return MatchTerms(clock: clock, rated: preferences.isRated && clock != nil && network.you?.isGuest == false)
+    let usual = preferences.game.usualClock
+    // The first of the clocks offered is the game's own; the settings spell it as that of the classic game.
+    let isUsual = preferences.clock == TimeControl.standard.description
+    let clock = preferences.clock == "none" ? nil : isUsual ? usual : TimeControl(preferences.clock) ?? usual
+    return MatchTerms(
+      rules: preferences.game, clock: clock,
+      rated: preferences.isRated && clock != nil && network.you?.isGuest == false)
   }
+
+  /// The clock that the chosen game has where the player chooses none.
+  package var usualClock: String { preferences.game.usualClock.description }
 
   /// Gives the board back to this machine, for the player's own game unless another begins at once.
   mutating func leaveMatch(for another: Bool = false) -> [Effect] {
@@ -170,7 +190,7 @@ extension WindowState {
       return news(of: m, board)
     case .movePutRight(let m, let cell, let code, let said):
       pending = nil
-      return [.notice("\(cell.name): \(words(for: code, said))")] + (m == match ? follow(board) : [])
+      return [.notice("\(cell.text): \(words(for: code, said))")] + (m == match ? follow(board) : [])
     case .refused(let code, let said, _):
       let words = words(for: code, said)
       if case .queued = network.phase, !isPlaying { network.phase = .lobby }
@@ -182,7 +202,8 @@ extension WindowState {
     case .page("list", let rows, _):
       network.matches = rows.compactMap { row in
         guard let id = row["m"]?.string, let x = row["x"]?.string, let o = row["o"]?.string else { return nil }
-        return .init(id: id, title: "\(x) – \(o)")
+        let rules = Variant(rawValue: row["rules"]?.string ?? "") ?? .classic
+        return .init(id: id, title: "\(x) – \(o)" + (rules == .classic ? "" : " · \(text(rules.phrase))"))
       }
     case .registered(let name): network.you = .init(name: name, rating: 1_500, isGuest: false)
     case .draining: return [.notice(text(.restarting))]
@@ -283,7 +304,8 @@ extension WindowState {
     let wasWith = talk.opponent
     mode = view.you == nil ? .watching(m) : .online(m)
     let before = setup
-    setup = GameSetup(x: WindowState.seat(.x, view), o: WindowState.seat(.o, view))
+    let rules = view.state.terms.rules
+    setup = GameSetup(x: WindowState.seat(.x, view), o: WindowState.seat(.o, view), variant: rules)
     (pending, isAlone, isCalledOff) = (nil, false, false)
     turnSince = (-1, now)
     network.message = nil
@@ -299,12 +321,12 @@ extension WindowState {
       score = .init()
     }
     let joined = JoinedMatch(
-      match: m, you: view.you, names: Sides(x: players.x.name, o: players.o.name), station: view.state.station,
-      moves: view.state.moves.map { Cell($0.index) }, times: view.state.times)
+      match: m, you: view.you, rules: rules, names: Sides(x: players.x.name, o: players.o.name),
+      station: view.state.station, moves: view.state.moves, times: view.state.times)
     timesTold = view.state.times.count
     effects += [.join(joined), .show(.board), .attention]
-    var game = Game()
-    for square in view.state.moves { try? game.play(square) }
+    var game = Game(from: VariantState(startOf: rules))
+    for cell in view.state.moves { try? game.play(cell) }
     return effects + follow(Board(game: game))
   }
 
@@ -316,13 +338,13 @@ extension WindowState {
   /// Brings the board to where the match is.
   private mutating func follow(_ board: Board) -> [Effect] {
     guard let view, view.state.players != nil else { return [] }
-    var target = view.state.moves.map { Cell($0.index) }
+    var target = view.state.moves
     // A rematch that is asked for is a new turn: whoever is asked has as long as whoever asks.
     let askers = Player.allCases.count { view.state.wantsRematch[$0] }
     let turn = view.state.phase == .over ? -2 - askers : target.count
     if turnSince.ply != turn { turnSince = (turn, now) }
     if let mark = pending, mark.ply < target.count || view.state.phase == .over { pending = nil }
-    if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: Cell($0.cell.index)) }), mark.ply == target.count {
+    if let mark = pending ?? view.pending.map({ (ply: $0.ply, cell: $0.cell) }), mark.ply == target.count {
       target.append(mark.cell)
     }
     var effects: [Effect] = []

@@ -67,6 +67,8 @@ package struct WindowState: Sendable {
   /// What the player has set, as far as it matters here.
   package struct Preferences: Sendable, Hashable {
     package var language = Language.english
+    /// The game that is looked for on the network: the one that was chosen last.
+    package var game = Variant.classic
     /// The clock of matches, as the settings spell it.
     package var clock = "60+2"
     /// The server to play on: the page's own, or the one last looked for.
@@ -375,7 +377,7 @@ package struct WindowState: Sendable {
     }
     guard let view, view.canMove, pending == nil, board.acceptsMove else { return refuse(.notYourTurn) }
     pending = (view.state.moves.count, cell)
-    return [.play(cell), .command(.move(m, Square(cell.index)))]
+    return [.play(cell), .command(.move(m, cell))]
   }
 
   private mutating func rematch(_ board: Board) -> [Effect] {

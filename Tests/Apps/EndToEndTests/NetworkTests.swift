@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Records
 import TestSupport
@@ -38,18 +39,21 @@ struct NetworkTests {
   private func record(_ desk: WindowProgram, moves: Int) throws -> Record {
     try waitFor(seconds: 60, "\(moves) moves in the file; \(desk.complaints)") {
       guard let file = desk.games.last, let text = try? String(contentsOf: file, encoding: .utf8),
-        let record = try? Record(text: text), record.game.moves.count == moves
+        let record = try? Record(text: text, variants: Variant.allCases), record.game.cells.count == moves
       else { return nil }
       return record
     }
   }
 
   /// A window at its own half of the screen, on its way to a server or finding its match again by itself.
-  private func desk(_ server: Server?, place: Int, folder: URL, recording: URL? = nil) throws -> WindowProgram {
+  private func desk(
+    _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
+  ) throws -> WindowProgram {
     var environment: [String: String] = [:]
     if let recording { environment = ["SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": recording.path] }
     let desk = try WindowProgram(
-      (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"], environment: environment, folder: folder)
+      (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"] + more, environment: environment,
+      folder: folder)
     try WindowProgram.shell("xdotool", "windowmove", desk.window, "\(place * 1_280)", "0")
     return desk
   }
@@ -117,6 +121,46 @@ struct NetworkTests {
         let click = heard.click(at: Int(frame))
         #expect(click < 6, "a click of \(click) dB at frame \(frame)")
       }
+    }
+  }
+
+  @Test(
+    "Two windows play a whole match of another game; each is killed once and comes back by itself",
+    arguments: [Variant.infinite, .ultimate])
+  func otherGame(rules: Variant) throws {
+    let folder = try WindowProgram.newFolder()
+    let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
+    let server = try Server(in: folder)
+    defer { server.kill() }
+    var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], ["--game", rules.rawValue]) }
+    for desk in desks {
+      try desk.wait(page: "network")
+      try desk.click("Quick match")
+    }
+    let x = try waitFor(seconds: 60, "one to be told to move") {
+      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
+    }
+    var state = VariantState(startOf: rules)
+    var random = SplitMix64(seed: 3)
+    while state.outcome == nil {
+      let mover = state.turn == .x ? x : 1 - x
+      if state.plies == 4 || state.plies == 5 {
+        desks[mover].killHard()
+        desks[mover] = try desk(nil, place: mover, folder: folders[mover])
+        try desks[mover].hear("Your move")
+      }
+      let cell = state.moves.randomCell(using: &random)
+      try desks[mover].click(cell, of: rules)
+      state.play(cell)
+      for desk in desks {
+        let record = try record(desk, moves: state.plies)
+        #expect(record.game.variant == rules && record.game.state == state)
+      }
+    }
+    #expect(state.plies > 6, "\(state.plies) plies")
+    for desk in desks {
+      #expect(try desk.quit() == 0)
+      #expect(desk.complaints == "")
     }
   }
 

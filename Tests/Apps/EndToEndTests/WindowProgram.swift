@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 import Testing
+import TicTacToe
 
 /// The window as a person has it: an X display, the real `alina` with folders of its own, a mouse and a keyboard (xdotool).
 final class WindowProgram {
@@ -90,6 +91,14 @@ final class WindowProgram {
 
   /// The middle of a cell in reading order, in pixels of the window at 1280×720.
   static func center(of cell: Int) -> (x: Int, y: Int) { (495 + 145 * (cell % 3), 104 + 145 * (cell / 3)) }
+
+  /// Clicks on a cell of any of the three games.
+  func click(_ cell: Cell, of variant: Variant) throws {
+    let (edge, side) = (3 * 145.0, Double(variant.side))
+    let x = 422.5 + edge * (Double(variant.column(of: cell)) + 0.5) / side
+    let y = 31.5 + edge * (Double(variant.row(of: cell)) + 0.5) / side
+    try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(Int(x))", "\(Int(y))", "click", "1")
+  }
 
   /// Types what a script of xdotool says, line by line.
   func run(script: String) throws {

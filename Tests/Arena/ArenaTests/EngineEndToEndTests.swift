@@ -288,8 +288,10 @@ import TicTacToe
         try PlayerSpec("cmd:\(Support.misbehave) told \(folder)/said"), seed: 1, guardExecutable: Support.arena,
         time: time)
       engine.beginGame()
-      #expect(engine.move(start: .start, moves: [], clocks: (own: 7000, other: 5000)) == Square(name: "a3"))
-      #expect(engine.move(start: .start, moves: [Square(4)], clocks: (own: 4000, other: 6000)) == Square(name: "a3"))
+      var state = VariantState(startOf: .classic)
+      state.play(Cell(4))
+      #expect(engine.move(in: .classic(.start), after: [], clocks: (own: 7000, other: 5000)) == Cell(0))
+      #expect(engine.move(in: state, after: [Cell(4)], clocks: (own: 4000, other: 6000)) == Cell(0))
       #expect(
         try String(contentsOfFile: folder + "/said", encoding: .utf8)
           == "go wtime 7000 btime 5000 winc 2000 binc 2000\ngo wtime 6000 btime 4000 winc 2000 binc 2000\n")

@@ -31,9 +31,9 @@ import TicTacToe
   @Test func `events that cannot follow are refused and change nothing`() throws {
     let (played, _) = try playedMatch()
     let wrong: [MatchEvent] = [
-      MatchEvent(at: 0, side: .x, .move(ply: 3, cell: Square(1), spent: 0)),
-      MatchEvent(at: 0, side: .o, .move(ply: 2, cell: Square(1), spent: 0)),
-      MatchEvent(at: 0, side: .x, .move(ply: 2, cell: Square(4), spent: 0)),
+      MatchEvent(at: 0, side: .x, .move(ply: 3, cell: CellName(Cell(1), in: .classic), spent: 0)),
+      MatchEvent(at: 0, side: .o, .move(ply: 2, cell: CellName(Cell(1), in: .classic), spent: 0)),
+      MatchEvent(at: 0, side: .x, .move(ply: 2, cell: CellName(Cell(4), in: .classic), spent: 0)),
       MatchEvent(at: 0, side: .x, .draw(.accept, offer: 6)), MatchEvent(at: 0, side: .o, .draw(.accept, offer: 5)),
       MatchEvent(at: 0, side: .o, .draw(.offer, offer: nil)), MatchEvent(at: 0, side: .x, .abort),
       MatchEvent(at: 0, side: .x, .confirm), MatchEvent(at: 0, side: .x, .rematch(next: nil)),
@@ -54,7 +54,8 @@ import TicTacToe
       .start(Sides(x: ann, o: ann), MatchTerms(rated: true), confirm: true, previous: someMatch, keys: ["a", "b"]),
       .start(
         Sides(x: ann, o: ann), MatchTerms(), confirm: false, previous: someMatch, station: 5_039, keys: []),
-      .confirm, .move(ply: 8, cell: Square(8), spent: 12), .flag, .draw(.offer, offer: nil), .draw(.accept, offer: 3),
+      .confirm, .move(ply: 8, cell: CellName(Cell(8), in: .classic), spent: 12), .flag, .draw(.offer, offer: nil),
+      .draw(.accept, offer: 3),
       .draw(.decline, offer: 3), .resign, .abort, .claim, .gone, .back, .recovered, .end(nil, .aborted, ratings: nil),
       .end(.draw, .agreement, ratings: nil), .rematch(next: nil), .rematch(next: someMatch), .aside(why: "so"),
       .end(.win(.o), .time, ratings: Sides(x: .init(before: 1500, after: 1490), o: .init(before: 1500, after: 1511))),
@@ -76,7 +77,9 @@ import TicTacToe
     try add(
       MatchEvent(at: 0, .start(Sides(x: ann, o: ann), MatchTerms(clock: nil), confirm: false, previous: nil, keys: [])))
     for (ply, cell) in [4, 0, 2, 6, 3, 5, 1, 7, 8].enumerated() {
-      try add(MatchEvent(at: 0, side: ply % 2 == 0 ? .x : .o, .move(ply: ply, cell: Square(cell), spent: 0)))
+      try add(
+        MatchEvent(
+          at: 0, side: ply % 2 == 0 ? .x : .o, .move(ply: ply, cell: CellName(Cell(cell), in: .classic), spent: 0)))
     }
     #expect(state.position.outcome == .draw)
     try add(MatchEvent(at: 0, .end(.draw, .normal, ratings: nil)))

@@ -21,13 +21,15 @@ let clientMessages: [ClientMessage] = [
   .seek(.init(MatchTerms(clock: .standard, rated: true), range: 100, bots: true, key: "k1")),
   .seek(.init(MatchTerms(clock: nil), key: "k2")), .unseek, .confirm(someMatch), .create(MatchTerms(), key: "k3"),
   .join(code: "ABC123"), .sync(someMatch, seq: 4), .watch(someMatch, code: nil), .watch(someMatch, code: "ABC123"),
-  .unwatch(someMatch), .act(someMatch, .move(ply: 3, cell: Square(4)), mid: "m1"), .act(someMatch, .resign, mid: "m2"),
+  .unwatch(someMatch), .act(someMatch, .move(ply: 3, cell: CellName(Cell(4), in: .classic)), mid: "m1"),
+  .act(someMatch, .resign, mid: "m2"),
   .act(someMatch, .draw(.offer, offer: nil), mid: "m3"), .act(someMatch, .draw(.accept, offer: 7), mid: "m4"),
   .act(someMatch, .draw(.decline, offer: 7), mid: "m5"), .act(someMatch, .rematch, mid: "m6"),
   .act(someMatch, .abort, mid: "m7"), .act(someMatch, .claim, mid: "m8"), .emote(someMatch, "gg"),
   .say(someMatch, "well \"played\" ☺"), .mute(on: false), .block(name: "Bob", on: true),
   .report(someMatch, text: "rude"),
-  .top, .me, .history(before: nil), .history(before: 12), .export(someMatch, seq: 0), .export(someMatch, seq: 500),
+  .top(.classic), .top(.ultimate), .me, .history(before: nil), .history(before: 12), .export(someMatch, seq: 0),
+  .export(someMatch, seq: 500),
   .list, .ping(1), .pong(2), .bye, .help,
 ]
 
@@ -52,7 +54,8 @@ let clientMessages: [ClientMessage] = [
 
   @Test func `every server message is read back as it was written`() throws {
     let body = MatchEvent(
-      at: 5, side: .x, mid: "m1", clocks: Sides(x: 1, o: 2), .move(ply: 0, cell: Square(4), spent: 9)
+      at: 5, side: .x, mid: "m1", clocks: Sides(x: 1, o: 2),
+      .move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 9)
     ).body
     var row = JSONObject()
     row.add("name", .string("Ann"))
@@ -86,8 +89,9 @@ let clientMessages: [ClientMessage] = [
   }
 
   @Test(arguments: [
-    ("move b2", ClientMessage.act(nil, .move(ply: nil, cell: Square(4)), mid: nil)),
-    ("MOVE 5 ", .act(nil, .move(ply: nil, cell: Square(4)), mid: nil)), ("resign", .act(nil, .resign, mid: nil)),
+    ("move b2", ClientMessage.act(nil, .move(ply: nil, cell: CellName(Cell(4), in: .classic)), mid: nil)),
+    ("MOVE 5 ", .act(nil, .move(ply: nil, cell: CellName(Cell(4), in: .classic)), mid: nil)),
+    ("resign", .act(nil, .resign, mid: nil)),
     ("seek", .seek(.init(key: nil))),
     ("seek 30+0 rated", .seek(.init(MatchTerms(clock: TimeControl("30+0"), rated: true), key: nil))),
     ("seek none bots", .seek(.init(MatchTerms(clock: nil), bots: true, key: nil))),
@@ -106,12 +110,12 @@ let clientMessages: [ClientMessage] = [
   }
 
   @Test(arguments: [
-    #"{"t":"move","m":"abc","ply":0,"cell":"b2"}"#, #"{"t":"move","m":"abc","ply":9,"cell":"b2","mid":"a"}"#,
-    #"{"t":"move","m":"abc","ply":0,"cell":"d4","mid":"a"}"#, #"{"t":"move","m":"a b","ply":0,"cell":"b2","mid":"a"}"#,
+    #"{"t":"move","m":"abc","ply":0,"cell":"b2"}"#, #"{"t":"move","m":"abc","ply":100,"cell":"b2","mid":"a"}"#,
+    #"{"t":"move","m":"abc","ply":0,"cell":"j4","mid":"a"}"#, #"{"t":"move","m":"a b","ply":0,"cell":"b2","mid":"a"}"#,
     #"{"t":"move","m":"abc","ply":0,"cell":"b2","mid":"white space"}"#, #"{"t":"seek","clock":"5+0","key":"k"}"#,
     #"{"t":"seek","clock":"none","rated":true,"key":"k"}"#, #"{"t":"seek","clock":"60+61","key":"k"}"#,
     #"{"t":"hello"}"#, #"{"t":"draw","m":"abc","a":"accept","mid":"a"}"#, #"{"t":7}"#, #"{"x":1}"#, "{}", "move",
-    "move d4", "dance",
+    "move d0", "dance",
     #"{"t":"say","m":"abc","text":7}"#, "join", "watch !",
   ]) func `a message with a wrong or missing field is refused without counting as malformed`(text: String) {
     #expect { try parse(text) } throws: { ($0 as? ProtocolError)?.isMalformed == false }
@@ -142,8 +146,10 @@ func playedMatch() throws -> (MatchState, [[UInt8]]) {
       at: 1000,
       .start(Sides(x: ann, o: bob), MatchTerms(rated: true), confirm: true, previous: nil, keys: ["k1", "k2"])),
     MatchEvent(at: 1100, side: .x, .confirm), MatchEvent(at: 1200, side: .o, .confirm),
-    MatchEvent(at: 2000, side: .x, mid: "a", clocks: clocks, .move(ply: 0, cell: Square(4), spent: 800)),
-    MatchEvent(at: 3000, side: .o, mid: "a", clocks: clocks, .move(ply: 1, cell: Square(0), spent: 900)),
+    MatchEvent(
+      at: 2000, side: .x, mid: "a", clocks: clocks, .move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 800)),
+    MatchEvent(
+      at: 3000, side: .o, mid: "a", clocks: clocks, .move(ply: 1, cell: CellName(Cell(0), in: .classic), spent: 900)),
     MatchEvent(at: 4000, side: .x, mid: "b", .draw(.offer, offer: nil)),
   ]
   var state = MatchState(id: someMatch)

@@ -106,7 +106,7 @@ struct WebTests {
     lines.append(String(decoding: ServerMessage.state(state, left: 60_000, you: .x).bytes(), as: UTF8.self))
     lines.append("> b2")
     for (ply, name) in ["b2", "a1", "c3"].enumerated() {
-      let cell = try #require(Square(name: name))
+      let cell = try #require(CellName(text: name))
       lines.append(try add(.move(ply: ply, cell: cell, spent: 900), ply % 2 == 0 ? .x : .o))
     }
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]

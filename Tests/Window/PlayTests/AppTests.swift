@@ -89,7 +89,7 @@ private final class Bench: @unchecked Sendable {
   }
 
   /// Joins a match of Vera, who is X here, and Ida.
-  func join(_ app: App) throws {
+  func join(_ app: App, _ rules: Variant = .classic) throws {
     pass(app)
     app.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: nil)
     let you = PlayerInfo(name: "Vera", rating: 1_500, guest: false)
@@ -101,7 +101,7 @@ private final class Bench: @unchecked Sendable {
     ]
     try log(
       .start(
-        Sides(x: you, o: other), MatchTerms(clock: .standard, rated: false), confirm: false, previous: nil, keys: []))
+        Sides(x: you, o: other), MatchTerms(rules: rules, clock: .standard), confirm: false, previous: nil, keys: []))
     pass(app, 8)
   }
 
@@ -137,9 +137,9 @@ struct AppTests {
     app.want(.play(Cell(4)))
     bench.pass(app)
     #expect(app.screen.model.game.moves == [Square(4)])
-    #expect(bench.commands.last.map { if case .move(_, Square(4)) = $0 { true } else { false } } == true)
+    #expect(bench.commands.last.map { if case .move(_, Cell(4)) = $0 { true } else { false } } == true)
     #expect(bench.posted.contains { $0.kind == .note })
-    try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)
+    try bench.log(.move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 100), .x)
     try bench.log(.resign, .o)
     try bench.log(.end(.win(.x), .resign, ratings: nil))
     bench.pass(app, 1)
@@ -151,18 +151,53 @@ struct AppTests {
   }
 
   @Test(
+    "a match of another game is shown, heard, told and kept as one of its own",
+    arguments: [(Variant.infinite, [4, 0, 2, 6, 3, 5, 8]), (.ultimate, [40, 36, 4, 44])])
+  func otherGame(rules: Variant, cells: [Int]) throws {
+    let bench = Bench()
+    let app = try bench.app()
+    try bench.join(app, rules)
+    #expect(app.screen.model.game.variant == rules && app.screen.model.setup.variant == rules)
+    for (ply, cell) in cells.enumerated() {
+      bench.posted = []
+      if ply % 2 == 0 {
+        app.want(.play(Cell(cell)))
+        bench.pass(app)
+        #expect(bench.commands.last.map { if case .move(_, Cell(cell)) = $0 { true } else { false } } == true)
+      }
+      try bench.log(.move(ply: ply, cell: CellName(Cell(cell), in: rules), spent: 100), ply % 2 == 0 ? .x : .o)
+      bench.pass(app, 2)
+      #expect(app.screen.model.game.cells.map { $0.index } == Array(cells[...ply]))
+      #expect(bench.posted.contains { $0.kind == .note })
+    }
+    // A page that is loaded again finds the match as it stands.
+    let again = try bench.app()
+    bench.events = [.state(try #require(bench.view?.state.id))]
+    again.connect(to: try #require(ServerAddress("127.0.0.1:4664")), destination: .resume)
+    bench.pass(again, 1)
+    #expect(again.screen.model.game.variant == rules && again.screen.model.game.cells.count == cells.count)
+    try bench.log(.resign, .o)
+    try bench.log(.end(.win(.x), .resign, ratings: nil))
+    bench.pass(again, 1)
+    let kept = try #require(bench.files.first { $0.key.hasPrefix("data/games/") && $0.key.hasSuffix(".pgn") })
+    let record = try Record(text: String(decoding: kept.value, as: UTF8.self), variants: Variant.allCases)
+    #expect(record.game.variant == rules && record.game.cells.map { $0.index } == cells)
+    #expect(record.game.end == GameEnd(outcome: .win(.x), termination: .resignation))
+  }
+
+  @Test(
     "a hidden window asks for attention and says in its title that it is the player's move, whoever made the last one")
   func hidden() throws {
     let bench = Bench()
     let app = try bench.app()
     try bench.join(app)
     app.want(.play(Cell(4)))
-    try bench.log(.move(ply: 0, cell: Square(4), spent: 100), .x)
+    try bench.log(.move(ply: 0, cell: CellName(Cell(4), in: .classic), spent: 100), .x)
     app.update(input: [.visible(false)], at: bench.now)
     bench.pass(app)
     let before = bench.attention
     #expect(app.windowTitle == "Alina")
-    try bench.log(.move(ply: 1, cell: Square(0), spent: 100), .o)
+    try bench.log(.move(ply: 1, cell: CellName(Cell(0), in: .classic), spent: 100), .o)
     bench.pass(app)
     #expect(bench.attention == before + 1 && app.windowTitle == "Your move – Alina")
     app.update(input: [.visible(true)], at: bench.now)

@@ -142,7 +142,7 @@ extension TableTests {
   func senseless() {
     var model = ClientModel(.init(), seed: 1)
     let m = TestWindow.m
-    for command in [ClientModel.Command.acceptBots, .move(m, Square(4)), .answerDraw(m, accept: true), .forget(m)] {
+    for command in [ClientModel.Command.acceptBots, .move(m, Cell(4)), .answerDraw(m, accept: true), .forget(m)] {
       let output = model.perform(command, now: 0)
       #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
     }

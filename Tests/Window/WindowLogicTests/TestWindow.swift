@@ -38,10 +38,10 @@ struct TestWindow {
     case .play(let square): try? board.game.play(square)
     case .begin(_, let start): board.game = Game(from: start)
     case .join(let joined):
-      board.game = Game()
+      board.game = Game(from: VariantState(startOf: joined.rules))
       for square in joined.moves { try? board.game.play(square) }
     case .follow(let moves, _):
-      board.game = Game()
+      board.game = Game(from: board.game.startState)
       for square in moves { try? board.game.play(square) }
     case .end(let end):
       if case .win(let winner) = end.outcome {
@@ -94,7 +94,7 @@ struct TestWindow {
 
   mutating func move(_ cell: Int) {
     let ply = views[TestWindow.m]?.state.moves.count ?? 0
-    log(.move(ply: ply, cell: Square(cell), spent: 100), ply % 2 == 0 ? .x : .o)
+    log(.move(ply: ply, cell: CellName(Cell(cell), in: .classic), spent: 100), ply % 2 == 0 ? .x : .o)
   }
 
   /// The words for the player among effects.

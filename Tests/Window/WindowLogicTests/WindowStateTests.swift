@@ -386,13 +386,13 @@ struct TableTests {
     window.want(.connect(address: "127.0.0.1:4664"))
     window.online()
     window.start()
-    #expect(window.want(.play(Cell(4))) == [.play(Cell(4)), .command(.move(TestWindow.m, Square(4)))])
+    #expect(window.want(.play(Cell(4))) == [.play(Cell(4)), .command(.move(TestWindow.m, Cell(4)))])
     #expect(window.want(.play(Cell(3))).contains(.refuse))
     // Something else is told before the answer comes.
     let effects = window.log(.gone, .o)
     #expect(!effects.contains { if case .follow = $0 { true } else { false } })
     let view = window.views[TestWindow.m]
-    window.step(.network(.movePutRight(TestWindow.m, Square(4), .rules, "no"), view))
+    window.step(.network(.movePutRight(TestWindow.m, CellName(Cell(4), in: .classic), .rules, "no"), view))
     #expect(window.board.game.moves.isEmpty)
     window.move(0)
     #expect(window.board.game.moves.map(\.index) == [0])

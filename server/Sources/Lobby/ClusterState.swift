@@ -1,5 +1,6 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Who is behind a connection that another node holds.
 package struct Attachment: Sendable, Hashable {
@@ -11,6 +12,8 @@ package struct Attachment: Sendable, Hashable {
   /// What the client can do.
   package var isBot: Bool
   package var confirms: Bool
+  /// The games that it knows.
+  package var games = [Variant.classic]
   /// The version of the protocol that is spoken with it.
   package var version = 1
 }

@@ -83,7 +83,7 @@ extension Lobby {
     case (.refreshed, .profile(let profile)): if let profile { refresh(profile.account) }
     case (.me(let id, let re), .profile(let profile?)):
       if accounts[profile.account.id] != nil { accounts[profile.account.id] = profile.account }
-      sendMe(profile.account, live: profile.live, blocked: profile.blockedNames, to: id, re)
+      sendMe(profile, to: id, re)
       proceed(id)
     case (.bare(let id, let line, let at), .profile(let profile?)):
       let m = bareMatch(profile, line)
@@ -91,7 +91,7 @@ extension Lobby {
       proceed(id)
     case (.page(let page), let answer):
       if let answer { cluster?.pages[page] = (now.steady, answer) }
-      for (id, re) in cluster?.readers.removeValue(forKey: page) ?? [] { show(answer, to: id, re) }
+      for (id, re) in cluster?.readers.removeValue(forKey: page) ?? [] { show(page, answer, to: id, re) }
     case (.placed(let id, let work, let m, let since, let failed), .place(let place)):
       placed(id, work, m, since: since, failed: failed, place)
       proceed(id)
@@ -127,16 +127,20 @@ extension Lobby {
 
   /// Answers with a page that is asked of the store once for all who want it.
   mutating func showPage(_ page: ClusterQuestion, to id: ConnectionID, _ re: String?) {
-    if let (at, answer) = cluster?.pages[page], now.steady - at < Lobby.pageLives { return show(answer, to: id, re) }
+    if let (at, answer) = cluster?.pages[page], now.steady - at < Lobby.pageLives {
+      return show(page, answer, to: id, re)
+    }
     let isAsked = cluster?.readers[page] != nil
     cluster?.readers[page, default: []].append((id, re))
     if !isAsked { ask(page, .page(page)) }
   }
 
-  private mutating func show(_ answer: ClusterAnswer?, to id: ConnectionID, _ re: String?) {
-    switch answer {
-    case .accounts(let best): sendTop(best, to: id, re)
-    case .matches(let live): sendList(live.compactMap { try? CachedMatch($0).state }, after: 0, to: id, re)
+  private mutating func show(
+    _ page: ClusterQuestion, _ answer: ClusterAnswer?, to id: ConnectionID, _ re: String?
+  ) {
+    switch (page, answer) {
+    case (.top(let rules, _), .accounts(let best)): sendTop(best, rules, to: id, re)
+    case (_, .matches(let live)): sendList(live.compactMap { try? CachedMatch($0).state }, after: 0, to: id, re)
     default: refuseBusy(id, re)
     }
   }

@@ -1,5 +1,6 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Coming in, and changing what all nodes know of a player.
 extension Lobby {
@@ -83,6 +84,7 @@ extension Lobby {
     (session.connection, session.generation) = (id, entered.generation)
     session.isBot = hello.caps.contains("bot")
     session.confirms = hello.caps.contains("confirm")
+    session.games = hello.games
     sessions[record.id] = session
     if !sessionsOf[account.id, default: []].contains(record.id) {
       sessionsOf[account.id, default: []].append(record.id)
@@ -91,13 +93,14 @@ extension Lobby {
     // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
     let version = hello.common(with: configuration.versions) ?? 0
     connections[id]?.version = version
+    let mine = live(entered.profile, in: session.games)
     var welcome = ServerMessage.Welcome(
       session: record.id, resume: resume, you: info(account, bot: session.isBot),
       deviation: Int(account.rating.deviation.rounded()), token: token,
-      rate: session.isBot ? configuration.botRate : configuration.rate, matches: entered.profile.live, now: now.wall)
+      rate: session.isBot ? configuration.botRate : configuration.rate, matches: mine, now: now.wall)
     welcome.version = version
     welcome.nodes = otherNodes.map(\.node.address)
-    let live = entered.profile.live.map { ($0, PlayerRequest.follow($0, re: nil, isNew: false)) }
+    let live = mine.map { ($0, PlayerRequest.follow($0, re: nil, isNew: false)) }
     guard cluster != nil else {
       send(.welcome(welcome), to: id, re: re)
       for (m, work) in live { serve(work, m, id) }
@@ -107,6 +110,18 @@ extension Lobby {
     effects.append(.send(id, ServerMessage.welcome(welcome).bytes(re: re), .essential))
     // How each match stands comes before the answers to what the client has said meanwhile.
     cluster?.inputs[id, default: .init()].queue.insert(contentsOf: live.map(\.1), at: 0)
+  }
+
+  /// What a player plays, of the games that the client knows.
+  func live(_ profile: Profile, in games: [Variant]) -> [MatchID] {
+    profile.live.filter { m in
+      if let match = matches[m] { return games.contains(match.state.terms.rules) }
+      let first = profile.openings.first { $0.record.id == m }?.events.first
+      switch first.flatMap({ try? MatchEvent(body: $0.body) })?.kind {
+      case .open(_, let terms), .start(_, let terms, _, _, _, _): return games.contains(terms.rules)
+      default: return true
+      }
+    }
   }
 
   // MARK: accounts

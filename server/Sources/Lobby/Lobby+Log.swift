@@ -105,7 +105,8 @@ extension Lobby {
   ) {
     var changes: Sides<MatchEvent.RatingChange>?
     if let outcome, let x = match.record.x.flatMap({ accounts[$0] }), let o = match.record.o.flatMap({ accounts[$0] }) {
-      var scores = Sides(x: AccountScore(account: x.id), o: AccountScore(account: o.id))
+      let rules = match.state.terms.rules
+      var scores = Sides(x: AccountScore(account: x.id, rules), o: AccountScore(account: o.id, rules))
       for side in Player.allCases {
         switch outcome {
         case .draw: scores[side].drawn = 1
@@ -113,7 +114,7 @@ extension Lobby {
         default: scores[side].lost = 1
         }
       }
-      if match.state.terms.rated { changes = rate(Sides(x: x, o: o), outcome, &scores) }
+      if match.state.terms.rated { changes = rate(Sides(x: x[rules], o: o[rules]), outcome, &scores) }
       for score in [scores.x, scores.o].sorted(by: { $0.account < $1.account }) { add(score, &draft) }
     }
     let last = aside.map { .aside(why: $0) } ?? MatchEvent.Kind.end(outcome, reason, ratings: changes)
@@ -148,11 +149,11 @@ extension Lobby {
   }
 
   private func rate(
-    _ before: Sides<AccountRecord>, _ outcome: Outcome, _ scores: inout Sides<AccountScore>
+    _ before: Sides<Standing>, _ outcome: Outcome, _ scores: inout Sides<AccountScore>
   ) -> Sides<MatchEvent.RatingChange> {
-    func aged(_ account: AccountRecord) -> Glicko2.Rating {
-      account.ratedAt == 0
-        ? account.rating : account.rating.aged(days: Double(max(0, now.wall - account.ratedAt)) / 86_400_000)
+    func aged(_ standing: Standing) -> Glicko2.Rating {
+      standing.ratedAt == 0
+        ? standing.rating : standing.rating.aged(days: Double(max(0, now.wall - standing.ratedAt)) / 86_400_000)
     }
     let old = Sides(x: aged(before.x), o: aged(before.o))
     func change(_ side: Player) -> MatchEvent.RatingChange {
@@ -165,8 +166,15 @@ extension Lobby {
     return Sides(x: change(.x), o: change(.o))
   }
 
-  /// Whether a connection's version has an event's kind; to one that has not, the state stands for it.
-  func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool { event.kind.since <= connections[id]?.version ?? 1 }
+  /// Whether a connection's version has an event's kind; to one that has not, the state stands for it. Whoever follows a
+  /// match knows its game, whatever version brought that.
+  func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
+    let version = connections[id]?.version ?? 1
+    switch event.kind {
+    case .open, .start: return version >= 1
+    default: return event.kind.since <= version
+    }
+  }
 
   private func stateLine(of match: CachedMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
     let you = account(of: id).flatMap { match.side(of: $0.id) }
@@ -198,6 +206,7 @@ extension Lobby {
 
   /// Makes a session follow a side; `match` is what the table holds.
   mutating func follow(_ match: CachedMatch, _ side: Player, _ session: String) {
+    guard sessions[session]?.games.contains(match.state.terms.rules) == true else { return }
     if !match.followers[side].contains(session) { matches[match.id]?.followers[side].append(session) }
     if match.away[side] { updatePresence(match.id, clean: false) }
   }

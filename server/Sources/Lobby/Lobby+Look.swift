@@ -1,6 +1,7 @@
 import Base
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Looking at matches: sync, watch, export, lists; and the matches that memory has let go of.
 extension Lobby {
@@ -104,40 +105,46 @@ extension Lobby {
 
   // MARK: pages
 
-  mutating func sendTop(_ best: [AccountRecord], to id: ConnectionID, _ re: String?) {
-    let rows = best.map { JSONObject(fields: Lobby.row($0) + Lobby.results($0)) }
+  mutating func sendTop(_ best: [AccountRecord], _ rules: Variant, to id: ConnectionID, _ re: String?) {
+    let rows = best.map { JSONObject(fields: Lobby.row($0, rules) + Lobby.results($0[rules])) }
     let last = best.map { unstored[$0.id] ?? 0 }.max() ?? 0
     answer(.page("top", rows: rows, more: nil), to: id, re: re, after: last)
   }
 
-  /// The strongest named players who have played a rated match; O(limit).
-  package func leaders(limit: Int) -> [AccountRecord] {
-    accounts.ranking.places.prefix(limit).compactMap { accounts[$0.id] }
+  /// The strongest named players who have played a rated match of a game; O(limit).
+  package func leaders(_ rules: Variant = .classic, limit: Int) -> [AccountRecord] {
+    accounts.ranking(rules).places.prefix(limit).compactMap { accounts[$0.id] }
   }
 
-  private static func row(_ account: AccountRecord) -> [JSONObject.Field] {
+  private static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
     [
       .init(name: "name", value: .string(account.name)),
-      .init(name: "rating", value: .int(Int(account.rating.value.rounded()))),
-      .init(name: "rd", value: .int(Int(account.rating.deviation.rounded()))),
+      .init(name: "rating", value: .int(Int(account[rules].rating.value.rounded()))),
+      .init(name: "rd", value: .int(Int(account[rules].rating.deviation.rounded()))),
     ]
   }
 
-  private static func results(_ account: AccountRecord) -> [JSONObject.Field] {
-    [("won", account.won), ("drawn", account.drawn), ("lost", account.lost)].map { .init(name: $0, value: .int($1)) }
+  private static func results(_ standing: Standing) -> [JSONObject.Field] {
+    [("won", standing.won), ("drawn", standing.drawn), ("lost", standing.lost)].map { .init(name: $0, value: .int($1)) }
   }
 
-  mutating func sendMe(
-    _ account: AccountRecord, live: [MatchID], blocked: [String], to id: ConnectionID, _ re: String?
-  ) {
-    var row = JSONObject(fields: Lobby.row(account))
+  /// The player; and, a row each, how the player stands in the other games that he has played and the client knows.
+  mutating func sendMe(_ profile: Profile, to id: ConnectionID, _ re: String?) {
+    let (account, games) = (profile.account, session(of: id)?.games ?? [])
+    let live = live(profile, in: games)
+    var row = JSONObject(fields: Lobby.row(account, .classic))
     row.add("guest", .bool(account.guest))
-    row.fields += Lobby.results(account)
+    row.fields += Lobby.results(account[.classic])
     row.add("quiet", .bool(account.quiet))
-    row.add("blocked", .array(blocked.map(JSON.string)))
+    row.add("blocked", .array(profile.blockedNames.map(JSON.string)))
     row.add("matches", .array(live.map { .string($0.rawValue) }))
+    let others = games.filter { $0 != .classic && account[$0] != Standing() }.map { rules in
+      JSONObject(
+        fields: [.init(name: "rules", value: .string(rules.rawValue))] + Lobby.row(account, rules)
+          + Lobby.results(account[rules]))
+    }
     let last = live.compactMap { matches[$0]?.issued }.max() ?? 0
-    answer(.page("me", rows: [row], more: nil), to: id, re: re, after: max(last, unstored[account.id] ?? 0))
+    answer(.page("me", rows: [row] + others, more: nil), to: id, re: re, after: max(last, unstored[account.id] ?? 0))
   }
 
   /// Most connections for which finished matches are read at once.
@@ -154,41 +161,48 @@ extension Lobby {
   }
 
   mutating func sendHistory(to id: ConnectionID, _ re: String?, _ found: [StoredMatch], _ more: Int64?) {
-    guard let mine = account(of: id) else { return }
+    guard let mine = account(of: id), let games = session(of: id)?.games else { return }
     let rows = found.compactMap { stored -> JSONObject? in
       guard let match = try? CachedMatch(stored), let players = match.state.players, let end = match.state.end else {
         return nil
       }
-      return [
+      guard games.contains(match.state.terms.rules) else { return nil }
+      var row: JSONObject = [
         "m": .string(match.id.rawValue), "ended": .int(stored.record.ended ?? 0),
         "side": .string(match.side(of: mine.id)?.text ?? "x"), "x": .string(players.x.name),
         "o": .string(players.o.name), "result": .string(end.outcome?.text ?? "none"),
         "reason": .string(end.reason.rawValue), "plies": .int(match.state.moves.count),
       ]
+      row.name(match.state.terms.rules)
+      return row
     }
     answer(.page("history", rows: rows, more: more), to: id, re: re, after: 0)
   }
 
   mutating func sendList(to id: ConnectionID, _ re: String?) {
-    let live = publicMatches(limit: Limits.page)
+    let live = publicMatches(of: session(of: id)?.games ?? [], limit: Limits.page)
     sendList(live, after: live.compactMap { matches[$0.id]?.issued }.max() ?? 0, to: id, re)
   }
 
   mutating func sendList(_ live: [MatchState], after: UInt64, to id: ConnectionID, _ re: String?) {
+    let games = session(of: id)?.games ?? []
     let rows = live.compactMap { match -> JSONObject? in
-      guard let players = match.players else { return nil }
-      return [
+      guard let players = match.players, games.contains(match.terms.rules) else { return nil }
+      var row: JSONObject = [
         "m": .string(match.id.rawValue), "x": .string(players.x.name), "o": .string(players.o.name),
         "rx": .int(players.x.rating), "ro": .int(players.o.rating), "clock": .string(match.terms.clockText),
         "rated": .bool(match.terms.rated), "plies": .int(match.moves.count),
       ]
+      row.name(match.terms.rules)
+      return row
     }
     answer(.page("list", rows: rows, more: nil), to: id, re: re, after: after)
   }
 
   /// Live matches everybody may watch, the strongest pairs first; O(limit).
-  package func publicMatches(limit: Int) -> [MatchState] {
-    listed.places.prefix(limit).compactMap { matches[$0.id]?.state }
+  package func publicMatches(of games: [Variant] = Variant.allCases, limit: Int) -> [MatchState] {
+    let known = listed.places.lazy.compactMap { matches[$0.id]?.state }.filter { games.contains($0.terms.rules) }
+    return Array(known.prefix(limit))
   }
 
   /// A match in memory that everybody may watch.
@@ -204,5 +218,12 @@ extension Lobby {
       ("pending_writes", pendingWrites),
       ("held_lines", held.count - heldFrom),
     ]
+  }
+}
+
+extension JSONObject {
+  /// Names the game of a match where it is not the classic one.
+  fileprivate mutating func name(_ rules: Variant) {
+    if rules != .classic { add("rules", .string(rules.rawValue)) }
   }
 }

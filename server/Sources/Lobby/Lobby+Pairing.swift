@@ -11,6 +11,7 @@ extension Lobby {
   mutating func takeSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
+    guard mayPlay(seek.terms.rules, session, id, re) else { return }
     guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
     var ticket = Ticket(
       id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, player: account,
@@ -210,7 +211,8 @@ extension Lobby {
     guard let one = accounts[a.account], let other = accounts[b.account] else { return false }
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     // The one who waited longer decides how wide to look; what a player asked for himself always holds.
-    let apart = abs(one.rating.value - other.rating.value)
+    let rules = a.seek.terms.rules
+    let apart = abs(one[rules].rating.value - other[rules].rating.value)
     let limit = max(window(a), window(b))
     return apart <= min(limit, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }

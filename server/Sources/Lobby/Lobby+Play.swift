@@ -75,11 +75,12 @@ extension Lobby {
   }
 
   private mutating func move(
-    _ ply: Int?, _ cell: Square, _ command: Command, _ match: inout CachedMatch, _ draft: inout Draft
+    _ ply: Int?, _ name: CellName, _ command: Command, _ match: inout CachedMatch, _ draft: inout Draft
   ) -> Int? {
     let side = command.side
-    if let ply, ply != match.state.position.ply, match.state.phase != .open {
-      refuse(command.id, command.re, .stalePly, "ply \(ply) is not the current one, \(match.state.position.ply)", match)
+    let (rules, position) = (match.state.terms.rules, match.state.position)
+    if let ply, ply != position.plies, match.state.phase != .open {
+      refuse(command.id, command.re, .stalePly, "ply \(ply) is not the current one, \(position.plies)", match)
       return nil
     }
     guard requireLive(command, match) else { return nil }
@@ -87,8 +88,15 @@ extension Lobby {
       refuse(command.id, command.re, .rules, "it is not your turn", match)
       return nil
     }
-    guard match.state.position.legalMoves.contains(cell) else {
-      refuse(command.id, command.re, .rules, "\(cell.name) is taken", match)
+    guard let cell = rules.cell(named: name.text) else {
+      refuse(
+        command.id, command.re, .rules, "\(name.text) is no cell of \(rules.rawValue), which has \(rules.cellRange)",
+        match)
+      return nil
+    }
+    guard position.moves.contains(cell) else {
+      let why = rules == .ultimate ? position.refusal(of: cell) : "is taken"
+      refuse(command.id, command.re, .rules, "\(name.text) \(why)", match)
       return nil
     }
     let lag = Int64(min(connections[command.id]?.roundTrip ?? 0, Limits.lag))
@@ -108,12 +116,12 @@ extension Lobby {
     }
     let event = MatchEvent(
       at: now.wall, side: side, mid: command.mid, clocks: clocks,
-      .move(ply: match.state.position.ply, cell: cell, spent: spent))
+      .move(ply: position.plies, cell: name, spent: spent))
     match.turnStarted = nil
     match.waitsUntil = nil
     counts.moves += 1
     let seq = match.state.seq + 1
-    if let outcome = match.state.position.playing(cell).outcome {
+    if let outcome = VariantMove(cell, in: position).outcome {
       end(outcome, .normal, &match, &draft, first: [event])
     } else {
       log([event], &match, &draft)
@@ -296,7 +304,7 @@ extension Lobby {
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
     for score in [scores.x, scores.o].sorted(by: { $0.account < $1.account }) { draft.writes.append(.score(score)) }
     draft.writes.append(.match(match.record))
-    let seats = Sides(x: info(players.x, bot: bots.x), o: info(players.o, bot: bots.o))
+    let seats = Sides(x: info(players.x, bot: bots.x, terms.rules), o: info(players.o, bot: bots.o, terms.rules))
     var events = [
       MatchEvent(
         at: now.wall,

@@ -12,7 +12,9 @@ extension Lobby {
       }
       return route(.room(m, re: re), m, for: id)
     }
-    guard mayOpen(terms, account, id, re) else { return }
+    guard session(of: id).map({ mayPlay(terms.rules, $0, id, re) }) == true, mayOpen(terms, account, id, re) else {
+      return
+    }
     guard !terms.rated || session(of: id).map({ Lobby.mayBeRated(account, $0) }) == true else {
       return refuseRated(id, re)
     }
@@ -106,7 +108,9 @@ extension Lobby {
     let pair = joinerIsX ? Sides(x: account, o: opener) : Sides(x: opener, o: account)
     var record = match.record
     (record.x, record.o) = (pair.x.id, pair.o.id)
-    let openers = sessionsOf[opener.id, default: []].filter { sessions[$0]?.connection != nil }
+    let openers = sessionsOf[opener.id, default: []].filter {
+      sessions[$0]?.connection != nil && sessions[$0]?.games.contains(match.state.terms.rules) == true
+    }
     let mine = [session.record.id]
     var draft = Draft()
     begin(

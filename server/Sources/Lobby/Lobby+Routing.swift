@@ -62,11 +62,11 @@ extension Lobby {
       guard let code = canonicalCode(code) else { return refuseCode(id, line.id) }
       ask(.placeOfCode(code), for: id, .placedCode(id, line, at: at))
     case .register, .token, .mute, .block: change(line, account, id)
-    case .top:
+    case .top(let rules):
       if cluster == nil {
-        sendTop(leaders(limit: Limits.page), to: id, line.id)
+        sendTop(leaders(rules, limit: Limits.page), rules, to: id, line.id)
       } else {
-        showPage(.top(limit: Limits.page), to: id, line.id)
+        showPage(.top(rules, limit: Limits.page), to: id, line.id)
       }
     case .list:
       if cluster == nil { sendList(to: id, line.id) } else { showPage(.live(limit: Limits.page), to: id, line.id) }
@@ -178,6 +178,7 @@ extension Lobby {
     else { return }
     switch work {
     case .line(let line, let at):
+      if let match = matches[m], !mayPlay(match.state.terms.rules, session, id, line.id) { return }
       switch line.message {
       case .confirm(let m): confirm(m, account, id, line.id)
       case .sync, .watch, .unwatch, .export: look(line, account, id, at)
@@ -196,6 +197,7 @@ extension Lobby {
         if cluster?.virtual[id] != nil { return effects.append(.cluster(.notHere(id, work, m, at: nil))) }
         return goOn(after: m, id, re)
       }
+      guard session.games.contains(match.state.terms.rules) else { return }
       if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
         let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
         let paired = ServerMessage.paired(m, side, confirmIn: left)
@@ -232,7 +234,8 @@ extension Lobby {
       cluster?.attachedTo[id, default: []].append(epoch)
       let attachment = Attachment(
         session: session.record.id, generation: session.generation, account: account, isBot: session.isBot,
-        confirms: session.confirms, version: connection.version)
+        confirms: session.confirms, games: session.games,
+        version: connection.version)
       effects.append(.cluster(.attach(epoch, id, attachment)))
     }
     cluster?.remote[id, default: [:]][m] = epoch
@@ -356,7 +359,7 @@ extension Lobby {
       id: attachment.session, account: account.id, resume: Lobby.digest(attachment.session), previous: nil, expires: 0)
     var session = Session(record: record)
     (session.connection, session.generation) = (id, attachment.generation)
-    (session.isBot, session.confirms) = (attachment.isBot, attachment.confirms)
+    (session.isBot, session.confirms, session.games) = (attachment.isBot, attachment.confirms, attachment.games)
     sessions[record.id] = session
     if !sessionsOf[account.id, default: []].contains(record.id) {
       sessionsOf[account.id, default: []].append(record.id)

@@ -1,13 +1,14 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Rated matches of a cluster: they take a slot of both accounts, so that nobody's rating changes under a match that will change
 /// it, and other nodes may want the same slots. So the store begins them, before anything of them is in memory.
 extension Lobby {
-  private mutating func take(slots players: Sides<AccountRecord>, in begin: inout MatchBegin) {
+  private mutating func take(slots players: Sides<AccountRecord>, of rules: Variant, in begin: inout MatchBegin) {
     let both = [players.x, players.o].sorted { $0.id < $1.id }
     begin.rated = both.map(\.id)
-    begin.ratings = both.map(\.rating)
+    (begin.rules, begin.ratings) = (rules, both.map { $0[rules].rating })
   }
 
   /// Two who were paired: their match begins if the store lets it.
@@ -23,7 +24,7 @@ extension Lobby {
       &match, players, bots: bots(in: match), seats.x.seek.terms, confirm: confirms.x || confirms.o, previous: nil,
       keys: pairing.keys, autoConfirmed: Lobby.autoConfirmed(confirms), &draft)
     var begin = MatchBegin(m: record.id, writes: draft.writes)
-    take(slots: players, in: &begin)
+    take(slots: players, of: seats.x.seek.terms.rules, in: &begin)
     ask(.begin(begin), .paired(pairing, match))
   }
 
@@ -69,7 +70,7 @@ extension Lobby {
       &next, players, bots: bots(in: next), old.state.terms, confirm: false, previous: old.state, keys: [],
       autoConfirmed: [], &draft)
     var begin = MatchBegin(m: m, writes: draft.writes)
-    take(slots: players, in: &begin)
+    take(slots: players, of: old.state.terms.rules, in: &begin)
     cluster?.beginning[old.id] = []
     ask(.begin(begin), gated: true, .rematched(old.id, line, id, at: at, old: old, next: next))
   }

@@ -1,6 +1,7 @@
 import Base
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Everything the server knows and decides, as a value: `reduce` takes what happened and says what to do.
 ///
@@ -28,6 +29,8 @@ package struct Lobby: Sendable {
     var connection: ConnectionID?
     var isBot = false
     var confirms = false
+    /// The games that the client knows. Of the others it is told nothing.
+    var games = [Variant.classic]
     /// In a cluster: how often it has been entered, so that of two connections at two nodes the later one counts.
     var generation: Int64 = 0
   }
@@ -383,8 +386,23 @@ package struct Lobby: Sendable {
     return false
   }
 
-  func info(_ account: AccountRecord, bot: Bool = false) -> PlayerInfo {
-    PlayerInfo(name: account.name, rating: Int(account.rating.value.rounded()), guest: account.guest || bot)
+  /// A player as others see him at the board of a game.
+  func info(_ account: AccountRecord, bot: Bool = false, _ rules: Variant = .classic) -> PlayerInfo {
+    PlayerInfo(name: account.name, rating: Int(account[rules].rating.value.rounded()), guest: account.guest || bot)
+  }
+
+  /// Whether a client may have to do with a game; refuses if not.
+  mutating func mayPlay(_ rules: Variant, _ session: Session, _ id: ConnectionID, _ re: String?) -> Bool {
+    if !session.games.contains(rules) {
+      refuse(
+        id, re, .rules, "this is a game of \(rules.rawValue); a client that knows it says so in the caps of its hello")
+    } else if rules != .classic, language < 3 {
+      refuse(
+        id, re, .rules, "not every node of this server knows \(rules.rawValue) yet; play classic, or come back later")
+    } else {
+      return true
+    }
+    return false
   }
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { effects.append(.note(text, fields)) }

@@ -1,6 +1,7 @@
 import Base
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// What two nodes say to one another: JSON objects, one a line, as clients and servers do.
 ///
@@ -165,6 +166,7 @@ extension Attachment {
     account = try c.account(account)
     try c.code("bot", &isBot, or: false)
     try c.code("confirms", &confirms, or: false)
+    games = try c.field("games", games, unless: [.classic])
     try c.code("speaks", &version, or: 1)
   }
 }

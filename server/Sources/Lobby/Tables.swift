@@ -31,7 +31,8 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
 /// Accounts by their numbers, and the named players who have played rated by strength.
 struct AccountTable: Sendable {
   private var all: [Int64: AccountRecord] = [:]
-  private(set) var ranking = Ranking<Int64>()
+  /// For each game.
+  private var rankings: [Variant: Ranking<Int64>] = [:]
   private(set) var guests = 0
 
   var count: Int { all.count }
@@ -42,12 +43,17 @@ struct AccountTable: Sendable {
       let old = all.removeValue(forKey: id)
       all[id] = newValue
       guests += (newValue?.guest == true ? 1 : 0) - (old?.guest == true ? 1 : 0)
-      ranking.move(id, from: old.flatMap(AccountTable.strength), to: newValue.flatMap(AccountTable.strength))
+      for rules in Variant.allCases {
+        let (before, after) = (old.flatMap { strength($0, rules) }, newValue.flatMap { strength($0, rules) })
+        if before != after { rankings[rules, default: Ranking()].move(id, from: before, to: after) }
+      }
     }
   }
 
-  private static func strength(_ account: AccountRecord) -> Double? {
-    account.guest || account.ratedAt == 0 || account.banned ? nil : account.rating.value
+  func ranking(_ rules: Variant) -> Ranking<Int64> { rankings[rules] ?? Ranking() }
+
+  private func strength(_ account: AccountRecord, _ rules: Variant) -> Double? {
+    account.guest || account[rules].ratedAt == 0 || account.banned ? nil : account[rules].rating.value
   }
 }
 
@@ -67,7 +73,8 @@ package struct Ticket: Sendable, Hashable {
   var offeredBots = false
 
   var account: Int64 { player.id }
-  var rating: Double { player.rating.value }
+  /// The strength in the game that is sought.
+  var rating: Double { player[seek.terms.rules].rating.value }
 }
 
 /// What a connection of this node seeks, and which node's queue knows it; only this node says whether somebody still waits.

@@ -1,4 +1,5 @@
 import MatchProtocol
+import TicTacToe
 
 /// What a lobby wants of the store that its node shares with others: the calls of `ClusterStore` as values.
 package enum ClusterQuestion: Sendable, Hashable {
@@ -13,7 +14,7 @@ package enum ClusterQuestion: Sendable, Hashable {
   case place(MatchID)
   case placeOfCode(String)
   case begin(MatchBegin)
-  case top(limit: Int)
+  case top(Variant, limit: Int)
   case live(limit: Int)
   case clean
 
@@ -56,7 +57,7 @@ extension ClusterStore {
     case .place(let m): return .place(try place(m))
     case .placeOfCode(let code): return .place(try place(code: code))
     case .begin(let begun): return .begin(try begin(begun))
-    case .top(let limit): return .accounts(try top(limit: limit))
+    case .top(let rules, let limit): return .accounts(try top(rules, limit: limit))
     case .live(let limit): return .matches(try live(limit: limit))
     case .clean: try clean()
     }

@@ -1,5 +1,6 @@
 import Base
 import MatchProtocol
+import TicTacToe
 
 /// How somebody comes in. Digests are SHA-256 of tokens; `lives` are milliseconds from now to the expiry of what is made
 /// for guests and for named accounts.
@@ -168,6 +169,8 @@ package struct MatchBegin: Sendable, Hashable {
   package var writes: [StoreWrite]
   /// The accounts whose rated slot it takes, in order; empty if unrated. `ratings` has what was assumed of them.
   package var rated: [Int64] = []
+  /// The game of the ratings.
+  package var rules = Variant.classic
   /// The ratings that were assumed of `rated`; if one of them is another now the answer is `.stale`.
   package var ratings: [Glicko2.Rating] = []
   /// Who opens a room, the code that must not be an open room's, and the key, by which a room of his that is open already is found.

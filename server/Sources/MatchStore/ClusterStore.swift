@@ -1,4 +1,5 @@
 import MatchProtocol
+import TicTacToe
 
 /// A store that several nodes use at once: the log, who owns which match, and what players share across nodes.
 ///
@@ -68,8 +69,8 @@ package protocol ClusterStore: MatchStore {
   /// Begins a rated match, or opens a room; see `MatchBegin`.
   func begin(_ begin: MatchBegin) throws(StoreError) -> BeginResult
 
-  /// The strongest named players who have played a rated match and are not banned, by rating, then id.
-  func top(limit: Int) throws(StoreError) -> [AccountRecord]
+  /// The strongest named players who have played a rated match of a game and are not banned, by rating, then id.
+  func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord]
 
   /// The latest live public matches (no opener), with their logs; latest first.
   func live(limit: Int) throws(StoreError) -> [StoredMatch]

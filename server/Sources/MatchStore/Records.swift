@@ -2,6 +2,20 @@ import Base
 import MatchProtocol
 import TicTacToe
 
+/// How a player stands in one game.
+package struct Standing: Sendable, Hashable {
+  /// Strength.
+  package var rating = Glicko2.Rating()
+  /// When the last rated match ended, milliseconds since 1970, 0 before the first.
+  package var ratedAt: Int64 = 0
+  /// Matches won, drawn and lost.
+  package var won = 0
+  package var drawn = 0
+  package var lost = 0
+
+  package init() {}
+}
+
 /// What is kept of a player.
 package struct AccountRecord: Sendable, Hashable {
   /// The number that never changes.
@@ -14,15 +28,9 @@ package struct AccountRecord: Sendable, Hashable {
   package var token: SHA256.Digest?
   /// When the token expires, milliseconds since 1970.
   package var tokenExpires: Int64
-  /// Strength.
-  package var rating = Glicko2.Rating()
-  /// When the last rated match ended, milliseconds since 1970, 0 before the first.
-  package var ratedAt: Int64 = 0
-  /// Matches won, drawn and lost.
-  package var won = 0
-  package var drawn = 0
-  package var lost = 0
-  /// Matches as X less matches as O, by which sides are drawn fairly.
+  /// How the player stands in each game that he has played.
+  private var standings: [Variant: Standing] = [:]
+  /// Matches of all games as X less matches as O, by which sides are drawn fairly.
   package var xBalance = 0
   /// Whether the player wants no chat.
   package var quiet = false
@@ -38,10 +46,69 @@ package struct AccountRecord: Sendable, Hashable {
   }
 }
 
+extension AccountRecord {
+  /// How the player stands in a game.
+  package subscript(rules: Variant) -> Standing {
+    get { standings[rules] ?? Standing() }
+    set { standings[rules] = newValue == Standing() ? nil : newValue }
+  }
+
+  // Of the classic game, whose results the row of the account has.
+  package var rating: Glicko2.Rating {
+    get { self[.classic].rating }
+    set { self[.classic].rating = newValue }
+  }
+  package var ratedAt: Int64 {
+    get { self[.classic].ratedAt }
+    set { self[.classic].ratedAt = newValue }
+  }
+  package var won: Int {
+    get { self[.classic].won }
+    set { self[.classic].won = newValue }
+  }
+  package var drawn: Int {
+    get { self[.classic].drawn }
+    set { self[.classic].drawn = newValue }
+  }
+  package var lost: Int {
+    get { self[.classic].lost }
+    set { self[.classic].lost = newValue }
+  }
+
+  /// The results in the other games, each as a text: the game, rating, deviation, volatility, the time of the last rated
+  /// match, won, drawn and lost. Archives, nodes and queries hand them on so.
+  package var otherGames: [String] {
+    get {
+      Variant.allCases.filter { $0 != .classic }.compactMap { rules in
+        standings[rules].map { s in
+          "\(rules.rawValue) \(s.rating.value) \(s.rating.deviation) \(s.rating.volatility) \(s.ratedAt) "
+            + "\(s.won) \(s.drawn) \(s.lost)"
+        }
+      }
+    }
+    set {
+      for text in newValue {
+        let parts = text.split(separator: " ")
+        guard parts.count == 8, let rules = Variant(rawValue: String(parts[0])) else { continue }
+        let numbers = parts[1...3].compactMap { Double($0) }
+        let counts = parts[4...].compactMap { Int64($0) }
+        guard numbers.count == 3, counts.count == 4 else { continue }
+        var standing = Standing()
+        standing.rating = Glicko2.Rating(value: numbers[0], deviation: numbers[1], volatility: numbers[2])
+        (standing.ratedAt, standing.won) = (counts[0], Int(counts[1]))
+        (standing.drawn, standing.lost) = (Int(counts[2]), Int(counts[3]))
+        self[rules] = standing
+      }
+    }
+  }
+}
+
 /// A change of an account's results, as increments, so that writers do not overwrite one another.
 package struct AccountScore: Sendable, Hashable {
   /// Whose.
   package var account: Int64
+  /// Of which game the results and the rating are.
+  package var rules = Variant.classic
   /// Matches won more.
   package var won = 0
   /// Matches drawn more.
@@ -58,26 +125,48 @@ package struct AccountScore: Sendable, Hashable {
   package var replacedRating: Glicko2.Rating?
   package var replacedAt: Int64 = 0
 
-  package init(account: Int64) { self.account = account }
+  package init(account: Int64, _ rules: Variant = .classic) { (self.account, self.rules) = (account, rules) }
+
+  /// What of it belongs to the row of the account: all that is not of another game.
+  package var onAccount: AccountScore {
+    guard rules != .classic else { return self }
+    var score = AccountScore(account: account)
+    score.xBalance = xBalance
+    return score
+  }
+
+  /// Adds another change of the same account and game, which comes later.
+  package mutating func add(_ later: AccountScore) {
+    won += later.won
+    drawn += later.drawn
+    lost += later.lost
+    xBalance += later.xBalance
+    rating = later.rating ?? rating
+    ratedAt = later.ratedAt ?? ratedAt
+  }
 }
 
 extension AccountRecord {
   package mutating func add(_ score: AccountScore) {
-    won += score.won
-    drawn += score.drawn
-    lost += score.lost
+    self[score.rules].won += score.won
+    self[score.rules].drawn += score.drawn
+    self[score.rules].lost += score.lost
     xBalance += score.xBalance
-    if let rating = score.rating { self.rating = rating }
-    if let ratedAt = score.ratedAt { self.ratedAt = ratedAt }
+    if let rating = score.rating { self[score.rules].rating = rating }
+    if let ratedAt = score.ratedAt { self[score.rules].ratedAt = ratedAt }
   }
 
   /// Takes back what was added; a rating only if it has not gone on since.
   package mutating func subtract(_ score: AccountScore) {
-    won -= score.won
-    drawn -= score.drawn
-    lost -= score.lost
+    var standing = self[score.rules]
+    standing.won -= score.won
+    standing.drawn -= score.drawn
+    standing.lost -= score.lost
     xBalance -= score.xBalance
-    if let before = score.replacedRating, rating == score.rating { (rating, ratedAt) = (before, score.replacedAt) }
+    if let before = score.replacedRating, standing.rating == score.rating {
+      (standing.rating, standing.ratedAt) = (before, score.replacedAt)
+    }
+    self[score.rules] = standing
   }
 }
 

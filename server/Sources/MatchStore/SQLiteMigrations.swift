@@ -1,3 +1,5 @@
+import TicTacToe
+
 /// The schema and its history. A migration expands first; what it makes needless is removed in a later version, once
 /// no build that needs it is left. `min_reader` says which builds may still open the file.
 enum SQLiteMigrations {
@@ -45,6 +47,13 @@ enum SQLiteMigrations {
     CREATE INDEX match_x ON match (x, ended);
     CREATE INDEX match_o ON match (o, ended);
     """,
+    // How an account stands in the other games; the account's own row has the classic one.
+    """
+    CREATE TABLE standing (
+      account INTEGER NOT NULL, rules TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL,
+      volatility REAL NOT NULL, rated_at INTEGER NOT NULL, won INTEGER NOT NULL, drawn INTEGER NOT NULL,
+      lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
+    """,
   ]
 
   /// Brings a database up to this build's version, in one transaction.
@@ -68,6 +77,13 @@ enum SQLiteMigrations {
 
 enum AccountRow {
   static func put(_ a: AccountRecord, _ db: SQLiteConnection) throws {
+    for rules in Variant.allCases where rules != .classic && a[rules] != Standing() {
+      let s = a[rules]
+      try db.run(
+        "INSERT OR REPLACE INTO standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", .int(a.id), .text(rules.rawValue),
+        .real(s.rating.value), .real(s.rating.deviation), .real(s.rating.volatility), .int(s.ratedAt), .int(s.won),
+        .int(s.drawn), .int(s.lost))
+    }
     let blocked = a.blocked.map(String.init).joined(separator: ",")
     // Most changes leave the name, and so its index, alone.
     try db.run(
@@ -92,7 +108,8 @@ enum AccountRow {
       .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned), .text(blocked))
   }
 
-  static func add(_ score: AccountScore, _ db: SQLiteConnection) throws {
+  static func add(_ change: AccountScore, _ db: SQLiteConnection) throws {
+    let score = change.onAccount
     try db.run(
       """
       UPDATE account SET won = won + ?, drawn = drawn + ?, lost = lost + ?, x_balance = x_balance + ?,
@@ -101,10 +118,36 @@ enum AccountRow {
       """, .int(score.won), .int(score.drawn), .int(score.lost), .int(score.xBalance), .real(score.rating?.value),
       .real(score.rating?.deviation), .real(score.rating?.volatility), .int(score.ratedAt), .int(score.account))
     guard db.changes == 1 else { throw StoreError.conflict("there is no account \(score.account)") }
+    guard change.rules != .classic else { return }
+    let new = Standing().rating
+    try db.run(
+      """
+      INSERT OR IGNORE INTO standing VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)
+      """, .int(change.account), .text(change.rules.rawValue), .real(new.value), .real(new.deviation),
+      .real(new.volatility))
+    try db.run(
+      """
+      UPDATE standing SET won = won + ?, drawn = drawn + ?, lost = lost + ?, rating = coalesce(?, rating),
+        deviation = coalesce(?, deviation), volatility = coalesce(?, volatility), rated_at = coalesce(?, rated_at)
+      WHERE account = ? AND rules = ?
+      """, .int(change.won), .int(change.drawn), .int(change.lost), .real(change.rating?.value),
+      .real(change.rating?.deviation), .real(change.rating?.volatility), .int(change.ratedAt), .int(change.account),
+      .text(change.rules.rawValue))
   }
 
   static func all(_ db: SQLiteConnection) throws -> [AccountRecord] {
-    try db.run(
+    var standings: [Int64: [(rules: Variant, standing: Standing)]] = [:]
+    let others = try db.run(
+      "SELECT account, rules, rating, deviation, volatility, rated_at, won, drawn, lost FROM standing"
+    ) { row -> (account: Int64, rules: Variant?, standing: Standing) in
+      var standing = Standing()
+      standing.rating = Glicko2.Rating(value: row.real(2), deviation: row.real(3), volatility: row.real(4))
+      (standing.ratedAt, standing.won) = (row.int(5), Int(row.int(6)))
+      (standing.drawn, standing.lost) = (Int(row.int(7)), Int(row.int(8)))
+      return (row.int(0), Variant(rawValue: row.text(1)), standing)
+    }
+    for row in others { if let rules = row.rules { standings[row.account, default: []].append((rules, row.standing)) } }
+    return try db.run(
       """
       SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance,
         quiet, muted, banned, blocked FROM account ORDER BY id
@@ -122,6 +165,7 @@ enum AccountRow {
       account.muted = row.bool(14)
       account.banned = row.bool(15)
       account.blocked = row.text(16).split(separator: ",").compactMap { Int64($0) }
+      for other in standings[account.id] ?? [] { account[other.rules] = other.standing }
       return account
     }
   }

@@ -10,9 +10,10 @@ import TicTacToe
 /// second server out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
-  static let version = 3
-  /// The oldest build that can read what this one writes; raised only when a migration takes something away.
-  static let minReader = 3
+  static let version = 4
+  /// The oldest build that can read what this one writes; raised when a migration takes something away, or when an older
+  /// build would misread what is written: the moves of another game it would take for classic ones.
+  static let minReader = 4
 
   private struct Connections {
     var writer: SQLiteConnection
@@ -111,6 +112,7 @@ package final class SQLiteStore: MatchStore {
     case .score(let score): try AccountRow.add(score, db)
     case .deleteAccount(let id):
       try db.run("DELETE FROM session WHERE account = ?", .int(id))
+      try db.run("DELETE FROM standing WHERE account = ?", .int(id))
       try db.run("DELETE FROM account WHERE id = ?", .int(id))
     case .session(let session):
       try db.run(

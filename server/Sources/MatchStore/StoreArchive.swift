@@ -109,6 +109,7 @@ extension AccountRecord: FieldObject {
     let results = try c.field("results", [won, drawn, lost, xBalance])
     try c.require(results.count == 4, "results", "won, drawn, lost and the balance of sides")
     (won, drawn, lost, xBalance) = (results[0], results[1], results[2], results[3])
+    otherGames = try c.field("games", otherGames, unless: [])
     try c.code("quiet", &quiet, or: false)
     try c.code("muted", &muted, or: false)
     try c.code("banned", &banned, or: false)

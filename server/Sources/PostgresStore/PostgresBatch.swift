@@ -1,5 +1,6 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// A batch of transactions as few statements that go out in one flight: what touches accounts and sessions in order, then
 /// all matches, then all logs in one statement. All of it is one transaction, so the order within does not show.
@@ -16,6 +17,8 @@ struct PostgresBatch {
   /// Accounts, sessions and match rows.
   private var rows: [PGCall] = []
   private var scores: [Int64: AccountScore] = [:]
+  /// Of each account, those of other games than the classic one.
+  private var standings: [Int64: [Variant: AccountScore]] = [:]
   private var records: [MatchID: MatchRecord] = [:]
   private var logs: [MatchID: Log] = [:]
   private var entries: [(m: MatchID, event: StoredEvent)] = []
@@ -36,9 +39,13 @@ struct PostgresBatch {
       flushScores()
       accounts.insert(account.id)
       rows.append(PostgresRows.put(account))
+      rows += PostgresRows.putStandings(account)
     case .score(let score):
       accounts.insert(score.account)
-      scores[score.account, default: AccountScore(account: score.account)].add(score)
+      scores[score.account, default: AccountScore(account: score.account)].add(score.onAccount)
+      guard score.rules != .classic else { return }
+      standings[score.account, default: [:]][score.rules, default: AccountScore(account: score.account, score.rules)]
+        .add(score)
     case .deleteAccount(let id):
       flushScores()
       accounts.insert(id)
@@ -60,7 +67,11 @@ struct PostgresBatch {
   private mutating func flushScores() {
     guard !scores.isEmpty else { return }
     rows.append(PostgresRows.add(scores.values.sorted { $0.account < $1.account }))
-    scores = [:]
+    if !standings.isEmpty {
+      let all = standings.sorted { $0.key < $1.key }.flatMap { _, games in Variant.allCases.compactMap { games[$0] } }
+      rows.append(PostgresRows.addStandings(all))
+    }
+    (scores, standings) = ([:], [:])
   }
 
   private mutating func freeSlots() {
@@ -130,17 +141,5 @@ struct PostgresBatch {
     return put(
       .texts(sorted.map(\.id.rawValue)), .ints(sorted.map(\.x)), .ints(sorted.map(\.o)), .ints(sorted.map(\.opener)),
       .texts(sorted.map(\.code)), .ints(sorted.map(\.created)), .ints(sorted.map(\.ended)), .int(epoch))
-  }
-}
-
-extension AccountScore {
-  /// Adds another change of the same account, which comes later.
-  fileprivate mutating func add(_ later: AccountScore) {
-    won += later.won
-    drawn += later.drawn
-    lost += later.lost
-    xBalance += later.xBalance
-    rating = later.rating ?? rating
-    ratedAt = later.ratedAt ?? ratedAt
   }
 }

@@ -1,5 +1,6 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Where matches are, how they begin, and keeping house.
 extension PostgresCluster {
@@ -39,13 +40,21 @@ extension PostgresCluster {
     SELECT m.id, e.body FROM match m JOIN match_event e ON e.match_id = m.id AND e.seq = 1
     WHERE m.opener = $1::bigint AND m.ended IS NULL
     """)
-  private static let slotsOf = PGStatement(
-    "slots_of",
-    """
-    SELECT id, rating, deviation, volatility, EXISTS (
-      SELECT 1 FROM match m WHERE m.id = account.rated_match AND m.ended IS NULL)
-    FROM account WHERE id = ANY($1::bigint[])
-    """)
+  /// Whoever has not played another game has no row for it, and the rating of a new player.
+  private static let slotsOf: PGStatement = {
+    let new = Standing().rating
+    func column(_ name: String, _ value: Double) -> String {
+      "CASE WHEN $2 = 'classic' THEN account.\(name) ELSE coalesce(s.\(name), \(value)) END"
+    }
+    return PGStatement(
+      "slots_of",
+      """
+      SELECT id, \(column("rating", new.value)), \(column("deviation", new.deviation)),
+        \(column("volatility", new.volatility)), EXISTS (
+        SELECT 1 FROM match m WHERE m.id = account.rated_match AND m.ended IS NULL)
+      FROM account LEFT JOIN standing s ON s.account = account.id AND s.rules = $2 WHERE id = ANY($1::bigint[])
+      """)
+  }()
   private static let lockCode = PGStatement(
     "lock_code",
     "SELECT pg_advisory_xact_lock(\(PostgresMigrations.lockClass), hashtext('code ' || current_schema() || $1))")
@@ -76,7 +85,8 @@ extension PostgresCluster {
     // another statement, which sees what was committed while the first one waited.
     let locked = work.accounts.union(begin.rated).union([begin.room?.opener].compactMap(\.self)).sorted()
     var looks = [
-      PostgresRows.lockAccounts(.ints(locked)), PostgresCluster.slotsOf(.ints(begin.rated)),
+      PostgresRows.lockAccounts(.ints(locked)),
+      PostgresCluster.slotsOf(.ints(begin.rated), .text(begin.rules.rawValue)),
       PostgresCluster.exists(.text(begin.m.rawValue)),
     ]
     if let room = begin.room {

@@ -1,5 +1,6 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Sessions and accounts as several nodes share them.
 extension PostgresCluster {
@@ -218,8 +219,20 @@ extension PostgresCluster {
     SELECT \(PostgresRows.accountColumns) FROM account WHERE NOT guest AND rated_at > 0 AND NOT banned
     ORDER BY rating DESC, id LIMIT $1::bigint
     """)
+  private static let topOf = PGStatement(
+    "top_of",
+    """
+    SELECT \(PostgresRows.accountColumns) FROM (
+      SELECT account.*, t.rating AS strength FROM standing t JOIN account ON account.id = t.account
+      WHERE t.rules = $2 AND t.rated_at > 0 AND NOT guest AND NOT banned
+      ORDER BY t.rating DESC, t.account LIMIT $1::bigint) AS account
+    ORDER BY strength DESC, id
+    """)
 
-  package func top(limit: Int) throws(StoreError) -> [AccountRecord] {
-    try pool.run([PostgresCluster.top(.int(Int64(limit)))])[0].rows.compactMap(PostgresRows.account)
+  package func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
+    let call =
+      rules == .classic
+      ? PostgresCluster.top(.int(Int64(limit))) : PostgresCluster.topOf(.int(Int64(limit)), .text(rules.rawValue))
+    return try pool.run([call])[0].rows.compactMap(PostgresRows.account)
   }
 }

@@ -96,6 +96,17 @@ enum PostgresMigrations {
       appendEvents,
     ],
     [appendEvents],
+    // How an account stands in the other games; the account's own row has the classic one, which older builds read and write.
+    [
+      """
+      CREATE TABLE standing (
+        account BIGINT NOT NULL REFERENCES account ON DELETE CASCADE, rules TEXT COLLATE "C" NOT NULL,
+        rating DOUBLE PRECISION NOT NULL, deviation DOUBLE PRECISION NOT NULL, volatility DOUBLE PRECISION NOT NULL,
+        rated_at BIGINT NOT NULL, won BIGINT NOT NULL, drawn BIGINT NOT NULL, lost BIGINT NOT NULL,
+        PRIMARY KEY (account, rules))
+      """,
+      "CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0",
+    ],
   ]
 
   /// An append to logs; a match that is not there, or not as long as it should be, is broken, and no other one with it.

@@ -7,10 +7,16 @@ import TicTacToe
 enum PostgresRows {
   // MARK: accounts
 
-  static let accountColumns = """
+  private static let ownColumns = """
     id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance, quiet, \
     muted, banned, blocked
     """
+  /// The last one are the other games that were played, as `AccountRecord.otherGames` has them.
+  static let accountColumns = """
+    \(ownColumns), (SELECT string_agg(concat_ws(' ', s.rules, s.rating, s.deviation, s.volatility, s.rated_at, s.won, \
+    s.drawn, s.lost), ',') FROM standing s WHERE s.account = account.id)
+    """
+  static let accountWidth = 18
   static let allAccounts = PGStatement(once: "SELECT \(accountColumns) FROM account ORDER BY id")
   static let dropAccount = PGStatement("drop_account", "DELETE FROM account WHERE id = $1")
   static let lastAccount = PGStatement(
@@ -19,7 +25,7 @@ enum PostgresRows {
         (SELECT max(opener) FROM match), 0::bigint)
       """)
   private static let insertAccount = """
-    INSERT INTO account (\(accountColumns), name_lower)
+    INSERT INTO account (\(ownColumns), name_lower)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
     """
   private static let addAccount = PGStatement("add_account", insertAccount)
@@ -59,7 +65,54 @@ enum PostgresRows {
       .doubles(scores.map { $0.rating?.volatility }), .ints(scores.map(\.ratedAt)))
   }
 
-  /// Adds or replaces an account.
+  private static let standingColumns = "(account, rules, rating, deviation, volatility, rated_at, won, drawn, lost)"
+  private static let putStanding = PGStatement(
+    "put_standing",
+    """
+    INSERT INTO standing \(standingColumns) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    ON CONFLICT (account, rules) DO UPDATE SET rating = excluded.rating, deviation = excluded.deviation,
+      volatility = excluded.volatility, rated_at = excluded.rated_at, won = excluded.won, drawn = excluded.drawn,
+      lost = excluded.lost
+    """)
+  private static let addStandings: PGStatement = {
+    let new = Standing().rating
+    return PGStatement(
+      "add_standings",
+      """
+      INSERT INTO standing AS s \(standingColumns)
+      SELECT d.id, d.rules, coalesce(d.rating, \(new.value)), coalesce(d.deviation, \(new.deviation)),
+        coalesce(d.volatility, \(new.volatility)), coalesce(d.rated_at, 0), d.won, d.drawn, d.lost
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::float8[], $7::float8[],
+        $8::float8[], $9::bigint[]) AS d (id, rules, won, drawn, lost, rating, deviation, volatility, rated_at)
+      ON CONFLICT (account, rules) DO UPDATE SET won = s.won + excluded.won, drawn = s.drawn + excluded.drawn,
+        lost = s.lost + excluded.lost,
+        rating = CASE WHEN excluded.rated_at > 0 THEN excluded.rating ELSE s.rating END,
+        deviation = CASE WHEN excluded.rated_at > 0 THEN excluded.deviation ELSE s.deviation END,
+        volatility = CASE WHEN excluded.rated_at > 0 THEN excluded.volatility ELSE s.volatility END,
+        rated_at = CASE WHEN excluded.rated_at > 0 THEN excluded.rated_at ELSE s.rated_at END
+      """)
+  }()
+
+  /// Adds results in other games than the classic one, each account's and game's once.
+  static func addStandings(_ scores: [AccountScore]) -> PGCall {
+    func ints(_ value: (AccountScore) -> Int) -> PGValue { .ints(scores.map { Int64(value($0)) }) }
+    return addStandings(
+      .ints(scores.map(\.account)), .texts(scores.map(\.rules.rawValue)), ints(\.won), ints(\.drawn), ints(\.lost),
+      .doubles(scores.map { $0.rating?.value }), .doubles(scores.map { $0.rating?.deviation }),
+      .doubles(scores.map { $0.rating?.volatility }), .ints(scores.map(\.ratedAt)))
+  }
+
+  /// How an account stands in other games than the classic one, a row each.
+  static func putStandings(_ account: AccountRecord) -> [PGCall] {
+    Variant.allCases.filter { $0 != .classic && account[$0] != Standing() }.map { rules in
+      let s = account[rules]
+      return putStanding(
+        .int(account.id), .text(rules.rawValue), .double(s.rating.value), .double(s.rating.deviation),
+        .double(s.rating.volatility), .int(s.ratedAt), .int(Int64(s.won)), .int(Int64(s.drawn)), .int(Int64(s.lost)))
+    }
+  }
+
+  /// Adds or replaces an account, but for what `putStandings` has.
   static func put(_ account: AccountRecord) -> PGCall { PGCall(statement: putAccount, values: values(account)) }
 
   /// Adds an account, whose number and name nobody may have.
@@ -76,7 +129,7 @@ enum PostgresRows {
   }
 
   static func account(_ row: [PGValue]) -> AccountRecord? {
-    guard row.count == 17, let id = row[0].int, let name = row[1].text else { return nil }
+    guard row.count == accountWidth, let id = row[0].int, let name = row[1].text else { return nil }
     var account = AccountRecord(
       id: id, name: name, guest: row[2].bool ?? false, token: row[3].bytes.flatMap { SHA256.Digest(bytes: $0) },
       tokenExpires: row[4].int ?? 0)
@@ -87,6 +140,7 @@ enum PostgresRows {
     (account.lost, account.xBalance) = (Int(row[11].int ?? 0), Int(row[12].int ?? 0))
     (account.quiet, account.muted) = (row[13].bool ?? false, row[14].bool ?? false)
     (account.banned, account.blocked) = (row[15].bool ?? false, row[16].ints ?? [])
+    account.otherGames = (row[17].text ?? "").split(separator: ",").map(String.init)
     return account
   }
 

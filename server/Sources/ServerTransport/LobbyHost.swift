@@ -185,7 +185,9 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       let promise = self.loop.makePromise(of: [AccountRecord].self)
       self.best = (now, promise.futureResult)
       self.histories.async {
-        do throws(StoreError) { promise.succeed(try seat.store.top(limit: limit)) } catch { promise.fail(error) }
+        do throws(StoreError) { promise.succeed(try seat.store.top(.classic, limit: limit)) } catch {
+          promise.fail(error)
+        }
       }
       return promise.futureResult
     }.value()

@@ -43,6 +43,7 @@ enum PageAssets {
     .note { font-style: italic; font-size: .95rem; } a { color: inherit; }
     svg { display: block; width: 100%; margin: .7rem 0; fill: none; stroke-linecap: round; }
     svg .grid { stroke: var(--line); stroke-width: 1; } svg .x { stroke: var(--x); stroke-width: 3; } svg .o { stroke: var(--o); stroke-width: 3; }
+    svg .fine { opacity: .4; } svg.large .x, svg.large .o { stroke-width: 1.5; } svg.large .last { stroke-width: 2.5; }
     svg .last { stroke-width: 4.5; } svg .strike { stroke: var(--ink); stroke-width: 2; opacity: .7; }
     ol { columns: 16rem; margin: 0; } li { break-inside: avoid; }
     @media (prefers-reduced-motion: reduce) { article { transition: none; } }
@@ -61,47 +62,54 @@ enum PageAssets {
       return e;
     };
     const lines = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
-    const centre = i => [16 + 32 * (i % 3), 16 + 32 * Math.floor(i / 3)];
+    // The cells of a board row by row: nine, or the 81 of Ultimate.
+    const centre = (i, side) => [(i % side + 0.5) * 96 / side, (Math.floor(i / side) + 0.5) * 96 / side];
     function seat(side) {
       const p = make('p', side), name = make('span', 'name'), rating = make('span', 'rating');
       p.append(name, rating);
       return { p, name, rating };
     }
-    function card(m) {
+    function card(b) {
       const a = make('article'), x = seat('sx'), o = seat('so'), note = make('p', 'note'), text = make('span');
-      a.dataset.m = m;
+      a.dataset.m = b.m;
       const g = draw(a, 'svg', '', { viewBox: '0 0 96 96', role: 'img' });
-      for (const at of [32, 64]) {
-        draw(g, 'path', 'grid', { d: `M${at} 3V93` });
-        draw(g, 'path', 'grid', { d: `M3 ${at}H93` });
+      const side = Math.sqrt(b.board.length);
+      g.classList.toggle('large', side > 3);
+      for (let i = 1; i < side; i++) {
+        const at = 96 * i / side, grid = i * 3 % side === 0 ? 'grid' : 'grid fine';
+        draw(g, 'path', grid, { d: `M${at} 3V93` });
+        draw(g, 'path', grid, { d: `M3 ${at}H93` });
       }
       note.append(text);
       if (canWatch) {
         const link = make('a');
-        link.href = '/w/' + m;
+        link.href = '/w/' + b.m;
         link.textContent = 'watch';
         note.append(link);
       }
       a.prepend(x.p, o.p);
       a.append(note);
       boards.append(a);
-      return { a, x, o, g, text, shown: '.........', marks: [] };
+      return { a, x, o, g, text, side, shown: '', marks: [] };
     }
     function show(b) {
       let c = cards.get(b.m);
-      if (!c) { if (b.result || cards.size >= 24) return; c = card(b.m); cards.set(b.m, c); }
+      if (!c) { if (b.result || cards.size >= 24) return; c = card(b); cards.set(b.m, c); }
       for (const side of ['x', 'o']) {
         c[side].name.textContent = b[side] ?? '?';
         c[side].rating.textContent = b['r' + side] ?? '';
         c[side].p.classList.toggle('turn', !b.result && b.turn === side);
       }
-      for (const mark of c.marks) mark.classList.remove('last');
+      for (const mark of c.marks) mark?.classList.remove('last');
       [...b.board].forEach((v, i) => {
-        if (v === '.' || c.shown[i] === v) return;
-        const [x, y] = centre(i);
+        if ((c.shown[i] ?? '.') === v) return;
+        c.marks[i]?.remove();
+        delete c.marks[i];
+        if (v === '.') return;
+        const [x, y] = centre(i, c.side), r = 24 / c.side;
         c.marks[i] = v === 'x'
-          ? draw(c.g, 'path', 'x', { d: `M${x - 8} ${y - 8}L${x + 8} ${y + 8}M${x + 8} ${y - 8}L${x - 8} ${y + 8}` })
-          : draw(c.g, 'circle', 'o', { cx: x, cy: y, r: 9 });
+          ? draw(c.g, 'path', 'x', { d: `M${x - r} ${y - r}L${x + r} ${y + r}M${x + r} ${y - r}L${x - r} ${y + r}` })
+          : draw(c.g, 'circle', 'o', { cx: x, cy: y, r: 27 / c.side });
       });
       c.shown = b.board;
       c.marks[b.last]?.classList.add('last');
@@ -109,10 +117,10 @@ enum PageAssets {
       const clock = b.clock === 'none' ? 'untimed' : b.clock;
       c.text.textContent = b.result
         ? (b.result === 'draw' ? 'draw' : b.result === 'none' ? 'aborted' : b[b.result] + ' wins') + ' · ' + b.reason
-        : (b.last === undefined ? 'begins' : 'move ' + (b.board.replaceAll('.', '').length + 1)) + ' · ' + clock + (b.rated ? ' · rated' : '');
+        : (b.last === undefined ? 'begins' : 'move ' + ((b.plies ?? b.board.replaceAll('.', '').length) + 1)) + ' · ' + (b.rules ? b.rules + ' · ' : '') + clock + (b.rated ? ' · rated' : '');
       if (b.result && !c.a.classList.contains('over')) {
-        const won = lines.find(l => l.every(i => b.board[i] !== '.' && b.board[i] === b.board[l[0]]));
-        if (won) draw(c.g, 'path', 'strike', { d: `M${centre(won[0])}L${centre(won[2])}` });
+        const won = c.side === 3 && lines.find(l => l.every(i => b.board[i] !== '.' && b.board[i] === b.board[l[0]]));
+        if (won) draw(c.g, 'path', 'strike', { d: `M${centre(won[0], 3)}L${centre(won[2], 3)}` });
         c.a.classList.add('over');
         setTimeout(() => { c.a.remove(); cards.delete(b.m); count(); }, 8000);
       }

@@ -134,7 +134,11 @@ package struct PeoplePage: Sendable {
     out.field("rx", match.players?.x.rating)
     out.field("ro", match.players?.o.rating)
     out.field("turn", match.turn.text)
-    out.field("last", match.moves.last.map(\.index))
+    if match.terms.rules != .classic {
+      out.field("rules", match.terms.rules.rawValue)
+      out.field("plies", match.moves.count)
+    }
+    out.field("last", match.lastInReadingOrder)
     out.field("clock", match.terms.clockText)
     out.field("rated", match.terms.rated)
     if let end = match.end {

@@ -140,10 +140,10 @@ package struct Probe {
     write(model.connected())
     for (second, line) in text.split(separator: "\n").enumerated() {
       let now = Int64(second) * 1000
-      if line.hasPrefix("> "), let square = Square(name: String(line.dropFirst(2))),
+      if line.hasPrefix("> "), let cell = CellName(text: String(line.dropFirst(2))),
         let view = model.matches.values.first
       {
-        write(model.act(view.state.id, .move(ply: view.state.position.ply, cell: square), now: now))
+        write(model.act(view.state.id, .move(ply: view.state.position.plies, cell: cell), now: now))
       } else {
         let bytes = Array(line.utf8)
         bytes.withUnsafeBytes { write(model.receive($0, now: now)) }

@@ -16,7 +16,7 @@ enum VariantPlayer<R: Rules> {
   case own(Choice)
   case engine(EngineClient)
 
-  fileprivate var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
+  var client: EngineClient? { if case .engine(let client) = self { client } else { nil } }
 }
 
 /// A game that was played, as a batch keeps it.

@@ -46,7 +46,7 @@ package struct MatchEvent: Sendable, Hashable {
       Sides<PlayerInfo>, MatchTerms, confirm: Bool, previous: MatchID?, station: Int? = nil, keys: [String])
     case confirm
     /// A side marked a cell as ply `ply` (the number of marks before it) and used `spent` ms.
-    case move(ply: Int, cell: Square, spent: Int)
+    case move(ply: Int, cell: CellName, spent: Int)
     /// A side's time ran out.
     case flag
     /// A side offered, accepted or declined a draw. An answer names the `seq` of the offer.
@@ -70,8 +70,9 @@ package struct MatchEvent: Sendable, Hashable {
     case aside(why: String)
   }
 
-  /// The newest version of the log's language that this build reads. It also reads all earlier ones.
-  package static let newest = protocolVersions.max() ?? 1
+  /// The newest version of the log's language that this build reads. It also reads all earlier ones. A client needs no
+  /// version of the protocol for 3: it names the games that it knows (`ClientMessage.Hello.games`).
+  package static let newest = 3
 
   /// The time, in milliseconds since 1970.
   package var at: Int64
@@ -147,7 +148,8 @@ extension MatchEvent {
     let kinds: [Kind] = [
       .open(by: "", MatchTerms()),
       .start(Sides(x: nobody, o: nobody), MatchTerms(), confirm: false, previous: nil, keys: []), .confirm,
-      .move(ply: 0, cell: Square(0), spent: 0), .flag, .draw(.offer, offer: nil), .resign, .abort, .claim, .gone, .back,
+      .move(ply: 0, cell: CellName(Cell(0), in: .classic), spent: 0), .flag, .draw(.offer, offer: nil), .resign, .abort,
+      .claim, .gone, .back,
       .recovered, .end(nil, .normal, ratings: nil), .rematch(next: nil), .aside(why: ""),
     ]
     return kinds.map { MatchEvent(at: 0, $0) }
@@ -188,7 +190,8 @@ extension MatchEvent.Kind {
   /// instead.
   package var since: Int {
     switch self {
-    case .open, .start, .confirm, .move, .flag, .draw, .resign, .abort, .claim, .gone, .back, .recovered, .end,
+    case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules == .classic ? 1 : 3
+    case .confirm, .move, .flag, .draw, .resign, .abort, .claim, .gone, .back, .recovered, .end,
       .rematch:
       1
     case .aside: 2

@@ -43,7 +43,7 @@ package struct MatchState: Sendable, Hashable {
   package internal(set) var hash: LogHash
   /// The phase.
   package internal(set) var phase = Phase.open
-  /// The clock, and whether the match is rated.
+  /// The game, the clock, and whether the match is rated.
   package internal(set) var terms = MatchTerms()
   /// The station that a rematch has from the match before.
   package internal(set) var givenStation: Int?
@@ -52,11 +52,11 @@ package struct MatchState: Sendable, Hashable {
   /// The player who opened the room, if the match is one.
   package internal(set) var openedBy: String?
   /// The cells marked so far, in order.
-  package internal(set) var moves: [Square] = []
+  package internal(set) var moves: [Cell] = []
   /// The time of each move, from its event; empty if the state came without times.
   package internal(set) var times: [Int64] = []
-  /// The board.
-  package internal(set) var position = Position.start
+  /// The position, of the game that the terms name.
+  package internal(set) var position = VariantState(startOf: .classic)
   /// The milliseconds left after the last event that changed them.
   package internal(set) var clocks: Sides<Int>?
   /// The draw offer that stands.
@@ -114,10 +114,12 @@ package struct MatchState: Sendable, Hashable {
     switch event.kind {
     case .open(let by, let terms):
       try require(seq == 0, "open is the first event")
-      (openedBy, self.terms) = (by, terms)
+      openedBy = by
+      play(on: terms)
     case .start(let players, let terms, let confirm, _, let station, _):
       try require(phase == .open && self.players == nil, "start follows nothing or open")
-      (self.players, self.terms, givenStation) = (players, terms, station)
+      (self.players, givenStation) = (players, station)
+      play(on: terms)
       phase = confirm ? .confirming : .live
       confirmed = Sides(x: !confirm, o: !confirm)
       if let clock = terms.clock { clocks = Sides(x: clock.base, o: clock.base) }
@@ -126,11 +128,13 @@ package struct MatchState: Sendable, Hashable {
       try require(!confirmed[side], "a side confirms once")
       confirmed[side] = true
       if confirmed.x && confirmed.o { phase = .live }
-    case .move(let ply, let cell, _):
+    case .move(let ply, let name, _):
       let side = try actor(event, in: .live)
-      try require(ply == position.ply && side == position.turn, "a move is at the current ply by the side to move")
-      try require(position.legalMoves.contains(cell), "\(cell.name) is taken or the game is over")
-      position = position.playing(cell)
+      try require(ply == position.plies && side == position.turn, "a move is at the current ply by the side to move")
+      guard let cell = terms.rules.cell(named: name.text), position.moves.contains(cell) else {
+        throw .inconsistent("match \(id) after seq \(seq): \(name.text) is taken or the game is over")
+      }
+      position.play(cell)
       // If only a part of the log is known, there are no complete times.
       if times.count == moves.count { times.append(event.at) }
       moves.append(cell)
@@ -176,6 +180,12 @@ package struct MatchState: Sendable, Hashable {
     }
   }
 
+  /// Takes the terms, and the empty board of their game.
+  private mutating func play(on terms: MatchTerms) {
+    self.terms = terms
+    position = VariantState(startOf: terms.rules)
+  }
+
   private mutating func finish(_ end: End) {
     self.end = end
     phase = .over
@@ -194,8 +204,21 @@ package struct MatchState: Sendable, Hashable {
 }
 
 extension MatchState {
-  /// The board as nine characters in reading order, `x`, `o` or `.`.
-  package var board: String { String(Square.all.map { position[$0].map { Character($0.text) } ?? "." }) }
+  /// The cells of the whole board row by row from the top left, `x`, `o` or `.`: nine characters, of Ultimate 81.
+  package var board: String {
+    let (rules, side) = (terms.rules, terms.rules.side)
+    return String(
+      (0..<rules.cellCount).map { place in
+        let cell = rules.cell(row: place / side, column: place % side)
+        let mark = position.position(on: cell.index / 9)[Square(cell.index % 9)]
+        return mark.map { Character($0.text) } ?? "."
+      })
+  }
+
+  /// The number of the last move's cell on the board, row by row from the top left.
+  package var lastInReadingOrder: Int? {
+    moves.last.map { terms.rules.row(of: $0) * terms.rules.side + terms.rules.column(of: $0) }
+  }
 
   /// A match whose fields are about to be read.
   init() { self.init(id: .blank) }
@@ -207,17 +230,21 @@ extension MatchState {
     hash = LogHash(digest: try c.field("hash", hash.digest))
     try c.code("phase", &phase)
     c.tell("board", board)
-    try c.code("moves", &moves, or: [])
+    let names = try c.field("moves", moves.map { CellName($0, in: terms.rules) }, or: [])
     try c.code("times", &times, or: [])
-    try c.require(times.isEmpty || times.count == moves.count, "times", "one for each move")
-    if c.isReading {
-      for square in moves {
-        try c.require(position.legalMoves.contains(square), "moves", "legal cells in order")
-        position = position.playing(square)
-      }
-    }
+    try c.require(times.isEmpty || times.count == names.count, "times", "one for each move")
     if phase != .over { c.tell("turn", turn) }
     terms = try c.terms(terms)
+    if c.isReading {
+      (position, moves) = (VariantState(startOf: terms.rules), [])
+      for name in names {
+        let cell = terms.rules.cell(named: name.text)
+        try c.require(cell.map { position.moves.contains($0) } ?? false, "moves", "legal cells in order")
+        guard let cell else { continue }
+        position.play(cell)
+        moves.append(cell)
+      }
+    }
     try c.code("by", &openedBy)
     givenStation = try c.station(givenStation)
     if let x = try c.field("x", players?.x), let o = try c.field("o", players?.o) { players = Sides(x: x, o: o) }

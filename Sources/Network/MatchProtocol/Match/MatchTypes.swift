@@ -42,8 +42,10 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
   /// Milliseconds added after a move, 0 to 60 s.
   package let increment: Int
 
-  /// One minute and two seconds a move.
+  /// One minute and two seconds a move: the usual clock of the games on nine cells.
   package static let standard = TimeControl(base: 60_000, increment: 2_000)
+  /// Five minutes and three seconds a move: the usual clock of Ultimate, which has nine times the cells.
+  fileprivate static let long = TimeControl(base: 300_000, increment: 3_000)
 
   private init(base: Int, increment: Int) {
     self.base = base
@@ -67,16 +69,30 @@ package struct TimeControl: Sendable, Hashable, CustomStringConvertible {
   package var description: String { "\(base / 1000)+\(increment / 1000)" }
 }
 
-/// The terms of a match: its clock, and whether it is rated.
+extension Variant {
+  /// The clock of a match whose players name none.
+  package var usualClock: TimeControl { self == .ultimate ? .long : .standard }
+
+  /// What a client that knows all games says in `hello`: old clients and servers know the classic one without a word.
+  package static let capabilities = allCases.filter { $0 != .classic }.map { $0.rawValue }
+}
+
+/// The terms of a match: the game, its clock, and whether it is rated.
 package struct MatchTerms: Sendable, Hashable {
+  /// The game. The wire names it where it is not the classic one.
+  package var rules: Variant
   /// The clock, `nil` for untimed (ten minutes a move).
   package var clock: TimeControl?
   /// Whether ratings change; untimed matches are never rated.
   package var rated: Bool
 
-  package init(clock: TimeControl? = .standard, rated: Bool = false) {
-    self.clock = clock
-    self.rated = rated
+  package init(rules: Variant = .classic, clock: TimeControl?, rated: Bool = false) {
+    (self.rules, self.clock, self.rated) = (rules, clock, rated)
+  }
+
+  /// Terms with the usual clock of the game.
+  package init(rules: Variant = .classic, rated: Bool = false) {
+    self.init(rules: rules, clock: rules.usualClock, rated: rated)
   }
 
   /// `60+2`, or `none`.
@@ -118,6 +134,28 @@ package struct PlayerInfo: Sendable, Hashable {
     self.rating = rating
     self.guest = guest
   }
+}
+
+/// A cell as the wire names it. Which cell of the board it is, the game of the match says (`Variant.cell(named:)`).
+package struct CellName: FieldText, Sendable, Hashable {
+  /// The column and the row, `a1` bottom left.
+  package let text: String
+
+  /// Takes `a1` to `i9`; and `1` to `9` in reading order for the cells of the 3×3 board. `nil` for any other text.
+  package init?(text: String) {
+    if let square = Square(name: text) {
+      self.text = square.name
+    } else if Variant.ultimate.cell(named: text) != nil {
+      self.text = text
+    } else {
+      return nil
+    }
+  }
+
+  /// The name of a cell of a game's board.
+  package init(_ cell: Cell, in rules: Variant) { text = rules.name(of: cell) }
+
+  package static var allowed: String { "a cell a1…c3 or 1…9, of Ultimate a1…i9" }
 }
 
 /// Whether a text has a length within a range and only the characters `[A-Za-z0-9_-]`.

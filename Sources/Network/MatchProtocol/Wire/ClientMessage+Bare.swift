@@ -5,9 +5,10 @@ import TicTacToe
 extension ClientLine {
   /// The answer to `help`.
   package static let help = """
-    hello [NAME] | seek [60+2|none] [rated] [bots] | unseek | create [60+2|none] | join CODE | move b2 | draw [offer|accept|decline] \
+    hello [NAME] | seek [infinite|ultimate] [60+2|none] [rated] [bots] | unseek | create [infinite|ultimate] [60+2|none] \
+    | join CODE | move b2 | draw [offer|accept|decline] \
     | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
-    | watch M | unwatch M | sync M | top | me | history | list | export M | register NAME | bye. \
+    | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history | list | export M | register NAME | bye. \
     Every line may also be a JSON object; docs/protocol.md tells all of it.
     """
 
@@ -40,6 +41,8 @@ extension ClientLine {
       for word in arguments where word != "bots" {
         if word == "rated" {
           fields.fields.append(.init(name: "rated", value: .bool(true)))
+        } else if Variant(rawValue: word) != nil {
+          fields.fields.append(.init(name: "rules", value: .string(word)))
         } else {
           fields.fields.append(.init(name: "clock", value: .string(word)))
         }
@@ -49,7 +52,10 @@ extension ClientLine {
     }
     switch verb {
     case "hello":
-      return .hello(ClientMessage.Hello(client: "person", guest: arguments.first.map { String($0.prefix(64)) }))
+      // A person reads whatever game it is.
+      return .hello(
+        ClientMessage.Hello(
+          client: "person", caps: Variant.capabilities, guest: arguments.first.map { String($0.prefix(64)) }))
     case "seek":
       let bots = arguments.contains("bots")
       return .seek(ClientMessage.Seek(try terms(), bots: bots, key: nil))
@@ -57,8 +63,8 @@ extension ClientLine {
     case "create": return .create(try terms(), key: nil)
     case "join": return .join(code: try one("code"))
     case "move":
-      guard let cell = Square(name: try one("cell").lowercased()) else {
-        throw .field(.invalid("cell", "a1…c3 or 1…9"))
+      guard let cell = CellName(text: try one("cell").lowercased()) else {
+        throw .field(.invalid("cell", CellName.allowed))
       }
       return .act(nil, .move(ply: nil, cell: cell), mid: nil)
     case "draw":
@@ -84,7 +90,10 @@ extension ClientLine {
     case "sync": return .sync(try match(), seq: 0)
     case "export": return .export(try match(), seq: 0)
     case "register": return .register(name: try one("name"))
-    case "top": return .top
+    case "top":
+      let rules = arguments.first ?? Variant.classic.rawValue
+      guard let rules = Variant(rawValue: rules) else { throw .field(.invalid("rules", Variant.allowed)) }
+      return .top(rules)
     case "me": return .me
     case "history": return .history(before: nil)
     case "list": return .list

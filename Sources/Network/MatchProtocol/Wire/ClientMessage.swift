@@ -4,7 +4,7 @@ import TicTacToe
 /// A command to a match in which the client plays. `mid` makes each safe to send again.
 package enum MatchAction: Sendable, Hashable {
   /// Mark a cell as ply `ply` (the number of marks before it); without a number, at the current ply.
-  case move(ply: Int?, cell: Square)
+  case move(ply: Int?, cell: CellName)
   /// Give up.
   case resign
   /// Offer, accept or decline a draw. An answer names the `seq` of the offer, or means the offer that stands.
@@ -25,7 +25,8 @@ package enum ClientMessage: Sendable, Hashable {
     package var versions: [Int] = protocolVersions
     /// The program, for the server's log.
     package var client: String?
-    /// What the client can do: `confirm` (answers `paired` itself), `bot` (plays without a person).
+    /// What the client can do: `confirm` (answers `paired` itself), `bot` (plays without a person), and the games that it
+    /// knows beside the classic one (`infinite`, `ultimate`).
     package var caps: [String] = []
     /// An account or guest token, to log in.
     package var token: String?
@@ -38,6 +39,9 @@ package enum ClientMessage: Sendable, Hashable {
     ) {
       (self.client, self.caps, self.token, self.guest, self.resume) = (client, caps, token, guest, resume)
     }
+
+    /// The games that the client knows. Of the others it is told nothing.
+    package var games: [Variant] { Variant.allCases.filter { $0 == .classic || caps.contains($0.rawValue) } }
 
     /// The best version that both ends speak; `nil` if there is none.
     package func common(with spoken: [Int]) -> Int? { versions.filter(spoken.contains).max() }
@@ -80,7 +84,8 @@ package enum ClientMessage: Sendable, Hashable {
   case mute(on: Bool)
   case block(name: String, on: Bool)
   case report(MatchID?, text: String)
-  case top
+  /// The strongest players of a game.
+  case top(Variant)
   case me
   case history(before: Int64?)
   /// The log of a match behind a place in it, up to `Limits.events` events.
@@ -190,14 +195,16 @@ extension ClientMessage {
   /// A message of each kind, whose values reading replaces; those that are read most stand first.
   fileprivate static let blanks: [ClientMessage] = {
     let actions: [MatchAction] = [
-      .move(ply: nil, cell: Square(0)), .resign, .draw(.offer, offer: nil), .rematch, .abort, .claim,
+      .move(ply: nil, cell: CellName(Cell(0), in: .classic)), .resign, .draw(.offer, offer: nil), .rematch, .abort,
+      .claim,
     ]
     let m = MatchID.blank
     return actions.map { .act(nil, $0, mid: nil) } + [
       .pong(0), .ping(0), .hello(Hello()), .seek(Seek(key: nil)), .unseek, .confirm(m), .sync(m, seq: 0),
       .create(MatchTerms(), key: nil), .join(code: ""), .watch(m, code: nil), .unwatch(m), .emote(nil, ""),
       .say(nil, ""),
-      .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""), .top,
+      .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""),
+      .top(.classic),
       .me,
       .history(before: nil), .export(m, seq: 0), .list, .bye, .help,
     ]
@@ -247,6 +254,7 @@ extension ClientMessage {
       return .block(name: try c.text("name", name, max: 64), on: try c.field("on", on, or: true))
     case .report(let m, let text):
       return .report(try c.field("m", m, isRequired: true), text: try c.text("text", text, max: Limits.say))
+    case .top(let rules): return .top(try c.field("rules", rules, unless: .classic))
     case .history(let before): return .history(before: try c.field("before", before))
     case .export(let m, let seq):
       let (m, seq) = (try c.field("m", m), try c.field("seq", seq, unless: 0))
@@ -254,7 +262,7 @@ extension ClientMessage {
       return .export(m, seq: seq)
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts): return .pong(try c.field("ts", ts))
-    case .unseek, .top, .me, .list, .bye, .help: return self
+    case .unseek, .me, .list, .bye, .help: return self
     }
   }
 }
@@ -264,7 +272,7 @@ extension MatchAction {
     switch self {
     case .move(let ply, let cell):
       let ply = try c.field("ply", ply, isRequired: !isRelayed)
-      try c.require(ply.map { (0...8).contains($0) } ?? true, "ply", "0–8")
+      try c.require(ply.map { (0...Limits.ply).contains($0) } ?? true, "ply", "0–\(Limits.ply)")
       return .move(ply: ply, cell: try c.field("cell", cell))
     case .draw(let action, let offer):
       let action = try c.field("a", action)

@@ -58,15 +58,16 @@ extension JSONObject {
 }
 
 extension FieldCoder {
-  /// The clock and whether a match counts: two fields of whatever object has terms.
+  /// The game, the clock and whether a match counts: the fields of whatever object has terms.
   mutating func terms(_ terms: MatchTerms) throws(FieldError) -> MatchTerms {
-    let text = try field("clock", terms.clockText, or: TimeControl.standard.description)
+    let rules = try field("rules", terms.rules, unless: .classic)
+    let text = try field("clock", terms.clockText, or: rules.usualClock.description)
     let clock = TimeControl(text)
     try require(
       clock != nil || text == "none", "clock", "none or SECONDS+SECONDS, 10–3600 and 0–60, as 60+2")
     let rated = try field("rated", terms.rated, or: false)
     try require(!rated || clock != nil, "rated", "false in an untimed match")
-    return MatchTerms(clock: clock, rated: rated)
+    return MatchTerms(rules: rules, clock: clock, rated: rated)
   }
 
   /// How a match ended; aborted matches have no outcome.
@@ -108,11 +109,7 @@ extension MatchID: FieldText {
   package static var allowed: String { "a match id" }
 }
 
-extension Square: FieldText {
-  package init?(text: String) { self.init(name: text) }
-  package var text: String { name }
-  package static var allowed: String { "a cell a1…c3 or 1…9" }
-}
+extension Variant: FieldText {}
 
 extension PlayerInfo: FieldObject {
   package init() { self.init(name: "", rating: 0, guest: false) }

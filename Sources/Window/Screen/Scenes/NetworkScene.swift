@@ -1,14 +1,17 @@
 import Interface
+import TicTacToe
 
 /// The page of the network: find a server, then a partner.
 final class NetworkScene: PageScene {
   private let address: FieldRow
   private let name: FieldRow
   private let code: FieldRow
+  private let game: ChoiceRow
   private let clock: ChoiceRow
   private let counts: ChoiceRow
   private var said: String?
-  /// The clocks offered; the server knows any from ten seconds to an hour.
+  /// The clocks offered, the first for the one that is usual in the chosen game; the server knows any from ten seconds to
+  /// an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
 
   override var title: String { context.text(.network) }
@@ -24,9 +27,11 @@ final class NetworkScene: PageScene {
     name = FieldRow(context: context, caption: context.text(.yourName), text: settings.name, limit: 20) { _ in
       .connect(address: "")
     }
+    game = ChoiceRow(
+      context: context, caption: context.text(.game), options: Variant.allCases.map { context.name(of: $0) },
+      selected: settings.game.place)
     clock = ChoiceRow(
-      context: context, caption: context.text(.clock),
-      options: NetworkScene.clocks.map { NetworkScene.words(for: $0, context) },
+      context: context, caption: context.text(.clock), options: NetworkScene.clockNames(context),
       selected: NetworkScene.clocks.firstIndex(of: settings.networkClock) ?? 0)
     counts = ChoiceRow(
       context: context, caption: context.text(.counts),
@@ -36,7 +41,8 @@ final class NetworkScene: PageScene {
       context: context, caption: context.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
     super.init(context: context)
     code.gapAfter = 0.6
-    clock.gapAfter = 0.5
+    (game.gapAfter, clock.gapAfter) = (0.5, 0.5)
+    game.onSelect = { settings.game = Variant.allCases[$0] }
     clock.onSelect = { [unowned(unsafe) self] in
       settings.networkClock = NetworkScene.clocks[$0]
       contentChanged()
@@ -80,7 +86,10 @@ final class NetworkScene: PageScene {
             context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true)
         )
       }
-      rows.append(clock)
+      if let usual = NetworkScene.clockNames(context).first, clock.options.first != usual {
+        clock.options = NetworkScene.clockNames(context)
+      }
+      rows += [game, clock]
       // Guests have no rating to play for.
       if network.you?.isGuest == false, context.settings.networkClock != "none" { rows.append(counts) }
       rows.last?.gapAfter = 0.8
@@ -167,6 +176,10 @@ final class NetworkScene: PageScene {
 
   /// What a page calls the server that it came from.
   private static let ownServer = "localhost"
+
+  private static func clockNames(_ context: ViewContext) -> [String] {
+    ([context.pages.network.usualClock] + clocks.dropFirst()).map { words(for: $0, context) }
+  }
 
   private static func words(for clock: String, _ context: ViewContext) -> String {
     guard let plus = clock.firstIndex(of: "+"), let seconds = Int(clock[..<plus]) else { return context.text(.noClock) }

@@ -136,13 +136,7 @@ extension Variant {
 }
 
 extension ViewContext {
-  func name(of variant: Variant) -> String {
-    switch variant {
-    case .classic: text(.classic)
-    case .infinite: text(.infinite)
-    case .ultimate: text(.ultimate)
-    }
-  }
+  func name(of variant: Variant) -> String { text(variant.phrase) }
 
   /// A cell as it is said aloud.
   func spoken(_ cell: Cell, of variant: Variant) -> String {

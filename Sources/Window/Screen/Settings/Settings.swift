@@ -83,13 +83,14 @@ package final class Settings {
   @Setting package var name: String
   /// The server's address, `HOST[:PORT]`.
   @Setting package var server: String
-  /// The clock of matches looked for on the network: `none`, or seconds and seconds a move as in `60+2`.
+  /// The clock of matches looked for on the network: `none`, or seconds and seconds a move; `60+2` is the usual one of the
+  /// game, whatever that is.
   @Setting package var networkClock: String
   /// Whether matches looked for on the network count for the rating.
   @Setting package var networkRated: Bool
   /// The server of a match that was not over when the program last ended; empty where there is none.
   @Setting package var matchServer: String
-  /// Which of the three games was played last, and the games whose rules have been shown.
+  /// Which of the three games was chosen last, here or for the network, and the games whose rules have been shown.
   @Setting package var game: Variant
   @Setting package var shownRules: String
   /// The opponent of the last game, as `--level` spells it.

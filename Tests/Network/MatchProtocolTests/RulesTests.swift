@@ -1,0 +1,106 @@
+import Base
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import MatchProtocol
+
+/// The games on the wire: how they are named, refused and folded.
+@Suite struct RulesTests {
+  private func parse(_ text: String) throws -> ClientMessage {
+    try Array(text.utf8).withUnsafeBytes { try ClientLine($0) }.message
+  }
+
+  private func refusal(_ text: String) -> String? {
+    do { _ = try parse(text) } catch let error as ProtocolError { return error.message } catch {}
+    return nil
+  }
+
+  @Test(arguments: Variant.allCases) func `terms name the game, and a missing clock is the usual one of it`(
+    rules: Variant
+  ) throws {
+    let terms = MatchTerms(rules: rules)
+    #expect(terms.clockText == (rules == .ultimate ? "300+3" : "60+2"))
+    let line = ClientLine(.create(terms, key: "k")).bytes
+    let text = String(decoding: line, as: UTF8.self)
+    #expect(text.contains("rules") == (rules != .classic), "the classic game is not named: \(text)")
+    #expect(try parse(String(text.dropLast())) == .create(terms, key: "k"))
+    #expect(try parse(#"{"t":"seek","rules":"\#(rules.rawValue)","key":"k"}"#) == .seek(.init(terms, key: "k")))
+    #expect(try parse("create \(rules.rawValue)") == .create(terms, key: nil))
+  }
+
+  @Test func `a game that nobody knows is refused with what is allowed`() {
+    let text = #"the field "rules" must be classic, infinite or ultimate"#
+    #expect(refusal(#"{"t":"seek","rules":"gomoku","key":"k"}"#) == text)
+    #expect(refusal(#"{"t":"top","rules":"gomoku"}"#) == text)
+    #expect(refusal(#"{"t":"seek","rules":7,"key":"k"}"#)?.contains("rules") == true)
+    #expect(refusal("top gomoku") == text)
+  }
+
+  @Test func `a client names the games that it knows, and everybody knows the classic one`() throws {
+    guard case .hello(let hello) = try parse(#"{"t":"hello","v":[2],"caps":["bot","ultimate"]}"#) else { return }
+    #expect(hello.games == [.classic, .ultimate])
+    guard case .hello(let person) = try parse("hello Ann") else { return }
+    #expect(person.games == Variant.allCases, "a person reads whatever game it is")
+  }
+
+  @Test(arguments: [("b2", "b2"), ("5", "b2"), ("i9", "i9")])
+  func `a cell is named as its game names it`(text: String, name: String) throws {
+    #expect(CellName(text: text)?.text == name)
+    #expect(CellName(text: "j1") == nil && CellName(text: "a0") == nil && CellName(text: "") == nil)
+  }
+
+  @Test(arguments: [Variant.infinite, .ultimate])
+  func `a whole game is folded from its log, and its state read back is the same`(rules: Variant) throws {
+    var random = SplitMix64(seed: 7)
+    let id = try #require(MatchID(rawValue: "0123456789ab"))
+    let info = PlayerInfo(name: "Ann", rating: 1500, guest: false)
+    var state = MatchState(id: id)
+    func add(_ kind: MatchEvent.Kind, _ side: Player? = nil) throws {
+      let event = MatchEvent(at: 9, side: side, kind)
+      #expect(try MatchEvent(body: event.body) == event)
+      try state.append(event, body: event.body)
+    }
+    try add(
+      .start(Sides(x: info, o: info), MatchTerms(rules: rules), confirm: false, previous: nil, keys: []))
+    #expect(state.board.count == rules.cellCount && state.board.allSatisfy { $0 == "." })
+    while state.position.outcome == nil {
+      let cell = state.position.moves.randomCell(using: &random)
+      try add(.move(ply: state.moves.count, cell: CellName(cell, in: rules), spent: 1), state.turn)
+      let line = ServerMessage.state(state, left: nil, you: nil).bytes()
+      let read = try line.dropLast().withUnsafeBytes { try ServerLine($0) }
+      #expect(read.message == .state(state, left: nil, you: nil))
+    }
+    #expect(state.moves.count > 5 && state.position.variant == rules)
+    try add(.end(state.position.outcome, .normal, ratings: nil))
+    #expect(throws: ProtocolError.self) {
+      try add(.end(state.position.outcome, .normal, ratings: nil))
+    }
+  }
+
+  @Test func `a log cannot have a cell that its game does not allow`() throws {
+    let id = try #require(MatchID(rawValue: "0123456789ab"))
+    let info = PlayerInfo(name: "Ann", rating: 1500, guest: false)
+    for (rules, name) in [(Variant.classic, "i9"), (.infinite, "d4")] {
+      var state = MatchState(id: id)
+      let start = MatchEvent(
+        at: 1, .start(Sides(x: info, o: info), MatchTerms(rules: rules), confirm: false, previous: nil, keys: []))
+      try state.append(start, body: start.body)
+      let cell = try #require(CellName(text: name))
+      let move = MatchEvent(at: 2, side: .x, .move(ply: 0, cell: cell, spent: 0))
+      #expect(throws: ProtocolError.self) { try state.append(move, body: move.body) }
+    }
+  }
+
+  @Test func `only logs of other games need the newest language`() {
+    let info = PlayerInfo(name: "Ann", rating: 1500, guest: false)
+    func since(_ rules: Variant) -> [Int] {
+      let terms = MatchTerms(rules: rules)
+      return [
+        MatchEvent.Kind.open(by: "a", terms).since,
+        MatchEvent.Kind.start(Sides(x: info, o: info), terms, confirm: false, previous: nil, keys: []).since,
+      ]
+    }
+    #expect(since(.classic) == [1, 1] && since(.infinite) == [3, 3] && since(.ultimate) == [3, 3])
+  }
+}

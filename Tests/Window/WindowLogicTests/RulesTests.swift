@@ -1,0 +1,77 @@
+import Base
+import Interface
+import MatchProtocol
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import ClientModel
+@testable import WindowLogic
+
+/// The games on the network page and on the board of a match.
+@Suite struct RulesTests {
+  @Test(arguments: [(Variant.classic, "60+2"), (.infinite, "60+2"), (.ultimate, "300+3")])
+  func `the game chosen last is sought, with its usual clock unless another is set`(
+    rules: Variant, usual: String
+  ) throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    window.step(.turned(.network))
+    window.state.preferences.game = rules
+    #expect(window.state.usualClock == usual)
+    #expect(window.want(.quickMatch).contains(.command(.seek(MatchTerms(rules: rules)))))
+    window.want(.leave)
+    window.state.preferences.clock = "600+5"
+    let terms = MatchTerms(rules: rules, clock: TimeControl("600+5"))
+    #expect(window.want(.openRoom).contains(.command(.create(terms))))
+  }
+
+  @Test func `away from the network page the game on the board is sought`() throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    window.step(.turned(.board))
+    window.want(.newGame(GameSetup(x: .human, o: .level(3), variant: .ultimate)))
+    let effects = window.want(.quickMatch)
+    #expect(effects.contains(.remember(.game(.ultimate))))
+    #expect(effects.contains(.command(.seek(MatchTerms(rules: .ultimate)))))
+  }
+
+  @Test(arguments: [Variant.infinite, .ultimate], [Player.x, nil])
+  func `a match of the game comes to the board, running or watched`(rules: Variant, you: Player?) throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    let players = Sides(
+      x: PlayerInfo(name: "Vera", rating: 1_500, guest: false), o: PlayerInfo(name: "Ida", rating: 1_518, guest: false))
+    window.log(
+      .start(players, MatchTerms(rules: rules), confirm: false, previous: nil, keys: []), you: you)
+    #expect(window.state.setup.variant == rules)
+    let joined = window.effects.compactMap { if case .join(let match) = $0 { match } else { nil } }.last
+    #expect(joined?.rules == rules && joined?.you == you)
+    window.board.game = Game(from: VariantState(startOf: rules))
+    window.board.acceptsMove = true
+    let cell = Cell(rules == .ultimate ? 40 : 4)
+    if you != nil {
+      #expect(window.want(.play(cell)).contains(.command(.move(TestWindow.m, cell))))
+    }
+    let effects = window.log(.move(ply: 0, cell: CellName(cell, in: rules), spent: 100), .x)
+    if you == nil {
+      #expect(effects.contains { if case .follow([cell], _) = $0 { true } else { false } })
+    }
+    #expect(window.state.view?.state.moves == [cell])
+  }
+
+  @Test func `the list of matches names the game where it is not the classic one`() throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    let rows: [JSONObject] = [
+      ["m": .string("a"), "x": .string("Ann"), "o": .string("Bob")],
+      ["m": .string("b"), "x": .string("Ann"), "o": .string("Eve"), "rules": .string("ultimate")],
+    ]
+    window.step(.network(.page("list", rows: rows, more: nil), nil))
+    #expect(window.state.network.matches.map(\.title) == ["Ann – Bob", "Ann – Eve · Ultimate"])
+  }
+}
