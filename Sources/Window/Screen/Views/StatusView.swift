@@ -145,9 +145,8 @@ final class NoticeView: View {
     let single = context.typeface.block(text, TextStyle(m.em, italic: true)).width + 4
     let width = (min(single, room - 2 * m.em) + 2 * m.em).rounded()
     let height = (block.height + m.em * 1.2).rounded()
-    let foot = place.map { place in
-      place.free.first { $0.upperBound - $0.lowerBound >= height }?.upperBound ?? place.foot
-    }
+    let band = place?.free.first { $0.upperBound - $0.lowerBound >= height }
+    let foot = band.map { ($0.lowerBound + $0.upperBound + height) / 2 } ?? place?.foot
     let top = foot.map { max(0, $0 - height) } ?? m.margin * 0.4
     return Rect(((place?.midX ?? m.bounds.midX) - width / 2).rounded(), top.rounded(.down), width, height)
   }

@@ -177,7 +177,7 @@ struct NoticePlace {
   var midX: Double
   var width: Double
   var foot: Double
-  /// Bands of the page that a notice may cover: the first that it fits into has it at its foot.
+  /// Bands of the page that a notice may cover: the first that it fits into has it in its middle.
   var free: [ClosedRange<Double>] = []
 }
 
