@@ -72,6 +72,16 @@ import Testing
     try run("live.py", "firefox")
   }
 
+  @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Chromium two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws {
+    try run("games.py", "chromium")
+  }
+
+  @Test(.long, .needs("firefox-esr"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
+  func `in Firefox two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws {
+    try run("games.py", "firefox")
+  }
+
   /// Whether scripts/web has been run.
   private static let isBuilt = FileManager.default.fileExists(
     atPath: repository.appending(path: ".build-web/page/index.html").path)

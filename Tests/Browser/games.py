@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""games.py BROWSER alina-server: Infinite and Ultimate between two people, to the end, on a desktop and on a phone.
+
+A room of each game by its link; both load the page again in the middle, and a third watches; the finished game by its link.
+Prints what went wrong in one line and exits 1.
+"""
+import random
+import sys
+
+from browsers import Fault, wait
+from live import FIRST, again, hash_begins
+from play import CELL, CONTROL, expect, open_room, visit, watch
+
+
+# Whether a cell is marked.
+MARKED = f"(label => label && !label.includes('empty'))({CELL}.map(cell => cell.ariaLabel).find(label => label.startsWith(%s)))"
+
+
+def open_cells(player, game):
+    """The cells that may be marked, as they are called."""
+    said = ", empty; " if game == "Ultimate" else ", empty"
+    labels = player.page.run(f"{CELL}.map(cell => cell.ariaLabel)")
+    return [label.split(", empty")[0] for label in labels if said in label]
+
+
+def is_over(player):
+    return player.page.run(f"{CONTROL}.some(control => control.ariaLabel === 'Rematch' && control.ariaDisabled !== 'true')")
+
+
+def whole(game, ann, ben, phone, enter, moves):
+    """A match to its end; returns the plies it took."""
+    for name in ("Menu", "Play over the network", "Connect", f"Game: {game}", "Time: no limit"):
+        ann.press(name)
+    room = open_room(ann)
+    ben.open(room)
+    side = 81 if game == "Ultimate" else 9
+    for player in (ann, ben):
+        player.page.until(f"{CELL}.length === {side}")
+    wait("somebody to be told to move", lambda: any(player.page.run(FIRST) for player in (ann, ben)))
+    x, o = (ann, ben) if ann.page.run(FIRST) else (ben, ann)
+    everybody, plies = [x, o], 0
+    while not is_over(x):
+        mover = (x, o)[plies % 2]
+        cells = open_cells(mover, game)
+        expect(cells, f"{game}: nothing may be marked after {plies} plies")
+        cell = moves.choice(cells)
+        mover.press(cell)
+        # Where there is a choice of boards and fingers press, the first touch brings a board near.
+        if len({name.split(", ")[0] for name in cells}) > 1 and game == "Ultimate" and mover is phone:
+            mover.page.run("new Promise(done => setTimeout(done, 1000))")
+            if cell in open_cells(mover, game):
+                mover.press(cell)
+        for player in everybody:
+            player.page.until(MARKED % repr(cell + ","))
+        plies += 1
+        if plies == 4:
+            again(x)
+            everybody.append(enter(watch(o)))
+            hash_begins(everybody[-1], "#/w/")
+        if plies == 5:
+            again(o)
+        expect(plies < 120, f"{game} does not end")
+        wait("the next move", lambda: is_over(x) or open_cells((x, o)[plies % 2], game))
+    for player in (x, o):
+        player.sees("Rematch")
+    return x, plies
+
+
+def main(name, program):
+    moves = random.Random(3)
+    for game, size in (("Infinite", None), ("Ultimate", (390, 844))):
+        with visit(name, program) as (_, enter):
+            ann, ben = enter(), enter()
+            if size:
+                ben.page.size(*size)
+            x, plies = whole(game, ann, ben, ben if size else None, enter, moves)
+            kept = x.games()[-1]
+            expect(f'[Variant "{game}"]' in kept, f"the kept game is {kept[:200]}")
+            # The finished game by its link, to somebody who was not there.
+            hash_before = x.page.run("location.hash")
+            x.press(x.page.until(f"['Review', 'See why'].find(name => {CONTROL}.some(control => control.ariaLabel === name))"))
+            hash_begins(x, "#/g/")
+            link = x.page.run("location.hash")
+            expect(link != hash_before and len(link) < 1_000, f"the link of {plies} plies has {len(link)} characters")
+            enter(link).sees("Share link")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Fault as fault:
+        sys.exit(f"games.py: {fault}")
