@@ -73,7 +73,8 @@ import Testing
   }
 
   @Test(.long, .needs("chromium"), .enabled(if: Self.isBuilt, "the page is not built: scripts/web"))
-  func `in Chromium two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws {
+  func `in Chromium two people play Infinite and Ultimate to the end, one on a phone, and load the page again`() throws
+  {
     try run("games.py", "chromium")
   }
 
