@@ -4,6 +4,7 @@
 A room of each game by its link; both load the page again in the middle, and a third watches; the finished game by its link.
 Prints what went wrong in one line and exits 1.
 """
+import contextlib
 import random
 import sys
 
@@ -23,11 +24,23 @@ def open_cells(player, game):
     return [label.split(", empty")[0] for label in labels if said in label]
 
 
+def press(player, cell, game):
+    """Marks a cell: on a phone the first touch may only bring its board near, and boards move to and fro."""
+    for _ in range(3):
+        player.page.run("new Promise(done => setTimeout(done, 700))")
+        if cell not in open_cells(player, game):
+            break
+        player.press(cell)
+        with contextlib.suppress(Fault):
+            player.page.until(MARKED % repr(cell + ","), 2)
+            break
+
+
 def is_over(player):
     return player.page.run(f"{CONTROL}.some(control => control.ariaLabel === 'Rematch' && control.ariaDisabled !== 'true')")
 
 
-def whole(game, ann, ben, phone, enter, moves):
+def whole(game, ann, ben, enter, moves):
     """A match to its end; returns the plies it took."""
     for name in ("Menu", "Play over the network", "Connect", f"Game: {game}", "Time: no limit"):
         ann.press(name)
@@ -44,12 +57,7 @@ def whole(game, ann, ben, phone, enter, moves):
         cells = open_cells(mover, game)
         expect(cells, f"{game}: nothing may be marked after {plies} plies")
         cell = moves.choice(cells)
-        mover.press(cell)
-        # Where there is a choice of boards and fingers press, the first touch brings a board near.
-        if len({name.split(", ")[0] for name in cells}) > 1 and game == "Ultimate" and mover is phone:
-            mover.page.run("new Promise(done => setTimeout(done, 1000))")
-            if cell in open_cells(mover, game):
-                mover.press(cell)
+        press(mover, cell, game)
         for player in everybody:
             player.page.until(MARKED % repr(cell + ","))
         plies += 1
@@ -73,7 +81,7 @@ def main(name, program):
             ann, ben = enter(), enter()
             if size:
                 ben.page.size(*size)
-            x, plies = whole(game, ann, ben, ben if size else None, enter, moves)
+            x, plies = whole(game, ann, ben, enter, moves)
             kept = x.games()[-1]
             expect(f'[Variant "{game}"]' in kept, f"the kept game is {kept[:200]}")
             # The finished game by its link, to somebody who was not there.

@@ -5,6 +5,7 @@ Two friends in a room and somebody who watches: each loads the page again in the
 whose move it is; the browser's Back goes back within Alina; the address says what is shown; a piece in another key is kept as it was heard.
 Prints what went wrong in one line and exits 1.
 """
+import contextlib
 import os
 import re
 import subprocess
@@ -36,7 +37,14 @@ def again(player):
     """Loads the page again, where it is."""
     page = player.page
     page.run("(globalThis.isOld = true, setTimeout(() => location.reload()), 0)")
-    page.until(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CONTROL}.length > 2")
+
+    def is_back():
+        # What is asked while the page goes is answered by nobody.
+        with contextlib.suppress(Fault):
+            return page.run(f"!globalThis.isOld && document.getElementById('message')?.hidden && {CONTROL}.length > 2")
+        return False
+
+    wait("the page to be loaded again", is_back)
 
 
 def shows(players, cells):

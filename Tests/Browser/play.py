@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import websocket
+
 from browsers import Browser, Fault, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -284,7 +286,11 @@ def visit(name, program, before=""):
     players = []
 
     def enter(path=""):
-        players.append(Player(name, server.url + path, before=before))
+        try:
+            players.append(Player(name, server.url + path, before=before))
+        except websocket.WebSocketConnectionClosedException:
+            # Chromium now and then ends while it opens its first page.
+            players.append(Player(name, server.url + path, before=before))
         return players[-1]
 
     try:

@@ -11,7 +11,11 @@ struct Signals {
     sources = numbers.map { number in
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { signals.yield(number) }
+      // Until a thread of its own has registered it, the signal would still end the program.
+      let isRegistered = DispatchSemaphore(value: 0)
+      source.setRegistrationHandler { isRegistered.signal() }
       source.resume()
+      isRegistered.wait()
       return source
     }
   }
