@@ -208,9 +208,10 @@ extension String: FieldValue {
 }
 
 extension Int: FieldValue {
+  /// Clamps to 32 bits: an `Int` has no more in the browser, and here a sum of two never overflows.
   package init(_ json: JSON, _ name: StaticString) throws(FieldError) {
-    guard let value = json.int else { throw .missing("\(name)") }
-    self = value
+    guard let value = json.int64 else { throw .missing("\(name)") }
+    self = Int(Int32(clamping: value))
   }
   package func append(to bytes: inout [UInt8]) { JSONWriter.append(Int64(self), to: &bytes) }
 }

@@ -249,6 +249,11 @@ extension Record {
     get { self[tag: "TimeControl"] }
     set { self[tag: "TimeControl"] = newValue }
   }
+
+  /// The seconds that each side had at the start, 1–86,400; `nil` where the time control gives none.
+  package var clockSeconds: Int? {
+    timeControl.flatMap { Int($0.prefix { $0 != "+" }) }.flatMap { (1...86_400).contains($0) ? $0 : nil }
+  }
 }
 
 // MARK: - Comments and bars

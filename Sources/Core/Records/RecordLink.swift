@@ -142,7 +142,10 @@ extension LinkCoder {
     for ply in bars.indices {
       guard let count = code(count: bars[ply].count, .bars, atMost: Record.Limit.bars) else { return false }
       if isReading { bars[ply] = [Int](repeating: 0, count: count) }
-      for bar in bars[ply].indices { bars[ply][bar] = Int(code(Int64(bars[ply][bar]), .bar) ?? 0) }
+      for bar in bars[ply].indices {
+        guard let candidate = code(count: bars[ply][bar], .bar, atMost: Record.Limit.candidate) else { return false }
+        bars[ply][bar] = candidate
+      }
     }
     record.bars = bars
     return true

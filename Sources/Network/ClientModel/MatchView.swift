@@ -42,6 +42,6 @@ package struct MatchView: Sendable, Hashable {
     guard state.phase == .live, side == position.turn, state.bothMoved, pending == nil, let left else {
       return clocks[side]
     }
-    return max(0, left - Int(now - leftAt))
+    return Int(clamping: max(0, Int64(left) - (now - leftAt)))
   }
 }

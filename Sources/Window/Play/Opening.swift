@@ -56,7 +56,7 @@ extension App {
     if let record = unfinished?.record {
       setup = GameSetup(
         x: Seat(recordName: record[player: .x]), o: Seat(recordName: record[player: .o]), variant: record.game.variant)
-      setup.clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
+      setup.clockSeconds = record.clockSeconds
     }
     self.init(
       machine, session, setup: setup, store: store, rulesName: opening.rulesName, resuming: unfinished,

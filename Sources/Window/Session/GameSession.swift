@@ -121,7 +121,7 @@ package final class GameSession {
       times = game.cells.indices.map { record.times(ofMove: $0) }
       resumed = record
       // What ran before goes on from what is left.
-      clockSeconds = record.timeControl.flatMap { Int($0.prefix { $0 != "+" }) }
+      clockSeconds = record.clockSeconds
       generations = Array(repeating: nil, count: game.cells.count)
       // A second of silence stands for the time between two sittings.
       let last = max(times.compactMap { $0.frame }.max() ?? 0, record.startFrame ?? 0)
@@ -367,14 +367,14 @@ extension GameSession {
     if let clocksElsewhere { return clocksElsewhere(side) }
     guard let clockSeconds else { return nil }
     if game.end == GameEnd(outcome: .win(side.opponent), termination: .time) { return 0 }
-    var left = clockSeconds * 1_000
+    var left = Int64(clockSeconds) * 1_000
     for (index, move) in times.enumerated().dropFirst() where game.mover(ofMove: index) == side {
-      left -= Int(move.elapsed ?? 0)
+      left -= move.elapsed ?? 0
     }
     if !game.isOver, game.turn == side, let last = times.last?.frame {
-      left -= Int(max(0, now.rawValue + frameOffset - last) / 48)
+      left -= max(0, now.rawValue + frameOffset - last) / 48
     }
-    return left
+    return Int(clamping: left)
   }
 
   /// Seconds until the running clock shows something else: whole seconds, tenths once it runs low.

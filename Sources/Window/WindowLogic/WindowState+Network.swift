@@ -414,7 +414,7 @@ extension WindowState {
     model.isCalledOff = isCalledOff
     if state.phase == .live, state.away[you.opponent] {
       model.isAlone = true
-      model.claimIn = view.claimableAt.map { max(0, Int(($0 - milliseconds + 999) / 1000)) }
+      model.claimIn = view.claimableAt.map { max(0, Int(clamping: ($0 - milliseconds + 999) / 1000)) }
     }
     if let rating = state.end?.ratings?[you] { model.rating = (rating.before, rating.after) }
     return model

@@ -74,6 +74,44 @@ struct WebTests {
     try expectSame(questions)
   }
 
+  @Test func `Links are read alike, and refused alike where they were cut or changed`() throws {
+    var questions: [String] = []
+    for seed in 0..<UInt64(amount("WEB_LINKS", quick: 20, all: 200)) {
+      var generator = SplitMix64(seed: seed)
+      var record = Probe.game(seed: seed)
+      record.startFrame = Int64(generator.below(1 << 20))
+      for ply in record.times.indices {
+        record.times[ply].frame = Int64(ply + 1) * 200_000 + Int64(generator.below(1 << 16))
+        record.addBar(generator.below(12), ply: ply)
+      }
+      let link = try #require(record.link)
+      questions.append("link\n" + link)
+      // What is cut off the end, or changed there, makes other numbers of the last ones, which may be any of 63 bits.
+      for count in 1..<min(24, link.utf8.count) { questions.append("link\n" + link.dropLast(count)) }
+      for place in link.indices.suffix(24) {
+        for letter in ["A", "z", "_"] where letter != String(link[place]) {
+          questions.append("link\n" + link.replacingCharacters(in: place...place, with: letter))
+        }
+      }
+    }
+    try expectSame(questions)
+  }
+
+  @Test func `The largest numbers of a record are read and composed alike`() throws {
+    let year = "8760:00:00", frame = "1513728000000"
+    var moves = ""
+    for (ply, cell) in ["b2", "a1", "c1", "a3", "a2", "c2", "b1", "b3", "c3"].enumerated() {
+      moves += "{[%emt \(year)] [%clk \(year)] [%frame \(frame)] [%bar 1000000]} "
+      moves += ply % 2 == 0 ? "\(ply / 2 + 1). \(cell) " : "\(cell) "
+    }
+    for limit in ["2147483647", "2147483648", "9223372036854775807", "9223372036854775808"] {
+      for tag in ["TimeControl", "Seed", "Station", "LogSlots", "Date", "Round"] {
+        let record = "[\(tag) \"\(limit)\"]\n\n\(moves)1/2-1/2\n"
+        try expectSame(["record\n\(record)", "piece\n\(record)"])
+      }
+    }
+  }
+
   @Test func `The same record is composed and written alike: events, MIDI, MusicXML and SVG`() throws {
     try expectSame((0..<amount("WEB_SCORES", quick: 12, all: 200)).map { "music \($0) \($0 % 3)" })
   }
@@ -109,8 +147,23 @@ struct WebTests {
       let cell = try #require(CellName(text: name))
       lines.append(try add(.move(ply: ply, cell: cell, spent: 900), ply % 2 == 0 ? .x : .o))
     }
+    lines.append(
+      String(decoding: ServerMessage.gone(id, .o, claimIn: 30_000).bytes(), as: UTF8.self)
+    )
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
-    try expectSame(["client\n" + lines.map { $0.trimmingCharacters(in: .newlines) }.joined(separator: "\n")])
+    lines = lines.map { $0.trimmingCharacters(in: .newlines) }
+    var questions = ["client\n" + lines.joined(separator: "\n")]
+    // A server may say any number.
+    for (index, line) in lines.enumerated() {
+      for place in line.ranges(of: /-?[0-9]+/) {
+        for number in ["-9223372036854775808", "-2147483648", "-1", "2147483647", "9223372036854775807"] {
+          var changed = lines
+          changed[index].replaceSubrange(place, with: number)
+          questions.append("client\n" + changed.joined(separator: "\n"))
+        }
+      }
+    }
+    try expectSame(questions)
   }
 }
 

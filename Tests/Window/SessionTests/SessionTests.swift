@@ -227,6 +227,15 @@ private let person = Participant.human(name: "you")
     #expect(second.clockSeconds == 60)
     #expect(second.milliseconds(left: .x) == left)
     #expect(second.record.timeControl == "60+0")
+    // What is no clock of ours is none.
+    for text in ["-", "-5", "0+1", "86401", "9223372036854775807"] {
+      var record = first.record
+      record.timeControl = text
+      let bench = Bench()
+      let third = bench.session(x: person, o: person)
+      third.open(resuming: record)
+      #expect(third.milliseconds(left: .x) == nil, "\(text)")
+    }
   }
 
   @Test("When a block begins while the bar is composed, the bar is composed again for the next one")

@@ -30,8 +30,10 @@ package struct Probe {
     case "opponents": return opponents(seed: number(0))
     case "rules":
       return pack.entries.map { "\($0.reference.name) \($0.reference.hash) \($0.rules.name)" }.joined(separator: "\n")
-    case "record": return read { () throws(NotationError) in try Record(text: text) }
+    case "record": return read { () throws(NotationError) in try Record(text: text, variants: Variant.allCases) }
     case "line": return read { () throws(NotationError) in try Record(jsonLine: text) }
+    case "link": return read { () throws(NotationError) in try Record(link: text) }
+    case "piece": return (try? Record(text: text, variants: Variant.allCases)).map { music($0, rules: 0) } ?? "no game"
     case "music": return music(Probe.game(seed: number(0)), rules: Int(number(1)))
     case "sound": return sound(Probe.game(seed: number(0)), rules: Int(number(1)), frames: Int(number(2)))
     case "client": return client(text)
@@ -150,7 +152,7 @@ package struct Probe {
       }
       for view in model.matches.values.sorted(by: { $0.state.id < $1.state.id }) {
         answer += "\(view.state.id) \(view.state.seq) \(view.state.board) \(view.position.notation) \(view.canMove) "
-        answer += "\(view.remaining(.x, at: now + 300) ?? -1)\n"
+        answer += "\(view.remaining(.x, at: now + 300) ?? -1) \(view.claimableAt ?? -1)\n"
       }
     }
     return answer
