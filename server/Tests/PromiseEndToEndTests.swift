@@ -257,7 +257,7 @@ import TicTacToe
   @Test func `a page of what is over is read for everybody once at a time`() throws {
     var world = try SteppedLobby()
     let id = world.login("Ann")
-    let line = ClientLine(id: "h", .history(before: nil))
+    let line = ClientLine(id: "h", .history(nil, before: nil))
     func ask() -> [LobbyEffect] {
       world.lobby.reduce(
         .line(UInt64(id), line, at: world.now, roundTrip: 0), now: Moment(steady: world.now, wall: world.now))

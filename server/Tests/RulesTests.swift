@@ -129,6 +129,10 @@ extension SteppedLobby {
     #expect(world.heardAny(a, #"{"rules":"infinite","name":"Ann""#))
     world.type(a, #"{"t":"history","id":"h"}"#)
     #expect(world.heardAny(a, #""rules":"infinite""#))
+    world.type(a, #"{"t":"history","id":"i","rules":"infinite"}"#)
+    #expect(world.heardAny(a, #""re":"i","of":"history","rows":[{"m":"\#(m)""#))
+    world.type(a, #"{"t":"history","id":"u","rules":"ultimate"}"#)
+    #expect(world.heardAny(a, #""re":"u","of":"history","rows":[]"#))
   }
 
   @Test func `a server that another node cannot follow offers no other game`() throws {

@@ -159,10 +159,10 @@ extension Simulation {
         .sorted()
       if let m = over.last { carryOut(i, clients[i].model.act(m, .rematch, now: now)) }
     case 15:
-      carryOut(
-        i,
-        clients[i].model.ask(
-          [.top(random.below(2) == 0 ? .classic : .ultimate), .me, .list, .history(before: nil)][random.below(4)]))
+      let questions: [ClientMessage] = [
+        .top(.classic), .top(.ultimate), .me, .list, .history(nil, before: nil), .history(.ultimate, before: nil),
+      ]
+      carryOut(i, clients[i].model.ask(questions[random.below(questions.count)]))
     case 16:
       let known = clients.flatMap { $0.model.matches.keys }.sorted()
       if !known.isEmpty { carryOut(i, clients[i].model.ask(.watch(known[random.below(known.count)], code: nil))) }

@@ -10,6 +10,8 @@ extension ClientModel {
     case create(MatchTerms), join(String)
     /// Watch a match, a private one by its code.
     case watch(MatchID, code: String?), unwatch(MatchID), list
+    /// Ask how the player stands in each game.
+    case me
     /// Take a name for good.
     case register(String)
     /// Let go of a match that is over.
@@ -38,6 +40,7 @@ extension ClientModel {
     case .watch(let m, let code): return ask(.watch(m, code: code))
     case .unwatch(let m): return ask(.unwatch(m))
     case .list: return ask(.list)
+    case .me: return ask(.me)
     case .register(let name): return ask(.register(name: name))
     case .forget(let m):
       forget(m)

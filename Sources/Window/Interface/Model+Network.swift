@@ -43,13 +43,17 @@ package struct NetworkModel: Sendable, Hashable {
   /// Who the server takes this player for.
   package struct You: Sendable, Hashable {
     package var name: String
-    package var rating: Int
+    /// The rating in each game that was played.
+    package var ratings: [Variant: Int]
     /// Whether the name is a guest's, who has no rating to keep.
     package var isGuest: Bool
 
-    package init(name: String, rating: Int, isGuest: Bool) {
-      (self.name, self.rating, self.isGuest) = (name, rating, isGuest)
+    package init(name: String, ratings: [Variant: Int] = [:], isGuest: Bool) {
+      (self.name, self.ratings, self.isGuest) = (name, ratings, isGuest)
     }
+
+    /// The rating in a game; of one that was never played it is that of a new player.
+    package func rating(in rules: Variant) -> Int { ratings[rules] ?? 1_500 }
   }
 
   package var phase: Phase

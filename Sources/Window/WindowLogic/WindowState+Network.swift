@@ -205,7 +205,13 @@ extension WindowState {
         let rules = Variant(rawValue: row["rules"]?.string ?? "") ?? .classic
         return .init(id: id, title: "\(x) – \(o)" + (rules == .classic ? "" : " · \(text(rules.phrase))"))
       }
-    case .registered(let name): network.you = .init(name: name, rating: 1_500, isGuest: false)
+    case .page("me", let rows, _):
+      isRatingKnown = true
+      for row in rows {
+        guard let rating = row["rating"]?.int64 else { continue }
+        network.you?.ratings[Variant(rawValue: row["rules"]?.string ?? "") ?? .classic] = Int(clamping: rating)
+      }
+    case .registered(let name): network.you = .init(name: name, isGuest: false)
     case .draining: return [.notice(text(.restarting))]
     case .page, .gone: break
     }
@@ -227,7 +233,9 @@ extension WindowState {
       if match == nil { network.phase = .connecting }
     case .online(let welcome):
       link = .online
-      network.you = .init(name: welcome.you.name, rating: welcome.you.rating, isGuest: welcome.you.guest)
+      network.you = .init(
+        name: welcome.you.name, ratings: [.classic: welcome.you.rating], isGuest: welcome.you.guest)
+      isRatingKnown = false
       network.message = nil
       if match == nil { network.phase = .lobby }
       // A match that runs comes by itself, whatever the address asks for.
@@ -310,6 +318,7 @@ extension WindowState {
     turnSince = (-1, now)
     network.message = nil
     network.phase = .playing
+    isRatingKnown = false
     if let you = view.you {
       let opponent = players[you.opponent].name
       // The same two again have usually changed sides.

@@ -129,6 +129,8 @@ package struct WindowState: Sendable {
   var turnSince = (ply: -1, at: 0.0)
   var now = 0.0
   private var listedAt = -Double.infinity
+  /// Whether the server has told the ratings as they are now.
+  var isRatingKnown = false
   private var counted: Game?
   private var gamesHeard = 0
   private var silentSince: Double?
@@ -213,7 +215,7 @@ package struct WindowState: Sendable {
     }
     if page == .network, link == .online, network.phase == .lobby, now - listedAt > WindowState.listInterval {
       listedAt = now
-      return [.command(.list)]
+      return [.command(.list)] + (isRatingKnown ? [] : [.command(.me)])
     }
     return listenOn(board)
   }

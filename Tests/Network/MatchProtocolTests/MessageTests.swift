@@ -28,7 +28,8 @@ let clientMessages: [ClientMessage] = [
   .act(someMatch, .abort, mid: "m7"), .act(someMatch, .claim, mid: "m8"), .emote(someMatch, "gg"),
   .say(someMatch, "well \"played\" ☺"), .mute(on: false), .block(name: "Bob", on: true),
   .report(someMatch, text: "rude"),
-  .top(.classic), .top(.ultimate), .me, .history(before: nil), .history(before: 12), .export(someMatch, seq: 0),
+  .top(.classic), .top(.ultimate), .me, .history(nil, before: nil), .history(.ultimate, before: 12),
+  .export(someMatch, seq: 0),
   .export(someMatch, seq: 500),
   .list, .ping(1), .pong(2), .bye, .help,
 ]

@@ -46,7 +46,7 @@ enum Samples {
       results: [1, 0, 0, -1, 1, 1, 0, -1, -1, 0, 1, 1, 1, 0, 0, 1, -1, 0, 1, 1, 0, 0, 0, 1, 1])
     screen.pages.network = NetworkModel(
       phase: .lobby, matches: [.init(id: "a", title: "Nora and Jan"), .init(id: "b", title: "Ida and a guest")])
-    screen.pages.network.you = .init(name: "Vera", rating: 1_542, isGuest: false)
+    screen.pages.network.you = .init(name: "Vera", ratings: [.classic: 1_542], isGuest: false)
     screen.pages.talk.opponent = "Nora"
     screen.pages.talk.lines = [
       .init(name: "Nora", text: "Good luck"), .init(name: "Vera", text: "Thanks, and to you."),

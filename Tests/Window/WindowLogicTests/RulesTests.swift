@@ -63,6 +63,29 @@ import TicTacToe
     #expect(window.state.view?.state.moves == [cell])
   }
 
+  @Test func `the lobby asks for the rating in each game, and again after a match`() throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    window.step(.turned(.network))
+    func asks() -> Bool {
+      window.now += 6
+      return window.step(.tick).contains(.command(.me))
+    }
+    #expect(asks() && asks())
+    let rows: [JSONObject] = [["rating": .int(1612)], ["rules": .string("ultimate"), "rating": .int(1702)]]
+    window.step(.network(.page("me", rows: rows, more: nil), nil))
+    let you = try #require(window.state.network.you)
+    #expect(Variant.allCases.map(you.rating) == [1_612, 1_500, 1_702])
+    #expect(!asks())
+    window.start()
+    window.log(.resign, .o)
+    window.log(.end(.win(.x), .resign, ratings: nil))
+    window.want(.newGame(GameSetup(x: .human, o: .human)))
+    window.step(.turned(.network))
+    #expect(asks())
+  }
+
   @Test func `the list of matches names the game where it is not the classic one`() throws {
     var window = TestWindow()
     try window.connect(destination: .resume)

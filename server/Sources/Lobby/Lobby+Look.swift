@@ -151,17 +151,23 @@ extension Lobby {
   private static let mostHistoryReaders = 64
 
   /// Asks the store for finished matches, for each connection once at a time.
-  mutating func askHistory(_ account: Int64, before: Int64?, _ id: ConnectionID, _ re: String?) {
-    guard connections[id]?.readsHistory == false, historyReaders < Lobby.mostHistoryReaders else {
+  mutating func askHistory(
+    _ account: Int64, of rules: Variant?, before: Int64?, _ id: ConnectionID, _ re: String?
+  ) {
+    guard let games = session(of: id)?.games, connections[id]?.historyGames == nil,
+      historyReaders < Lobby.mostHistoryReaders
+    else {
       return refuseBusy(id, re)
     }
-    connections[id]?.readsHistory = true
+    connections[id]?.historyGames = rules.map { rules in games.filter { $0 == rules } } ?? games
     historyReaders += 1
     effects.append(.history(id, re: re, account: account, before: before ?? Int64.max))
   }
 
-  mutating func sendHistory(to id: ConnectionID, _ re: String?, _ found: [StoredMatch], _ more: Int64?) {
-    guard let mine = account(of: id), let games = session(of: id)?.games else { return }
+  mutating func sendHistory(
+    to id: ConnectionID, _ re: String?, _ found: [StoredMatch], of games: [Variant], _ more: Int64?
+  ) {
+    guard let mine = account(of: id) else { return }
     let rows = found.compactMap { stored -> JSONObject? in
       guard let match = try? CachedMatch(stored), let players = match.state.players, let end = match.state.end else {
         return nil

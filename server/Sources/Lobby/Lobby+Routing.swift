@@ -71,7 +71,7 @@ extension Lobby {
     case .list:
       if cluster == nil { sendList(to: id, line.id) } else { showPage(.live(limit: Limits.page), to: id, line.id) }
     case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))
-    case .history(let before): askHistory(account.id, before: before, id, line.id)
+    case .history(let rules, let before): askHistory(account.id, of: rules, before: before, id, line.id)
     case .hello, .ping, .pong, .bye, .help: break  // the session answers these
     }
   }

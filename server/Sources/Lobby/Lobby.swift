@@ -20,7 +20,8 @@ package struct Lobby: Sendable {
     /// The transaction that the last line held back for it waits for.
     var heldUntil: UInt64 = 0
     /// Whether matches that ended are being read for it.
-    var readsHistory = false
+    /// The games whose finished matches are being read for it.
+    var historyGames: [Variant]?
   }
 
   /// A session, its connection and its seek.
@@ -179,8 +180,9 @@ package struct Lobby: Sendable {
     case .loaded(let m, let stored): loaded(m, stored)
     case .history(let id, let re, let found, let more):
       historyReaders -= 1
-      connections[id]?.readsHistory = false
-      if let found { sendHistory(to: id, re, found, more) } else { refuseBusy(id, re) }
+      let games = connections[id]?.historyGames ?? []
+      connections[id]?.historyGames = nil
+      if let found { sendHistory(to: id, re, found, of: games, more) } else { refuseBusy(id, re) }
     case .caughtUp(let id, let missed): for m in missed { take(.caughtUp(m), for: id) }
     case .tick: break
     case .drain(let retry):

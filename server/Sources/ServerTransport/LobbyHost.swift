@@ -6,6 +6,7 @@ import MatchProtocol
 import MatchStore
 import NIOCore
 import Synchronization
+import TicTacToe
 
 /// Runs the lobby on one event loop: hands it what happens, carries out what it wants, and commits in groups.
 ///
@@ -45,7 +46,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private var isCommitting = false
   private var isFlushScheduled = false
   /// When the strongest players of all nodes were asked for, and who they are.
-  private var best: (at: Int64, players: EventLoopFuture<[AccountRecord]>)?
+  private var best: [Variant: (at: Int64, players: EventLoopFuture<[AccountRecord]>)] = [:]
   /// Who waits until a transaction is durable.
   private var awaiting: [(number: UInt64, promise: EventLoopPromise<Void>)] = []
   private var timer: Scheduled<Void>?
@@ -176,16 +177,16 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.submit { body(self.lobby) }.value()
   }
 
-  /// The strongest players of all nodes, as of some seconds ago. May be called from any thread but the loop's.
-  func leaders(limit: Int) async throws -> [AccountRecord] {
+  /// The strongest players of a game on all nodes, as of some seconds ago. May be called from any thread but the loop's.
+  func leaders(_ rules: Variant, limit: Int) async throws -> [AccountRecord] {
     try await loop.flatSubmit { () -> EventLoopFuture<[AccountRecord]> in
-      guard let seat = self.seat else { return self.loop.makeSucceededFuture(self.lobby.leaders(limit: limit)) }
+      guard let seat = self.seat else { return self.loop.makeSucceededFuture(self.lobby.leaders(rules, limit: limit)) }
       let now = Moment.current.steady
-      if let best = self.best, now - best.at < 5000 { return best.players }
+      if let best = self.best[rules], now - best.at < 5000 { return best.players }
       let promise = self.loop.makePromise(of: [AccountRecord].self)
-      self.best = (now, promise.futureResult)
+      self.best[rules] = (now, promise.futureResult)
       self.histories.async {
-        do throws(StoreError) { promise.succeed(try seat.store.top(.classic, limit: limit)) } catch {
+        do throws(StoreError) { promise.succeed(try seat.store.top(rules, limit: limit)) } catch {
           promise.fail(error)
         }
       }

@@ -16,7 +16,7 @@ enum PageAssets {
     <header><h1><a href="/">Alina</a></h1><p id="status" role="status">connecting…</p></header>
     <p id="soon" hidden>The page to play on is not built yet. This page gives way to it as soon as it is.</p>
     <main id="boards" aria-label="live boards"></main>
-    <section id="best" hidden><h2>Strongest players</h2><ol id="top"></ol></section>
+    <section id="best" hidden><h2>Strongest players</h2><div id="top"></div></section>
     <noscript>This page needs its script to show live boards.</noscript>
     </body>
     </html>
@@ -45,6 +45,7 @@ enum PageAssets {
     svg .grid { stroke: var(--line); stroke-width: 1; } svg .x { stroke: var(--x); stroke-width: 3; } svg .o { stroke: var(--o); stroke-width: 3; }
     svg .fine { opacity: .4; } svg.large .x, svg.large .o { stroke-width: 1.5; } svg.large .last { stroke-width: 2.5; }
     svg .last { stroke-width: 4.5; } svg .strike { stroke: var(--ink); stroke-width: 2; opacity: .7; }
+    h3 { font-size: 1.05rem; font-weight: 400; margin: .6rem 0 .2rem; }
     ol { columns: 16rem; margin: 0; } li { break-inside: avoid; }
     @media (prefers-reduced-motion: reduce) { article { transition: none; } }
     """
@@ -145,7 +146,16 @@ enum PageAssets {
     feed.onerror = () => { status.textContent = 'the connection was lost; trying again…'; };
     fetch('/top.json').then(r => r.json()).then(rows => {
       const top = document.getElementById('top');
-      for (const r of rows) { const li = make('li'); li.textContent = `${r.name} – ${r.rating}`; top.append(li); }
+      for (const rules of new Set(rows.map(r => r.rules))) {
+        const h3 = make('h3'), ol = make('ol');
+        h3.textContent = rules ?? 'classic';
+        for (const r of rows.filter(r => r.rules === rules)) {
+          const li = make('li');
+          li.textContent = `${r.name} – ${r.rating}`;
+          ol.append(li);
+        }
+        top.append(h3, ol);
+      }
       document.getElementById('best').hidden = rows.length === 0;
     });
     """

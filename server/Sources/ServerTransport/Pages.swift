@@ -5,6 +5,7 @@ import MatchStore
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TicTacToe
 
 /// The pages for people: the one to play on, if it was built, with its WebSocket; live boards, kept current by Server-Sent
 /// Events, and the leaderboard.
@@ -68,12 +69,16 @@ package struct PeoplePage: Sendable {
         """
       )
     case ["top.json"]:
-      let rows = try await host.leaders(limit: 20).map { account in
-        var row = JSONWriter()
-        row.field("name", account.name)
-        row.field("rating", Int(account.rating.value.rounded()))
-        row.finish()
-        return String(decoding: row.bytes, as: UTF8.self)
+      var rows: [String] = []
+      for rules in Variant.allCases {
+        for account in try await host.leaders(rules, limit: 20) {
+          var row = JSONWriter()
+          if rules != .classic { row.field("rules", rules.rawValue) }
+          row.field("name", account.name)
+          row.field("rating", Int(account[rules].rating.value.rounded()))
+          row.finish()
+          rows.append(String(decoding: row.bytes, as: UTF8.self))
+        }
       }
       (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
     case ["live"]:

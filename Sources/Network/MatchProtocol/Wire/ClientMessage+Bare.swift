@@ -8,7 +8,7 @@ extension ClientLine {
     hello [NAME] | seek [infinite|ultimate] [60+2|none] [rated] [bots] | unseek | create [infinite|ultimate] [60+2|none] \
     | join CODE | move b2 | draw [offer|accept|decline] \
     | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
-    | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history | list | export M | register NAME | bye. \
+    | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
     Every line may also be a JSON object; docs/protocol.md tells all of it.
     """
 
@@ -35,6 +35,11 @@ extension ClientLine {
     func match() throws(ProtocolError) -> MatchID {
       guard let m = MatchID(rawValue: try one("m")) else { throw .field(.invalid("m", "a match id")) }
       return m
+    }
+    func rules() throws(ProtocolError) -> Variant? {
+      guard let name = arguments.first else { return nil }
+      guard let rules = Variant(rawValue: name) else { throw .field(.invalid("rules", Variant.allowed)) }
+      return rules
     }
     func terms() throws(ProtocolError) -> MatchTerms {
       var fields = JSONObject()
@@ -91,11 +96,9 @@ extension ClientLine {
     case "export": return .export(try match(), seq: 0)
     case "register": return .register(name: try one("name"))
     case "top":
-      let rules = arguments.first ?? Variant.classic.rawValue
-      guard let rules = Variant(rawValue: rules) else { throw .field(.invalid("rules", Variant.allowed)) }
-      return .top(rules)
+      return .top(try rules() ?? .classic)
     case "me": return .me
-    case "history": return .history(before: nil)
+    case "history": return .history(try rules(), before: nil)
     case "list": return .list
     case "bye", "quit", "exit": return .bye
     case "help", "?": return .help

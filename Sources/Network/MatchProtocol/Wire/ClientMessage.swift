@@ -87,7 +87,8 @@ package enum ClientMessage: Sendable, Hashable {
   /// The strongest players of a game.
   case top(Variant)
   case me
-  case history(before: Int64?)
+  /// Finished matches of all games, or of one.
+  case history(Variant?, before: Int64?)
   /// The log of a match behind a place in it, up to `Limits.events` events.
   case export(MatchID, seq: Int)
   case list
@@ -206,7 +207,7 @@ extension ClientMessage {
       .register(name: ""), .token(.rotate), .mute(on: true), .block(name: "", on: true), .report(nil, text: ""),
       .top(.classic),
       .me,
-      .history(before: nil), .export(m, seq: 0), .list, .bye, .help,
+      .history(nil, before: nil), .export(m, seq: 0), .list, .bye, .help,
     ]
   }()
 
@@ -255,7 +256,8 @@ extension ClientMessage {
     case .report(let m, let text):
       return .report(try c.field("m", m, isRequired: true), text: try c.text("text", text, max: Limits.say))
     case .top(let rules): return .top(try c.field("rules", rules, unless: .classic))
-    case .history(let before): return .history(before: try c.field("before", before))
+    case .history(let rules, let before):
+      return .history(try c.field("rules", rules), before: try c.field("before", before))
     case .export(let m, let seq):
       let (m, seq) = (try c.field("m", m), try c.field("seq", seq, unless: 0))
       try c.require(seq >= 0, "seq", "0 or more")

@@ -42,7 +42,10 @@ final class NetworkScene: PageScene {
     super.init(context: context)
     code.gapAfter = 0.6
     (game.gapAfter, clock.gapAfter) = (0.5, 0.5)
-    game.onSelect = { settings.game = Variant.allCases[$0] }
+    game.onSelect = { [unowned(unsafe) self] in
+      settings.game = Variant.allCases[$0]
+      contentChanged()
+    }
     clock.onSelect = { [unowned(unsafe) self] in
       settings.networkClock = NetworkScene.clocks[$0]
       contentChanged()
@@ -80,7 +83,7 @@ final class NetworkScene: PageScene {
     case .connecting: rows.append(line(.connecting))
     case .lobby:
       if let you = network.you {
-        let rating = you.isGuest ? context.text(.guest) : "\(you.rating)"
+        let rating = you.isGuest ? context.text(.guest) : "\(you.rating(in: context.settings.game))"
         rows.append(
           TextRow(
             context: context, "\(context.text(.lobby)) \(context.text(.youAre)) \(you.name) (\(rating)).", italic: true)
