@@ -130,6 +130,25 @@ struct LayoutTests {
     }
   }
 
+  @Test(
+    "beside a review a short notice covers neither board nor score nor words",
+    arguments: [(1_280, 720), (1_920, 1_080), (390, 844), (768, 1_024), (1_080, 1_920)])
+  func reviewNotice(_ width: Int, _ height: Int) throws {
+    let screen = Samples.screen()
+    screen.model = models()[0]
+    screen.model.notice = "Press once more to resign: your opponent wins the game."
+    screen.handle([], at: 0)
+    screen.show(.review)
+    screen.measureForTest(width, height)
+    let scene = screen.topScene
+    let slip = try #require(scene.children.lazy.compactMap { $0 as? NoticeView }.first).slipFrame
+    let notes = try #require(scene.children.lazy.compactMap { $0 as? ScrollView }.first)
+    let words = Rect(notes.frame.x, notes.frame.y, notes.frame.width, min(notes.contentHeight, notes.frame.height))
+    for frame in scene.children.filter({ $0 is MiniBoard || $0 is StaffView && !$0.isHidden }).map(\.frame) + [words] {
+      #expect(!slip.intersects(frame), "\(frame) under \(slip)")
+    }
+  }
+
   @Test("rows of a written page do not overlap, and the last one can be scrolled to")
   func rows() {
     let screen = Samples.screen()

@@ -163,8 +163,15 @@ final class ReviewScene: Scene {
     return "\(context.text(.accuracy)): \(shares.joined(separator: ", ")). \(mistake ?? context.text(.noMistake))"
   }
 
+  /// Under the words, where they leave room; else at the foot.
   override var noticePlace: NoticePlace? {
-    NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+    guard !notes.isHidden else {
+      return NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
+    }
+    let end = staff.isHidden ? footTop : staff.frame.y
+    let words = min(notes.frame.maxY, notes.frame.y + notes.contentHeight)
+    return NoticePlace(
+      midX: notes.frame.midX, width: notes.frame.width, foot: footTop, free: [words...max(words, end)])
   }
 
   override func layout() {
@@ -194,8 +201,9 @@ final class ReviewScene: Scene {
       scrubber.frame = Rect(x, top, width, min(scrubberHeight, room))
       notes.frame = Rect(x, scrubber.frame.maxY + em * 0.5, width, bottom - scrubber.frame.maxY - em * 0.5)
     } else {
-      // The board gives way to the words, but not below two fifths of the room.
-      let side = max(40, min(innerWidth, max(room * 0.4, room - scrubberHeight - em * 6)))
+      // The board gives way to the words, on a high page to a notice too, but not below two fifths of the room.
+      let words = em * (m.bounds.height > 40 * em ? 8 : 6)
+      let side = max(40, min(innerWidth, max(room * 0.4, room - scrubberHeight - words)))
       board.frame = Rect(m.bounds.midX - side / 2, top, side, side)
       scrubber.frame = Rect(m.margin, top + side + em * 0.3, innerWidth, min(scrubberHeight, room - side - em * 0.3))
       notes.frame = Rect(

@@ -20,7 +20,7 @@ final class ScrollView: View {
   private(set) var rows: [PageRow] = []
   private let offset = Motion(0)
   private var target = 0.0
-  private var contentHeight = 0.0
+  private(set) var contentHeight = 0.0
   /// Whether a page shorter than the frame stands a little above its middle.
   var isCentered = true
 
