@@ -52,15 +52,18 @@ final class BoardScene: Scene {
 
   // MARK: Layout
 
-  /// Over neither board nor score where there is room: beside the board, between title and status; on a high page over the
-  /// status, or over the title. Else at the foot.
+  /// Over neither board nor score where there is room: beside the board, between title and status; on a high page
+  /// between players and board, over the status, or over the title. Else at the foot.
   override var noticePlace: NoticePlace? {
     let m = context.metrics
     let beside = board.frame.x - m.margin - m.em
     guard m.isLandscape, beside > 11 * m.em else {
       var place = NoticePlace(midX: m.bounds.midX, width: frame.width - 2 * m.margin, foot: footerTop)
       if !m.isLandscape {
-        place.free = [board.frame.maxY...max(board.frame.maxY, staff.isHidden ? footerTop : staff.frame.y)]
+        if !players.isHidden, choice.isHidden {
+          place.free.append(players.frame.maxY...max(players.frame.maxY, board.frame.y))
+        }
+        place.free.append(board.frame.maxY...max(board.frame.maxY, staff.isHidden ? footerTop : staff.frame.y))
         if !players.isHidden { place.free.append(0...players.frame.y) }
       }
       return place
