@@ -74,7 +74,7 @@ package final class App: PlatformGame {
       services: services, screen: screen, knowledge: UltimateKnowledge { read("ultimate.values") })
     advisor = Advisor(services, library.knowledge, screen)
     music = Music(machine.sound, session, screen)
-    files = Files(machine, session, screen, library, music, store: store, resuming: unfinished?.name)
+    files = Files(machine, session, screen, library, music, store: store, resuming: unfinished)
     screen.settings.store.forThisRun { overrides(screen.settings) }
     Pages.fill(screen, machine.rules)
     knobs = Knobs(machine, session, screen, rulesName: rulesName) { [unowned(unsafe) self] in show(notice: $0) }

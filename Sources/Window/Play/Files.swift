@@ -33,12 +33,15 @@ package final class Files {
 
   init(
     _ machine: Machine, _ session: GameSession, _ screen: RootScreen, _ library: Library, _ music: Music,
-    store: GameStore?, resuming name: String?
+    store: GameStore?, resuming unfinished: (name: String, record: Record)?
   ) {
     (self.machine, self.session, self.screen, self.library) = (machine, session, screen, library)
-    (self.music, self.store, self.name) = (music, store, name)
+    (self.music, self.store) = (music, store)
     keeper = store.map { GameKeeper($0, inBackground: machine.services.inBackground) }
-    if name != nil { asked = (session.game, session.times) }
+    if let (name, record) = unfinished {
+      (self.name, title) = (name, record[tag: "Event"])
+      asked = (record.game, record.game.cells.indices.map { record.times(ofMove: $0) })
+    }
     if machine.film != nil { screen.pages.film = FilmModel() }
   }
 
@@ -64,12 +67,12 @@ package final class Files {
     case .shareSaved(let path): if let record = saved(path) { share(place(of: record)) }
     case .openPieces: services.openFolder("\(services.dataFolder())/pieces")
     case .copyGame:
-      services.setClipboard((reviewed ?? session.record).text)
+      services.setClipboard(shown.text)
       say(screen.text(.copied))
     case .copyText(let text):
       services.setClipboard(text)
       say(screen.text(.copied))
-    case .shareGame: share(place(of: reviewed ?? session.record))
+    case .shareGame: share(place(of: shown))
     case .pasteGame:
       let open = { [self] (text: String) in
         guard text.contains(where: { !$0.isWhitespace }) else { return say(screen.text(.clipboardEmpty)) }
@@ -124,7 +127,7 @@ package final class Files {
     asked = (game, session.times)
     let name = runningName
     self.name = name
-    keeper.keep(.init(running(as: name), as: name, isResumable: isResumable))
+    keeper.keep(.init(running, as: name, isResumable: isResumable))
   }
 
   /// Writes what waits; call before the program ends.
@@ -143,17 +146,20 @@ package final class Files {
   private func path(of name: String) -> String { "\(services.dataFolder())/games/\(name)\(GameStore.suffix)" }
 
   /// The game on the board as its file has it.
-  private func running(as name: String) -> Record {
-    var record = Library.dated(session.record, as: name)
-    if let title { record[tag: "Event"] = title }
+  private var running: Record {
+    var record = Library.dated(session.record, as: name ?? newStamp)
+    record[tag: "Event"] = title
     return record
   }
+
+  /// The game under review, or else the one on the board.
+  private var shown: Record { reviewed ?? running }
 
   /// Saves the game under review, or else the running one, at once.
   private func saveGame() {
     let name = reviewed == nil ? runningName : "\(newStamp)-copy"
-    let record = reviewed ?? running(as: name)
     if reviewed == nil { self.name = name }
+    let record = shown
     let path = path(of: name)
     let isSaved = services.writeFile(path, Array(record.text.utf8))
     say(isSaved ? "\(screen.text(.savedAs)) \(path)" : screen.text(.saveFailed))
@@ -181,9 +187,12 @@ package final class Files {
     guard var record = saved(path) else { return }
     let name = name.split(whereSeparator: { $0.isWhitespace }).joined(separator: " ")
     record[tag: "Event"] = name.isEmpty ? nil : name
-    // The next move writes the file anew.
-    if let running = self.name, path == self.path(of: running) { title = name.isEmpty ? nil : name }
-    if !services.writeFile(path, Array(record.text.utf8)) { say(screen.text(.saveFailed)) }
+    if services.writeFile(path, Array(record.text.utf8)) {
+      // The next move writes the file anew.
+      if let running = self.name, path == self.path(of: running) { title = record[tag: "Event"] }
+    } else {
+      say(screen.text(.saveFailed))
+    }
     screen.pages.games = library.entries()
   }
 
@@ -209,8 +218,7 @@ package final class Files {
 
   /// Takes the game on the board to the review page.
   func review() {
-    let record = Library.dated(session.record, as: name ?? newStamp)
-    review(record, human: session.participants.loneHuman)
+    review(running, human: session.participants.loneHuman)
   }
 
   /// Opens a game file for review; what is wrong with it is shown with its line.
@@ -238,7 +246,7 @@ package final class Files {
   /// The game under review, or else the one on the board, with its music, and the name of what is made of it.
   private var piece: (Piece, name: String)? {
     let name = reviewed == nil ? self.name ?? newStamp : newStamp
-    let record = reviewed ?? Library.dated(session.record, as: name)
+    let record = shown
     guard !record.game.cells.isEmpty else { return nil }
     let piece = Piece(
       record: record, rules: session.rules,

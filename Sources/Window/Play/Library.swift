@@ -32,9 +32,9 @@ package struct Library {
     return record
   }
 
-  /// Who played when, as one line.
+  /// What the game is called, who played and when, as one line.
   func title(of record: Record) -> String {
-    let players = players(of: record)
+    let players = (record[tag: "Event"].map { "\($0): " } ?? "") + players(of: record)
     return record[tag: "Date"].map { "\(players), \($0.replacing(".", by: "-"))" } ?? players
   }
 
