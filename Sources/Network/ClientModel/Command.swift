@@ -65,13 +65,13 @@ extension ClientModel {
     }
   }
 
-  /// The milliseconds to wait before the next try. The pause grows with each try and is never shorter than `asked`. A
-  /// random part of up to half keeps the clients of a restarted server from coming at once. `chance(n)` returns a
-  /// random number below n.
+  /// The milliseconds to wait before the next try. The pause grows with each try and is never shorter than `asked`, up
+  /// to an hour. A random part of up to half keeps the clients of a restarted server from coming at once. `chance(n)`
+  /// returns a random number below n.
   package static func pause(
     after tries: Int, from first: Int = 250, to longest: Int = 8_000, asked: Int, chance: (Int) -> Int
   ) -> Int {
     let half = min(longest, first << min(tries, 5)) / 2
-    return max(asked, half) + chance(half + 1)
+    return max(min(asked, 3_600_000), half) + chance(half + 1)
   }
 }

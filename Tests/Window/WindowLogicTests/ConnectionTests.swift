@@ -135,6 +135,7 @@ extension TableTests {
     #expect([0, 1, 4, 5, 9].map { pause($0) } == [125, 250, 2_000, 4_000, 4_000])
     #expect([0, 5].map { pause($0) { $0 - 1 } } == [250, 8_000])
     #expect(pause(0, asked: 3_000) == 3_000)
+    #expect(pause(0, asked: .max) { $0 - 1 } == 3_600_125, "nobody is sent away for good")
     #expect(ClientModel.pause(after: 9, from: 100, to: 600, asked: 0) { $0 - 1 } == 600)
   }
 
