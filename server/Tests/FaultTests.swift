@@ -122,6 +122,22 @@ import TicTacToe
     #expect(world.heardAny(third, #""t":"state""#))
   }
 
+  @Test(arguments: ["x", "o"]) func `whoever opens a room may choose a side, and the sides change in the rematch`(
+    side: String
+  ) throws {
+    // The server's own choice would be the other side in one of two worlds.
+    for seed in 0..<8 {
+      var world = try SteppedLobby(seed: UInt64(seed))
+      let host = world.login("host"), friend = world.login("friend")
+      world.type(host, "create none \(side)")
+      world.type(friend, "join \(try #require(world.field("code", of: host, in: "room")))")
+      let m = try #require(world.field("m", of: friend, in: "paired"))
+      let state = try world.state(m)
+      #expect(state.players?[side == "x" ? .x : .o].name.contains("host") == true)
+      #expect(state.terms == MatchTerms(clock: nil), "the choice ends with the room")
+    }
+  }
+
   @Test func `a match in a room may count for two people with names, and for nobody else`() throws {
     var world = try SteppedLobby()
     let (guest, ann, bob) = (world.login("g"), world.login("a"), world.login("b"))

@@ -45,7 +45,7 @@ package enum Phrase: String, Sendable, Hashable, CaseIterable {
   // Network
   case serverAddress, connect, connecting, lobby, quickMatch, openRoom, roomCode, join, queued, roomIs, watchMatch
   case matches, disconnect, inMatch, networkIntro, yourName, registerName, countsRated, countsNot, counts, playBot
-  case youAre, guest, noMatches
+  case youAre, guest, noMatches, roomSide, eitherSide
   // Network notices; % stands for a value
   case writeAddress, wasReported, restarting, finishFirst, nextTry
   case unreachable, silent, wordless, connectionGone, comeBack

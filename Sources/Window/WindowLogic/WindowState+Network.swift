@@ -67,7 +67,7 @@ extension WindowState {
       let isQuick = intent == .quickMatch
       code = nil
       if isQuick { network.phase = .queued(bots: 0) }
-      return effects + [.show(.network), .command(isQuick ? .seek(terms) : .create(terms))]
+      return effects + [.show(.network), .command(isQuick ? .seek(terms) : .create(roomTerms))]
     case .acceptBot:
       guard case .queued = network.phase else { return refuse(.notWaiting) }
       return [.command(.acceptBots)]
@@ -92,6 +92,12 @@ extension WindowState {
     return MatchTerms(
       rules: preferences.game, clock: clock,
       rated: preferences.isRated && clock != nil && network.you?.isGuest == false)
+  }
+
+  private var roomTerms: MatchTerms {
+    var terms = terms
+    terms.opener = preferences.roomSide
+    return terms
   }
 
   /// The clock that the chosen game has where the player chooses none.
@@ -244,7 +250,7 @@ extension WindowState {
       case .room where hasMatch, .resume where hasMatch: break
       case .room(let code): effects.append(.command(.join(code)))
       case .resume: effects += [.remember(.matchServer("")), .notice(text(.matchEnded))]
-      case .open: effects.append(.command(.create(terms)))
+      case .open: effects.append(.command(.create(roomTerms)))
       case .queue:
         network.phase = .queued(bots: 0)
         effects.append(.command(.seek(terms)))

@@ -77,6 +77,8 @@ package struct WindowState: Sendable {
     package var matchServer = ""
     /// Whether matches count for the rating.
     package var isRated = false
+    /// The side that is played in a room of one's own; where it is `nil`, the server chooses.
+    package var roomSide: Player?
     /// Whether the music plays the opponents' marks in time.
     package var isMusical = true
     /// The local date, as `2026-11-24`.

@@ -29,6 +29,18 @@ import TicTacToe
     #expect(try parse("create \(rules.rawValue)") == .create(terms, key: nil))
   }
 
+  @Test func `a room may name the side of whoever opens it, a seek may not`() throws {
+    let terms = MatchTerms(rules: .ultimate, clock: Variant.ultimate.usualClock, opener: .o)
+    let text = String(decoding: ClientLine(.create(terms, key: "k")).bytes, as: UTF8.self)
+    #expect(text.contains(#""opener":"o""#))
+    #expect(try parse(String(text.dropLast())) == .create(terms, key: "k"))
+    #expect(try parse("create o ultimate") == .create(terms, key: nil))
+    let asked = #"the field "opener" must be left out: only a room has one"#
+    #expect(refusal(#"{"t":"seek","opener":"x","key":"k"}"#) == asked)
+    #expect(refusal(#"{"t":"create","opener":"z","key":"k"}"#)?.contains("opener") == true)
+    #expect(refusal("seek x")?.contains("clock") == true)
+  }
+
   @Test func `a game that nobody knows is refused with what is allowed`() {
     let text = #"the field "rules" must be classic, infinite or ultimate"#
     #expect(refusal(#"{"t":"seek","rules":"gomoku","key":"k"}"#) == text)

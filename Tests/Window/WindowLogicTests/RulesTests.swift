@@ -27,6 +27,17 @@ import TicTacToe
     #expect(window.want(.openRoom).contains(.command(.create(terms))))
   }
 
+  @Test func `the side of a room is chosen, of a match with whoever comes it is not`() throws {
+    var window = TestWindow()
+    try window.connect(destination: .resume)
+    window.online()
+    window.step(.turned(.network))
+    window.state.preferences.roomSide = .o
+    var waiting = window
+    #expect(waiting.want(.quickMatch).contains(.command(.seek(MatchTerms()))))
+    #expect(window.want(.openRoom).contains(.command(.create(MatchTerms(clock: .standard, opener: .o)))))
+  }
+
   @Test func `away from the network page the game on the board is sought`() throws {
     var window = TestWindow()
     try window.connect(destination: .resume)

@@ -103,8 +103,11 @@ extension Lobby {
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
     guard !isBusy else { return refuseBusy(id, re) }
     guard mayPlay(account, id, re) else { return }
+    var terms = match.state.terms
     let joinerIsX =
-      account.xBalance == opener.xBalance ? random.next() & 1 == 0 : account.xBalance < opener.xBalance
+      terms.opener.map { $0 == .o }
+      ?? (account.xBalance == opener.xBalance ? random.next() & 1 == 0 : account.xBalance < opener.xBalance)
+    terms.opener = nil
     let pair = joinerIsX ? Sides(x: account, o: opener) : Sides(x: opener, o: account)
     var record = match.record
     (record.x, record.o) = (pair.x.id, pair.o.id)
@@ -114,7 +117,7 @@ extension Lobby {
     let mine = [session.record.id]
     var draft = Draft()
     begin(
-      record, pair, match.state.terms, confirm: false, previous: nil, keys: [],
+      record, pair, terms, confirm: false, previous: nil, keys: [],
       followers: joinerIsX ? Sides(x: mine, o: openers) : Sides(x: openers, o: mine), autoConfirmed: [], &draft)
     finish(draft)
     send(.ok(record.id, seq: matches[record.id]?.state.seq), to: id, re: re)

@@ -77,7 +77,7 @@ extension Variant {
   package static let capabilities = allCases.filter { $0 != .classic }.map { $0.rawValue }
 }
 
-/// The terms of a match: the game, its clock, and whether it is rated.
+/// The terms of a match: the game, its clock, whether it is rated, and who has which side.
 package struct MatchTerms: Sendable, Hashable {
   /// The game. The wire names it where it is not the classic one.
   package var rules: Variant
@@ -85,9 +85,11 @@ package struct MatchTerms: Sendable, Hashable {
   package var clock: TimeControl?
   /// Whether ratings change; untimed matches are never rated.
   package var rated: Bool
+  /// The side of the player who opens the room; where it is `nil`, and outside rooms, the server chooses.
+  package var opener: Player?
 
-  package init(rules: Variant = .classic, clock: TimeControl?, rated: Bool = false) {
-    (self.rules, self.clock, self.rated) = (rules, clock, rated)
+  package init(rules: Variant = .classic, clock: TimeControl?, rated: Bool = false, opener: Player? = nil) {
+    (self.rules, self.clock, self.rated, self.opener) = (rules, clock, rated, opener)
   }
 
   /// Terms with the usual clock of the game.

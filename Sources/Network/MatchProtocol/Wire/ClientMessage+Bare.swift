@@ -5,7 +5,7 @@ import TicTacToe
 extension ClientLine {
   /// The answer to `help`.
   package static let help = """
-    hello [NAME] | seek [infinite|ultimate] [60+2|none] [rated] [bots] | unseek | create [infinite|ultimate] [60+2|none] \
+    hello [NAME] | seek [infinite|ultimate] [60+2|none] [rated] [bots] | unseek | create [infinite|ultimate] [60+2|none] [x|o] \
     | join CODE | move b2 | draw [offer|accept|decline] \
     | resign | rematch | abort | claim | say TEXT | emote \(emotes.joined(separator: "/")) | mute [on|off] | block NAME \
     | watch M | unwatch M | sync M | top [infinite|ultimate] | me | history [classic|infinite|ultimate] | list | export M | register NAME | bye. \
@@ -46,6 +46,8 @@ extension ClientLine {
       for word in arguments where word != "bots" {
         if word == "rated" {
           fields.fields.append(.init(name: "rated", value: .bool(true)))
+        } else if verb == "create", Player(text: word) != nil {
+          fields.fields.append(.init(name: "opener", value: .string(word)))
         } else if Variant(rawValue: word) != nil {
           fields.fields.append(.init(name: "rules", value: .string(word)))
         } else {

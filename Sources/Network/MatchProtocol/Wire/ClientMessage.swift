@@ -227,6 +227,7 @@ extension ClientMessage {
     case .token(let action): return .token(try c.field("op", action))
     case .seek(var seek):
       seek.terms = try c.terms(seek.terms)
+      try c.require(seek.terms.opener == nil, "opener", "left out: only a room has one")
       try c.code("range", &seek.range)
       try c.require(seek.range.map { (0...3000).contains($0) } ?? true, "range", "0–3000")
       seek.bots = try c.field("bots", seek.bots, unless: false)

@@ -67,7 +67,7 @@ extension FieldCoder {
       clock != nil || text == "none", "clock", "none or SECONDS+SECONDS, 10–3600 and 0–60, as 60+2")
     let rated = try field("rated", terms.rated, or: false)
     try require(!rated || clock != nil, "rated", "false in an untimed match")
-    return MatchTerms(rules: rules, clock: clock, rated: rated)
+    return MatchTerms(rules: rules, clock: clock, rated: rated, opener: try field("opener", terms.opener))
   }
 
   /// How a match ended; aborted matches have no outcome.

@@ -9,6 +9,7 @@ final class NetworkScene: PageScene {
   private let game: ChoiceRow
   private let clock: ChoiceRow
   private let counts: ChoiceRow
+  private let side: ChoiceRow
   private var said: String?
   /// The clocks offered, the first for the one that is usual in the chosen game; the server knows any from ten seconds to
   /// an hour.
@@ -37,6 +38,10 @@ final class NetworkScene: PageScene {
       context: context, caption: context.text(.counts),
       options: [context.text(.countsNot), context.text(.countsRated)],
       selected: settings.networkRated ? 1 : 0)
+    side = ChoiceRow(
+      context: context, caption: context.text(.roomSide),
+      options: [context.text(.eitherSide), context.text(.playX), context.text(.playO)],
+      selected: ["x", "o"].firstIndex(of: settings.roomSide).map { $0 + 1 } ?? 0)
     code = FieldRow(
       context: context, caption: context.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
     super.init(context: context)
@@ -51,6 +56,7 @@ final class NetworkScene: PageScene {
       contentChanged()
     }
     counts.onSelect = { settings.networkRated = $0 == 1 }
+    side.onSelect = { settings.roomSide = ["", "x", "o"][$0] }
     setFoot(
       [
         (Phrase.connect, Intent.connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),
@@ -98,6 +104,7 @@ final class NetworkScene: PageScene {
       rows.last?.gapAfter = 0.8
       rows.append(ContentsRow(context: context, title: context.text(.quickMatch), key: "", intent: .quickMatch))
       rows.append(ContentsRow(context: context, title: context.text(.openRoom), key: "", intent: .openRoom))
+      rows.append(side)
       rows.last?.gapAfter = 1
       rows.append(code)
       if network.matches.isEmpty {

@@ -88,6 +88,8 @@ package final class Settings {
   @Setting package var networkClock: String
   /// Whether matches looked for on the network count for the rating.
   @Setting package var networkRated: Bool
+  /// The side that is played in a room of one's own: `x`, `o`, or empty where the server chooses.
+  @Setting package var roomSide: String
   /// The server of a match that was not over when the program last ended; empty where there is none.
   @Setting package var matchServer: String
   /// Which of the three games was chosen last, here or for the network, and the games whose rules have been shown.
@@ -132,6 +134,7 @@ package final class Settings {
     _server = Setting(store, "server", "")
     _networkClock = Setting(store, "network-clock", "60+2")
     _networkRated = Setting(store, "network-rated", false)
+    _roomSide = Setting(store, "room-side", "")
     _matchServer = Setting(store, "match-server", "")
     _game = Setting(store, "game", Variant.classic)
     _shownRules = Setting(store, "shown-rules", "")
