@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import MatchClient
 import MatchProtocol
@@ -171,11 +172,37 @@ import TicTacToe
     let (x, o, m, _) = try RawPeer.pair(server.port)
     x.move(m, 0, "b2")
     try o.wait(#""ply":0"#)
+    x.move(m, 1, "b2")
+    try x.wait(#""code":"rules""#)
+    let third = try RawPeer(server.port)
+    third.type("bye")
+    try third.wait(#""t":"bye""#)
     let metrics = try ask("metrics").1
+    let least = ["process_resident_memory_bytes": 1_000_000.0, "process_open_fds": 5, "process_max_fds": 64]
+    for (name, least) in least {
+      let line = metrics.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+      #expect(line.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0 >= least, "\(name)")
+    }
     for line in [
-      "alina_moves_total 1", "alina_matches_started_total 1", "alina_connections 2", "alina_commit_seconds_count",
+      "alina_moves_total 1", "alina_matches_started_total 1", "alina_connections ", "alina_commit_seconds_count",
+      "alina_live_matches 1", #"alina_refusals_total{code="rules"} 1"#, #"alina_refusals_total{code="busy"} 0"#,
+      #"alina_byes_total{code="bye"} 1"#, "alina_queue_oldest_seconds 0", "alina_decide_seconds_count",
+      "alina_page_connections 0", "alina_watchers 0", "alina_loop_lag_seconds_count",
+      "alina_build_info{version=\"\(alinaVersion)\"} 1",
     ] {
       #expect(metrics.contains(line), "\(line)")
+    }
+    // The alerts on the page ask for numbers that there are.
+    let page = try String(contentsOf: repository.appending(path: "docs/server.md"), encoding: .utf8)
+    let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
+    let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
+    #expect(asked.count > 6)
+    for name in asked { #expect(metrics.contains("\n\(name)"), "\(name)") }
+    if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
+      let file = folder.path + "/rules.yaml"
+      try String(rules).write(toFile: file, atomically: false, encoding: .utf8)
+      let checked = try Child.run(["/usr/bin/promtool", "check", "rules", file])
+      #expect(checked.status == 0, "\(checked)")
     }
     for line in metrics.split(separator: "\n") where line.hasPrefix("# TYPE ") {
       let name = try #require(line.split(separator: " ").dropFirst(2).first)

@@ -190,7 +190,7 @@ extension Lobby {
   /// Refuses with the state that is true.
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: CachedMatch) {
     guard canTell(match.issued, id, re) else { return }
-    counts.refused += 1
+    counts.refused[code, default: 0] += 1
     let you = account(of: id).flatMap { match.side(of: $0.id) }
     let left = match.left(at: now.steady, configuration)
     emit(

@@ -220,7 +220,9 @@ extension Lobby {
   package var gauges: [(name: String, value: Int)] {
     [
       ("connections", connections.count), ("sessions", sessions.count), ("accounts", accounts.count),
-      ("matches", matches.count), ("broken_matches", counts.abandoned), ("queue", tickets.count),
+      ("matches", matches.count), ("live_matches", matches.values.count { $0.state.phase == .live }),
+      ("broken_matches", counts.abandoned), ("queue", tickets.count),
+      ("queue_oldest_seconds", tickets.oldest.map { Int(now.steady - $0) / 1000 } ?? 0),
       ("pending_writes", pendingWrites),
       ("held_lines", held.count - heldFrom),
     ]

@@ -291,13 +291,13 @@ package struct Lobby: Sendable {
   }
 
   mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String) {
-    counts.refused += 1
+    counts.refused[code, default: 0] += 1
     answer(.err(code, text), to: id, re: re, after: 0)
   }
 
   /// Refuses at once, whatever is held back: that the disk is slow is no secret and no reason to wait for it.
   mutating func refuseBusy(_ id: ConnectionID, _ re: String?) {
-    counts.refused += 1
+    counts.refused[.busy, default: 0] += 1
     let line = ServerMessage.err(.busy, "too much waits to be stored; try again in a moment").bytes(re: re)
     effects.append(.send(id, line, .essential))
   }
@@ -475,7 +475,7 @@ package struct LobbyCounts: Sendable, Hashable {
   package var events = 0
   package var started = 0
   package var ended = 0
-  package var refused = 0
+  package var refused: [ErrorCode: Int] = [:]
   /// Commands answered again because their `mid` was known.
   package var repeated = 0
   /// Matches whose log was found broken.

@@ -116,6 +116,8 @@ struct TicketQueue: Sendable {
 
   var count: Int { bySession.count }
   var isEmpty: Bool { bySession.isEmpty }
+  /// Since when the one who waits longest has waited; O(n).
+  var oldest: Int64? { bySession.values.map(\.since).min() }
   /// All, the longest waiting first; O(n log n).
   var oldestFirst: [Ticket] { bySession.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) } }
 

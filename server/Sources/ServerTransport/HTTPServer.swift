@@ -83,6 +83,9 @@ package final class HTTPServer: Sendable {
     init(_ limits: HTTPLimits) { self.limits = limits }
   }
 
+  /// How many connections are open. May be called from any thread but the loop's.
+  func connections() async throws -> Int { try await loop.submit { self.open.all.count }.value() }
+
   package var port: Int { channel.localAddress?.port ?? 0 }
 
   private init(_ loop: any EventLoop, _ channel: any Channel, _ open: Connections) {

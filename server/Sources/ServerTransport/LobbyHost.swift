@@ -112,6 +112,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   /// Begins, being reached by clients at an address: carries out what recovery wants, or joins the cluster.
   func start(at address: String) {
+    watchLoop(from: DispatchTime.now().uptimeNanoseconds)
     loop.execute {
       if self.seat != nil {
         self.seat?.isReached(at: address)
@@ -119,6 +120,15 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       }
       self.ready.withLock { $0 = .ready }
       self.reduce(.tick)
+    }
+  }
+
+  /// Measures each second how late the loop is.
+  private func watchLoop(from last: UInt64) {
+    loop.scheduleTask(in: .seconds(1)) {
+      let now = DispatchTime.now().uptimeNanoseconds
+      self.metrics.late(nanoseconds: now - min(now, last + 1_000_000_000))
+      if !self.isFinished { self.watchLoop(from: now) }
     }
   }
 
@@ -261,7 +271,10 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
 
   private func reduce(_ input: LobbyInput, thenFlush: Bool = true) {
     guard !isDown else { return }
-    for effect in lobby.reduce(input, now: .current) { carryOut(effect) }
+    let began = DispatchTime.now().uptimeNanoseconds
+    let effects = lobby.reduce(input, now: .current)
+    metrics.decided(nanoseconds: DispatchTime.now().uptimeNanoseconds - began)
+    for effect in effects { carryOut(effect) }
     setTimer()
     if thenFlush { flushPeers() }
     if !quiet.isEmpty { reportQuiet() }

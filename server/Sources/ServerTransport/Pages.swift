@@ -33,6 +33,9 @@ package struct PeoplePage: Sendable {
     host.onPublish { feed.changed($0) }
   }
 
+  /// How many watch the live boards.
+  var watchers: Int { feed.watchers }
+
   /// Serves the pages at an address; throws one line if that cannot be had.
   package func serve(
     at address: (host: String, port: Int), loop: any EventLoop, mostConnections: Int, tls: ServerTLS?
@@ -199,6 +202,8 @@ final class BoardFeed: Sendable {
     }
   }
 
+  var watchers: Int { state.withLock { $0.watchers.count } }
+
   /// Whether somebody may watch: there are not too many yet, of all and of his address.
   func admits(_ key: String?, _ mostPerAddress: Int) -> Bool {
     state.withLock { state in
@@ -259,8 +264,12 @@ package struct AdminPage: Sendable {
 
   let host: LobbyHost
   let listener: GameListener
+  /// The page for people, if there is one.
+  let page: (people: PeoplePage, server: HTTPServer)?
 
-  package init(host: LobbyHost, listener: GameListener) { (self.host, self.listener) = (host, listener) }
+  package init(host: LobbyHost, listener: GameListener, page: (people: PeoplePage, server: HTTPServer)? = nil) {
+    (self.host, self.listener, self.page) = (host, listener, page)
+  }
 
   /// Serves the page at an address; throws one line if that cannot be had.
   package func serve(
@@ -283,8 +292,8 @@ package struct AdminPage: Sendable {
     }
   }
 
-  private func look(_ page: String) async throws -> HTTPReply {
-    switch page {
+  private func look(_ what: String) async throws -> HTTPReply {
+    switch what {
     case "healthz": return HTTPReply(text: "alive\n")
     case "readyz":
       let isBusy = try await host.inspect { $0.isBusy }
@@ -293,13 +302,21 @@ package struct AdminPage: Sendable {
       return HTTPReply(text: "ready\n")
     default:
       let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }
-      let counters = [
-        ("moves", counts.moves), ("events", counts.events), ("matches_started", counts.started),
-        ("matches_ended", counts.ended), ("refusals", counts.refused), ("repeats", counts.repeated),
-      ]
-      let open = [(name: "open_connections", value: listener.connections)]
-      let text = host.metrics.text(gauges: gauges + open, counters: counters.map { (name: $0.0, value: $0.1) })
-      return HTTPReply(type: "text/plain; version=0.0.4", text: text)
+      var out = Exposition()
+      for (name, value) in gauges { out.gauge("alina_\(name)", value) }
+      out.gauge("alina_open_connections", listener.connections)
+      if let page {
+        out.gauge("alina_page_connections", try await page.server.connections())
+        out.gauge("alina_watchers", page.people.watchers)
+      }
+      out.counter("alina_moves_total", counts.moves)
+      out.counter("alina_events_total", counts.events)
+      out.counter("alina_matches_started_total", counts.started)
+      out.counter("alina_matches_ended_total", counts.ended)
+      out.counter("alina_refusals_total", counts.refused)
+      out.counter("alina_repeats_total", counts.repeated)
+      host.metrics.write(to: &out)
+      return HTTPReply(type: "text/plain; version=0.0.4", text: out.text)
     }
   }
 

@@ -215,6 +215,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   private func drop() {
     isEnding = true
     guard let context else { return }
+    host.metrics.ended(.slow)
     write(ServerMessage.bye(.slow, "what was sent to you was not read", retry: nil).bytes(), context)
     context.flush()
     context.close(promise: nil)
@@ -230,6 +231,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     }
     guard let context, !isEnding else { return }
     isEnding = true
+    host.metrics.ended(code)
     write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(re: re), context)
     context.flush()
     // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.

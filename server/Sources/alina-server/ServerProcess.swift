@@ -131,13 +131,15 @@ enum ServerProcess {
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var pages: [HTTPServer] = []
     var pageAddress: (url: String, isPlayable: Bool)?
+    var peoplePage: (people: PeoplePage, server: HTTPServer)?
     if let address = configuration.page {
       let page = PeoplePage(
         host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
-      pages.append(
-        try page.serve(
-          at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page,
-          tls: configuration.pageTLS))
+      let server = try page.serve(
+        at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page,
+        tls: configuration.pageTLS)
+      pages.append(server)
+      peoplePage = (page, server)
       let name = address.host.contains(":") ? "[\(address.host)]" : address.host
       let url = "http\(configuration.pageTLS == nil ? "" : "s")://\(name):\(pages.last?.port ?? 0)/"
       let isPlayable = configuration.site?.isThere == true
@@ -148,7 +150,7 @@ enum ServerProcess {
       }
     }
     if let address = configuration.admin {
-      let page = AdminPage(host: host, listener: listener)
+      let page = AdminPage(host: host, listener: listener, page: peoplePage)
       pages.append(
         try page.serve(at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin))
       logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])

@@ -13,7 +13,8 @@ struct Status: ParsableCommand {
   /// What is shown, by the names of the metrics.
   private static let shown = [
     ("open_connections", "connections"), ("sessions", "sessions"), ("accounts", "accounts in memory"),
-    ("matches", "matches in memory"), ("queue", "waiting for an opponent"), ("pending_writes", "writes waiting"),
+    ("matches", "matches in memory"), ("live_matches", "live matches"), ("queue", "waiting for an opponent"),
+    ("pending_writes", "writes waiting"),
     ("broken_matches", "broken matches"),
   ]
 
