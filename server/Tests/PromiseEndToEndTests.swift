@@ -44,7 +44,7 @@ import TicTacToe
     back.move(m, 0, "b2")
     #expect(try back.wait(#""re":"r0""#).contains("broken"))
     #expect(try store.match(id)?.record.ended != nil)
-    #expect(try await server.host.inspect { $0.gauges.contains { $0 == ("broken_matches", 1) } })
+    #expect(try await server.host.inspect { $0.gauges.contains { ($0.name, $0.value) == ("broken_matches", 1) } })
     try await server.stop()
   }
 

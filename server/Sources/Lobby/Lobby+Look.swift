@@ -216,15 +216,22 @@ extension Lobby {
     matches[m].flatMap { $0.record.opener == nil ? $0.state : nil }
   }
 
-  /// Sizes for the metrics.
-  package var gauges: [(name: String, value: Int)] {
+  /// Sizes for the metrics, each with what it means; O(n) in matches and tickets.
+  package var gauges: [(name: String, help: String, value: Int)] {
     [
-      ("connections", connections.count), ("sessions", sessions.count), ("accounts", accounts.count),
-      ("matches", matches.count), ("live_matches", matches.values.count { $0.state.phase == .live }),
-      ("broken_matches", counts.abandoned), ("queue", tickets.count),
-      ("queue_oldest_seconds", tickets.oldest.map { Int(now.steady - $0) / 1000 } ?? 0),
-      ("pending_writes", pendingWrites),
-      ("held_lines", held.count - heldFrom),
+      ("connections", "Connections the lobby knows, those held for other nodes included.", connections.count),
+      ("sessions", "Sessions in memory.", sessions.count),
+      ("accounts", "Accounts in memory.", accounts.count),
+      ("matches", "Matches in memory.", matches.count),
+      ("live_matches", "Matches that are being played.", matches.values.count { $0.state.phase == .live }),
+      ("broken_matches", "Matches whose log in the store was not as expected.", counts.abandoned),
+      ("queue", "Players who wait for an opponent at this node.", tickets.count),
+      (
+        "queue_oldest_seconds", "Seconds that the one who waits longest has waited for an opponent.",
+        tickets.oldest.map { Int(now.steady - $0) / 1000 } ?? 0
+      ),
+      ("pending_writes", "Writes that wait to become durable.", pendingWrites),
+      ("held_lines", "Lines that wait for what they tell of to become durable.", held.count - heldFrom),
     ]
   }
 }

@@ -19,8 +19,7 @@ package struct Lobby: Sendable {
     var roundTrip = 0
     /// The transaction that the last line held back for it waits for.
     var heldUntil: UInt64 = 0
-    /// Whether matches that ended are being read for it.
-    /// The games whose finished matches are being read for it.
+    /// The games whose finished matches are being read for it, if any are.
     var historyGames: [Variant]?
   }
 

@@ -303,18 +303,20 @@ package struct AdminPage: Sendable {
     default:
       let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }
       var out = Exposition()
-      for (name, value) in gauges { out.gauge("alina_\(name)", value) }
-      out.gauge("alina_open_connections", listener.connections)
+      for (name, help, value) in gauges { out.gauge("alina_\(name)", help, value) }
+      out.gauge("alina_open_connections", "Connections of players that are open here.", listener.connections)
       if let page {
-        out.gauge("alina_page_connections", try await page.server.connections())
-        out.gauge("alina_watchers", page.people.watchers)
+        out.gauge(
+          "alina_page_connections", "Connections to the page for people.", try await page.server.connections())
+        out.gauge("alina_watchers", "Pages that watch the live boards.", page.people.watchers)
       }
-      out.counter("alina_moves_total", counts.moves)
-      out.counter("alina_events_total", counts.events)
-      out.counter("alina_matches_started_total", counts.started)
-      out.counter("alina_matches_ended_total", counts.ended)
-      out.counter("alina_refusals_total", counts.refused)
-      out.counter("alina_repeats_total", counts.repeated)
+      out.counter("alina_moves_total", "Moves accepted.", counts.moves)
+      out.counter("alina_events_total", "Events logged.", counts.events)
+      out.counter("alina_matches_started_total", "Matches begun.", counts.started)
+      out.counter("alina_matches_ended_total", "Matches ended.", counts.ended)
+      out.counter("alina_refusals_total", "Commands refused, by the code of the error.", counts.refused)
+      out.counter(
+        "alina_repeats_total", "Commands answered again because their mid was known.", counts.repeated)
       host.metrics.write(to: &out)
       return HTTPReply(type: "text/plain; version=0.0.4", text: out.text)
     }
