@@ -135,6 +135,14 @@ import TicTacToe
       let state = try world.state(m)
       #expect(state.players?[side == "x" ? .x : .o].name.contains("host") == true)
       #expect(state.terms == MatchTerms(clock: nil), "the choice ends with the room")
+      for (mover, cell) in [(side == "x" ? host : friend, "b2"), (side == "x" ? friend : host, "a1")] {
+        world.type(mover, "move \(cell)")
+      }
+      world.type(host, "resign")
+      world.type(host, #"{"t":"rematch","m":"\#(m)","mid":"h"}"#)
+      world.type(friend, #"{"t":"rematch","m":"\#(m)","mid":"f"}"#)
+      let next = try world.state(#require(world.state(m).next?.rawValue))
+      #expect(next.players?[side == "x" ? .o : .x].name.contains("host") == true)
     }
   }
 
