@@ -214,8 +214,7 @@ extension WindowState {
     case .page("me", let rows, _):
       isRatingKnown = true
       for row in rows {
-        guard let rating = row["rating"]?.int64 else { continue }
-        network.you?.ratings[Variant(rawValue: row["rules"]?.string ?? "") ?? .classic] = Int(clamping: rating)
+        network.you?.ratings[Variant(rawValue: row["rules"]?.string ?? "") ?? .classic] = row["rating"]?.int
       }
     case .registered(let name): network.you = .init(name: name, isGuest: false)
     case .draining: return [.notice(text(.restarting))]

@@ -147,9 +147,7 @@ struct WebTests {
       let cell = try #require(CellName(text: name))
       lines.append(try add(.move(ply: ply, cell: cell, spent: 900), ply % 2 == 0 ? .x : .o))
     }
-    lines.append(
-      String(decoding: ServerMessage.gone(id, .o, claimIn: 30_000).bytes(), as: UTF8.self)
-    )
+    lines.append(String(decoding: ServerMessage.gone(id, .o, claimIn: 30_000).bytes(), as: UTF8.self))
     lines += [#"{"t":"event"}"#, "{", #"{"t":"bye","code":"bye","msg":"","retry_ms":3000000000}"#]
     lines = lines.map { $0.trimmingCharacters(in: .newlines) }
     var questions = ["client\n" + lines.joined(separator: "\n")]

@@ -60,11 +60,9 @@ final class BoardScene: Scene {
     guard m.isLandscape, beside > 11 * m.em else {
       var place = NoticePlace(midX: m.bounds.midX, width: frame.width - 2 * m.margin, foot: footerTop)
       if !m.isLandscape {
-        if !players.isHidden, choice.isHidden {
-          place.free.append(players.frame.maxY...max(players.frame.maxY, board.frame.y))
-        }
-        place.free.append(board.frame.maxY...max(board.frame.maxY, staff.isHidden ? footerTop : staff.frame.y))
-        if !players.isHidden { place.free.append(0...players.frame.y) }
+        if !players.isHidden, choice.isHidden { place.mayCover(from: players.frame.maxY, to: board.frame.y) }
+        place.mayCover(from: board.frame.maxY, to: staff.isHidden ? footerTop : staff.frame.y)
+        if !players.isHidden { place.mayCover(from: 0, to: players.frame.y) }
       }
       return place
     }

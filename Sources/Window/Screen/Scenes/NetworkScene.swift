@@ -14,6 +14,8 @@ final class NetworkScene: PageScene {
   /// The clocks offered, the first for the one that is usual in the chosen game; the server knows any from ten seconds to
   /// an hour.
   private static let clocks = ["60+2", "180+2", "600+5", "none"]
+  /// The sides of an own room, as the settings spell them.
+  private static let sides = ["", "x", "o"]
 
   override var title: String { context.text(.network) }
   override var initialFocus: View? {
@@ -41,7 +43,7 @@ final class NetworkScene: PageScene {
     side = ChoiceRow(
       context: context, caption: context.text(.roomSide),
       options: [context.text(.eitherSide), context.text(.playX), context.text(.playO)],
-      selected: ["x", "o"].firstIndex(of: settings.roomSide).map { $0 + 1 } ?? 0)
+      selected: NetworkScene.sides.firstIndex(of: settings.roomSide) ?? 0)
     code = FieldRow(
       context: context, caption: context.text(.roomCode), text: "", limit: 32, intent: Intent.joinRoom(code:))
     super.init(context: context)
@@ -56,7 +58,7 @@ final class NetworkScene: PageScene {
       contentChanged()
     }
     counts.onSelect = { settings.networkRated = $0 == 1 }
-    side.onSelect = { settings.roomSide = ["", "x", "o"][$0] }
+    side.onSelect = { settings.roomSide = NetworkScene.sides[$0] }
     setFoot(
       [
         (Phrase.connect, Intent.connect(address: "")), (.registerName, .registerName("")), (.playBot, .acceptBot),

@@ -168,10 +168,10 @@ final class ReviewScene: Scene {
     guard !notes.isHidden else {
       return NoticePlace(midX: frame.midX, width: frame.width - 2 * context.metrics.margin, foot: footTop)
     }
-    let end = staff.isHidden ? footTop : staff.frame.y
-    let words = min(notes.frame.maxY, notes.frame.y + notes.contentHeight)
-    return NoticePlace(
-      midX: notes.frame.midX, width: notes.frame.width, foot: footTop, free: [words...max(words, end)])
+    var place = NoticePlace(midX: notes.frame.midX, width: notes.frame.width, foot: footTop)
+    place.mayCover(
+      from: min(notes.frame.maxY, notes.frame.y + notes.contentHeight), to: staff.isHidden ? footTop : staff.frame.y)
+    return place
   }
 
   override func layout() {

@@ -178,7 +178,12 @@ struct NoticePlace {
   var width: Double
   var foot: Double
   /// Bands of the page that a notice may cover: the first that it fits into has it in its middle.
-  var free: [ClosedRange<Double>] = []
+  private(set) var free: [ClosedRange<Double>] = []
+
+  init(midX: Double, width: Double, foot: Double) { (self.midX, self.width, self.foot) = (midX, width, foot) }
+
+  /// Lets a notice cover what is between two heights, where there is anything.
+  mutating func mayCover(from top: Double, to bottom: Double) { if top < bottom { free.append(top...bottom) } }
 }
 
 /// One page of the game.
