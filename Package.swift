@@ -287,14 +287,30 @@ targets += layer(
 targets += layer(
   "server",
   [
+    /// What the tests of stores, lobby and server share.
+    .target(
+      name: "ServerTestSupport",
+      dependencies: ["Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore", "TestSupport"],
+      path: "server/Tests/Support"),
+    .testTarget(
+      name: "StoreTests",
+      dependencies: [
+        "Base", "TicTacToe", "MatchProtocol", "MatchStore", "PostgresStore", "ServerTestSupport",
+      ], path: "server/Tests/Stores"),
+    .testTarget(
+      name: "LobbyTests",
+      dependencies: [
+        "Base", "TicTacToe", "MatchProtocol", "MatchClient", "MatchStore", "Lobby", "ServerTestSupport",
+      ], path: "server/Tests/Lobby", swiftSettings: [optimised]),
     .testTarget(
       name: "MatchServerTests",
       dependencies: [
         "Base", "TicTacToe", "MatchProtocol", "MatchClient", "TLS", "TLSChannel", "MatchStore", "PostgresStore",
         "Lobby",
-        "ServerTransport", "COpenSSL", nioCore, nioPosix, .product(name: "NIOEmbedded", package: "swift-nio"),
+        "ServerTransport", "ServerTestSupport", "COpenSSL", nioCore, nioPosix,
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
-      ], path: "server/Tests", exclude: ["Faults"])
+      ], path: "server/Tests/Server"),
   ])
 
 var packages: [String: Package.Dependency] = [

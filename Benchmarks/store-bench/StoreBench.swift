@@ -53,8 +53,8 @@ import TicTacToe
     }
 
     /// A move in each of the next `count` matches.
-    mutating func batch(_ count: Int) -> [StoreTransaction] {
-      (0..<count).map { i in
+    mutating func batch(_ count: Int) -> [StoreUnit] {
+      (0..<count).map { _ in
         defer { at = (at + 1) % tables.count }
         if tables[at].ply == 9 {
           tables[at] = Table(m: StoreBench.match(fresh))
@@ -63,17 +63,17 @@ import TicTacToe
         tables[at].ply += 1
         let (m, ply) = (tables[at].m, tables[at].ply)
         var record = MatchRecord(id: m, x: 1, o: 2, created: 5)
-        var writes: [StoreWrite] = ply == 1 ? [.match(record)] : []
+        if ply == 9 { record.ended = 9 }
         let event = StoredEvent(seq: ply, side: ply % 2 == 1 ? .x : .o, mid: "m\(ply)", body: body)
-        writes.append(.append(m, after: ply - 1, [event]))
-        record.ended = 9
-        if ply == 9 { writes.append(.match(record)) }
-        return StoreTransaction(number: UInt64(i), writes: writes)
+        let isEnd = ply == 1 || ply == 9
+        return StoreUnit(logs: [
+          .init(m, after: ply - 1, [event], record: isEnd ? record : nil, nodes: ply == 1 ? ["bench"] : [])
+        ])
       }
     }
 
     /// Moves that leave the matches at different plies: an eighth more of them moved each time.
-    mutating func moved() -> [[StoreTransaction]] {
+    mutating func moved() -> [[StoreUnit]] {
       (1...8).map { share in
         at = 0
         defer { at = 0 }
@@ -92,13 +92,20 @@ import TicTacToe
       + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
   }
 
+  /// Stores units, all of which must hold.
+  private func apply(_ units: [StoreUnit], to store: any MatchStore) throws {
+    for verdict in store.apply(units) {
+      guard case .applied = verdict else { throw StoreError.failed("\(verdict)") }
+    }
+  }
+
   /// Commits batches of one size one after the other; returns commits and moves a second, and processor µs a move here.
   private func closed(_ store: any MatchStore, _ base: UInt64, _ size: Int) throws -> (commits: Double, cpu: Double) {
     var load = Load(base, matches: size)
     let (began, cpu) = (now(), ownSeconds())
     var count = 0
     while now() - began < seconds {
-      try store.commit(load.batch(size))
+      try apply(load.batch(size), to: store)
       count += 1
     }
     return (Double(count) / (now() - began), (ownSeconds() - cpu) / Double(count * size) * 1e6)
@@ -159,20 +166,62 @@ import TicTacToe
       "PostgreSQL: \(text(Double(after - before) / events)) bytes of log a move, "
         + "\(text(Double((sums[1].int ?? 0) + (sums[2].int ?? 0)) / events)) bytes of tables and indexes a move")
     try openLoop(postgres)
+    try pairs(postgres)
     postgres.close()
     try cluster()
   }
 
-  /// Three nodes' views, each committing on a thread of its own.
+  /// Rated matches that begin from tickets with keys, some in each commit, as whoever pairs begins them.
+  private func pairs(_ store: any MatchStore) throws {
+    let size = 16
+    let players = (1...Int64(2 * size)).map { i in
+      AccountRecord(id: 1000 + i, name: "player \(i)", guest: false, token: nil, tokenExpires: 0)
+    }
+    try store.add(players)
+    let body = Array(#"{"k":"start","at":1700000000000}"#.utf8)
+    var (begun, spent) = (0, 0.0)
+    while spent < seconds {
+      try sql(
+        """
+        INSERT INTO ticket (id, session, account, node, key, purpose, wish, since)
+        SELECT 't' || \(begun) || '-' || i, 's' || i, 1000 + i, 'bench', 'k' || \(begun), 'rated', '', i
+        FROM generate_series(1, \(2 * size)) AS i
+        """)
+      let records = (0..<size).map { i in
+        MatchRecord(
+          id: StoreBench.match(70 << 40 + UInt64(begun + i)), x: players[2 * i].id, o: players[2 * i + 1].id, created: 5
+        )
+      }
+      let units = records.enumerated().map { i, record in
+        var unit = StoreUnit(logs: [
+          .init(record.id, after: 0, [StoredEvent(seq: 1, body: body)], record: record, nodes: ["bench"])
+        ])
+        let seats = [players[2 * i], players[2 * i + 1]]
+        unit.slots = seats.map { StoreUnit.Slot(account: $0.id, .classic, $0.rating) }
+        unit.keys = seats.map { StoreUnit.Key(account: $0.id, "k\(begun)", purpose: "rated") }
+        unit.tickets = seats.map { "t\(begun)-\($0.id - 1000)" }
+        return unit
+      }
+      let at = now()
+      try apply(units, to: store)
+      spent += now() - at
+      begun += size
+      // Their slots become free.
+      let ends = records.map { record in
+        var ended = record
+        ended.ended = 9
+        return StoreUnit(logs: [.init(record.id, after: 1, [StoredEvent(seq: 2, body: body)], record: ended)])
+      }
+      try apply(ends, to: store)
+    }
+    print("PostgreSQL, \(size) matches begun a commit: \(text(Double(begun) / spent)) matches/s")
+  }
+
+  /// Three nodes' stores, each committing on a thread of its own.
   private func cluster() throws {
     for count in 1...3 {
       try sweep()
-      let stores = try (0..<count).map { i in
-        let store = try PostgresCluster(address)
-        _ = try store.join(
-          NodeDescription(name: "b\(count)\(i)", address: "a:1", peer: "a:2"), lease: 60_000, replacing: nil)
-        return store
-      }
+      let stores = try (0..<count).map { _ in try PostgresStore(address) }
       let commits = Mutex(0.0)
       let done = DispatchGroup()
       for (i, store) in stores.enumerated() {
@@ -185,10 +234,7 @@ import TicTacToe
       }
       done.wait()
       print("PostgreSQL, \(count) nodes, 64 moves a commit: \(text(commits.withLock { $0 } * 64)) moves/s")
-      for store in stores {
-        try store.leave()
-        store.close()
-      }
+      for store in stores { store.close() }
     }
   }
 
@@ -220,7 +266,7 @@ import TicTacToe
   /// Nine thousand matches under way, with nothing of their making still to be written or swept.
   private func crowd(_ store: any MatchStore, _ base: UInt64) throws -> Load {
     var load = Load(base, matches: 9000)
-    for batch in load.moved() { try store.commit(batch) }
+    for batch in load.moved() { try apply(batch, to: store) }
     try sweep()
     return load
   }
@@ -239,7 +285,7 @@ import TicTacToe
     while now() - began < 2 * seconds {
       let batch = load.batch(sizes[found.count % sizes.count])
       let at = now()
-      try store.commit(batch)
+      try apply(batch, to: store)
       found.append((batch.count, now() - at))
     }
     return Cost(found)
@@ -282,7 +328,7 @@ import TicTacToe
       }
       var end = next
       while end < arrivals.count, arrivals[end] <= at { end += 1 }
-      try store.commit(load.batch(end - next))
+      try apply(load.batch(end - next), to: store)
       let done = now() - began
       all += arrivals[next..<end].map { done - $0 }
       (next, commits) = (end, commits + 1)

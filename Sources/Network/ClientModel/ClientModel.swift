@@ -53,8 +53,6 @@ package struct ClientModel: Sendable {
   package private(set) var failure: ClientFailure?
   /// Milliseconds that the server asked the client to wait before it returns.
   package private(set) var retry: Int?
-  /// The node at which the server said the match is, `HOST:PORT`.
-  private var directed: String?
 
   private var random: SplitMix64
   private var nextID = 1
@@ -78,7 +76,7 @@ package struct ClientModel: Sendable {
   /// A connection is established: says hello.
   package mutating func connected() -> Output {
     var out = Output()
-    (welcome, failure, retry, directed) = (nil, nil, nil, nil)
+    (welcome, failure, retry) = (nil, nil, nil)
     syncing = []
     let id = freshID()
     helloID = id
@@ -93,12 +91,6 @@ package struct ClientModel: Sendable {
 
   /// The connection ended. Commands without an answer are kept.
   package mutating func disconnected() { welcome = nil }
-
-  /// The node that the last `bye` named, once. The caller goes there only if it knows the node anyway.
-  package mutating func takeDirection() -> String? {
-    defer { directed = nil }
-    return directed
-  }
 
   // MARK: commands
 
@@ -200,9 +192,7 @@ package struct ClientModel: Sendable {
     case .drain(let milliseconds):
       retry = milliseconds
       out.events.append(.draining(retry: milliseconds))
-    case .bye(let code, let text, let milliseconds, let node):
-      directed = node
-      bye(code, text, milliseconds, &out)
+    case .bye(let code, let text, let milliseconds): bye(code, text, milliseconds, &out)
     }
     return out
   }

@@ -192,10 +192,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   /// Tries again after a pause that grows with each round.
   private func scheduleRetry() {
-    // With several nodes the next node is tried at once; the pauses grow only after a whole round. A server may name
-    // the node of a match, but the client follows only to nodes it knows.
-    let named = model.takeDirection().flatMap { MatchClient.Configuration.Endpoint($0) }
-    current = named.flatMap { endpoints.firstIndex(of: $0) } ?? (current + 1) % endpoints.count
+    // With several nodes the next node is tried at once; the pauses grow only after a whole round.
+    current = (current + 1) % endpoints.count
     let round = tries / endpoints.count
     let chance = { Int.random(in: 0..<$0, using: &self.random) }
     let wait =

@@ -74,7 +74,7 @@ let clientMessages: [ClientMessage] = [
       .chat(someMatch, from: "Ann", text: "hi", emote: nil), .chat(someMatch, from: "Ann", text: nil, emote: "gg"),
       .page("top", rows: [row, row], more: 5), .page("me", rows: [], more: nil), .ping(1), .pong(1, now: 2),
       .drain(retry: 1000), .bye(.replaced, "again", retry: nil), .bye(.restart, "", retry: 50),
-      .bye(.restart, "there", retry: nil, node: "[::1]:4664"), .help("h"),
+      .help("h"),
     ]
     for message in messages {
       for re in [nil, "c17"] {

@@ -4,44 +4,59 @@ import TicTacToe
 
 /// A match in memory: the fold of its log, and what is known of the moment and needs no log.
 struct CachedMatch: Sendable {
-  var state: MatchState
+  private(set) var state: MatchState
   var record: MatchRecord
-  /// The last transaction that was decided for it.
-  var issued: UInt64 = 0
+  /// The nodes that follow it, as the store said last.
+  var nodes: [NodeID] = []
   /// Its strength among the live matches that everybody may watch, if it is one.
   var listed: Double?
   /// The bodies of the log, for those who come later.
-  var bodies: [[UInt8]] = []
+  private(set) var bodies: [[UInt8]] = []
   /// What each command did: its action and the `seq` that answers it.
-  var answers: [String: (action: MatchAction, seq: Int)] = [:]
-  /// The sessions that follow each side.
+  private(set) var answers: [String: (action: MatchAction, seq: Int)] = [:]
+  /// The sessions of this node that follow each side.
   var followers = Sides<[String]>(x: [], o: [])
   /// Connections of spectators.
   var watchers: [ConnectionID] = []
+
+  /// The unit that is out and will change it.
+  var unit: UInt64?
+  /// Whether its log is being read again, and whether it should be as soon as no unit is out.
+  var isBeingRead = false
+  var isBehind = false
+  /// How many events were known when it was asked for: the store has no fewer.
+  var known = 0
+  /// Commands that wait until that is over, in order.
+  var waiting: [(id: ConnectionID, request: Request)] = []
+  /// The store had no room for what time or presence wanted: not before this it is tried again.
+  var retryAt: Int64?
+
   /// When the clock of the side to move began to run; `nil` while it stands.
-  var turnStarted: Int64?
+  private(set) var turnStarted: Int64?
   /// After a restart: the clock stands until the side to move is back, at the latest until then.
-  var waitsUntil: Int64?
+  private(set) var waitsUntil: Int64?
   /// Which sides are away. The log says so too, up to `mostPresences` times.
-  var away = Sides(x: false, o: false)
+  private(set) var away = Sides(x: false, o: false)
+  /// Sides whose last connection here has ended, which no log says yet; and whether with `bye`.
+  var hasLeft = Sides(x: false, o: false)
+  var leftCleanly = Sides(x: false, o: false)
   /// Events of a log that tell of comings and goings; what comes after as many is not logged, so that nobody makes a log grow by
   /// reconnecting.
   static let mostPresences = 64
-  private(set) var presences = 0
+  private var presences = 0
+  var logsPresence: Bool { presences < CachedMatch.mostPresences }
   /// When each side went away.
-  var awaySince = Sides<Int64?>(x: nil, o: nil)
+  private(set) var awaySince = Sides<Int64?>(x: nil, o: nil)
   /// Milliseconds each side may be away this time.
-  var graceNow = Sides(x: 0, o: 0)
+  private var graceNow = Sides(x: 0, o: 0)
   /// Milliseconds each side has been away before.
-  var awayBefore = Sides(x: 0, o: 0)
+  private var awayBefore = Sides(x: 0, o: 0)
   /// When an unconfirmed pairing falls apart.
-  var confirmBy: Int64?
-  /// The tickets a pairing came from, to be returned to the present side.
-  var tickets: [Ticket] = []
+  private(set) var confirmBy: Int64?
   /// When the room's code dies, by the steady clock.
-  var codeDies: Int64?
-  /// Until when a rematch may be asked, or agreed to; `nil` if it ended before the server started.
-  var rematchUntil: Int64?
+  private(set) var codeDies: Int64?
+  /// Until when a rematch may be asked, or agreed to.
+  private(set) var rematchUntil: Int64?
   /// When memory lets go of it.
   var forgetAt: Int64?
   /// The due time of the timer that is set.
@@ -52,48 +67,104 @@ struct CachedMatch: Sendable {
     state = MatchState(id: record.id)
   }
 
-  /// The match folded from its stored log; throws if the log cannot be.
-  init(_ stored: StoredMatch) throws(ProtocolError) {
+  /// The match folded from its stored log, each event at the time that it had by the steady clock, `ahead` behind the store's; throws if the
+  /// log cannot be folded. O(events).
+  init(
+    _ stored: StoredMatch, now: Int64, ahead: Int64, _ configuration: LobbyConfiguration
+  ) throws(ProtocolError) {
     self.init(stored.record)
-    try stored.read { event, body throws(ProtocolError) in try add(event, body: body) }
-  }
-
-  /// Lets a rematch be asked, or answered, for so many milliseconds from now on.
-  mutating func allowRematch(_ milliseconds: Int, _ now: Int64) {
-    rematchUntil = now + Int64(milliseconds)
-    forgetAt = now + Int64(milliseconds) + 30_000
+    try stored.read { event, body throws(ProtocolError) in
+      try add(event, body: body, at: min(now, event.at - ahead), configuration)
+    }
+    if isOver { forgetAt = max(forgetAt ?? 0, now + 60_000) }
   }
 
   var id: MatchID { state.id }
   var isOver: Bool { state.phase == .over }
+  /// Whoever sits at it or has opened it.
+  var accounts: [Int64] { [record.x, record.o, record.opener].compactMap { $0 } }
 
   func side(of account: Int64) -> Player? {
     record.x == account ? .x : record.o == account ? .o : nil
   }
 
+  func account(at side: Player) -> Int64? { side == .x ? record.x : record.o }
+
   static func key(_ side: Player, _ mid: String) -> String { side.text + mid }
 
-  /// Folds an event and remembers what it answers.
-  mutating func add(_ event: MatchEvent, body: [UInt8]) throws(ProtocolError) {
+  /// Folds an event that happened at a steady time, with all that it means for clocks and absences.
+  mutating func add(
+    _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration
+  ) throws(ProtocolError) {
     try state.append(event, body: body)
     bodies.append(body)
-    switch event.kind {
-    case .gone, .back: presences += 1
-    case .recovered: break
-    default: return remember(event)
-    }
-    away = state.away
-  }
-
-  private mutating func remember(_ event: MatchEvent) {
     if let side = event.side, let mid = event.mid, let action = MatchAction(event) {
       answers[CachedMatch.key(side, mid)] = (action, state.seq)
     }
+    switch event.kind {
+    case .open: codeDies = now + Int64(configuration.codeLives)
+    case .start:
+      codeDies = nil
+      if state.phase == .live { turnStarted = now } else { confirmBy = now + Int64(configuration.confirmWithin) }
+    case .confirm:
+      if state.phase == .live { (confirmBy, turnStarted) = (nil, now) }
+    case .move: (turnStarted, waitsUntil) = (now, nil)
+    case .gone:
+      presences += 1
+      if let side = event.side { mark(side, isHere: false, now, configuration) }
+    case .back:
+      presences += 1
+      if let side = event.side { mark(side, isHere: true, now, configuration) }
+    case .recovered:
+      for side in Player.allCases { mark(side, isHere: false, now, configuration) }
+      if state.phase == .confirming {
+        // Both need a moment to come back before they can confirm.
+        confirmBy = now + Int64(configuration.confirmWithin) * 2
+      } else {
+        (turnStarted, waitsUntil) = (nil, now + Int64(configuration.grace))
+      }
+    case .end, .aside:
+      (turnStarted, waitsUntil, confirmBy, codeDies) = (nil, nil, nil, nil)
+      if record.ended == nil { record.ended = event.at }
+      allowRematch(configuration, now)
+    // Whoever is asked has as long as whoever asks.
+    case .rematch: allowRematch(configuration, now)
+    case .flag, .draw, .resign, .abort, .claim: break
+    }
   }
 
-  /// Goes on from another's log, which begins with this one's.
-  mutating func take(log other: CachedMatch) {
-    (state, bodies, answers, presences) = (other.state, other.bodies, other.answers, other.presences)
+  private mutating func allowRematch(_ configuration: LobbyConfiguration, _ now: Int64) {
+    rematchUntil = now + Int64(configuration.rematchWithin)
+    forgetAt = now + Int64(configuration.rematchWithin) + 30_000
+  }
+
+  /// Whether it is over and a rematch may be asked for.
+  func mayHaveRematch(_ now: Int64) -> Bool { rematchUntil.map { now <= $0 } ?? false }
+
+  /// Takes note of a side that comes or goes.
+  mutating func mark(_ side: Player, isHere: Bool, _ now: Int64, _ configuration: LobbyConfiguration) {
+    away[side] = !isHere
+    if isHere {
+      if let since = awaySince[side] { awayBefore[side] += Int(now - since) }
+      awaySince[side] = nil
+      if waitsUntil != nil, state.turn == side { (waitsUntil, turnStarted) = (nil, now) }
+    } else {
+      awaySince[side] = now
+      graceNow[side] = leftCleanly[side] ? configuration.graceAfterBye : configuration.grace
+    }
+    (hasLeft[side], leftCleanly[side]) = (false, false)
+  }
+
+  /// The wait after a restart is over if its time has come: the clock runs.
+  mutating func startOverdueClock(_ now: Int64) {
+    if let waits = waitsUntil, waits <= now { (waitsUntil, turnStarted) = (nil, now) }
+  }
+
+  /// Time in which nobody could move does not count: so many milliseconds until now, or what a turn has had of them.
+  mutating func postpone(by milliseconds: Int64, _ now: Int64) {
+    turnStarted = turnStarted.map { max($0, min(now, $0 + milliseconds)) }
+    waitsUntil = waitsUntil.map { $0 + milliseconds }
+    confirmBy = confirmBy.map { $0 + milliseconds }
   }
 
   /// When the side to move loses on time if it does not move, without allowance for lag.

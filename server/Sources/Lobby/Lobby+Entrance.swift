@@ -1,18 +1,44 @@
+import Base
 import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Coming in, and changing what all nodes know of a player.
+/// Coming in and going; accounts and their tokens.
 extension Lobby {
   private var lifetimes: Lifetimes { Lifetimes(guest: configuration.guestLives, account: configuration.accountLives) }
 
+  mutating func connected(_ id: ConnectionID, _ address: String?) {
+    connections[id] = Connection(address: address)
+    send(.greeting(server: configuration.server, versions: protocolVersions), to: id)
+    if isDraining { send(.drain(retry: 1000), to: id) }
+  }
+
   // MARK: hello
+
+  /// Whether somebody may say hello now; refuses if not.
+  private mutating func mayLogIn(_ id: ConnectionID, _ re: String?) -> Bool {
+    guard !isDraining else {
+      refuse(id, re, .draining, "the server is stopping; connect again in a moment")
+      return false
+    }
+    let most = configuration.loginsPerMinute
+    if let address = connections[id]?.address, !tries.allow("login \(address)", perMinute: most, now.steady) {
+      refuse(id, re, .rate, "too many logins from your address; wait a minute")
+      close(id, .full, "too many logins from your address", retry: 60_000)
+      return false
+    }
+    return true
+  }
 
   mutating func enter(_ hello: ClientMessage.Hello, _ id: ConnectionID, _ re: String?) {
     guard mayLogIn(id, re) else { return }
     guard !isBusy else {
       refuseBusy(id, re)
-      return emit(.close(id, .restart, "too much waits to be stored; come back", retry: 1000), after: 0)
+      return close(id, .restart, "too much waits to be stored; come back", retry: 1000)
+    }
+    guard hello.resume != nil || hello.token != nil || sessions.count < configuration.maxGuests else {
+      refuse(id, re, .busy, "there are as many guests as may be; come back later, or with a name")
+      return close(id, .full, "too many guests", retry: 60_000)
     }
     let token = hello.resume ?? hello.token == nil ? makeToken() : nil
     let resume = makeToken()
@@ -30,33 +56,30 @@ extension Lobby {
         names: ([liked].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
         session: session, resume: Lobby.digest(resume), lives: lifetimes)
     }
-    ask(.enter(entry), for: id, .entered(id, re: re, hello, token: token, resume: resume))
+    ask(.enter(entry, node), for: id, .entered(id, re: re, hello, token: token, resume: resume))
   }
 
   mutating func entered(
     _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, _ token: String?, _ resume: String,
-    _ answer: ClusterAnswer?
+    _ answer: StoreAnswer?
   ) {
     guard case .entry(let result) = answer else {
-      return emit(.close(id, .restart, "the database cannot be reached; come back", retry: 500))
+      return close(id, .restart, "the database cannot be reached; come back", retry: 500)
     }
     switch result {
-    case .banned: emit(.close(id, .banned, "this account is banned", retry: nil))
-    case .full:
-      refuse(id, re, .busy, "there are as many guests as may be; come back later, or with a name")
-      emit(.close(id, .full, "too many guests", retry: 60_000), after: 0)
+    case .banned: close(id, .banned, "this account is banned", retry: nil)
     case .unknown:
-      if hello.resume != nil {
-        refuse(id, re, .auth, "this session is not known any more; say hello with your token, or as a guest")
-        emit(.close(id, .revoked, "unknown session", retry: nil), after: 0)
-      } else {
-        refuse(id, re, .auth, "this token is unknown, expired or revoked")
-        emit(.close(id, .revoked, "unknown token", retry: nil), after: 0)
-      }
+      let isResumed = hello.resume != nil
+      refuse(
+        id, re, .auth,
+        isResumed
+          ? "this session is not known any more; say hello with your token, or as a guest"
+          : "this token is unknown, expired or revoked")
+      close(id, .revoked, isResumed ? "unknown session" : "unknown token", retry: nil)
     case .entered(let entered):
       for session in entered.forgotten { revoke(session, "the account has too many sessions") }
       guard connections[id] != nil else {
-        return ask(.detach(session: entered.session.id, generation: entered.generation))
+        return ask(.detach(session: entered.session.id, generation: entered.generation), .nothing)
       }
       seat(entered, id, re, hello, token: token, resume: resume)
     }
@@ -68,30 +91,25 @@ extension Lobby {
     let record = entered.session
     let account = entered.profile.account
     if let known = sessions[record.id] {
+      // It has been entered again since, here too: that connection is the one the player looks at.
       guard known.generation < entered.generation else {
-        // It has been entered again since, here too: that connection is the one the player looks at.
-        return emit(.close(id, .replaced, "this session connected again", retry: nil))
+        return close(id, .replaced, "this session connected again", retry: nil)
       }
-      if let other = known.connection { leaveNodes(other, clean: false) }
-      replace(known)
+      end(known, .replaced, "this session connected again")
     }
-    if let before = entered.before, before != cluster?.epoch {
-      effects.append(.cluster(.evict(before, session: record.id, generation: entered.generation)))
+    if let before = entered.before, before != node {
+      tell([before], .session(record.id, generation: entered.generation))
     }
-    accounts[account.id] = account
-    for match in entered.profile.openings { restoreKeys(match.record, match.events.map(\.body)) }
-    var session = Session(record: record)
-    (session.connection, session.generation) = (id, entered.generation)
+    accounts.learn(account)
+    var session = Session(id: record.id, account: account.id, connection: id, generation: entered.generation)
     session.isBot = hello.caps.contains("bot")
     session.confirms = hello.caps.contains("confirm")
     session.games = hello.games
-    sessions[record.id] = session
-    if !sessionsOf[account.id, default: []].contains(record.id) {
-      sessionsOf[account.id, default: []].append(record.id)
-    }
+    session.isUnsettled = record.previous != nil
+    sessions.put(session)
     connections[id]?.session = record.id
     // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.
-    let version = hello.common(with: configuration.versions) ?? 0
+    let version = hello.common(with: protocolVersions) ?? 0
     connections[id]?.version = version
     let mine = live(entered.profile, in: session.games)
     var welcome = ServerMessage.Welcome(
@@ -99,17 +117,11 @@ extension Lobby {
       deviation: Int(account.rating.deviation.rounded()), token: token,
       rate: session.isBot ? configuration.botRate : configuration.rate, matches: mine, now: now.wall)
     welcome.version = version
-    welcome.nodes = otherNodes.map(\.node.address)
-    let live = mine.map { ($0, PlayerRequest.follow($0, re: nil, isNew: false)) }
-    guard cluster != nil else {
-      send(.welcome(welcome), to: id, re: re)
-      for (m, work) in live { serve(work, m, id) }
-      return
-    }
-    // All it tells is durable already; the states that follow may come by another way and must not overtake it.
-    effects.append(.send(id, ServerMessage.welcome(welcome).bytes(re: re), .essential))
+    welcome.nodes = otherNodes.map(\.address).filter { !$0.isEmpty }
+    send(.welcome(welcome), to: id, re: re)
     // How each match stands comes before the answers to what the client has said meanwhile.
-    cluster?.inputs[id, default: .init()].queue.insert(contentsOf: live.map(\.1), at: 0)
+    let follows = mine.map { Request.follow($0, re: nil, isNew: false) }
+    connections[id]?.queue.insert(contentsOf: follows, at: 0)
   }
 
   /// What a player plays, of the games that the client knows.
@@ -122,6 +134,55 @@ extension Lobby {
       default: return true
       }
     }
+  }
+
+  // MARK: the end of a connection
+
+  mutating func disconnected(_ id: ConnectionID, clean: Bool) {
+    guard let connection = connections[id] else { return }
+    for m in connection.watching { matches[m]?.watchers.removeAll { $0 == id } }
+    if let session = connection.session.flatMap({ sessions[$0] }), session.connection == id {
+      ask(.detach(session: session.id, generation: session.generation), .nothing)
+      leave(session.id, clean: clean)
+    }
+    connections[id] = nil
+  }
+
+  /// A session is connected here no more.
+  mutating func leave(_ session: String, clean: Bool) {
+    guard let known = sessions[session] else { return }
+    endSeek(known.connection)
+    lastPairings[known.connection] = nil
+    connections[known.connection]?.session = nil
+    sessions.remove(session)
+    for m in matches.of(known.account) {
+      guard let match = matches[m], let side = match.side(of: known.account) else { continue }
+      matches[m]?.followers[side].removeAll { $0 == session }
+      guard match.followers[side].contains(session), connections(of: side, in: match).isEmpty else { continue }
+      matches[m]?.hasLeft[side] = true
+      matches[m]?.leftCleanly[side] = clean
+      updatePresence(m)
+    }
+    release(account: known.account)
+  }
+
+  /// Ends the connection of a session that is used elsewhere, or over.
+  mutating func end(_ session: Session, _ code: ByeCode, _ why: String) {
+    leave(session.id, clean: false)
+    close(session.connection, code, why, retry: nil)
+  }
+
+  /// A session was entered elsewhere, or is over.
+  mutating func evict(_ id: String, before generation: Int64) {
+    guard let session = sessions[id], session.generation < generation else { return }
+    let isOver = generation == .max
+    end(session, isOver ? .revoked : .replaced, isOver ? "this session is over" : "this session connected again")
+  }
+
+  /// A session was forgotten; wherever it is connected, that ends.
+  mutating func revoke(_ session: String, _ why: String) {
+    if let known = sessions[session] { end(known, .revoked, why) }
+    tell(otherNodes.map(\.id), .session(session, generation: .max))
   }
 
   // MARK: accounts
@@ -149,12 +210,12 @@ extension Lobby {
     ask(.change(.id(account.id), what), for: id, .changed(id, re: line.id, token: token))
   }
 
-  mutating func changed(_ id: ConnectionID, _ re: String?, _ token: String?, _ answer: ClusterAnswer?) {
+  mutating func changed(_ id: ConnectionID, _ re: String?, _ token: String?, _ answer: StoreAnswer?) {
     guard case .change(let result) = answer else { return refuseBusy(id, re) }
     switch result {
     case .changed(let account, let forgotten):
-      refresh(account)
-      if cluster != nil { effects.append(.cluster(.refresh(account: account.id))) }
+      learn([account])
+      tell(otherNodes.map(\.id), .account(account.id))
       for session in forgotten { revoke(session, "the account's tokens were revoked") }
       if let token {
         send(.token(token, name: account.name), to: id, re: re)
@@ -166,29 +227,6 @@ extension Lobby {
     case .forbidden: refuse(id, re, .forbidden, "a guest has no token to change; register a name")
     case .notFound: refuse(id, re, .notFound, "there is no other player of this name")
     case .full: refuse(id, re, .rate, "1,000 blocked players are enough")
-    }
-  }
-
-  /// A session was forgotten; wherever it is connected, that ends.
-  private mutating func revoke(_ session: String, _ why: String) {
-    if let connection = sessions[session]?.connection, cluster?.virtual[connection] == nil {
-      emit(.close(connection, .revoked, why, retry: nil))
-    }
-    for node in cluster?.nodes ?? [] where node.epoch != cluster?.epoch {
-      effects.append(.cluster(.evict(node.epoch, session: session, generation: .max)))
-    }
-  }
-
-  /// Knows an account as it is now, if it is in use here; ends its connections if it is shut out or forgotten.
-  mutating func refresh(_ account: AccountRecord) {
-    guard accounts[account.id] != nil else { return }
-    accounts[account.id] = account
-    guard account.banned || account.name == "deleted-\(account.id)" else { return }
-    for session in sessionsOf[account.id, default: []] {
-      guard let connection = sessions[session]?.connection, cluster?.virtual[connection] == nil else {
-        continue
-      }
-      emit(.close(connection, account.banned ? .banned : .revoked, "by an administrator", retry: nil))
     }
   }
 
@@ -204,4 +242,31 @@ extension Lobby {
   mutating func refuseBare(_ id: ConnectionID, _ re: String?) {
     refuse(id, re, .noMatch, "a bare command needs exactly one match; name it with m")
   }
+
+  // MARK: names and tokens
+
+  private static let reserved: Set<String> = [
+    "admin", "administrator", "alina", "bot", "guest", "me", "moderator", "null", "operator", "root", "server", "staff",
+    "support", "system", "undefined", "you",
+  ]
+
+  /// Why nobody can have a name, or `nil` if somebody can.
+  func fault(in name: String) -> String? {
+    guard isToken(name, Limits.name) else {
+      return "a name has \(Limits.name.lowerBound)–\(Limits.name.upperBound) characters A–Z, a–z, 0–9, _ or -"
+    }
+    let lower = name.lowercased()
+    // What who is forgotten is called nobody else may be.
+    if Lobby.reserved.contains(lower) || ["guest-", "deleted-"].contains(where: lower.hasPrefix) {
+      return "the name \(name) is reserved"
+    }
+    return nil
+  }
+
+  /// 300 random bits as 60 base-32 digits.
+  mutating func makeToken() -> String {
+    (0..<5).map { _ in crockford(bits: random.next(), count: 12, lowercase: true) }.joined()
+  }
+
+  static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(Array(token.utf8)) }
 }

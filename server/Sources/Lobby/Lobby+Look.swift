@@ -5,14 +5,16 @@ import TicTacToe
 
 /// Looking at matches: sync, watch, export, lists; and the matches that memory has let go of.
 extension Lobby {
-  mutating func look(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
+  mutating func look(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
+    guard let match = matches[m] else { return }
+    var code: String?
+    if case .watch(_, let given) = line.message { code = given }
+    guard maySee(match, code, account, id, line.id) else { return }
     switch line.message {
-    case .sync(let m, let seq):
-      guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
-      if let session = connections[id]?.session { follow(m, account, session) }
-      sync(matches[m] ?? match, from: seq, id, line.id)
-    case .watch(let m, let code):
-      guard let match = visible(m, code, account, id, line, at), canTell(match.issued, id, line.id) else { return }
+    case .sync(_, let seq):
+      if let session = connections[id]?.session { follow(m, account.id, session) }
+      sync(match, from: seq, id, line.id)
+    case .watch:
       guard connections[id]?.watching.count ?? 0 < 64 else {
         return refuse(id, line.id, .occupied, "at most 64 matches can be watched at once")
       }
@@ -21,46 +23,40 @@ extension Lobby {
         connections[id]?.watching.append(m)
       }
       sendState(of: match, to: id, re: line.id, kind: .essential)
-    case .unwatch(let m):
-      matches[m]?.watchers.removeAll { $0 == id }
-      connections[id]?.watching.removeAll { $0 == m }
-      answer(.ok(m, seq: nil), to: id, re: line.id, after: 0)
-    case .export(let m, let seq):
-      guard let match = visible(m, nil, account, id, line, at), canTell(match.issued, id, line.id) else { return }
+    case .export(_, let seq):
       let last = min(match.state.seq, seq + Limits.events)
       sendEvents(of: match, after: seq, through: last, to: id)
       let row: JSONObject = [
         "m": .string(m.rawValue), "seq": .int(match.state.seq), "hash": .string(match.state.hash.digest.hex),
       ]
-      answer(
-        .page("export", rows: [row], more: last < match.state.seq ? Int64(last) : nil), to: id, re: line.id,
-        after: match.issued)
+      send(.page("export", rows: [row], more: last < match.state.seq ? Int64(last) : nil), to: id, re: line.id)
     default: break
     }
   }
 
-  /// The match if this account may see it; a match out of memory is fetched and the line taken again.
-  private mutating func visible(
-    _ m: MatchID, _ code: String?, _ account: AccountRecord, _ id: ConnectionID, _ line: ClientLine, _ at: Int64
-  ) -> CachedMatch? {
-    guard let match = matches[m] else {
-      load(m, line, id, at)
-      return nil
-    }
-    let isMine = match.side(of: account.id) != nil || match.record.opener == account.id
+  mutating func unwatch(_ m: MatchID, _ id: ConnectionID, _ re: String?) {
+    matches[m]?.watchers.removeAll { $0 == id }
+    connections[id]?.watching.removeAll { $0 == m }
+    send(.ok(m, seq: nil), to: id, re: re)
+  }
+
+  /// Whether an account may see a match; refuses if not.
+  private mutating func maySee(
+    _ match: CachedMatch, _ code: String?, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
+  ) -> Bool {
+    let isMine = match.accounts.contains(account.id)
     let isPublic = match.record.opener == nil
     let knowsCode = code.flatMap(canonicalCode).map { $0 == match.record.code } ?? false
     if code != nil, !isMine, !isPublic, !knowsCode {
-      guard allow("code \(account.id)", perMinute: configuration.codeTriesPerMinute) else {
-        refuse(id, line.id, .rate, "at most \(configuration.codeTriesPerMinute) tries of codes a minute")
-        return nil
+      let most = configuration.codeTriesPerMinute
+      guard tries.allow("code \(account.id)", perMinute: most, now.steady) else {
+        refuse(id, re, .rate, "at most \(most) tries of codes a minute")
+        return false
       }
     }
-    guard isMine || isPublic || knowsCode || match.watchers.contains(id) else {
-      refuse(id, line.id, .notFound, "there is no such match, or it needs its code")
-      return nil
-    }
-    return match
+    if isMine || isPublic || knowsCode || match.watchers.contains(id) { return true }
+    refuse(id, re, .notFound, "there is no such match, or it needs its code")
+    return false
   }
 
   /// Brings somebody up to date: the events he lacks, or the state if that is less.
@@ -69,37 +65,12 @@ extension Lobby {
       match.bodies.dropFirst(seq).allSatisfy({ body in (try? MatchEvent(body: body)).map { speaks($0, id) } ?? false })
     else { return sendState(of: match, to: id, re: re, kind: .essential) }
     sendEvents(of: match, after: seq, through: match.state.seq, to: id)
-    answer(.ok(match.id, seq: match.state.seq), to: id, re: re, after: match.issued)
+    send(.ok(match.id, seq: match.state.seq), to: id, re: re)
   }
 
   private mutating func sendEvents(of match: CachedMatch, after seq: Int, through last: Int, to id: ConnectionID) {
     for event in ServerMessage.events(of: match.id, Array(match.bodies.prefix(last)), after: seq) {
-      send(event, to: id, after: match.issued)
-    }
-  }
-
-  // MARK: matches out of memory
-
-  /// Sets a line aside until its match has been read.
-  mutating func load(_ m: MatchID, _ line: ClientLine, _ id: ConnectionID, _ at: Int64) {
-    guard loading.count < 256, loading[m, default: []].count < 64 else { return refuseBusy(id, line.id) }
-    if loading[m] == nil { effects.append(.load(m)) }
-    loading[m, default: []].append((id, line, at))
-  }
-
-  mutating func loaded(_ m: MatchID, _ stored: StoredMatch?) {
-    let lines = loading.removeValue(forKey: m) ?? []
-    if matches[m] == nil, let stored, let match = try? CachedMatch(stored), match.isOver {
-      matches[m] = match
-      matches[m]?.forgetAt = now.steady + 60_000
-      arm(m)
-    }
-    let isThere = matches[m] != nil
-    // What is stored and neither played nor over has been given up.
-    let text =
-      stored == nil ? "there is no such match" : "match \(m) is broken and was given up; the log of the server has it"
-    for (id, line, at) in lines {
-      if isThere { take(.line(line, at: at), for: id) } else { refuse(id, line.id, .notFound, text) }
+      send(event, to: id)
     }
   }
 
@@ -107,13 +78,7 @@ extension Lobby {
 
   mutating func sendTop(_ best: [AccountRecord], _ rules: Variant, to id: ConnectionID, _ re: String?) {
     let rows = best.map { JSONObject(fields: Lobby.row($0, rules) + Lobby.results($0[rules])) }
-    let last = best.map { unstored[$0.id] ?? 0 }.max() ?? 0
-    answer(.page("top", rows: rows, more: nil), to: id, re: re, after: last)
-  }
-
-  /// The strongest named players who have played a rated match of a game; O(limit).
-  package func leaders(_ rules: Variant = .classic, limit: Int) -> [AccountRecord] {
-    accounts.ranking(rules).places.prefix(limit).compactMap { accounts[$0.id] }
+    send(.page("top", rows: rows, more: nil), to: id, re: re)
   }
 
   private static func row(_ account: AccountRecord, _ rules: Variant) -> [JSONObject.Field] {
@@ -143,57 +108,79 @@ extension Lobby {
         fields: [.init(name: "rules", value: .string(rules.rawValue))] + Lobby.row(account, rules)
           + Lobby.results(account[rules]))
     }
-    let last = live.compactMap { matches[$0]?.issued }.max() ?? 0
-    answer(.page("me", rows: [row] + others, more: nil), to: id, re: re, after: max(last, unstored[account.id] ?? 0))
+    send(.page("me", rows: [row] + others, more: nil), to: id, re: re)
   }
 
   /// Most connections for which finished matches are read at once.
   private static let mostHistoryReaders = 64
 
-  /// Asks the store for finished matches, for each connection once at a time.
+  private static let historyPage = 20
+
+  /// Asks the store for finished matches.
   mutating func askHistory(
-    _ account: Int64, of rules: Variant?, before: Int64?, _ id: ConnectionID, _ re: String?
+    _ account: Int64, of rules: Variant?, before: Int64?, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {
-    guard let games = session(of: id)?.games, connections[id]?.historyGames == nil,
-      historyReaders < Lobby.mostHistoryReaders
-    else {
-      return refuseBusy(id, re)
-    }
-    connections[id]?.historyGames = rules.map { rules in games.filter { $0 == rules } } ?? games
-    historyReaders += 1
-    effects.append(.history(id, re: re, account: account, before: before ?? Int64.max))
+    guard store.historyReaders < Lobby.mostHistoryReaders else { return refuseBusy(id, re) }
+    let games = rules.map { rules in session.games.filter { $0 == rules } } ?? session.games
+    store.historyReaders += 1
+    let limit = Lobby.historyPage
+    ask(
+      .history(account, before: before ?? Int64.max, limit: limit), for: id,
+      .history(id, re: re, of: games, limit: limit))
   }
 
   mutating func sendHistory(
-    to id: ConnectionID, _ re: String?, _ found: [StoredMatch], of games: [Variant], _ more: Int64?
+    to id: ConnectionID, _ re: String?, _ found: [StoredMatch], of games: [Variant], _ limit: Int
   ) {
     guard let mine = account(of: id) else { return }
     let rows = found.compactMap { stored -> JSONObject? in
-      guard let match = try? CachedMatch(stored), let players = match.state.players, let end = match.state.end else {
-        return nil
-      }
-      guard games.contains(match.state.terms.rules) else { return nil }
+      guard let match = try? stored.folded(), let players = match.players, let end = match.end,
+        games.contains(match.terms.rules)
+      else { return nil }
       var row: JSONObject = [
         "m": .string(match.id.rawValue), "ended": .int(stored.record.ended ?? 0),
-        "side": .string(match.side(of: mine.id)?.text ?? "x"), "x": .string(players.x.name),
+        "side": .string(stored.record.o == mine.id ? "o" : "x"), "x": .string(players.x.name),
         "o": .string(players.o.name), "result": .string(end.outcome?.text ?? "none"),
-        "reason": .string(end.reason.rawValue), "plies": .int(match.state.moves.count),
+        "reason": .string(end.reason.rawValue), "plies": .int(match.moves.count),
       ]
-      row.name(match.state.terms.rules)
+      row.name(match.terms.rules)
       return row
     }
-    answer(.page("history", rows: rows, more: more), to: id, re: re, after: 0)
+    send(.page("history", rows: rows, more: found.count >= limit ? found.last?.record.ended : nil), to: id, re: re)
   }
 
-  mutating func sendList(to id: ConnectionID, _ re: String?) {
-    let live = publicMatches(of: session(of: id)?.games ?? [], limit: Limits.page)
-    sendList(live, after: live.compactMap { matches[$0.id]?.issued }.max() ?? 0, to: id, re)
+  /// Milliseconds for which a page of the store serves everybody.
+  private static let pageLives: Int64 = 1000
+
+  /// Answers with a page that is asked of the store once for all who want it.
+  mutating func showPage(_ page: StoreQuestion, to id: ConnectionID, _ re: String?) {
+    if let (at, answer) = store.pages[page], now.steady - at < Lobby.pageLives { return show(page, answer, to: id, re) }
+    let isAsked = store.readers[page] != nil
+    store.readers[page, default: []].append((id, re))
+    connections[id]?.outstanding += 1
+    if !isAsked { ask(page, .page(page)) }
   }
 
-  mutating func sendList(_ live: [MatchState], after: UInt64, to id: ConnectionID, _ re: String?) {
+  mutating func shown(_ page: StoreQuestion, _ answer: StoreAnswer?) {
+    if let answer { store.pages[page] = (now.steady, answer) }
+    for (id, re) in store.readers.removeValue(forKey: page) ?? [] { takeUp(id) { $0.show(page, answer, to: id, re) } }
+  }
+
+  private mutating func show(_ page: StoreQuestion, _ answer: StoreAnswer?, to id: ConnectionID, _ re: String?) {
+    switch (page, answer) {
+    case (.top(let rules, _), .accounts(let best)): sendTop(best, rules, to: id, re)
+    case (_, .matches(let live)): sendList(live.compactMap { try? $0.folded() }, to: id, re)
+    default: refuseBusy(id, re)
+    }
+  }
+
+  /// The live matches that everybody may watch, the strongest pairs first.
+  private mutating func sendList(_ live: [MatchState], to id: ConnectionID, _ re: String?) {
     let games = session(of: id)?.games ?? []
-    let rows = live.compactMap { match -> JSONObject? in
-      guard let players = match.players, games.contains(match.terms.rules) else { return nil }
+    func strength(_ match: MatchState) -> Int { match.players.map { $0.x.rating + $0.o.rating } ?? 0 }
+    let sorted = live.sorted { (-strength($0), $0.id) < (-strength($1), $1.id) }
+    let rows = sorted.compactMap { match -> JSONObject? in
+      guard let players = match.players, games.contains(match.terms.rules), match.phase == .live else { return nil }
       var row: JSONObject = [
         "m": .string(match.id.rawValue), "x": .string(players.x.name), "o": .string(players.o.name),
         "rx": .int(players.x.rating), "ro": .int(players.o.rating), "clock": .string(match.terms.clockText),
@@ -202,12 +189,14 @@ extension Lobby {
       row.name(match.terms.rules)
       return row
     }
-    answer(.page("list", rows: rows, more: nil), to: id, re: re, after: after)
+    send(.page("list", rows: rows, more: nil), to: id, re: re)
   }
 
   /// Live matches everybody may watch, the strongest pairs first; O(limit).
   package func publicMatches(of games: [Variant] = Variant.allCases, limit: Int) -> [MatchState] {
-    let known = listed.places.lazy.compactMap { matches[$0.id]?.state }.filter { games.contains($0.terms.rules) }
+    let known = matches.listed.places.lazy.compactMap { matches[$0.id]?.state }.filter {
+      games.contains($0.terms.rules)
+    }
     return Array(known.prefix(limit))
   }
 
@@ -219,19 +208,23 @@ extension Lobby {
   /// Sizes for the metrics, each with what it means; O(n) in matches and tickets.
   package var gauges: [(name: String, help: String, value: Int)] {
     [
-      ("connections", "Connections the lobby knows, those held for other nodes included.", connections.count),
-      ("sessions", "Sessions in memory.", sessions.count),
+      ("connections", "Connections of clients.", connections.count),
+      ("sessions", "Sessions that are connected here.", sessions.count),
       ("accounts", "Accounts in memory.", accounts.count),
       ("matches", "Matches in memory.", matches.count),
-      ("live_matches", "Matches that are being played.", matches.values.count { $0.state.phase == .live }),
+      (
+        "live_matches", "Matches that are being played and followed here.",
+        matches.values.count { $0.state.phase == .live }
+      ),
       ("broken_matches", "Matches whose log in the store was not as expected.", counts.abandoned),
-      ("queue", "Players who wait for an opponent at this node.", tickets.count),
+      ("queue", "Players who wait for an opponent, at the node that keeps the queue.", tickets.count),
       (
         "queue_oldest_seconds", "Seconds that the one who waits longest has waited for an opponent.",
         tickets.oldest.map { Int(now.steady - $0) / 1000 } ?? 0
       ),
-      ("pending_writes", "Writes that wait to become durable.", pendingWrites),
-      ("held_lines", "Lines that wait for what they tell of to become durable.", held.count - heldFrom),
+      ("nodes", "Nodes that live, this one included.", nodes.living.count),
+      ("pending_units", "Units that wait for their verdict.", store.unitCount),
+      ("pending_questions", "Questions that the store has not answered.", store.questionCount),
     ]
   }
 }

@@ -2,53 +2,45 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// The queue: one, in the memory of the server, or of the node of a cluster whose lease is the oldest. What a player says of
-/// it goes there as what he says of a match goes to the match; the match begins at the node of one of the two.
+/// The queue. Tickets are kept in the store. The oldest living node, which is called the keeper, reads them and pairs them; two keepers at
+/// once do no harm, since a ticket leads to one match.
 extension Lobby {
   // MARK: at the node of the player
 
-  /// Takes a seek: its answer comes from here, and its match from wherever it begins.
   mutating func takeSeek(
     _ seek: ClientMessage.Seek, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, _ re: String?
   ) {
     guard mayPlay(seek.terms.rules, session, id, re) else { return }
     guard !seek.terms.rated || Lobby.mayBeRated(account, session) else { return refuseRated(id, re) }
-    var ticket = Ticket(
-      id: crockford(bits: random.next(), count: 8, lowercase: true), session: session.record.id, player: account,
-      seek: seek, isBot: session.isBot, since: now.steady)
-    switch use(of: seek.key, account.id) {
-    case .seek(let known):
-      guard known.seek.isSame(as: seek) else { return refuseKey(id, re) }
-      (ticket.since, ticket.lost) = (known.since, seeks[id]?.ticket.lost ?? known.lost)
-      // Sought at another session, it takes that one's place in the queue, under a number of its own.
-      if known.session == ticket.session { ticket.id = known.id }
-    case .paired(let known, let m):
-      guard known?.seek.isSame(as: seek) != false else { return refuseKey(id, re) }
-      if cluster != nil {
-        if let open = seeks[id]?.ticket {
-          // It is being paired, or another one waits.
-          guard open.seek.key == seek.key else { return refuse(id, re, .occupied, Lobby.seeksAlready) }
-          seeks[id]?.ticket.seek = seek
-          return send(.queued(ticket: open.id, waited: Int(now.steady - open.since), bots: 0), to: id, re: re, after: 0)
-        }
-        lastPairings[id] = (ticket, m)
-        return route(.follow(m, re: re, isNew: true), m, for: id)
+    if let open = seeks[id]?.ticket {
+      // Asked again, it waits as before; a bot may do by now.
+      guard let key = seek.key, open.seek.key == key else {
+        return refuse(id, re, .occupied, "one seek a session; unseek first")
       }
-      if let match = matches[m], let side = match.side(of: account.id) {
-        return answer(.paired(m, side, confirmIn: nil), to: id, re: re, after: match.issued)
-      }
-    case .room: return refuse(id, re, .midReused, "this key was used for a room")
-    case nil: break
+      guard open.seek.isSame(as: seek) else { return refuse(id, re, .midReused, Lobby.keyReused) }
+      return ask(for: id, with: seek, open, re)
     }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
-    guard seeks[id] == nil || seeks[id]?.ticket.id == ticket.id else {
-      return refuse(id, re, .occupied, Lobby.seeksAlready)
-    }
-    guard tickets.count < TicketQueue.most else { return refuseBusy(id, re) }
-    guard canTell(0, id, re), seeks[id] != nil || mayPlay(account, id, re) else { return }
-    if cluster != nil, seek.terms.rated { return ask(.profile(account.id), for: id, .seeking(id, ticket, re: re)) }
-    self.seek(ticket, id, re)
+    guard !isBusy, seeks.count < TicketQueue.most else { return refuseBusy(id, re) }
+    guard mayPlay(account, id, re) else { return }
+    let ticket = Ticket(
+      id: makeTicketID(), session: session.id, node: node, player: account,
+      seek: seek, isBot: session.isBot, confirms: session.confirms, since: now.steady)
+    seeks[id] = OpenSeek(ticket: ticket)
+    lastPairings[id] = nil
+    queue(ticket, id, re)
   }
+
+  private mutating func ask(
+    for id: ConnectionID, with seek: ClientMessage.Seek, _ open: Ticket, _ re: String?
+  ) {
+    var ticket = open
+    ticket.seek = seek
+    seeks[id]?.ticket = ticket
+    queue(ticket, id, re)
+  }
+
+  private mutating func makeTicketID() -> String { crockford(bits: random.next(), count: 8, lowercase: true) }
 
   static func mayBeRated(_ account: AccountRecord, _ session: Session) -> Bool { !account.guest && !session.isBot }
 
@@ -56,146 +48,161 @@ extension Lobby {
     refuse(id, re, .forbidden, "rated matches are for people with a name; register one, or play unrated")
   }
 
-  private static let seeksAlready = "one seek a session; unseek first"
+  private static let keyReused = "this key was used for another seek"
+  static let isPlaying = "you are in a rated match; finish it before the next"
 
-  private mutating func refuseKey(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .midReused, "this key was used for another seek")
+  /// The store's clock less the steady one.
+  private var ahead: Int64 { nodes.clockOffset ?? now.wall - now.steady }
+
+  private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
+    var record = ticket.record(ahead)
+    record.hasLostPlace = hasLostPlace
+    ask(.queue(record, rated: ticket.seek.terms.rated), for: id, .queued(id, ticket, re: re))
   }
 
-  /// Lets a ticket wait, and says so.
-  mutating func seek(_ ticket: Ticket, _ id: ConnectionID, _ re: String?) {
-    guard connections[id] != nil else { return }
-    remember(ticket.seek.key, ticket.account, .seek(ticket))
-    seeks[id] = OpenSeek(ticket: ticket)
-    lastPairings[id] = nil
-    send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re, after: 0)
-    wait(id)
-  }
-
-  /// Takes what a connection seeks to the queue, wherever that is now; if it cannot be reached, once it can.
-  private mutating func wait(_ id: ConnectionID) {
-    guard let owner = queueOwner, var ticket = seeks[id]?.ticket, let account = account(of: id) else { return }
-    ticket.player = account
-    if hasQueue {
-      seeks[id]?.at = owner
-      enqueue(ticket, id)
-    } else if isLost(owner) {
-      if isCutOff(owner) { sendAway(id, to: owner, "the queue is at another node, which cannot be reached from here") }
-    } else {
-      seeks[id]?.at = owner
-      relay(.wait(ticket), .queue, for: id, to: owner)
+  mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
+    guard seeks[id]?.ticket.id == asked.id else {
+      // It was given up meanwhile, or its connection is gone.
+      return unqueue(asked.id)
     }
-  }
-
-  /// Takes to the queue what no queue knows, or only one that is no more.
-  mutating func waitAgain() {
-    for id in seeks.filter({ $0.value.at != queueOwner }).keys.sorted() { wait(id) }
+    guard case .queued(let result) = answer else {
+      endSeek(id)
+      // It may still be put there.
+      timers.set(.unqueue(asked.id), at: now.steady + 5000)
+      return refuseBusy(id, re)
+    }
+    switch result {
+    case .waits(let since):
+      let start = min(now.steady, since - ahead)
+      seeks[id]?.ticket.since = start
+      seeks[id]?.isStored = true
+      guard let ticket = seeks[id]?.ticket else { return }
+      endSeeks(replacedBy: ticket)
+      send(.queued(ticket: ticket.id, waited: Int(now.steady - ticket.since), bots: 0), to: id, re: re)
+      if isKeeper { enqueue(ticket) } else { tell(nodes.living.prefix(1).map(\.id), .queued) }
+    case .led(let m):
+      led(id, to: m)
+      route(.follow(m, re: re, isNew: true), m, for: id)
+    case .purpose:
+      seeks[id] = nil
+      refuse(id, re, .midReused, Lobby.keyReused)
+    case .playing:
+      seeks[id] = nil
+      refuse(id, re, .occupied, Lobby.isPlaying)
+    case .unknown:
+      seeks[id] = nil
+      refuse(id, re, .auth, "this account is no more")
+    }
   }
 
   /// The seek of a connection is over.
   mutating func endSeek(_ id: ConnectionID) {
     guard let open = seeks.removeValue(forKey: id) else { return }
-    if case .seek(let last) = use(of: open.ticket.seek.key, open.ticket.account), last.id == open.ticket.id {
-      forget(open.ticket.seek.key, open.ticket.account)
-    }
-    leave(open.ticket.id)
-    guard let epoch = open.at, cluster?.remote[id]?[.queue] == epoch else { return }
-    effects.append(.cluster(.relay(epoch, id, .leave(open.ticket.id), .queue, roundTrip: 0)))
-    cluster?.remote[id]?[.queue] = nil
-    guard cluster?.remote[id]?.values.contains(epoch) == false else { return }
-    cluster?.attachedTo[id]?.removeAll { $0 == epoch }
-    effects.append(.cluster(.detach(epoch, id, clean: false)))
+    tickets.remove(id: open.ticket.id)
+    unqueue(open.ticket.id)
   }
 
-  mutating func led(_ id: ConnectionID, to m: MatchID) {
-    guard let ticket = seeks[id]?.ticket else { return }
-    endSeek(id)
-    lastPairings[id] = (ticket, m)
-    remember(ticket.seek.key, ticket.account, .paired(ticket, m))
+  /// Nobody waits with a ticket any more.
+  mutating func unqueue(_ ticket: String) { ask(.unqueue(ticket), .unqueued(ticket)) }
+
+  /// A ticket has taken the place of another session's with the same key.
+  private mutating func endSeeks(replacedBy ticket: Ticket) {
+    guard let key = ticket.seek.key else { return }
+    for id in sessions.of(ticket.account).map(\.connection) {
+      guard let open = seeks[id], open.isStored, open.ticket.id != ticket.id, open.ticket.seek.key == key else {
+        continue
+      }
+      seeks[id] = nil
+      tickets.remove(id: open.ticket.id)
+      refuse(id, nil, .midReused, "another session of yours waits with this key")
+    }
+  }
+
+  /// The connection that waits with a ticket.
+  func seeker(_ ticket: String) -> ConnectionID? { seeks.first { $0.value.ticket.id == ticket }?.key }
+
+  /// A ticket is not in the queue, though its connection waits: asks for a place anew, or to be told what is wrong.
+  mutating func askForPlace(_ id: ConnectionID) {
+    guard let open = seeks[id], open.isStored else { return }
+    seeks[id]?.isStored = false
+    queue(open.ticket, id, nil, hasLostPlace: true)
+  }
+
+  /// What a connection sought has led to a match.
+  private mutating func led(_ id: ConnectionID, to m: MatchID) {
+    guard let open = seeks.removeValue(forKey: id) else { return }
+    tickets.remove(id: open.ticket.id)
+    lastPairings[id] = (open.ticket, m)
   }
 
   /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
   mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
-    guard var ticket = lastPairings[id]?.ticket, lastPairings[id]?.m == m, seeks[id] == nil else { return }
-    ticket.lost = m
-    seek(ticket, id, re)
+    guard let last = lastPairings[id], last.m == m, seeks[id] == nil, !isDraining else { return }
+    lastPairings[id] = nil
+    var ticket = last.ticket
+    // The old number has led to a match, once and for all.
+    ticket.id = makeTicketID()
+    seeks[id] = OpenSeek(ticket: ticket)
+    queue(ticket, id, re)
   }
 
-  /// The queue, or the node that was to begin a match, gives a connection of this node its ticket back, or tells what became of it.
-  mutating func givenBack(_ work: PlayerRequest, _ m: MatchID, _ id: ConnectionID) {
-    switch work {
-    case .wait(let ticket):
-      if seeks[id]?.ticket.id == ticket.id {
-        seeks[id]?.at = nil
-        if m != .queue { seeks[id]?.ticket.lost = m }
-      }
-      // The queue may say so of a match that has begun after all.
-      let hasBegun = cluster?.remote[id]?[m] != nil || matches[m]?.isOver == false
-      if lastPairings[id]?.ticket.id == ticket.id, !hasBegun { goOn(after: m, id) }
-    case .refused(let ticket, let code):
-      guard seeks[id]?.ticket.id == ticket else { return }
-      endSeek(id)
-      let why = [
-        .occupied: Lobby.isPlaying, .midReused: "another session of yours seeks with this key now", .rate: Lobby.isFull,
-      ][code]
-      refuse(id, nil, code, why ?? "too many wait; try again in a moment")
-    case .found(let ticket, let m):
-      guard seeks[id]?.ticket.id == ticket else { return }
-      led(id, to: m)
-      route(.follow(m, re: nil, isNew: true), m, for: id)
-    default: break
+  /// Another node has paired somebody who waits here.
+  mutating func pairedElsewhere(_ ticket: String, _ account: Int64, _ m: MatchID) {
+    if let id = seeker(ticket) { led(id, to: m) }
+    if matches[m] == nil {
+      load(m, .paired(ticket: ticket, account: account), for: nil)
+    } else {
+      sit(ticket, account, at: m)
     }
   }
 
-  static let isPlaying = "you are in a rated match; finish it before the next"
-
-  /// Says so to the node of a connection.
-  private mutating func giveBack(_ work: PlayerRequest, _ m: MatchID, to id: ConnectionID) {
-    if cluster?.virtual[id] == nil { return givenBack(work, m, id) }
-    emit(.cluster(.notHere(id, work, m, at: nil)))
+  /// A match that another node has begun is here: whoever waited sits down at it, or has gone meanwhile.
+  mutating func sit(_ ticket: String, _ account: Int64, at m: MatchID) {
+    guard let side = matches[m]?.side(of: account) else { return }
+    let found = lastPairings.first { $0.value.m == m && $0.value.ticket.id == ticket }
+    if let id = found?.key, let session = connections[id]?.session {
+      if matches[m]?.followers[side].contains(session) == false {
+        matches[m]?.followers[side].append(session)
+        introduce(m, to: id, side)
+      }
+    } else if sessions.of(account).isEmpty {
+      matches[m]?.hasLeft[side] = true
+    }
+    updatePresence(m)
   }
 
-  // MARK: at the node of the queue
+  /// Tells somebody who has waited for long that bots would play.
+  mutating func offered(_ ticket: String, _ bots: Int) {
+    guard let id = seeker(ticket), let open = seeks[id] else { return }
+    send(.queued(ticket: ticket, waited: Int(now.steady - open.ticket.since), bots: bots), to: id)
+  }
 
-  /// The node that has the queue: the oldest whose lease is good, which it stays until that is over; 0 for a server on its own.
-  private var queueOwner: Int64? { cluster.map { $0.nodes.first?.epoch } ?? 0 }
+  // MARK: at the keeper
 
-  /// Whether the queue is here.
-  var hasQueue: Bool { queueOwner == cluster?.epoch ?? 0 }
+  mutating func askForQueue() {
+    mustReadQueue = false
+    ask(.tickets, .tickets(known: Set(tickets.oldestFirst.map(\.id))))
+  }
+
+  /// The queue as the store has it; what came here by itself since then stays.
+  mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
+    // Nobody waits any more at a node that is no more.
+    let waiting = found.filter { one in nodes.living.contains { $0.id == one.ticket.node } }
+    let present = Set(waiting.map(\.ticket.id))
+    for id in known.subtracting(present) { tickets.remove(id: id) }
+    for ticket in waiting.compactMap({ Ticket($0, ahead) }) {
+      var ticket = ticket
+      ticket.offeredBots = tickets[id: ticket.id]?.offeredBots ?? false
+      if !store.isPairing(ticket.id) { tickets.insert(ticket) }
+    }
+    pairAll()
+  }
 
   /// Puts a ticket where its waiting time says, and looks for a partner at once.
-  mutating func enqueue(_ ticket: Ticket, _ id: ConnectionID) {
-    delegated[ticket.id] = nil
-    // What its key led to is looked for, unless its node knows that there is no such match.
-    let before = cluster == nil ? nil : use(of: ticket.seek.key, ticket.account)
-    if case .paired(_, let m) = before, m != ticket.lost {
-      return giveBack(.found(ticket.id, m), m, to: id)
-    }
-    guard tickets.count < TicketQueue.most else { return giveBack(.refused(ticket.id, .busy), .queue, to: id) }
-    learn(ticket.player)
-    for session in sessionsOf[ticket.account, default: []] where session != ticket.session {
-      guard let other = tickets[session: session], let key = other.seek.key, key == ticket.seek.key else { continue }
-      leave(other.id)
-      giveBack(other, refused: .midReused, after: .queue)
-    }
-    remember(ticket.seek.key, ticket.account, .seek(ticket))
+  private mutating func enqueue(_ ticket: Ticket) {
+    guard !store.isPairing(ticket.id) else { return }
     tickets.insert(ticket)
     if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
-  }
-
-  mutating func leave(_ ticket: String) {
-    tickets.remove(id: ticket)
-    delegated[ticket] = nil
-  }
-
-  /// Knows an account as another node does, unless a match here is about to change it.
-  mutating func learn(_ account: AccountRecord) {
-    if cluster != nil, live(of: account.id).isEmpty { accounts[account.id] = account } else { keep(account) }
-  }
-
-  /// Knows an account that a match here needs, though its player may have gone while the store began it.
-  mutating func keep(_ account: AccountRecord) {
-    if accounts[account.id] == nil { accounts[account.id] = account }
   }
 
   /// How far apart two ratings may be for a ticket: ±100, ten more a second, anything after twenty seconds.
@@ -208,13 +215,11 @@ extension Lobby {
   private func fits(_ a: Ticket, _ b: Ticket) -> Bool {
     guard a.account != b.account, a.seek.terms == b.seek.terms else { return false }
     guard !(b.isBot && !a.seek.bots), !(a.isBot && !b.seek.bots) else { return false }
-    guard let one = accounts[a.account], let other = accounts[b.account] else { return false }
+    let (one, other) = (a.player, b.player)
     guard !one.blocked.contains(other.id), !other.blocked.contains(one.id) else { return false }
     // The one who waited longer decides how wide to look; what a player asked for himself always holds.
-    let rules = a.seek.terms.rules
-    let apart = abs(one[rules].rating.value - other[rules].rating.value)
-    let limit = max(window(a), window(b))
-    return apart <= min(limit, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
+    let most = max(window(a), window(b))
+    return abs(a.rating - b.rating) <= min(most, Double(a.seek.range ?? .max), Double(b.seek.range ?? .max))
   }
 
   /// The nearest in strength, of those the longest waiting.
@@ -228,115 +233,82 @@ extension Lobby {
     guard !isDraining else { return }
     for ticket in tickets.oldestFirst {
       guard tickets[id: ticket.id] != nil else { continue }
-      if let partner = bestPartner(of: ticket) {
-        pair(ticket, partner)
-      } else if let id = sessions[ticket.session]?.connection {
-        offerBots(ticket, tickets.bots(ticket.seek.terms), to: id)
-      }
+      if let partner = bestPartner(of: ticket) { pair(ticket, partner) } else { offerBots(ticket) }
     }
   }
 
-  /// Tells somebody who has waited for long that bots would play, once.
-  private mutating func offerBots(_ ticket: Ticket, _ bots: Int, to id: ConnectionID) {
-    let waited = now.steady - ticket.since
+  /// Offers bots to somebody who has waited for long, once.
+  private mutating func offerBots(_ ticket: Ticket) {
+    let bots = tickets.bots(ticket.seek.terms)
     guard bots > 0, !ticket.offeredBots, !ticket.isBot, !ticket.seek.terms.rated,
-      waited >= Int64(configuration.botAfter)
+      now.steady - ticket.since >= Int64(configuration.botAfter)
     else { return }
     tickets.offeredBots(to: ticket.session)
-    send(.queued(ticket: ticket.id, waited: Int(waited), bots: bots), to: id, after: 0)
+    if ticket.node == node { offered(ticket.id, bots) } else { tell([ticket.node], .bots(ticket: ticket.id, bots)) }
   }
 
-  /// Two tickets become a match: here, or at the node of one of them, so that each node has its share.
+  /// Two tickets become a match.
   private mutating func pair(_ a: Ticket, _ b: Ticket) {
-    guard !isBusy, let one = accounts[a.account], let other = accounts[b.account],
-      let first = sessions[a.session]?.connection, let second = sessions[b.session]?.connection
-    else { return }
+    guard !isBusy, !isDraining else { return }
+    let (one, other) = (a.player, b.player)
     let aIsX = one.xBalance == other.xBalance ? random.next() & 1 == 0 : one.xBalance < other.xBalance
     let pairing = Pairing(m: MatchID(using: &random), seats: aIsX ? Sides(x: a, o: b) : Sides(x: b, o: a))
-    for ticket in [a, b] {
-      tickets.remove(id: ticket.id)
-      remember(ticket.seek.key, ticket.account, .paired(ticket, pairing.m))
+    for ticket in [a, b] { tickets.remove(id: ticket.id) }
+    let (seats, terms) = (pairing.seats, a.seek.terms)
+    let players = Sides(x: seats.x.player, o: seats.o.player)
+    let confirms = Sides(x: seats.x.confirms, o: seats.o.confirms)
+    let record = MatchRecord(id: pairing.m, x: players.x.id, o: players.o.id, created: now.wall)
+    let isConfirmed = confirms.x || confirms.o
+    var draft = begin(
+      CachedMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, confirm: isConfirmed,
+      previous: nil, keys: pairing.keys,
+      // Of two of whom one confirms by himself, the other, who does not.
+      autoConfirmed: isConfirmed ? Player.allCases.filter { !confirms[$0] } : [])
+    draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
+    draft.unit.tickets = [a.id, b.id].sorted()
+    draft.unit.keys = pairing.both.compactMap { seat in
+      seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
     }
-    guard let cluster else { return begin(pairing) }
-    let homes = [first, second].map { cluster.virtual[$0] ?? cluster.epoch }
-    let home = homes[Int(random.next() & 1)]
-    guard home != cluster.epoch else { return begin(pairing) }
-    for (ticket, id) in [(a, first), (b, second)] {
-      delegated[ticket.id] = (ticket, pairing.m, id)
-      timers.set(.delegated(ticket.id, pairing.m), at: now.steady + configuration.lease)
+    if terms.rated { draft.unit.slots = slots(players, terms.rules) }
+    store.pair(pairing.both.map(\.id))
+    decide(draft, .paired(pairing))
+  }
+
+  /// Tells the nodes of two who were paired, as far as they are others.
+  mutating func tellOthers(_ pairing: Pairing) {
+    store.unpair(pairing.both.map(\.id))
+    for seat in pairing.both where seat.node != node {
+      tell([seat.node], .paired(ticket: seat.id, account: seat.account, pairing.m))
     }
-    // With the one who is not there, whom it needs to know.
-    let goes = homes[0] == home ? second : first
-    if cluster.virtual[goes] != nil {
-      effects.append(.cluster(.notHere(goes, .begin(pairing), pairing.m, at: home)))
+  }
+
+  /// Somebody here sits down at the match that his ticket has led to.
+  mutating func seated(_ seat: Ticket, at m: MatchID) {
+    guard let side = matches[m]?.side(of: seat.account) else { return }
+    if let id = sessions[seat.session]?.connection, seeks[id]?.ticket.id == seat.id {
+      led(id, to: m)
+      matches[m]?.followers[side].append(seat.session)
     } else {
-      bring(pairing, to: home, goes)
+      matches[m]?.hasLeft[side] = true
     }
   }
 
-  /// A node that was to begin a match has not said that it did.
-  mutating func takeBack(_ ticket: String, _ m: MatchID) {
-    guard let entry = delegated[ticket], entry.m == m else { return }
-    delegated[ticket] = nil
-    giveBack(.wait(entry.ticket), m, to: entry.id)
-  }
-
-  // MARK: at the node of the match
-
-  /// Takes one of two to the node where their match begins, if he still wants it.
-  mutating func bring(_ pairing: Pairing, to home: Int64, _ id: ConnectionID) {
-    let seats = [pairing.seats.x, pairing.seats.o]
-    guard seats.contains(where: { $0.id == seeks[id]?.ticket.id }) else { return }
-    if home == cluster?.epoch { begin(pairing) } else { relay(.begin(pairing), pairing.m, for: id, to: home) }
-  }
-
-  /// Two who were paired get their match, unless one of them has gone or wants something else by now.
-  mutating func begin(_ pairing: Pairing) {
-    let seats = pairing.seats
-    for seat in [seats.x, seats.o] {
-      if let id = sessions[seat.session]?.connection, cluster?.virtual[id] != nil { learn(seat.player) }
+  /// Two could not begin: whoever can waits on, and the store is asked what has become of them.
+  mutating func unpaired(_ pairing: Pairing, _ conflict: Conflict?) {
+    store.unpair(pairing.both.map(\.id))
+    switch conflict {
+    case .playing(let account), .key(let account, _, _), .purpose(let account, _):
+      // He cannot be paired with this ticket, and his node finds out why.
+      for seat in pairing.both where seat.account == account {
+        unqueue(seat.id)
+        if seat.node != node { tell([seat.node], .look(ticket: seat.id)) }
+        if let id = seeker(seat.id) { askForPlace(id) }
+      }
+    // The store did not do it: it is not asked again at once.
+    case nil: return mustReadQueue = true
+    default: break
     }
-    guard !isDraining, !isBusy, let x = accounts[seats.x.account], let o = accounts[seats.o.account],
-      wants(seats.x), wants(seats.o), !isFull(x.id), !isFull(o.id)
-    else {
-      return [seats.x, seats.o].forEach { giveBack($0, refused: isFull($0.account) ? .rate : nil, after: pairing.m) }
-    }
-    let record = MatchRecord(id: pairing.m, x: x.id, o: o.id, created: now.wall)
-    func confirms(_ seat: Ticket) -> Bool { sessions[seat.session]?.confirms ?? false }
-    let waits = Sides(x: confirms(seats.x), o: confirms(seats.o))
-    if cluster != nil, seats.x.seek.terms.rated { return beginRated(pairing, record, Sides(x: x, o: o), waits) }
-    var draft = Draft()
-    begin(
-      record, Sides(x: x, o: o), seats.x.seek.terms, confirm: waits.x || waits.o, previous: nil, keys: pairing.keys,
-      followers: Sides(x: [seats.x.session], o: [seats.o.session]), autoConfirmed: Lobby.autoConfirmed(waits),
-      tickets: [seats.x, seats.o], &draft)
-    finish(draft)
-    led(pairing)
-    updatePresence(record.id, clean: false)
-  }
-
-  /// Of two of whom one confirms by itself, the other, who does not.
-  static func autoConfirmed(_ confirms: Sides<Bool>) -> [Player] {
-    confirms.x || confirms.o ? Player.allCases.filter { !confirms[$0] } : []
-  }
-
-  /// The seeks of both have led to their match; other nodes hear of it as they hear where it is.
-  mutating func led(_ pairing: Pairing) {
-    for seat in [pairing.seats.x, pairing.seats.o] {
-      if let id = sessions[seat.session]?.connection, seeks[id]?.ticket.id == seat.id { led(id, to: pairing.m) }
-    }
-  }
-
-  /// Whether a player is here and still wants what he was paired for; of one whom another node holds, that one has asked.
-  private func wants(_ seat: Ticket) -> Bool {
-    guard let id = sessions[seat.session]?.connection else { return false }
-    return cluster?.virtual[id] != nil || seeks[id]?.ticket.id == seat.id
-  }
-
-  /// Gives somebody who is still here his ticket back, or refuses it.
-  mutating func giveBack(_ seat: Ticket, refused code: ErrorCode? = nil, after m: MatchID) {
-    guard let id = sessions[seat.session]?.connection else { return }
-    giveBack(code.map { .refused(seat.id, $0) } ?? .wait(seat), m, to: id)
+    askForQueue()
   }
 }
 

@@ -7,12 +7,8 @@ extension Lobby {
   /// Milliseconds a fallen flag waits for a move that was decoded before it and is still on its way to the lobby.
   static let flagSlack: Int64 = 25
 
-  mutating func act(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
-    guard case .act(let wanted, let action, let mid) = line.message else { return }
-    guard let m = wanted ?? onlyMatch(of: account, for: action) else {
-      return refuse(id, line.id, .noMatch, "a bare command needs exactly one match; name it with m")
-    }
-    guard let match = matches[m] else { return load(m, line, id, at) }
+  mutating func act(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID, _ at: Int64) {
+    guard case .act(_, let action, let mid) = line.message, let match = matches[m] else { return }
     guard let side = match.side(of: account.id) else {
       return refuse(id, line.id, .forbidden, "you do not play in this match")
     }
@@ -21,30 +17,26 @@ extension Lobby {
         return refuse(id, line.id, .midReused, "this mid was used for another command", match)
       }
       counts.repeated += 1
-      return answer(.ok(m, seq: known.seq), to: id, re: line.id, after: match.issued)
+      return send(.ok(m, seq: known.seq), to: id, re: line.id)
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
-    if let session = connections[id]?.session { follow(match, side, session) }
-    // Taken out, so that changing it copies neither its log nor its answers; it is back before anything else looks.
-    guard var current = matches.removeValue(forKey: m) else { return }
+    guard match.unit == nil, !match.isBeingRead else { return wait(.line(line, at: at), m, id) }
+    if let session = connections[id]?.session { follow(m, account.id, session) }
+    // Being here again was logged first, and what is said comes after it.
+    guard matches[m]?.unit == nil else { return wait(.line(line, at: at), m, id) }
     let command = Command(side: side, mid: mid, id: id, re: line.id, at: at)
-    var draft = Draft()
-    let seq: Int?
-    switch action {
-    case .move(let ply, let cell): seq = move(ply, cell, command, &current, &draft)
-    case .draw(let what, let offer): seq = draw(what, offer, command, &current, &draft)
-    case .resign: seq = resign(command, &current, &draft)
-    case .abort: seq = abort(command, &current, &draft)
-    case .claim: seq = claim(command, &current, &draft)
-    case .rematch: seq = rematch(command, &current, &draft)
-    }
-    matches[m] = current
-    finish(draft)
-    if let seq { send(.ok(m, seq: seq), to: id, re: line.id) }
-    // Whoever asked for it may have left since.
-    if case .rematch = action, seq != nil, let next = current.state.next { updatePresence(next, clean: false) }
-    if case .move = action, seq != nil, !current.isOver { startsWhenDurable.append((issued, m)) }
-    arm(m)
+    let draft =
+      switch action {
+      case .move(let ply, let cell): move(ply, cell, command, match)
+      case .draw(let what, let offer): draw(what, offer, command, match)
+      case .resign: resign(command, match)
+      case .abort: abort(command, match)
+      case .claim: claim(command, match)
+      case .rematch: rematch(command, match)
+      }
+    guard let draft else { return }
+    connections[id]?.outstanding += 1
+    decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
   }
 
   /// Who commands what, to be answered where.
@@ -54,14 +46,6 @@ extension Lobby {
     let id: ConnectionID
     let re: String?
     let at: Int64
-  }
-
-  /// The one match a bare command can mean: the only live one; for `rematch`, the one that ended last.
-  private func onlyMatch(of account: AccountRecord, for action: MatchAction) -> MatchID? {
-    let mine = matchesOf[account.id, default: []].compactMap { matches[$0] }
-    if action == .rematch { return mine.filter(\.isOver).max { ($0.record.ended ?? 0) < ($1.record.ended ?? 0) }?.id }
-    let live = mine.filter { $0.state.phase == .live || $0.state.phase == .confirming }
-    return live.count == 1 ? live[0].id : nil
   }
 
   /// Refuses unless the match is being played.
@@ -74,9 +58,7 @@ extension Lobby {
     return false
   }
 
-  private mutating func move(
-    _ ply: Int?, _ name: CellName, _ command: Command, _ match: inout CachedMatch, _ draft: inout Draft
-  ) -> Int? {
+  private mutating func move(_ ply: Int?, _ name: CellName, _ command: Command, _ match: CachedMatch) -> Draft? {
     let side = command.side
     let (rules, position) = (match.state.terms.rules, match.state.position)
     if let ply, ply != position.plies, match.state.phase != .open {
@@ -100,12 +82,13 @@ extension Lobby {
       return nil
     }
     let lag = Int64(min(connections[command.id]?.roundTrip ?? 0, Limits.lag))
-    if let deadline = match.deadline(configuration), command.at > deadline + lag {
-      outOfTime(&match, &draft)
-      matches[match.id] = match
-      finish(draft)
-      draft = Draft()
-      refuse(command.id, command.re, .over, "your time was up before this move", match)
+    if let deadline = match.deadline(configuration), command.at > deadline + lag, !isOutOfTouch {
+      // The flag comes first, and what this is then told is that the match is over.
+      wait(
+        .line(
+          ClientLine(id: command.re, .act(match.id, .move(ply: ply, cell: name), mid: command.mid)), at: command.at),
+        match.id, command.id)
+      decide(outOfTime(match), .itself)
       return nil
     }
     let spent = match.turnStarted.map { max(0, Int(command.at - $0 - lag)) } ?? 0
@@ -117,27 +100,21 @@ extension Lobby {
     let event = MatchEvent(
       at: now.wall, side: side, mid: command.mid, clocks: clocks,
       .move(ply: position.plies, cell: name, spent: spent))
-    match.turnStarted = nil
-    match.waitsUntil = nil
     counts.moves += 1
-    let seq = match.state.seq + 1
     if let outcome = VariantMove(cell, in: position).outcome {
-      end(outcome, .normal, &match, &draft, first: [event])
-    } else {
-      log([event], &match, &draft)
+      return draftEnd(match, outcome, .normal, first: [event])
     }
-    return seq
+    return draft(match, [event])
   }
 
   private mutating func draw(
-    _ action: MatchEvent.DrawAction, _ named: Int?, _ command: Command, _ match: inout CachedMatch, _ draft: inout Draft
-  ) -> Int? {
+    _ action: MatchEvent.DrawAction, _ named: Int?, _ command: Command, _ match: CachedMatch
+  ) -> Draft? {
     guard requireLive(command, match) else { return nil }
     let offer = match.state.offer
     func event(_ offer: Int?) -> MatchEvent {
       MatchEvent(at: now.wall, side: command.side, mid: command.mid, .draw(action, offer: offer))
     }
-    let seq = match.state.seq + 1
     switch action {
     case .offer:
       guard offer == nil, match.state.offersMade[command.side] < 2 else {
@@ -145,30 +122,24 @@ extension Lobby {
         refuse(command.id, command.re, .rules, why, match)
         return nil
       }
-      log([event(nil)], &match, &draft)
+      return draft(match, [event(nil)])
     case .accept, .decline:
       guard let offer, offer.side == command.side.opponent, named == nil || named == offer.seq else {
         refuse(command.id, command.re, .rules, "there is no such draw offer to answer", match)
         return nil
       }
-      if action == .accept {
-        end(.draw, .agreement, &match, &draft, first: [event(offer.seq)])
-      } else {
-        log([event(offer.seq)], &match, &draft)
-      }
+      return action == .accept
+        ? draftEnd(match, .draw, .agreement, first: [event(offer.seq)]) : draft(match, [event(offer.seq)])
     }
-    return seq
   }
 
-  private mutating func resign(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
+  private mutating func resign(_ command: Command, _ match: CachedMatch) -> Draft? {
     guard requireLive(command, match) else { return nil }
-    let seq = match.state.seq + 1
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .resign)
-    end(.win(command.side.opponent), .resign, &match, &draft, first: [event])
-    return seq
+    return draftEnd(match, .win(command.side.opponent), .resign, first: [event])
   }
 
-  private mutating func abort(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
+  private mutating func abort(_ command: Command, _ match: CachedMatch) -> Draft? {
     guard !match.isOver else {
       refuse(command.id, command.re, .over, "the match is over", match)
       return nil
@@ -177,13 +148,11 @@ extension Lobby {
       refuse(command.id, command.re, .rules, "both have moved; resign or offer a draw", match)
       return nil
     }
-    let seq = match.state.seq + 1
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .abort)
-    end(nil, .aborted, &match, &draft, first: [event])
-    return seq
+    return draftEnd(match, nil, .aborted, first: [event])
   }
 
-  private mutating func claim(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
+  private mutating func claim(_ command: Command, _ match: CachedMatch) -> Draft? {
     guard requireLive(command, match) else { return nil }
     let absent = command.side.opponent
     guard match.state.bothMoved, let at = match.claimableAt(over: absent, configuration), at <= now.steady else {
@@ -191,13 +160,11 @@ extension Lobby {
       refuse(command.id, command.re, .rules, text, match)
       return nil
     }
-    let seq = match.state.seq + 1
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .claim)
-    end(.win(command.side), .gone, &match, &draft, first: [event])
-    return seq
+    return draftEnd(match, .win(command.side), .gone, first: [event])
   }
 
-  private mutating func rematch(_ command: Command, _ match: inout CachedMatch, _ draft: inout Draft) -> Int? {
+  private mutating func rematch(_ command: Command, _ match: CachedMatch) -> Draft? {
     guard match.isOver else {
       refuse(command.id, command.re, .rules, "a rematch comes after the end", match)
       return nil
@@ -216,121 +183,70 @@ extension Lobby {
         command.id, command.re, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)
       return nil
     }
-    let seq = match.state.seq + 1
     let agreed = match.state.wantsRematch[command.side.opponent]
-    let other = command.side == .x ? match.record.o : match.record.x
-    guard !agreed || other.map(isFull) != true else {
+    guard !agreed || match.account(at: command.side.opponent).map(isFull) != true else {
       refuse(command.id, command.re, .occupied, Lobby.isFull, match)
       return nil
     }
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .rematch(next: next))
-    // A rated one must have both players' slots, which other nodes may want as well.
-    if let next, cluster != nil, match.state.terms.rated {
-      var (old, both) = (match, Draft())
-      log([event], &old, &both)
-      let line = ClientLine(id: command.re, .act(match.id, .rematch, mid: command.mid))
-      rematch(old, next: next, both, line, command.id, command.at)
+    let asked = draft(match, [event])
+    guard let next else { return asked }
+    guard let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) else {
+      refuse(command.id, command.re, .over, "your opponent is no more", match)
       return nil
     }
-    log([event], &match, &draft)
-    // Whoever is asked has as long as whoever asks.
-    match.allowRematch(configuration.rematchWithin, now.steady)
-    if let next, let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) {
-      var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
-      record.opener = match.record.opener
-      record.code = match.record.code
-      begin(
-        record, Sides(x: x, o: o), match.state.terms, confirm: false, previous: match.state, keys: [],
-        followers: Sides(x: match.followers.o, o: match.followers.x), autoConfirmed: [], &draft)
-    }
-    return seq
+    var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
+    (record.opener, record.code) = (match.record.opener, match.record.code)
+    let bots = Sides(x: isBot(.o, in: match), o: isBot(.x, in: match))
+    var begun = begin(
+      CachedMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, confirm: false, previous: match.state,
+      keys: [], autoConfirmed: [])
+    let living = Set(otherNodes.map(\.id))
+    begun.unit.logs[0].nodes = ([node] + living.intersection(match.nodes)).sorted()
+    if match.state.terms.rated { begun.unit.slots = slots(Sides(x: x, o: o), match.state.terms.rules) }
+    begun.add(asked.unit.logs[0], [event])
+    return begun
+  }
+
+  /// Whether a side was a bot at a match that began: its opening says so, whatever node it is at.
+  private func isBot(_ side: Player, in match: CachedMatch) -> Bool {
+    match.account(at: side).flatMap { accounts[$0] }.map { !$0.guest } == true
+      && match.state.players?[side].guest == true
   }
 
   /// The flag of the side to move falls, or its first move never came.
-  mutating func outOfTime(_ match: inout CachedMatch, _ draft: inout Draft) {
-    if match.state.bothMoved {
-      var clocks = match.state.clocks
-      clocks?[match.state.turn] = 0
-      let loser = match.state.turn
-      end(
-        .win(loser.opponent), .time, &match, &draft,
-        first: [MatchEvent(at: now.wall, side: loser, clocks: clocks, .flag)])
-    } else {
-      end(nil, .aborted, &match, &draft)
-    }
+  mutating func outOfTime(_ match: CachedMatch) -> Draft {
+    guard match.state.bothMoved else { return draftEnd(match, nil, .aborted) }
+    var clocks = match.state.clocks
+    clocks?[match.state.turn] = 0
+    let loser = match.state.turn
+    return draftEnd(
+      match, .win(loser.opponent), .time, first: [MatchEvent(at: now.wall, side: loser, clocks: clocks, .flag)])
   }
 
   // MARK: making matches
 
-  /// Starts a match in a transaction; sides follow it at once.
-  mutating func begin(
-    _ record: MatchRecord, _ players: Sides<AccountRecord>, _ terms: MatchTerms, confirm: Bool, previous: MatchState?,
-    keys: [String], followers: Sides<[String]>, autoConfirmed: [Player], tickets: [Ticket] = [], _ draft: inout Draft
-  ) {
-    var match = matches[record.id] ?? CachedMatch(record)
-    match.record = record
-    match.followers = followers
-    match.tickets = tickets
-    match.codeDies = nil
-    // Before the events, which show their connections the match; of a room both see the log from its first event.
-    let opening = ServerMessage.events(of: match.id, match.bodies)
-    for side in Player.allCases {
-      for id in connections(of: side, in: match) {
-        let within = confirm ? configuration.confirmWithin : nil
-        draft.lines.append((id, ServerMessage.paired(record.id, side, confirmIn: within).bytes(), .essential))
-        for line in opening { draft.lines.append((id, line.bytes(), .essential)) }
-      }
-    }
-    prepare(
-      &match, players, bots: bots(in: match), terms, confirm: confirm, previous: previous, keys: keys,
-      autoConfirmed: autoConfirmed, &draft)
-    install(match)
-    // The transaction that `draft` becomes is the next one.
-    if match.state.phase == .live { startsWhenDurable.append((issued + 1, record.id)) }
+  /// The slots of two who play rated.
+  func slots(_ players: Sides<AccountRecord>, _ rules: Variant) -> [StoreUnit.Slot] {
+    [players.x, players.o].sorted { $0.id < $1.id }.map { .init(account: $0.id, rules, $0[rules].rating) }
   }
 
-  func bots(in match: CachedMatch) -> Sides<Bool> {
-    func isBot(_ side: Player) -> Bool { match.followers[side].contains { sessions[$0]?.isBot ?? false } }
-    return Sides(x: isBot(.x), o: isBot(.o))
-  }
-
-  /// Drafts the first events of a match; nothing else is changed.
-  mutating func prepare(
-    _ match: inout CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
-    previous: MatchState?, keys: [String], autoConfirmed: [Player], _ draft: inout Draft
-  ) {
+  /// The first events of a match of two; `match` is new, or a room.
+  func begin(
+    _ match: CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
+    previous: MatchState?, keys: [String], autoConfirmed: [Player]
+  ) -> Draft {
+    let seats = Sides(x: info(players.x, bot: bots.x, terms.rules), o: info(players.o, bot: bots.o, terms.rules))
+    let start = MatchEvent.Kind.start(
+      seats, terms, confirm: confirm, previous: previous?.id, station: previous?.nextStation, keys: keys)
+    let events =
+      [MatchEvent(at: now.wall, start)]
+      + autoConfirmed.map { MatchEvent(at: now.wall, side: $0, .confirm) }
+    var draft = draft(match, events, record: match.record)
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
-    for score in [scores.x, scores.o].sorted(by: { $0.account < $1.account }) { draft.writes.append(.score(score)) }
-    draft.writes.append(.match(match.record))
-    let seats = Sides(x: info(players.x, bot: bots.x, terms.rules), o: info(players.o, bot: bots.o, terms.rules))
-    var events = [
-      MatchEvent(
-        at: now.wall,
-        .start(
-          seats, terms, confirm: confirm, previous: previous?.id, station: previous?.nextStation, keys: keys))
-    ]
-    events += autoConfirmed.map { MatchEvent(at: now.wall, side: $0, .confirm) }
-    log(events, &match, &draft)
-  }
-
-  /// Takes a match that begins into memory.
-  mutating func install(_ started: CachedMatch) {
-    var match = started
-    for id in connectionsFollowing(match) where cluster?.virtual[id] != nil {
-      let ticket = match.tickets.first { $0.session == connections[id]?.session }?.id
-      effects.append(.cluster(.here(id, match.id, ticket: ticket)))
-    }
-    if let code = match.record.code { codes[code] = match.id }
-    for side in Player.allCases {
-      guard let account = side == .x ? match.record.x : match.record.o else { continue }
-      accounts[account]?.xBalance += side == .x ? 1 : -1
-      if matchesOf[account]?.contains(match.id) != true { matchesOf[account, default: []].append(match.id) }
-    }
-    if match.state.phase == .confirming { match.confirmBy = now.steady + Int64(configuration.confirmWithin) }
-    matches[match.id] = match
-    counts.started += 1
-    arm(match.id)
+    draft.unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }
+    return draft
   }
 }

@@ -1,57 +1,51 @@
 import MatchProtocol
 import MatchStore
+import TicTacToe
 
 /// Chat and emotes, and being spared them. Nothing of this is stored but who is spared whom.
 extension Lobby {
-  mutating func talk(_ line: ClientLine, _ account: AccountRecord, _ id: ConnectionID) {
-    // An answer behind lines that are held back would come when the disk does.
-    guard canTell(0, id, line.id) else { return }
+  mutating func talk(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
+    guard let match = matches[m], let side = match.side(of: account.id) else {
+      return refuse(id, line.id, .notFound, "there is no such match of yours")
+    }
     switch line.message {
-    case .say(let m, let text):
+    case .say(_, let text):
       let clean = Lobby.cleaned(text)
       guard !clean.isEmpty else { return refuse(id, line.id, .bad, "nothing is left of this text") }
-      chat(m, account, id, line.id, text: clean, emote: nil)
-    case .emote(let m, let emote):
+      chat(match, side, account, id, line.id, text: clean, emote: nil)
+    case .emote(_, let emote):
       guard ClientLine.emotes.contains(emote) else {
         return refuse(id, line.id, .bad, "an emote is one of \(ClientLine.emotes.joined(separator: ", "))")
       }
-      chat(m, account, id, line.id, text: nil, emote: emote)
-    case .report(let m, let text):
-      guard let match = table(m, account) else {
-        return refuse(id, line.id, .notFound, "there is no such match of yours")
-      }
-      guard allow("report \(account.id)", perMinute: 2) else {
+      chat(match, side, account, id, line.id, text: nil, emote: emote)
+    case .report(_, let text):
+      guard tries.allow("report \(account.id)", perMinute: 2, now.steady) else {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
-      note("report", ["by": account.name, "m": match.id.rawValue, "text": Lobby.cleaned(text)])
-      answer(.ok(match.id, seq: nil), to: id, re: line.id, after: 0)
+      note("report", ["by": account.name, "m": m.rawValue, "text": Lobby.cleaned(text)])
+      send(.ok(m, seq: nil), to: id, re: line.id)
     default: break
     }
   }
 
-  /// The match meant: the named one, or the last one played.
-  private func table(_ m: MatchID?, _ account: AccountRecord) -> CachedMatch? {
-    guard let m = m ?? matchesOf[account.id]?.last, let match = matches[m], match.side(of: account.id) != nil else {
-      return nil
-    }
-    return match
+  private mutating func chat(
+    _ match: CachedMatch, _ side: Player, _ account: AccountRecord, _ id: ConnectionID, _ re: String?, text: String?,
+    emote: String?
+  ) {
+    guard !account.muted else { return refuse(id, re, .muted, "an administrator has muted you") }
+    let line = ServerMessage.chat(match.id, from: account.name, text: text, emote: emote).bytes()
+    deliver(line, match.id, from: account.id)
+    tell(match.nodes.filter { $0 != node }, .chat(match.id, account: account.id, line: line))
+    // The answer is the same whether anybody listens: being muted is nobody else's business.
+    send(.ok(match.id, seq: nil), to: id, re: re)
   }
 
-  private mutating func chat(
-    _ m: MatchID?, _ account: AccountRecord, _ id: ConnectionID, _ re: String?, text: String?, emote: String?
-  ) {
-    guard let match = table(m, account), let side = match.side(of: account.id) else {
-      return refuse(id, re, .notFound, "there is no such match of yours")
-    }
-    guard !account.muted else { return refuse(id, re, .muted, "an administrator has muted you") }
-    let other = side == .x ? match.record.o : match.record.x
-    if let other = other.flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account.id) {
-      for connection in connections(of: side.opponent, in: match) {
-        send(.chat(match.id, from: account.name, text: text, emote: emote), to: connection, kind: .droppable, after: 0)
-      }
-    }
-    // The answer is the same whether anybody listens: being muted is nobody else's business.
-    answer(.ok(match.id, seq: nil), to: id, re: re, after: 0)
+  /// Gives a line to whoever sits opposite an account and wants to hear it.
+  mutating func deliver(_ line: [UInt8], _ m: MatchID, from account: Int64) {
+    guard let match = matches[m], let side = match.side(of: account)?.opponent,
+      let other = match.account(at: side).flatMap({ accounts[$0] }), !other.quiet, !other.blocked.contains(account)
+    else { return }
+    for id in connections(of: side, in: match) { effects.append(.send(id, line, .droppable)) }
   }
 
   /// A text without control characters, bidirectional overrides and invisible format characters, but for what joins two

@@ -34,25 +34,22 @@ package enum LobbyInput: Sendable {
   case line(ConnectionID, ClientLine, at: Int64, roundTrip: Int)
   /// A connection ended, with or without `bye`.
   case disconnected(ConnectionID, clean: Bool)
-  /// Every transaction up to this number is durable.
-  case durable(UInt64)
-  /// The store does not take these transactions, because the logs of these matches are not as expected there.
-  case broken(Set<MatchID>, [StoreTransaction])
-  /// The answer to `load`.
-  case loaded(MatchID, StoredMatch?)
-  /// The answer to `history`; `nil` if it could not be read.
-  case history(ConnectionID, re: String?, [StoredMatch]?, more: Int64?)
   /// A spectator's connection can take lines again and missed some of these matches.
   case caughtUp(ConnectionID, [MatchID])
+  /// What became of a unit that was handed out.
+  case verdict(UInt64, Verdict)
+  /// The answer to a question; `nil` if there is none.
+  case answer(UInt64, StoreAnswer?)
+  /// What another node told this one; `nil` says that something may have been missed.
+  case hint(String?)
   /// Time passes.
   case tick
-  /// The server is about to stop.
+  /// The server is about to stop. Everybody is told when to come back.
   case drain(retry: Int)
-  /// An administrator's order about a player.
-  case administer(name: String, Administration)
-  case setAside(MatchID)
-  /// Something that only a node of a cluster hears.
-  case cluster(ClusterInput)
+  /// Everything is given away: nothing is said or done any more.
+  case leave
+  /// An administrator's order, answered with `LobbyEffect.obeyed` and the same number.
+  case administer(UInt64, Order)
 }
 
 /// What an administrator can do to a player.
@@ -68,6 +65,14 @@ package enum Administration: String, Sendable, Hashable, CaseIterable {
   }
 }
 
+/// What an administrator orders.
+package enum Order: Sendable, Hashable {
+  /// Something about a player, by name.
+  case player(String, Administration)
+  /// Sets a live match aside: it ends without a result.
+  case setAside(MatchID)
+}
+
 /// What kind of line is sent, which decides what becomes of it when the receiver is slow.
 package enum LineKind: Sendable, Hashable {
   /// Must arrive, or the connection ends.
@@ -81,47 +86,26 @@ package enum LineKind: Sendable, Hashable {
 /// Everything the lobby wants done.
 package enum LobbyEffect: Sendable {
   case send(ConnectionID, [UInt8], LineKind)
-  /// Say `bye` and end a connection; `node` is where the client should go.
-  case close(ConnectionID, ByeCode, String, retry: Int?, node: String? = nil)
-  /// Make a transaction durable and report its number; in order.
-  case commit(StoreTransaction)
-  /// Read a match from the store.
-  case load(MatchID)
-  /// Read finished matches from the store.
-  case history(ConnectionID, re: String?, account: Int64, before: Int64)
+  /// Say `bye` and end a connection.
+  case close(ConnectionID, ByeCode, String, retry: Int?)
+  /// Store a unit and report its verdict under this number. No two units that are out at once touch the same match.
+  case store(UInt64, StoreUnit)
+  /// Ask the store and report the answer under this number.
+  case ask(UInt64, StoreQuestion)
+  /// Tell other nodes something, once everything that was reported before is carried out.
+  case tell([NodeID], String)
   /// An event of a public match became durable, for pages.
   case publish(MatchID)
+  /// An order was carried out and holds, `false` if there is no such player or live match, `nil` if the store cannot be reached.
+  case obeyed(UInt64, Bool?)
   /// Something for the log: a sentence and its fields.
   case note(String, [String: String])
-  /// Something that only a node of a cluster does.
-  case cluster(ClusterEffect)
-}
-
-extension LobbyEffect {
-  var receiver: ConnectionID? {
-    switch self {
-    case .send(let id, _, _), .close(let id, _, _, _, _): id
-    default: nil
-    }
-  }
-
-  func tells(of m: MatchID) -> Bool {
-    switch self {
-    // No text that a player writes has quotes without a backslash in it.
-    case .send(_, let line, _): String(decoding: line, as: UTF8.self).contains(#""m":"\#(m)""#)
-    case .publish(let published): published == m
-    default: false
-    }
-  }
 }
 
 /// What a server's flags may change of the lobby.
 package struct LobbyConfiguration: Sendable, Hashable {
   /// The greeting's and log's name of this program.
   package var server = "alina-server"
-  /// The newest version of the log's language that is read and written; less than the newest there is to be as an older
-  /// build.
-  package var language = MatchEvent.newest
   /// Messages a second and burst, told in `welcome`.
   package var rate = [20, 40]
   /// The same for bots.
@@ -156,31 +140,24 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var botAfter = 20_000
   /// Milliseconds a `key` is remembered.
   package var keyLives: Int64 = 600_000
-  /// Guests that a server on its own keeps: for one more the oldest who is away and plays nothing is forgotten.
+  /// Guests that are kept: of more than that the oldest who are away and play nothing are forgotten.
   package var maxGuests = 20_000
   /// Milliseconds a guest's token lives: a day.
   package var guestLives: Int64 = 86_400_000
   /// Milliseconds an account's token lives: ninety days.
   package var accountLives: Int64 = 7_776_000_000
-  /// Milliseconds a node's lease lasts.
-  package var lease: Int64 = 3000
-  /// Milliseconds before its end at which a node stops to believe in its lease.
-  package var leaseMargin: Int64 = 500
-  /// Milliseconds between two renewals.
-  package var renewEvery: Int64 = 1000
-  /// Milliseconds between two looks for matches whose owner is gone, a quarter more or less.
-  package var takeOverEvery: Int64 = 500
-  /// Matches taken over at once.
-  package var takeOverAtOnce = 64
-  /// Milliseconds a command waits for a match that is on its way between two nodes: a lease, a look and some more.
-  package var moveWithin: Int64 = 8000
-  /// Milliseconds for finding out whether a node whose link is lost is dead, before its players are told to go elsewhere.
-  package var departWithin: Int64 = 300
-  /// Milliseconds between two tries to find it.
-  package var retryEvery: Int64 = 200
-
-  /// The versions of the protocol spoken, best first.
-  package var versions: [Int] { protocolVersions.filter { $0 <= language } }
+  /// `HOST:PORT` by which clients reach this node, told to those of other nodes; empty if none is to be told.
+  package var address = ""
+  /// Milliseconds between two beats of a node.
+  package var beatEvery: Int64 = 1000
+  /// Milliseconds between two looks at what differs from the store.
+  package var compareEvery: Int64 = 2000
+  /// Milliseconds that the timers of a match ring later at a node where the side concerned is not.
+  package var otherNodesWait: Int64 = 500
+  /// Matches that nobody follows taken at once.
+  package var sweptAtOnce = 64
+  /// Milliseconds after which the store is asked again what it has not answered.
+  package var askAgain: Int64 = 200
 
   package init() {}
 }

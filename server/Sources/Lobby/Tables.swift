@@ -28,48 +28,20 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
   func isAmong(first count: Int, _ id: ID, _ strength: Double) -> Bool { place(strength, id) < count }
 }
 
-/// Accounts by their numbers, and the named players who have played rated by strength.
-struct AccountTable: Sendable {
-  private var all: [Int64: AccountRecord] = [:]
-  /// For each game.
-  private var rankings: [Variant: Ranking<Int64>] = [:]
-  private(set) var guests = 0
-
-  var count: Int { all.count }
-
-  subscript(id: Int64) -> AccountRecord? {
-    get { all[id] }
-    set {
-      let old = all.removeValue(forKey: id)
-      all[id] = newValue
-      guests += (newValue?.guest == true ? 1 : 0) - (old?.guest == true ? 1 : 0)
-      for rules in Variant.allCases {
-        let (before, after) = (old.flatMap { strength($0, rules) }, newValue.flatMap { strength($0, rules) })
-        if before != after { rankings[rules, default: Ranking()].move(id, from: before, to: after) }
-      }
-    }
-  }
-
-  func ranking(_ rules: Variant) -> Ranking<Int64> { rankings[rules] ?? Ranking() }
-
-  private func strength(_ account: AccountRecord, _ rules: Variant) -> Double? {
-    account.guest || account[rules].ratedAt == 0 || account.banned ? nil : account[rules].rating.value
-  }
-}
-
-/// A wish to be paired, as the node of its player made it.
-package struct Ticket: Sendable, Hashable {
-  /// Its number, which it keeps wherever it waits.
+/// A wish to be paired.
+struct Ticket: Sendable, Hashable {
+  /// Its number.
   var id: String
   var session: String
-  /// The player as his node knew him when it gave the ticket away.
+  /// The node of its connection.
+  var node: NodeID
+  /// The player as the store knew him last.
   var player: AccountRecord
   var seek: ClientMessage.Seek
   var isBot: Bool
+  var confirms: Bool
   /// Since when it waits, by this node's steady clock.
   var since: Int64
-  /// The match that its key had led to and that came to nothing.
-  var lost: MatchID?
   var offeredBots = false
 
   var account: Int64 { player.id }
@@ -77,26 +49,50 @@ package struct Ticket: Sendable, Hashable {
   var rating: Double { player[seek.terms.rules].rating.value }
 }
 
-/// What a connection of this node seeks, and which node's queue knows it; only this node says whether somebody still waits.
+extension Ticket {
+  /// What its key means: the seek, but whether a bot will do, which a client may think over.
+  var purpose: String {
+    var plain = seek
+    (plain.bots, plain.key) = (false, nil)
+    return String(decoding: ClientLine(.seek(plain)).bytes.dropLast(), as: UTF8.self)
+  }
+
+  /// As a store keeps it; `ahead` is the store's clock less the steady one.
+  func record(_ ahead: Int64) -> TicketRecord {
+    let marks = (isBot ? "b" : "-") + (confirms ? "c" : "-")
+    let line = String(decoding: ClientLine(.seek(seek)).bytes.dropLast(), as: UTF8.self)
+    return TicketRecord(
+      id: id, session: session, account: account, node: node, key: seek.key ?? "", purpose: purpose,
+      wish: marks + line, since: since + ahead)
+  }
+
+  /// Reads what a store kept.
+  init?(_ waiting: WaitingTicket, _ ahead: Int64) {
+    let (record, marks) = (waiting.ticket, waiting.ticket.wish.prefix(2))
+    let line = Array(record.wish.utf8.dropFirst(2))
+    guard marks.count == 2, let read = try? line.withUnsafeBytes({ raw in try ClientLine(relayed: raw) }),
+      case .seek(let seek) = read.message
+    else { return nil }
+    self.init(
+      id: record.id, session: record.session, node: record.node, player: waiting.account, seek: seek,
+      isBot: marks.first == "b", confirms: marks.last == "c", since: record.since - ahead)
+  }
+}
+
+/// What a connection of this node seeks.
 struct OpenSeek: Sendable {
   var ticket: Ticket
-  var at: Int64?
+  /// Whether the store has it.
+  var isStored = false
 }
 
 /// Two tickets that become a match.
-package struct Pairing: Sendable, Hashable {
+struct Pairing: Sendable {
   var m: MatchID
   var seats: Sides<Ticket>
 
-  var keys: [String] { [seats.x.seek.key ?? "", seats.o.seek.key ?? ""] }
-}
-
-extension MatchID {
-  /// What stands for the queue where work is brought to matches; theirs are longer.
-  static let queue: MatchID = {
-    guard let id = MatchID(rawValue: "queue") else { preconditionFailure("no id") }
-    return id
-  }()
+  var both: [Ticket] { [seats.x, seats.o] }
+  var keys: [String] { both.map { $0.seek.key ?? "" } }
 }
 
 /// Who waits to be paired, found by session, by number and by strength.

@@ -1,158 +1,96 @@
 import MatchProtocol
 
-package enum StoreWrite: Sendable, Hashable {
-  /// Adds or replaces an account.
-  case account(AccountRecord)
-  /// Adds results to an account that must be there.
-  case score(AccountScore)
-  /// Forgets an account and its sessions; its name stays in the logs of its matches.
-  case deleteAccount(Int64)
-  /// Adds or replaces a session.
-  case session(SessionRecord)
-  case deleteSession(String)
-  /// Adds or replaces what is kept of a match beside its log.
-  case match(MatchRecord)
-  /// Adds to a log that must have exactly `after` events now.
-  case append(MatchID, after: Int, [StoredEvent])
+/// Where accounts, sessions, tickets and match logs are kept; one contract for memory, SQLite and PostgreSQL.
+///
+/// Units go in, and a verdict for each comes out. Questions have answers. Nothing else changes a store. Calls block; `apply` comes from one
+/// thread at a time, everything else from any. `StoreConformance` in the tests holds every store to these rules.
+package protocol MatchStore: AnyObject, Sendable {
+  /// Stores units, each all or nothing, as if one after the other. What is `applied` survives a power cut. A store that
+  /// has lost its file or connection opens it again by itself at the next call.
+  func apply(_ units: [StoreUnit]) -> [Verdict]
+
+  /// Answers questions, as if one after the other. Each that changes something is all or nothing and durable, unless it throws: then
+  /// whether it was done is known only after `.failed`.
+  func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
+
+  /// Whether several nodes can use it at once. If not, whoever has it open is alone: every other node is dead.
+  var isShared: Bool { get }
+
+  // Hints: texts from node to node, which may be lost, doubled or late.
+
+  /// Hears what other nodes tell this one from now on, on any thread; `nil` says that something may have been missed.
+  func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void)
+  /// Tells other nodes something; at most `hintBytes` bytes each. Does not wait until it is said.
+  func tell(_ hints: [(node: NodeID, text: String)])
+
+  // Tools.
+
+  /// Every account, by id.
+  func accounts() throws(StoreError) -> [AccountRecord]
+  /// Adds accounts under the numbers they have, all or none; throws `.failed` if a number or name is taken.
+  func add(_ accounts: [AccountRecord]) throws(StoreError)
+  /// Every match id, in order.
+  func matchIDs() throws(StoreError) -> [MatchID]
+  /// Drops logs of matches that ended before a time, some at a time; returns how many.
+  func prune(before: Int64) throws(StoreError) -> Int
+  /// Throws unless the store can be reached now.
+  func ping() throws(StoreError)
+  /// Closes it; further calls fail.
+  func close()
 }
 
-extension StoreWrite {
-  package var account: Int64? {
-    switch self {
-    case .account(let account): account.id
-    case .score(let score): score.account
-    default: nil
-    }
+extension MatchStore {
+  /// The longest hint, in bytes of UTF-8: what PostgreSQL's NOTIFY takes.
+  package static var hintBytes: Int { 7_900 }
+
+  // A store that only this process uses has nobody to tell, and is always there.
+  package var isShared: Bool { false }
+  package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {}
+  package func tell(_ hints: [(node: NodeID, text: String)]) {}
+  package func ping() throws(StoreError) {}
+
+  /// The answer to one question.
+  package func answer(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
+    guard let result = answer([question]).first else { throw .unknown("no answer") }
+    return try result.get()
   }
 
-  package var match: MatchID? {
-    switch self {
-    case .match(let record): record.id
-    case .append(let m, _, _): m
-    default: nil
-    }
+  /// One match with its log, over or not.
+  package func match(_ m: MatchID) throws(StoreError) -> StoredMatch? {
+    if case .match(let found) = try answer(.match(m)) { found?.match } else { nil }
   }
 }
 
-/// Changes that become durable together or not at all.
-package struct StoreTransaction: Sendable, Hashable {
-  /// Its number, by which the lobby recognises it; consecutive.
-  package var number: UInt64
-  /// The changes, in order.
-  package var writes: [StoreWrite]
-
-  package init(number: UInt64, writes: [StoreWrite]) {
-    self.number = number
-    self.writes = writes
+extension StoreQuestion {
+  /// Whether it may change something.
+  package var changes: Bool {
+    switch self {
+    case .match, .code, .live, .history, .profile, .accounts, .top, .tickets: false
+    case .beat, .leave, .sweep, .compare, .clean, .follow, .enter, .settle, .detach, .change, .queue, .unqueue: true
+    }
   }
 }
 
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A match belongs to another node, an account is gone, or a name came twice: a bug, or a second writer. Nothing of the batch
-  /// was stored.
-  case conflict(String)
-  /// The logs of these matches are not as expected. Nothing of the batch was stored; without them it can be.
-  case broken(Set<MatchID>)
-  /// It met another transaction that came first. Nothing was stored, and the same may be stored now.
-  case contended(String)
-  /// Whether the batch is stored is not known; open the store anew and read.
-  case unknownOutcome(String)
+  /// Nothing was done, nor will be: the store cannot be reached, has no room, or met others too often.
+  case failed(String)
+  /// It was done, or not, or will be later.
+  case unknown(String)
   /// The store was written by a newer program that this build cannot read.
   case tooNew(String)
-  /// The store cannot be opened, read or is damaged.
+  /// The store cannot be opened or is damaged.
   case unusable(String)
-
-  /// Whether nothing was stored for a reason other than who owns a match.
-  package var isRefusal: Bool {
-    switch self {
-    case .unusable, .broken, .contended: true
-    case .conflict, .unknownOutcome, .tooNew: false
-    }
-  }
 
   /// One sentence.
   package var description: String {
     switch self {
-    case .conflict(let what): "conflict in the store: \(what)"
-    case .broken(let matches):
-      "the logs of these matches are not as expected: \(matches.sorted().map(\.rawValue).joined(separator: ", "))"
-    case .unknownOutcome(let what): "it may or may not have been stored: \(what)"
-    case .tooNew(let what), .unusable(let what), .contended(let what): what
+    case .unknown(let what): "it may or may not have been done: \(what)"
+    case .failed(let what), .tooNew(let what), .unusable(let what): what
     }
   }
 
   /// What it means to somebody who only opens or reads a store.
   package func reading(_ place: String) -> StoreError {
     if case .tooNew = self { self } else { .unusable("\(place): \(self)") }
-  }
-}
-
-/// What a server starts from.
-package struct Recovery: Sendable {
-  /// The highest account number in use, be it only by a match of an account that is forgotten; 0 if none.
-  package var lastAccount: Int64 = 0
-  package var accounts: [AccountRecord] = []
-  package var sessions: [SessionRecord] = []
-  /// Every match that is not over, with its log.
-  package var matches: [StoredMatch] = []
-
-  package init() {}
-
-  /// Throws `.tooNew` if a match that is not over holds an event of a newer build's: a server that cannot fold it could
-  /// neither play it on nor end it. O(events).
-  package func check() throws(StoreError) {
-    for match in matches {
-      for event in match.events {
-        do throws(ProtocolError) { _ = try MatchEvent(body: event.body) } catch {
-          guard case .unknownEvent = error else { continue }
-          throw .tooNew("match \(match.record.id), event \(event.seq): \(error.message)")
-        }
-      }
-    }
-  }
-}
-
-/// Where accounts, sessions and match logs are kept. Calls block; each store says from which threads they may come.
-///
-/// `MatchStoreConformance` in the tests holds every store to these rules.
-package protocol MatchStore: AnyObject, Sendable {
-  /// Stores transactions in order, all or none; when it returns they survive a power cut. After `broken`, `conflict` and
-  /// `contended` nothing of the batch is stored. After any error but `broken` the store must be opened anew.
-  func commit(_ batch: [StoreTransaction]) throws(StoreError)
-  /// Reads everything a server needs to go on.
-  func recover() throws(StoreError) -> Recovery
-  /// Reads one match, over or not.
-  func match(_ id: MatchID) throws(StoreError) -> StoredMatch?
-  /// Reads the finished matches of an account, latest first, that ended before a time: `limit` of them, and whatever ended in the
-  /// same millisecond as the last one, so that the next page can begin before that.
-  func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch]
-  /// Every match id, in order, for export and checking.
-  func matchIDs() throws(StoreError) -> [MatchID]
-  /// Drops logs of matches that ended before a time; returns how many.
-  func prune(before: Int64) throws(StoreError) -> Int
-  /// Throws unless the store can be reached now.
-  func ping() throws(StoreError)
-  /// Opens the store again after an unknown outcome.
-  func reopen() throws(StoreError)
-  /// Closes it; further calls throw.
-  func close()
-}
-
-extension MatchStore {
-  /// A store in this process is always there.
-  package func ping() throws(StoreError) {}
-
-  /// Removes what identifies a player, as an administrator's order does, and returns the name that the player had; `nil` if
-  /// nobody has it. Matches of the player go on.
-  package func forget(_ name: String, now: Int64) throws(StoreError) -> String? {
-    let recovery = try recover()
-    guard var account = recovery.accounts.first(where: { $0.name.lowercased() == name.lowercased() }) else {
-      return nil
-    }
-    let before = account.name
-    _ = account.apply(.forget, now: now) { (_) -> Int64? in nil }
-    let sessions = recovery.sessions.filter { $0.account == account.id }.map { StoreWrite.deleteSession($0.id) }
-    try commit([StoreTransaction(number: 1, writes: [.account(account)] + sessions)])
-    return before
   }
 }

@@ -40,6 +40,8 @@ package struct AccountRecord: Sendable, Hashable {
   package var banned = false
   /// Accounts this player will not meet or hear.
   package var blocked: [Int64] = []
+  /// How often its row was changed: once for each result that is added, not for rated slots. Each store counts by itself.
+  package var version: Int64 = 0
 
   package init(id: Int64, name: String, guest: Bool, token: SHA256.Digest?, tokenExpires: Int64) {
     (self.id, self.name, self.guest, self.token, self.tokenExpires) = (id, name, guest, token, tokenExpires)
@@ -121,9 +123,8 @@ package struct AccountScore: Sendable, Hashable {
   package var rating: Glicko2.Rating?
   /// When it changed, milliseconds since 1970; with `rating` only.
   package var ratedAt: Int64?
-  /// The rating this one replaces, and its time; not stored.
+  /// The rating that this one replaces; with `rating` only, and not stored.
   package var replacedRating: Glicko2.Rating?
-  package var replacedAt: Int64 = 0
 
   package init(account: Int64, _ rules: Variant = .classic) { (self.account, self.rules) = (account, rules) }
 
@@ -135,15 +136,6 @@ package struct AccountScore: Sendable, Hashable {
     return score
   }
 
-  /// Adds another change of the same account and game, which comes later.
-  package mutating func add(_ later: AccountScore) {
-    won += later.won
-    drawn += later.drawn
-    lost += later.lost
-    xBalance += later.xBalance
-    rating = later.rating ?? rating
-    ratedAt = later.ratedAt ?? ratedAt
-  }
 }
 
 extension AccountRecord {
@@ -154,19 +146,6 @@ extension AccountRecord {
     xBalance += score.xBalance
     if let rating = score.rating { self[score.rules].rating = rating }
     if let ratedAt = score.ratedAt { self[score.rules].ratedAt = ratedAt }
-  }
-
-  /// Takes back what was added; a rating only if it has not gone on since.
-  package mutating func subtract(_ score: AccountScore) {
-    var standing = self[score.rules]
-    standing.won -= score.won
-    standing.drawn -= score.drawn
-    standing.lost -= score.lost
-    xBalance -= score.xBalance
-    if let before = score.replacedRating, standing.rating == score.rating {
-      (standing.rating, standing.ratedAt) = (before, score.replacedAt)
-    }
-    self[score.rules] = standing
   }
 }
 

@@ -16,7 +16,8 @@ struct SQLiteError: Error, CustomStringConvertible {
 
 /// A connection to a SQLite file, and its statements, which are prepared once. Whoever has it is alone with it.
 final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand it from one thread to the next
-  private let handle: OpaquePointer
+  /// `nil` once it is closed.
+  private var handle: OpaquePointer?
   /// By where the text of a statement is: it is part of the program.
   private var statements: [UnsafeRawPointer: OpaquePointer] = [:]
 
@@ -36,13 +37,19 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
   }
 
   /// The last connection to a file in WAL mode also brings what is in the log into the file, and removes the log.
-  deinit {
+  func end() {
     for statement in statements.values { sqlite3_finalize(statement) }
+    statements = [:]
     sqlite3_close_v2(handle)
+    handle = nil
   }
+
+  deinit { end() }
 
   /// Rows the last statement changed.
   var changes: Int { Int(sqlite3_changes(handle)) }
+  /// The number of the row that was added last.
+  var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// `sql` is made only where it is told.
   private func check(_ code: Int32, _ sql: @autoclosure () -> String) throws(SQLiteError) {
@@ -55,8 +62,10 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
 
   /// Runs a statement and gives its rows, each made something of.
   @discardableResult func run<T>(
-    _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) throws -> T = { _ in }
-  ) throws -> [T] {
+    _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) -> T = { _ in }
+  ) throws(SQLiteError) -> [T] { try run(sql, values, row) }
+
+  func run<T>(_ sql: StaticString, _ values: [SQLiteValue], _ row: (SQLiteRow) -> T) throws(SQLiteError) -> [T] {
     var statement = statements[sql.utf8Start]
     if statement == nil {
       try check(sqlite3_prepare_v3(handle, "\(sql)", -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil), "\(sql)")
@@ -73,28 +82,15 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
       let code = sqlite3_step(statement)
       try check(code, "\(sql)")
       guard code == SQLITE_ROW else { return rows }
-      rows.append(try row(SQLiteRow(statement)))
+      rows.append(row(SQLiteRow(statement)))
     }
   }
 
-  /// Does all of something, or nothing.
-  func transact<T>(_ body: () throws -> T) throws -> T {
-    try execute("BEGIN IMMEDIATE")
-    do {
-      let result = try body()
-      try execute("COMMIT")
-      return result
-    } catch {
-      if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
-      throw error
-    }
-  }
-
-  /// Looks at one state of everything.
-  func look<T>(_ body: () throws -> T) throws -> T {
-    try execute("BEGIN")
-    defer { try? execute("COMMIT") }
-    return try body()
+  /// Undoes what was not committed; returns whether it is certain that nothing of it can be durable.
+  func rollBack() -> Bool {
+    // SQLite does it by itself after some errors.
+    if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+    return sqlite3_get_autocommit(handle) != 0
   }
 
   /// Copies everything to another file, page by page.

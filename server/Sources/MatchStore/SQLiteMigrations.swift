@@ -1,5 +1,3 @@
-import TicTacToe
-
 /// The schema and its history. A migration expands first; what it makes needless is removed in a later version, once
 /// no build that needs it is left. `min_reader` says which builds may still open the file.
 enum SQLiteMigrations {
@@ -54,119 +52,63 @@ enum SQLiteMigrations {
       volatility REAL NOT NULL, rated_at INTEGER NOT NULL, won INTEGER NOT NULL, drawn INTEGER NOT NULL,
       lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
     """,
+    // What lobbies had in memory only, and what finds it. Nodes are names with spaces between them, in order. A rated
+    // slot is held by the last rated match of an account, while it goes on.
+    """
+    ALTER TABLE match ADD COLUMN nodes TEXT NOT NULL DEFAULT '';
+    ALTER TABLE account ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE account ADD COLUMN rated_match TEXT;
+    ALTER TABLE session ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE session ADD COLUMN node TEXT;
+    CREATE TABLE ticket (
+      id TEXT PRIMARY KEY, session TEXT NOT NULL, account INTEGER NOT NULL, node TEXT NOT NULL, key TEXT NOT NULL,
+      purpose TEXT NOT NULL, wish TEXT NOT NULL, since INTEGER NOT NULL, led TEXT);
+    CREATE INDEX ticket_account ON ticket (account);
+    CREATE TABLE used_key (
+      account INTEGER NOT NULL, key TEXT NOT NULL, purpose TEXT NOT NULL, match_id TEXT NOT NULL, at INTEGER NOT NULL,
+      PRIMARY KEY (account, key)) WITHOUT ROWID;
+    CREATE INDEX used_key_match ON used_key (match_id);
+    CREATE INDEX used_key_at ON used_key (at);
+    CREATE TABLE forgotten_account (highest INTEGER NOT NULL);
+    INSERT INTO forgotten_account VALUES (0);
+    CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL;
+    CREATE INDEX match_public ON match (created, id) WHERE ended IS NULL AND opener IS NULL;
+    CREATE INDEX match_opener ON match (opener, ended) WHERE opener IS NOT NULL;
+    CREATE INDEX match_code ON match (code) WHERE code IS NOT NULL AND ended IS NULL;
+    CREATE INDEX account_token ON account (token) WHERE token IS NOT NULL;
+    CREATE INDEX account_guest ON account (token_expires) WHERE guest = 1;
+    CREATE INDEX account_top ON account (rating DESC, id) WHERE guest = 0 AND banned = 0 AND rated_at > 0;
+    CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0;
+    CREATE INDEX session_resume ON session (resume);
+    CREATE INDEX session_previous ON session (previous) WHERE previous IS NOT NULL;
+    CREATE INDEX session_expires ON session (expires);
+    """,
   ]
 
   /// Brings a database up to this build's version, in one transaction.
   static func run(_ db: SQLiteConnection, path: String) throws {
-    try db.transact {
-      try db.execute("CREATE TABLE IF NOT EXISTS schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
-      let found = try db.run("SELECT version, min_reader FROM schema") { (Int($0.int(0)), Int($0.int(1))) }.first
-      let (version, minReader) = found ?? (0, 0)
-      guard minReader <= SQLiteStore.version else {
-        throw StoreError.tooNew(
-          "\(path) needs a build that reads version \(minReader); this one reads \(SQLiteStore.version)")
-      }
-      guard version < SQLiteStore.version else { return }
-      for step in steps[version...] { try db.execute(step) }
-      try db.run("DELETE FROM schema")
-      try db.run(
-        "INSERT INTO schema VALUES (?, ?)", .int(SQLiteStore.version), .int(max(minReader, SQLiteStore.minReader)))
+    try db.execute("BEGIN IMMEDIATE")
+    do {
+      try migrate(db, path: path)
+      try db.execute("COMMIT")
+    } catch {
+      _ = db.rollBack()
+      throw error
     }
   }
-}
 
-enum AccountRow {
-  static func put(_ a: AccountRecord, _ db: SQLiteConnection) throws {
-    for rules in Variant.allCases where rules != .classic && a[rules] != Standing() {
-      let s = a[rules]
-      try db.run(
-        "INSERT OR REPLACE INTO standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", .int(a.id), .text(rules.rawValue),
-        .real(s.rating.value), .real(s.rating.deviation), .real(s.rating.volatility), .int(s.ratedAt), .int(s.won),
-        .int(s.drawn), .int(s.lost))
+  private static func migrate(_ db: SQLiteConnection, path: String) throws {
+    try db.execute("CREATE TABLE IF NOT EXISTS schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
+    let found = try db.run("SELECT version, min_reader FROM schema") { (Int($0.int(0)), Int($0.int(1))) }.first
+    let (version, minReader) = found ?? (0, 0)
+    guard minReader <= SQLiteStore.version else {
+      throw StoreError.tooNew(
+        "\(path) needs a build that reads version \(minReader); this one reads \(SQLiteStore.version)")
     }
-    let blocked = a.blocked.map(String.init).joined(separator: ",")
-    // Most changes leave the name, and so its index, alone.
+    guard version < SQLiteStore.version else { return }
+    for step in steps[version...] { try db.execute(step) }
+    try db.run("DELETE FROM schema")
     try db.run(
-      """
-      UPDATE account SET guest = ?, token = ?, token_expires = ?, rating = ?, deviation = ?, volatility = ?,
-        rated_at = ?, won = ?, drawn = ?, lost = ?, x_balance = ?, quiet = ?, muted = ?, banned = ?, blocked = ?
-      WHERE id = ? AND name = ?
-      """, .bool(a.guest), .blob(a.token), .int(a.tokenExpires), .real(a.rating.value), .real(a.rating.deviation),
-      .real(a.rating.volatility), .int(a.ratedAt), .int(a.won), .int(a.drawn), .int(a.lost), .int(a.xBalance),
-      .bool(a.quiet), .bool(a.muted), .bool(a.banned), .text(blocked), .int(a.id), .text(a.name))
-    guard db.changes == 0 else { return }
-    try db.run(
-      """
-      INSERT INTO account VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (id) DO UPDATE SET name = excluded.name, name_lower = excluded.name_lower, guest = excluded.guest,
-        token = excluded.token, token_expires = excluded.token_expires, rating = excluded.rating,
-        deviation = excluded.deviation, volatility = excluded.volatility, rated_at = excluded.rated_at,
-        won = excluded.won, drawn = excluded.drawn, lost = excluded.lost, x_balance = excluded.x_balance,
-        quiet = excluded.quiet, muted = excluded.muted, banned = excluded.banned, blocked = excluded.blocked
-      """, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token), .int(a.tokenExpires),
-      .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility), .int(a.ratedAt), .int(a.won),
-      .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned), .text(blocked))
-  }
-
-  static func add(_ change: AccountScore, _ db: SQLiteConnection) throws {
-    let score = change.onAccount
-    try db.run(
-      """
-      UPDATE account SET won = won + ?, drawn = drawn + ?, lost = lost + ?, x_balance = x_balance + ?,
-        rating = coalesce(?, rating), deviation = coalesce(?, deviation), volatility = coalesce(?, volatility),
-        rated_at = coalesce(?, rated_at) WHERE id = ?
-      """, .int(score.won), .int(score.drawn), .int(score.lost), .int(score.xBalance), .real(score.rating?.value),
-      .real(score.rating?.deviation), .real(score.rating?.volatility), .int(score.ratedAt), .int(score.account))
-    guard db.changes == 1 else { throw StoreError.conflict("there is no account \(score.account)") }
-    guard change.rules != .classic else { return }
-    let new = Standing().rating
-    try db.run(
-      """
-      INSERT OR IGNORE INTO standing VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)
-      """, .int(change.account), .text(change.rules.rawValue), .real(new.value), .real(new.deviation),
-      .real(new.volatility))
-    try db.run(
-      """
-      UPDATE standing SET won = won + ?, drawn = drawn + ?, lost = lost + ?, rating = coalesce(?, rating),
-        deviation = coalesce(?, deviation), volatility = coalesce(?, volatility), rated_at = coalesce(?, rated_at)
-      WHERE account = ? AND rules = ?
-      """, .int(change.won), .int(change.drawn), .int(change.lost), .real(change.rating?.value),
-      .real(change.rating?.deviation), .real(change.rating?.volatility), .int(change.ratedAt), .int(change.account),
-      .text(change.rules.rawValue))
-  }
-
-  static func all(_ db: SQLiteConnection) throws -> [AccountRecord] {
-    var standings: [Int64: [(rules: Variant, standing: Standing)]] = [:]
-    let others = try db.run(
-      "SELECT account, rules, rating, deviation, volatility, rated_at, won, drawn, lost FROM standing"
-    ) { row -> (account: Int64, rules: Variant?, standing: Standing) in
-      var standing = Standing()
-      standing.rating = Glicko2.Rating(value: row.real(2), deviation: row.real(3), volatility: row.real(4))
-      (standing.ratedAt, standing.won) = (row.int(5), Int(row.int(6)))
-      (standing.drawn, standing.lost) = (Int(row.int(7)), Int(row.int(8)))
-      return (row.int(0), Variant(rawValue: row.text(1)), standing)
-    }
-    for row in others { if let rules = row.rules { standings[row.account, default: []].append((rules, row.standing)) } }
-    return try db.run(
-      """
-      SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance,
-        quiet, muted, banned, blocked FROM account ORDER BY id
-      """
-    ) { row in
-      var account = AccountRecord(
-        id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
-      account.rating = Glicko2.Rating(value: row.real(5), deviation: row.real(6), volatility: row.real(7))
-      account.ratedAt = row.int(8)
-      account.won = Int(row.int(9))
-      account.drawn = Int(row.int(10))
-      account.lost = Int(row.int(11))
-      account.xBalance = Int(row.int(12))
-      account.quiet = row.bool(13)
-      account.muted = row.bool(14)
-      account.banned = row.bool(15)
-      account.blocked = row.text(16).split(separator: ",").compactMap { Int64($0) }
-      for other in standings[account.id] ?? [] { account[other.rules] = other.standing }
-      return account
-    }
+      "INSERT INTO schema VALUES (?, ?)", .int(SQLiteStore.version), .int(max(minReader, SQLiteStore.minReader)))
   }
 }

@@ -6,24 +6,36 @@ import TicTacToe
 
 /// The store of one server process: a SQLite file in WAL mode whose commits are synced to the disk before they return.
 ///
-/// `commit` may be called from one thread at a time, the readers from any. A lock file beside the database keeps a
-/// second server out.
+/// Moves and changes take turns on one connection, in the transactions of whole batches; what only reads has others. A
+/// lock file beside the database keeps a second server out.
 package final class SQLiteStore: MatchStore {
   /// The schema this build writes.
-  static let version = 4
-  /// The oldest build that can read what this one writes; raised when a migration takes something away, or when an older
-  /// build would misread what is written: the moves of another game it would take for classic ones.
-  static let minReader = 4
+  static let version = 5
+  /// The oldest build that can read what this one writes; raised when a migration takes something away, or when an
+  /// older build would misread what is written: it would not know of tickets, keys and slots.
+  static let minReader = 5
 
   private struct Connections {
-    var writer: SQLiteConnection
+    var writer: SQLiteRows
     /// Those that nobody is reading with now.
-    var readers: [SQLiteConnection] = []
+    var readers: [SQLiteRows] = []
+  }
+
+  private struct Opening {
+    /// `nil` while it must be opened anew.
+    var connections: Connections?
+    /// How many are reading.
+    var reading = 0
+    var isClosed = false
+    /// The node that asked last.
+    var asker: NodeID?
   }
 
   private let path: String
   private let lock: FileLock
-  private let open = Mutex<Connections?>(nil)
+  private let state = Mutex(Opening())
+  /// Held by who opens the file.
+  private let opens = NSLock()
   /// Held by who writes: SQLite itself would only have the second try again for a while.
   private let writes = NSLock()
 
@@ -33,7 +45,8 @@ package final class SQLiteStore: MatchStore {
     self.path = path
     try SQLiteStore.makeFolder(of: path)
     lock = try FileLock(path: path + ".lock")
-    try reopen()
+    let rows = try SQLiteStore.opened(path)
+    state.withLock { $0.connections = Connections(writer: rows) }
   }
 
   /// Makes the folder of a file, for its owner only, if it is not there.
@@ -45,7 +58,7 @@ package final class SQLiteStore: MatchStore {
     } catch { throw .unusable("cannot make the folder \(folder): \(error.localizedDescription)") }
   }
 
-  private static func opened(_ path: String) throws(StoreError) -> SQLiteConnection {
+  private static func opened(_ path: String) throws(StoreError) -> SQLiteRows {
     try translating(path) {
       let db = try SQLiteConnection(path, creates: true)
       let mode = try db.run("PRAGMA journal_mode = WAL") { $0.text(0) }
@@ -58,199 +71,193 @@ package final class SQLiteStore: MatchStore {
       // the database once in 8,192 pages (32 MiB) instead of once in 1,000, which is every few commits under load.
       try db.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
       try SQLiteMigrations.run(db, path: path)
-      return db
+      return SQLiteRows(db)
     }
   }
 
   /// Runs SQL and turns what it throws into our errors.
-  static func translating<T>(_ path: String, _ body: () throws -> T) throws(StoreError) -> T {
+  private static func translating<T>(_ path: String, _ body: () throws -> T) throws(StoreError) -> T {
     do {
       return try body()
     } catch let error as StoreError {
       throw error
-    } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
-      throw .conflict(error.description)
     } catch let error as SQLiteError where [SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN].contains(error.code) {
       throw .unusable("\(path): \(error.message)")
-    } catch { throw .unknownOutcome("\(path): \(error)") }
+    } catch { throw .failed("\(path): \(error)") }
   }
 
-  private var closed: StoreError { .unusable("\(path) is closed") }
+  // MARK: connections
 
-  /// Gives the writing connection to one thread at a time.
-  private func writing<T>(_ body: (SQLiteConnection) throws -> T) throws(StoreError) -> T {
+  /// The connection that writes, of a file that may have to be opened anew.
+  private func writer() throws(StoreError) -> SQLiteRows {
+    opens.lock()
+    defer { opens.unlock() }
+    let (known, isClosed) = state.withLock { ($0.connections?.writer, $0.isClosed) }
+    guard !isClosed else { throw .failed("\(path) is closed") }
+    if let known { return known }
+    // As long as one connection is open, SQLite takes what it last knew of the log for what is in the log.
+    while state.withLock({ $0.reading > 0 }) { usleep(1000) }
+    let rows: SQLiteRows
+    do throws(StoreError) { rows = try SQLiteStore.opened(path) } catch { throw .failed("\(error)") }
+    let isWanted = state.withLock { state in
+      if !state.isClosed { state.connections = Connections(writer: rows) }
+      return !state.isClosed
+    }
+    guard isWanted else { throw .failed("\(path) is closed") }
+    return rows
+  }
+
+  /// Closes every connection, so that the next call opens the file anew and what is in memory is what is on the disk:
+  /// after a failed sync the old ones cannot be trusted.
+  private func abandon(_ rows: SQLiteRows) {
+    let idle = state.withLock { state in
+      defer { state.connections = nil }
+      return state.connections?.readers ?? []
+    }
+    for reader in idle { reader.db.end() }
+    rows.db.end()
+  }
+
+  /// Does something in one transaction on the connection that writes. Throws `.failed` if it is certain that nothing
+  /// of it is durable or will be, else `.unknown`.
+  private func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     writes.lock()
     defer { writes.unlock() }
-    guard let db = open.withLock({ $0?.writer }) else { throw closed }
-    return try SQLiteStore.translating(path) { try body(db) }
+    let rows = try writer()
+    rows.asker = state.withLock { $0.asker }
+    let done: T
+    do throws(StoreError) {
+      try rows.run("BEGIN IMMEDIATE")
+      done = try body(rows)
+    } catch {
+      let isUndone = rows.db.rollBack()
+      rows.forget()
+      if case .failed = error, isUndone { throw error }
+      abandon(rows)
+      throw isUndone ? .failed("\(path): \(error)") : .unknown("\(path): \(error)")
+    }
+    do throws(StoreError) { try rows.run("COMMIT") } catch {
+      // It may be in the log, and may have been synced.
+      abandon(rows)
+      throw .unknown("\(path): \(error)")
+    }
+    return done
   }
 
   /// Gives a connection to look with, which sees one state of everything.
-  private func reading<T>(_ body: (SQLiteConnection) throws -> T) throws(StoreError) -> T {
-    let (writer, free) = open.withLock { ($0?.writer, $0?.readers.popLast()) }
-    guard let writer else { throw closed }
-    return try SQLiteStore.translating(path) {
-      let db = try free ?? SQLiteConnection(path)
-      // Not where the file has been opened anew meanwhile.
-      defer { open.withLock { if $0?.writer === writer { $0?.readers.append(db) } } }
-      return try db.look { try body(db) }
+  private func reading<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
+    var (writer, free): (SQLiteRows?, SQLiteRows?)
+    while writer == nil {
+      _ = try self.writer()
+      state.withLock { state in
+        guard let connections = state.connections else { return }
+        (writer, free) = (connections.writer, state.connections?.readers.popLast())
+        state.reading += 1
+      }
+    }
+    let result: Result<T, StoreError>
+    do throws(StoreError) {
+      let rows: SQLiteRows
+      if let free { rows = free } else { rows = try reader() }
+      free = rows
+      rows.asker = state.withLock { $0.asker }
+      try rows.run("BEGIN")
+      let found = try body(rows)
+      try rows.run("COMMIT")
+      result = .success(found)
+    } catch {
+      free?.db.end()
+      free = nil
+      result = .failure(.failed("\(path): \(error)"))
+    }
+    state.withLock { state in
+      if let rows = free, state.connections?.writer === writer {
+        state.connections?.readers.append(rows)
+      } else {
+        // Whoever opens the file anew waits for this.
+        free?.db.end()
+      }
+      state.reading -= 1
+    }
+    return try result.get()
+  }
+
+  private func reader() throws(StoreError) -> SQLiteRows {
+    do throws(SQLiteError) { return SQLiteRows(try SQLiteConnection(path)) } catch { throw StoreError(error) }
+  }
+
+  /// Closes the file, into which everything has gone by then; the lock goes with the object.
+  package func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.connections = nil
     }
   }
+
+  // MARK: units and questions
 
   /// Stores a batch in one SQLite transaction: one sync for all of it.
-  package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
-    try writing { db in
-      try db.transact {
-        for transaction in batch { for write in transaction.writes { try SQLiteStore.apply(write, db) } }
+  package func apply(_ units: [StoreUnit]) -> [Verdict] {
+    do throws(StoreError) {
+      return try writing { (rows) throws(StoreError) in
+        var verdicts: [Verdict] = []
+        verdicts.reserveCapacity(units.count)
+        for unit in units { verdicts.append(try rows.apply(unit)) }
+        return verdicts
       }
+    } catch {
+      let verdict: Verdict = if case .unknown(let what) = error { .unknown(what) } else { .failed("\(error)") }
+      return units.map { _ in verdict }
     }
   }
 
-  private static func apply(_ write: StoreWrite, _ db: SQLiteConnection) throws {
-    switch write {
-    case .account(let account): try AccountRow.put(account, db)
-    case .score(let score): try AccountRow.add(score, db)
-    case .deleteAccount(let id):
-      try db.run("DELETE FROM session WHERE account = ?", .int(id))
-      try db.run("DELETE FROM standing WHERE account = ?", .int(id))
-      try db.run("DELETE FROM account WHERE id = ?", .int(id))
-    case .session(let session):
-      try db.run(
-        """
-        INSERT INTO session (id, account, resume, previous, expires) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET account = excluded.account, resume = excluded.resume,
-          previous = excluded.previous, expires = excluded.expires
-        """, .text(session.id), .int(session.account), .blob(session.resume), .blob(session.previous),
-        .int(session.expires))
-    case .deleteSession(let id): try db.run("DELETE FROM session WHERE id = ?", .text(id))
-    case .match(let record):
-      try db.run(
-        """
-        INSERT INTO match (id, x, o, opener, code, created, ended) VALUES (?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET x = excluded.x, o = excluded.o, opener = excluded.opener,
-          code = excluded.code, ended = excluded.ended
-        """, .text(record.id.rawValue), .int(record.x), .int(record.o), .int(record.opener), .text(record.code),
-        .int(record.created), .int(record.ended))
-    case .append(let m, let after, let events):
-      for (i, event) in events.enumerated() {
-        guard event.seq == after + i + 1 else { throw StoreError.broken([m]) }
-        try db.run(
-          """
-          INSERT INTO event (match, seq, side, mid, body) SELECT n, ?2, ?3, ?4, ?5 FROM match
-          WHERE id = ?1 AND ?2 = coalesce((SELECT max(seq) FROM event WHERE match = n), 0) + 1
-          """, .text(m.rawValue), .int(event.seq), .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
-        guard db.changes == 1 else { throw StoreError.broken([m]) }
-      }
-    }
-  }
-
-  /// Reads everything but finished matches.
-  package func recover() throws(StoreError) -> Recovery {
-    try reading { db in
-      var recovery = Recovery()
-      recovery.accounts = try AccountRow.all(db)
-      let last = try db.run(
-        """
-        SELECT max(coalesce((SELECT max(id) FROM account), 0), coalesce((SELECT max(x) FROM match), 0),
-          coalesce((SELECT max(o) FROM match), 0), coalesce((SELECT max(opener) FROM match), 0))
-        """
-      ) { $0.int(0) }
-      recovery.lastAccount = last.first ?? 0
-      recovery.sessions = try db.run("SELECT id, account, resume, previous, expires FROM session ORDER BY id") { row in
-        row.digest(2).map {
-          SessionRecord(id: row.text(0), account: row.int(1), resume: $0, previous: row.digest(3), expires: row.int(4))
+  /// Answers what changes something in one transaction, and what does not on another connection.
+  package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
+    do throws(StoreError) {
+      guard questions.contains(where: { $0.writes }) else {
+        if let node = questions.last(where: { $0.node != nil })?.node { state.withLock { $0.asker = node } }
+        return try reading { (rows) throws(StoreError) in
+          var answers: [Result<StoreAnswer, StoreError>] = []
+          for question in questions { answers.append(.success(try rows.answer(question))) }
+          return answers
         }
-      }.compactMap { $0 }
-      let live = try db.run(
-        "SELECT n, id, x, o, opener, code, created, ended FROM match WHERE ended IS NULL ORDER BY id",
-        row: SQLiteStore.record)
-      recovery.matches = try SQLiteStore.stored(live, db)
-      return recovery
-    }
-  }
-
-  /// The record in a row of `n, id, x, o, opener, code, created, ended`, and its number.
-  private static func record(_ row: SQLiteRow) -> (n: Int64, record: MatchRecord)? {
-    guard let id = MatchID(rawValue: row.text(1)) else { return nil }
-    var record = MatchRecord(
-      id: id, x: row.optionalInt(2), o: row.optionalInt(3), opener: row.optionalInt(4), code: row.optionalText(5),
-      created: row.int(6))
-    record.ended = row.optionalInt(7)
-    return (row.int(0), record)
-  }
-
-  /// The matches of records, with their logs: as long as the number of the last event says.
-  private static func stored(_ records: [(n: Int64, record: MatchRecord)?], _ db: SQLiteConnection) throws
-    -> [StoredMatch]
-  {
-    try records.compactMap { $0 }.map { n, record in
-      let events = try db.run("SELECT seq, side, mid, body FROM event WHERE match = ? ORDER BY seq", .int(n)) { row in
-        StoredEvent(
-          seq: Int(row.int(0)), side: Player(text: row.text(1)), mid: row.optionalText(2), body: row.bytes(3))
       }
-      return StoredMatch(record: record, events: events, length: events.last?.seq)
-    }
+      let (answers, asker) = try writing { (rows) throws(StoreError) in
+        var answers: [Result<StoreAnswer, StoreError>] = []
+        for question in questions {
+          answers.append(try rows.attempt { () throws(StoreError) in try rows.answer(question) })
+        }
+        return (answers, rows.asker)
+      }
+      state.withLock { $0.asker = asker }
+      return answers
+    } catch { return questions.map { _ in .failure(error) } }
   }
 
-  package func match(_ id: MatchID) throws(StoreError) -> StoredMatch? {
-    try reading { db in
-      let found = try db.run(
-        "SELECT n, id, x, o, opener, code, created, ended FROM match WHERE id = ?", .text(id.rawValue),
-        row: SQLiteStore.record)
-      return try SQLiteStore.stored(found, db).first
-    }
+  // MARK: tools
+
+  package func accounts() throws(StoreError) -> [AccountRecord] {
+    try reading { (rows) throws(StoreError) in try rows.accounts() }
   }
 
-  /// Reads finished matches of an account by an index on each seat.
-  package func history(of account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
-    try reading { db in
-      let found = try db.run(
-        """
-        SELECT n, id, x, o, opener, code, created, ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
-          AND ended >= coalesce((SELECT ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
-            ORDER BY ended DESC LIMIT 1 OFFSET ?3 - 1), 0)
-        ORDER BY ended DESC, id DESC
-        """, .int(account), .int(before), .int(limit), row: SQLiteStore.record)
-      return try SQLiteStore.stored(found, db)
-    }
+  package func add(_ accounts: [AccountRecord]) throws(StoreError) {
+    try writing { (rows) throws(StoreError) in for account in accounts { try rows.insert(account) } }
   }
 
-  /// Every match id, in order.
   package func matchIDs() throws(StoreError) -> [MatchID] {
-    try reading { try $0.run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) } }.compactMap { $0 }
+    try reading { (rows) throws(StoreError) in try rows.matchIDs() }
   }
 
   /// Drops old logs, some at a time: commits go on between them, and wait for a few matches at most.
   package func prune(before: Int64) throws(StoreError) -> Int {
     var all = 0
     while true {
-      let some = try writing { db in
-        try db.transact {
-          try db.run(
-            "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
-            .int(before))
-          try db.run(
-            "DELETE FROM match WHERE n IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
-            .int(before))
-          return db.changes
-        }
-      }
+      let some = try writing { (rows) throws(StoreError) in try rows.prune(before: before) }
       guard some > 0 else { return all }
       all += some
       usleep(20_000)
     }
   }
-
-  /// Closes the file and opens it again, so that what is in memory is what is on the disk: after a failed sync the old
-  /// handle cannot be trusted.
-  package func reopen() throws(StoreError) {
-    close()
-    let db = try SQLiteStore.opened(path)
-    open.withLock { $0 = Connections(writer: db) }
-  }
-
-  /// Closes the file, into which everything has gone by then; the lock goes with the object.
-  package func close() { open.withLock { $0 = nil } }
 
   /// Copies a database, page by page, also while a server uses it; throws if `target` exists.
   package static func backup(of source: String, to target: String) throws(StoreError) {
@@ -309,7 +316,9 @@ package final class SQLiteStore: MatchStore {
     guard isOurs else { throw .unusable("\(name) is no database of alina-server") }
     let store = try SQLiteStore(path: file)
     defer { store.close() }
-    let verdict = try store.reading { try $0.run("PRAGMA integrity_check") { $0.text(0) } }
+    let verdict = try store.reading { (rows) throws(StoreError) in
+      try rows.run("PRAGMA integrity_check") { $0.text(0) }
+    }
     guard verdict == ["ok"] else { throw .unusable("\(name): \(verdict.first ?? "damaged")") }
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
@@ -321,13 +330,30 @@ package final class SQLiteStore: MatchStore {
 
   /// What a test wants to know of the writer's connection: `synchronous` and `journal_mode`.
   func pragmas() throws(StoreError) -> (synchronous: Int64?, journal: String?) {
-    try writing { db in
+    try writing { (rows) throws(StoreError) in
       (
-        try db.run("PRAGMA synchronous") { $0.int(0) }.first, try db.run("PRAGMA journal_mode") { $0.text(0) }.first
+        try rows.run("PRAGMA synchronous") { $0.int(0) }.first,
+        try rows.run("PRAGMA journal_mode") { $0.text(0) }.first
       )
     }
   }
 
+  /// Closes the file as after a failed sync.
+  func abandon() throws(StoreError) {
+    writes.lock()
+    defer { writes.unlock() }
+    abandon(try writer())
+  }
+
   /// Lets the power-cut test prove that it would notice: NORMAL is what FULL is there to prevent.
-  package func weaken() throws(StoreError) { try writing { try $0.execute("PRAGMA synchronous = NORMAL") } }
+  package func weaken() throws(StoreError) {
+    writes.lock()
+    defer { writes.unlock() }
+    try writer().run("PRAGMA synchronous = NORMAL")
+  }
+}
+
+extension StoreQuestion {
+  /// Whether it changes the file: that a node lives is not in it.
+  fileprivate var writes: Bool { if case .beat = self { false } else { changes } }
 }

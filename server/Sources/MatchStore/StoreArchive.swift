@@ -27,7 +27,7 @@ package enum StoreArchive {
   package static func export(_ store: any MatchStore, to write: (Data) throws -> Void) throws -> Summary {
     var summary = Summary()
     try write(Data(Archive().bytes(isLine: true)))
-    for account in try store.recover().accounts where !account.guest {
+    for account in try store.accounts() where !account.guest {
       try write(Data(account.bytes(isLine: true)))
       summary.accounts += 1
     }
@@ -47,11 +47,12 @@ package enum StoreArchive {
 
   /// Takes an archive into an empty store; every log must fold and have its hash, or nothing is taken.
   package static func load(_ lines: some Sequence<Substring>, into store: any MatchStore) throws -> Summary {
-    guard try store.recover().accounts.isEmpty, try store.matchIDs().isEmpty else {
+    guard try store.accounts().isEmpty, try store.matchIDs().isEmpty else {
       throw StoreError.unusable("the store is not empty; import into a new one")
     }
     var summary = Summary()
-    var taken: [StoreTransaction] = []
+    var accounts: [AccountRecord] = []
+    var matches: [StoreUnit] = []
     var isHeaded = false
     var names: Set<String> = []
     for (i, text) in lines.enumerated() where !text.isEmpty {
@@ -65,21 +66,36 @@ package enum StoreArchive {
           guard names.insert(account.name.lowercased()).inserted else {
             throw .inconsistent("a second account \(account.name)")
           }
-          taken.append(StoreTransaction(number: UInt64(i), writes: [.account(account)]))
+          accounts.append(account)
           summary.accounts += 1
         } else {
           let stored = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }.checked()
-          taken.append(
-            StoreTransaction(
-              number: UInt64(i), writes: [.match(stored.record), .append(stored.record.id, after: 0, stored.events)]))
+          matches.append(StoreUnit(logs: [.init(stored.record.id, after: 0, stored.events, record: stored.record)]))
           summary.matches += 1
           summary.events += stored.events.count
         }
       } catch { throw StoreError.unusable("line \(i + 1): \(error.message)") }
     }
     guard isHeaded else { throw StoreError.unusable("line 1: not an archive of version 1") }
-    for transaction in taken { try store.commit([transaction]) }
+    try store.add(accounts)
+    for start in stride(from: 0, to: matches.count, by: 100) {
+      let some = Array(matches[start..<min(start + 100, matches.count)])
+      for (unit, verdict) in zip(some, store.apply(some)) {
+        if case .applied = verdict { continue }
+        throw StoreError.unusable("match \(unit.logs[0].m) was not stored: \(verdict)")
+      }
+    }
     return summary
+  }
+}
+
+extension MatchStore {
+  /// Removes what identifies a player, as an administrator's order does, and returns the name that the player had; `nil` if
+  /// nobody has it. Matches of the player go on.
+  package func forget(_ name: String) throws(StoreError) -> String? {
+    let before = try accounts().first { $0.name.lowercased() == name.lowercased() }
+    guard let before, case .change(.changed) = try answer(.change(.id(before.id), .forget)) else { return nil }
+    return before.name
   }
 }
 

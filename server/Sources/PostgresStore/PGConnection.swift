@@ -1,6 +1,5 @@
 import CLibPQ
 import Foundation
-import MatchProtocol
 import MatchStore
 
 /// One connection to PostgreSQL by libpq's pipeline mode, used by one thread at a time.
@@ -10,25 +9,20 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
   private var connection: OpaquePointer?
   private var prepared: Set<String> = []
 
-  /// The state of what our own functions refuse: integrity_constraint_violation.
-  static let fence = "23000"
-  /// What `append_events` raises for logs that are not as expected; the text is their ids.
-  static let broken = "AL001"
-
   /// Connects and makes the calls of `setup`; blocks up to `connect_timeout` for each address.
-  package init(_ address: PGAddress, setup: [PGCall] = []) throws(StoreError) {
+  package init(_ address: PGAddress, setup: [PGCall] = []) throws(PGError) {
     connection = PQconnectdb(address.parameters)
-    do throws(StoreError) {
+    do throws(PGError) {
       try must(PQstatus(connection) == CONNECTION_OK)
       // Notices (a table exists already…) are nobody's business.
       PQsetNoticeProcessor(connection, { _, _ in }, nil)
       let version = PQserverVersion(connection) / 10_000
-      guard version >= 15 else { throw .unusable("PostgreSQL 15 or newer is needed, this is \(version)") }
+      guard version >= 15 else { throw .refused("PostgreSQL 15 or newer is needed, this is \(version)") }
       try must(PQsetnonblocking(connection, 1) == 0 && PQenterPipelineMode(connection) == 1)
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      throw .unusable("cannot reach PostgreSQL: \(error)")
+      throw .unreachable("cannot reach PostgreSQL: \(error)")
     }
   }
 
@@ -53,21 +47,51 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
 
   /// Makes the calls in one flight and waits for their rows. They are one transaction, which nothing can interrupt but
   /// the end of the connection, unless they begin or end one themselves.
-  package func run(_ calls: [PGCall], within milliseconds: Int64) throws(StoreError) -> [PGRows] {
-    guard isOpen else { throw .unusable("cannot reach PostgreSQL: the connection ended") }
-    do throws(StoreError) {
+  package func run(_ calls: [PGCall], within milliseconds: Int64) throws(PGError) -> [PGRows] {
+    guard isOpen else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
+    do throws(PGError) {
       var steps: [String?] = []
       for call in calls { steps += try send(call) }
-      return try receive(steps, Moment.current.steady + milliseconds)
+      return try receive(steps, Moment.currentSteady + milliseconds)
     } catch {
       // What a server refuses leaves the connection whole.
-      if case .unknownOutcome = error { close() }
+      if case .lost = error { close() }
       throw error
     }
   }
 
+  /// Waits until something is told on the channels that were LISTENed to, something can be read from `descriptor`, or
+  /// the time is over; returns what was told.
+  func hear(for milliseconds: Int32, orUntil descriptor: Int32) throws(PGError) -> [String] {
+    guard connection != nil else { throw .unreachable("cannot reach PostgreSQL: the connection ended") }
+    do throws(PGError) {
+      // What came along with an answer is here already.
+      let before = told()
+      if !before.isEmpty { return before }
+      var ready = [
+        pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0),
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&ready, 2, milliseconds) > 0, ready[0].revents != 0 else { return [] }
+      try must(PQconsumeInput(connection) == 1)
+      return told()
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  private func told() -> [String] {
+    var texts: [String] = []
+    while let told = PQnotifies(connection) {
+      texts.append(String(cString: told.pointee.extra))
+      PQfreemem(told)
+    }
+    return texts
+  }
+
   /// Sends a call, behind what prepares its statement; returns whose answers come: a statement's that is prepared, or the rows of one.
-  private func send(_ call: PGCall) throws(StoreError) -> [String?] {
+  private func send(_ call: PGCall) throws(PGError) -> [String?] {
     let (statement, n) = (call.statement, Int32(call.values.count))
     var isNew = false
     if let name = statement.name, prepared.insert(name).inserted {
@@ -94,9 +118,9 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
     return isNew ? [statement.name, nil] : [nil]
   }
 
-  private func receive(_ steps: [String?], _ deadline: Int64) throws(StoreError) -> [PGRows] {
+  private func receive(_ steps: [String?], _ deadline: Int64) throws(PGError) -> [PGRows] {
     try must(PQpipelineSync(connection) == 1)
-    var (at, rows, failure) = (0, [PGRows](), StoreError?.none)
+    var (at, rows, failure) = (0, [PGRows](), PGError?.none)
     while true {
       try wait(until: deadline)
       while PQisBusy(connection) == 0 {
@@ -111,14 +135,14 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
         case PGRES_PIPELINE_SYNC:
           if let failure { throw failure }
           return rows
-        case _ where at >= steps.count: throw .unknownOutcome("PostgreSQL: an answer to nothing")
+        case _ where at >= steps.count: throw .lost("PostgreSQL: an answer to nothing")
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: if steps[at] == nil { rows.append(PGRows(result)) }
         case let status:
           // What could not be prepared is prepared again the next time.
           if let name = steps[at] { prepared.remove(name) }
           guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
-          let refusal = StoreError(result)
-          if case .unknownOutcome = refusal { throw refusal }
+          let refusal = PGError(result)
+          if case .lost = refusal { throw refusal }
           failure = refusal
         }
       }
@@ -126,12 +150,12 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
   }
 
   /// Writes what the socket takes, then waits for something to read.
-  private func wait(until deadline: Int64) throws(StoreError) {
+  private func wait(until deadline: Int64) throws(PGError) {
     while true {
       let unsent = PQflush(connection)
       try must(unsent >= 0)
-      let left = deadline - Moment.current.steady
-      guard left > 0 else { throw .unknownOutcome("PostgreSQL: no answer in time") }
+      let left = deadline - Moment.currentSteady
+      guard left > 0 else { throw .lost("PostgreSQL: no answer in time") }
       let events = Int16(unsent == 0 ? POLLIN : POLLIN | POLLOUT)
       var ready = pollfd(fd: PQsocket(connection), events: events, revents: 0)
       _ = poll(&ready, 1, Int32(clamping: left))
@@ -141,10 +165,10 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
   }
 
   /// Throws what libpq says of the connection, unless all is well.
-  private func must(_ isWell: Bool) throws(StoreError) {
+  private func must(_ isWell: Bool) throws(PGError) {
     if isWell { return }
     let text = PGAddress.line(String(cString: PQerrorMessage(connection)))
-    throw .unknownOutcome("PostgreSQL: \(text.isEmpty ? "the connection ended" : text)")
+    throw .lost("PostgreSQL: \(text.isEmpty ? "the connection ended" : text)")
   }
 }
 
@@ -162,7 +186,24 @@ extension PGRows {
   }
 }
 
-extension StoreError {
+/// What can go wrong on the way to a database and in it.
+package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Nothing was sent.
+  case unreachable(String)
+  /// The server has refused it, and undone all of it.
+  case refused(String)
+  /// The same, since it met others; it may well be done if it is tried again.
+  case contended(String)
+  /// No answer came: it was done, or not, or will be later.
+  case lost(String)
+
+  /// One sentence.
+  package var description: String {
+    switch self {
+    case .unreachable(let what), .refused(let what), .contended(let what), .lost(let what): what
+    }
+  }
+
   /// What a server refused; or, where it ended the connection as well, that what it was doing is in doubt.
   fileprivate init(_ result: OpaquePointer) {
     func field(_ code: UnicodeScalar) -> String {
@@ -171,16 +212,18 @@ extension StoreError {
     let text = PGAddress.line([field("M"), field("D")].filter { !$0.isEmpty }.joined(separator: "; "))
     // V is the severity in English. After FATAL and PANIC the connection is gone.
     switch (field("V"), field("C")) {
-    case ("ERROR", PGConnection.broken):
-      self = .broken(Set(text.split(separator: " ").compactMap { MatchID(rawValue: String($0)) }))
     // serialization_failure, deadlock_detected, lock_not_available, unique_violation: all of it is done again, and sees more.
     case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
-    // Check and foreign-key violations, and what our own functions raise.
-    case ("ERROR", let state) where state.hasPrefix("23"): self = .conflict(text)
-    case ("ERROR", _): self = .unusable("PostgreSQL: \(text)")
+    case ("ERROR", _): self = .refused("PostgreSQL: \(text)")
     default:
-      self = .unknownOutcome(
-        "PostgreSQL: \(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)")
+      self = .lost("PostgreSQL: \(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)")
     }
+  }
+}
+
+extension StoreError {
+  /// What it means to whoever asks a store.
+  init(_ error: PGError) {
+    if case .lost(let what) = error { self = .unknown(what) } else { self = .failed(error.description) }
   }
 }

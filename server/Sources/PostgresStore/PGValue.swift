@@ -1,3 +1,5 @@
+import MatchProtocol
+
 /// A value on its way to or from PostgreSQL, in the binary format of its type.
 package enum PGValue: Sendable, Hashable {
   case null
@@ -12,9 +14,10 @@ package enum PGValue: Sendable, Hashable {
 
   /// The types we use, by their numbers in `pg_type`.
   package enum Kind: UInt32, Sendable {
-    case bool = 16, bytea = 17, int8 = 20, int4 = 23, text = 25, float8 = 701, int8Array = 1016
+    case bool = 16, bytea = 17, int8 = 20, int4 = 23, text = 25, float8 = 701, textArray = 1009, int8Array = 1016
   }
 
+  static func id(_ m: MatchID) -> PGValue { .text(m.rawValue) }
   static func optional(_ value: Int64?) -> PGValue { value.map(PGValue.int) ?? .null }
   static func optional(_ value: String?) -> PGValue { value.map(PGValue.text) ?? .null }
   static func optional(_ value: [UInt8]?) -> PGValue { value.map(PGValue.bytes) ?? .null }
@@ -30,6 +33,7 @@ package enum PGValue: Sendable, Hashable {
   var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
   var double: Double? { if case .double(let value) = self { value } else { nil } }
   var ints: [Int64]? { if case .array(let values, .int8) = self { values.compactMap(\.int) } else { nil } }
+  var texts: [String]? { if case .array(let values, .text) = self { values.compactMap(\.text) } else { nil } }
 
   /// Appends the binary format and returns true, or false for NULL; O(size).
   func encode(into out: inout [UInt8]) -> Bool {
@@ -65,15 +69,16 @@ package enum PGValue: Sendable, Hashable {
     case .int4: self = .int(Int64(Int32(truncatingIfNeeded: number(bytes))))
     case .float8: self = .double(Double(bitPattern: number(bytes)))
     case .text: self = .text(String(decoding: bytes, as: UTF8.self))
-    case .int8Array:
+    case .int8Array, .textArray:
+      let kind = type == Kind.int8Array.rawValue ? Kind.int8 : .text
       var (rest, values) = (bytes.dropFirst(20), [PGValue]())
       while rest.count >= 4 {
         let length = Int(Int32(truncatingIfNeeded: number(rest.prefix(4))))
         rest = rest.dropFirst(4)
-        values.append(length < 0 ? .null : PGValue(rest.prefix(length), type: Kind.int8.rawValue))
+        values.append(length < 0 ? .null : PGValue(rest.prefix(length), type: kind.rawValue))
         rest = rest.dropFirst(max(0, length))
       }
-      self = .array(values, of: .int8)
+      self = .array(values, of: kind)
     case .bytea, nil: self = .bytes(Array(bytes))
     }
   }

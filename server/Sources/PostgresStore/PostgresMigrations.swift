@@ -5,8 +5,9 @@ import MatchStore
 enum PostgresMigrations {
   /// The schema this build writes.
   static let version = steps.count
-  /// The oldest build that can use what this one writes; raised only when a migration takes something away.
-  static let minReader = 1
+  /// The oldest build that can use what this one writes; raised only when a migration takes something away. Before
+  /// version 7 matches had owners.
+  static let minReader = 7
 
   /// The statements that lead from each version to the next; the index is the version they start from.
   static let steps: [[String]] = [
@@ -43,8 +44,7 @@ enum PostgresMigrations {
       """,
       "CREATE UNIQUE INDEX match_event_mid ON match_event (match_id, side, mid) WHERE mid IS NOT NULL",
     ],
-    // What several nodes share. Times are milliseconds since 1970 on the database's clock. `ticket` and `used_key` were the queue's,
-    // when its rows were everybody's; older builds still use them.
+    // What several nodes share. Times are milliseconds since 1970 on the database's clock.
     [
       "CREATE SEQUENCE node_epoch", "CREATE SEQUENCE account_id",
       """
@@ -78,8 +78,7 @@ enum PostgresMigrations {
       """,
       "CREATE INDEX used_key_at ON used_key (at)",
     ],
-    // The version of the log's language in force, and what each incarnation reads: 1 for builds that do not say. Once it
-    // is raised `min_reader` is 3 (PostgresCluster+Language).
+    // The version of the log's language in force, and what each incarnation reads: 1 for builds that do not say.
     [
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
@@ -90,7 +89,7 @@ enum PostgresMigrations {
       """
       CREATE FUNCTION must(got BIGINT, wanted BIGINT, what TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
       BEGIN
-        IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '\(PGConnection.fence)', MESSAGE = what; END IF;
+        IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '23000', MESSAGE = what; END IF;
       END $$
       """,
       appendEvents,
@@ -106,6 +105,44 @@ enum PostgresMigrations {
         PRIMARY KEY (account, rules))
       """,
       "CREATE INDEX standing_top ON standing (rules, rating DESC, account) WHERE rated_at > 0",
+    ],
+    // Nodes own nothing: a match names those that follow it. Live matches go on, and are found by the sweep.
+    [
+      "DROP FUNCTION append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
+      "DROP FUNCTION must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
+      "DROP SEQUENCE node_epoch", "ALTER TABLE match_event DROP COLUMN epoch",
+      "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
+      // There are few sets of nodes: whoever looks for matches of dead ones goes from set to set.
+      "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
+      // Of open rooms with one code the latest could be joined by it, and still can.
+      """
+      UPDATE match m SET code = NULL WHERE x IS NULL AND ended IS NULL AND EXISTS (
+        SELECT 1 FROM match later WHERE later.code = m.code AND later.x IS NULL AND later.ended IS NULL
+          AND (later.created, later.id) > (m.created, m.id))
+      """,
+      "CREATE UNIQUE INDEX match_room ON match (code) WHERE x IS NULL AND ended IS NULL",
+      "ALTER TABLE account ADD COLUMN version BIGINT NOT NULL DEFAULT 0",
+      "ALTER TABLE session DROP COLUMN epoch, ADD COLUMN node TEXT COLLATE \"C\"",
+      "CREATE INDEX session_node ON session (node) WHERE node IS NOT NULL",
+      """
+      CREATE TABLE node (
+        id TEXT COLLATE "C" PRIMARY KEY, address TEXT NOT NULL, joined BIGSERIAL, beat_at BIGINT NOT NULL)
+        WITH (fillfactor = 50)
+      """,
+      """
+      CREATE TABLE ticket (
+        id TEXT COLLATE "C" PRIMARY KEY, session TEXT COLLATE "C" NOT NULL, account BIGINT NOT NULL,
+        node TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, purpose TEXT NOT NULL, wish TEXT NOT NULL,
+        since BIGINT NOT NULL, match_id TEXT COLLATE "C")
+      """,
+      "CREATE UNIQUE INDEX ticket_session ON ticket (session) WHERE match_id IS NULL",
+      "CREATE UNIQUE INDEX ticket_key ON ticket (account, key) WHERE match_id IS NULL AND key <> ''",
+      """
+      CREATE TABLE used_key (
+        account BIGINT NOT NULL, key TEXT COLLATE "C" NOT NULL, match_id TEXT COLLATE "C" NOT NULL,
+        purpose TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (account, key))
+      """,
+      "CREATE INDEX used_key_match ON used_key (match_id)", "CREATE INDEX used_key_at ON used_key (at)",
     ],
   ]
 
@@ -134,7 +171,7 @@ enum PostgresMigrations {
             JOIN match_event e ON e.match_id = d.id AND e.seq = d.seq;
         END;
       END IF;
-      RAISE EXCEPTION USING ERRCODE = '\(PGConnection.broken)', MESSAGE = array_to_string(wrong, ' ');
+      RAISE EXCEPTION USING ERRCODE = 'AL001', MESSAGE = array_to_string(wrong, ' ');
     END $$
     """
 
@@ -149,12 +186,12 @@ enum PostgresMigrations {
   /// Brings a database up to this build's version in one transaction, while others who try the same wait.
   static func run(_ connection: PGConnection, place: String) throws(StoreError) {
     var minReader = 0
-    do throws(StoreError) {
+    do throws(PGError) {
       minReader = try migrate(connection)
     } catch {
       // Ends the transaction, and with it the lock; what went wrong is already known.
       _ = try? connection.run([PGStatement.rollback()], within: 5000)
-      throw error.reading(place)
+      throw StoreError(error).reading(place)
     }
     guard minReader <= version else {
       throw .tooNew("\(place) needs a build that reads version \(minReader); this one reads \(version)")
@@ -162,7 +199,7 @@ enum PostgresMigrations {
   }
 
   /// Returns what the database asks of its readers.
-  private static func migrate(_ connection: PGConnection) throws(StoreError) -> Int {
+  private static func migrate(_ connection: PGConnection) throws(PGError) -> Int {
     let exists = try connection.run(
       [begin(), lock(), PGStatement(once: "SELECT to_regclass('schema') IS NOT NULL")()], within: 120_000)
     var calls: [PGCall] = []

@@ -1,45 +1,60 @@
-import Glibc
 import MatchProtocol
 import MatchStore
 import Synchronization
 
-/// A store in PostgreSQL 15 or newer, whose commits are on the database's disk before they return.
+/// A store in PostgreSQL 15 or newer, which several nodes may use; what is applied is on the database's disk.
 ///
-/// One server uses it at a time (`PostgresCluster` is for several): the writing connection holds an advisory lock, and since nothing is written but through
-/// that connection, a server that lost it cannot write any more, wherever it hangs. `commit` may be called from one
-/// thread at a time, the readers from any.
-package final class PostgresStore: MatchStore, PostgresReading {
-  private struct Writer {
-    /// Ends when nobody uses it any more.
-    var connection: PGConnection?
-    /// The process of the database server that serves it; may outlive the connection for a moment.
-    var process: Int64 = 0
-  }
-
-  /// Milliseconds after which an unanswered commit counts as lost.
-  static let commitDeadline: Int64 = 5000
-  /// Milliseconds for what reads all there is.
-  static let longDeadline: Int64 = 600_000
-
+/// Nothing hangs on a session of the database but the transaction it is in, so each connection may be lost and made
+/// again: one for units, six for questions that look before they write, three for reading, one to see whether the
+/// database is there, and one each to hear hints and to give them.
+package final class PostgresStore: MatchStore {
+  package let isShared = true
   /// Where it is, without user and password.
   package let place: String
   private let address: PGAddress
-  /// The newest version of the log's language it reads, and writes.
-  private let reads: Int
-  package let reader: PostgresReader
-  private let writer = Mutex(Writer())
+  /// Units.
+  let writer: PostgresPool
+  /// Questions that change something.
+  let pool: PostgresPool
+  /// Questions that do not: the calls of a flight see one state of the database.
+  private let reader: PostgresPool
+  private let probe: PostgresPool
+  private let teller: PostgresTeller
+  private let listener = Mutex<PostgresListener?>(nil)
 
-  /// Connects, brings the schema up to date and takes the lock; throws if the database cannot be reached, is not fit to
-  /// keep promises, is used by another server, or only newer builds may use it.
-  package init(_ address: PGAddress, reads: Int = MatchEvent.newest) throws(StoreError) {
+  /// Milliseconds for what reads all there is.
+  private static let longDeadline: Int64 = 600_000
+
+  /// What each connection is set to, whatever the role's defaults are. A client that stops in the middle of a
+  /// transaction would keep its locks; the server ends it instead. Plans are made once: parameters tell them nothing.
+  static let everywhere = [
+    "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
+    "SET idle_in_transaction_session_timeout = 2000",
+    "SET plan_cache_mode = force_generic_plan", "SET tcp_keepalives_idle = 5", "SET tcp_keepalives_interval = 1",
+    "SET tcp_keepalives_count = 3",
+  ].map { PGStatement(once: $0)() }
+
+  /// What those that serve are set to besides. Whoever waits too long for a row tries again. Statements look up rows by
+  /// key, and a plan made while the tables were small must not scan them when they have grown.
+  private static let serving =
+    everywhere
+    + [
+      "SET lock_timeout = 3000", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off",
+    ].map { PGStatement(once: $0)() }
+
+  private static let snapshot = PGStatement(once: "SET default_transaction_isolation = 'repeatable read'")()
+
+  /// Connects and brings the schema up to date; throws if the database cannot be reached, is not fit to keep promises,
+  /// or only newer builds may use it.
+  package init(_ address: PGAddress) throws(StoreError) {
     self.address = address
-    self.reads = reads
     place = address.description
-    reader = PostgresReader(address, connections: 3)
-    do throws(StoreError) {
-      try reader.prepare()
-      try reopen()
-    } catch {
+    writer = PostgresPool(address, setup: PostgresStore.serving, count: 1)
+    pool = PostgresPool(address, setup: PostgresStore.serving, count: 6)
+    reader = PostgresPool(address, setup: PostgresStore.serving + [PostgresStore.snapshot], count: 3)
+    probe = PostgresPool(address, setup: [], count: 1)
+    teller = PostgresTeller(address)
+    do throws(StoreError) { try prepare() } catch {
       close()
       throw error
     }
@@ -47,85 +62,126 @@ package final class PostgresStore: MatchStore, PostgresReading {
 
   deinit { close() }
 
-  /// What each connection is set to, whatever the role's defaults are. A client that stops in the middle of a
-  /// transaction would keep its locks; the server ends it instead. Plans are made once: parameters tell them nothing.
-  static let everywhere = [
-    "SET synchronous_commit = on", "SET idle_in_transaction_session_timeout = 2000",
-    "SET plan_cache_mode = force_generic_plan", "SET tcp_keepalives_idle = 5", "SET tcp_keepalives_interval = 1",
-    "SET tcp_keepalives_count = 3",
-  ].map { PGStatement(once: $0)() }
+  // MARK: opening
 
-  /// What the writing connection is set to besides: its statements look up rows by key, and a plan made while the tables
-  /// were small must not scan them when they have grown.
-  static let pointwise = ["SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off"]
-    .map { PGStatement(once: $0)() }
-
-  // MARK: the writer
-
-  private static let lock = PGStatement(
-    once: """
-      SELECT pg_try_advisory_lock(\(PostgresMigrations.lockClass), hashtext('serve ' || current_schema())),
-        pg_backend_pid()
-      """)
-  private static let endOld = PGStatement(
-    once: """
-      SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = $1::bigint
-        AND classid = \(PostgresMigrations.lockClass) AND objid = hashtext('serve ' || current_schema())::oid
-      """)
-
-  /// Makes the matches of a cluster that ran here, as far as they may still change, those of a single server: epoch 0.
-  private static let adopt = PGStatement(
-    once: """
-      UPDATE match SET epoch = 0 WHERE epoch <> 0
-        AND (ended IS NULL OR ended > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 120000)
-      """)
-
-  /// Takes a new writing connection and the lock. Whatever the old connection was doing in the server has then either
-  /// been done or never will be, because the lock is free only once its process has ended.
-  package func reopen() throws(StoreError) {
-    let old = writer.withLock { writer in
-      writer.connection = nil
-      return writer.process
+  /// Throws if the database is not fit to keep promises; brings its schema up to date.
+  private func prepare() throws(StoreError) {
+    let settings = ["fsync", "full_page_writes", "server_encoding"]
+    let names = settings + ["synchronous_standby_names"]
+    let query = PGStatement(once: "SELECT " + names.map { "current_setting('\($0)')" }.joined(separator: ", "))
+    let (connection, row): (PGConnection, [PGValue])
+    do throws(PGError) {
+      connection = try PGConnection(address, setup: PostgresStore.everywhere)
+      row = try connection.run([query()], within: 10_000).first?.rows.first ?? []
+    } catch { throw StoreError(error).reading(place) }
+    if address.hasSeveralHosts, !address.allowsLossyFailover, row.last?.text?.isEmpty != false {
+      throw .unusable(
+        "\(place): synchronous_standby_names is empty there: another host may take over without what was acknowledged; "
+          + "name a standby, or allow that with --allow-lossy-failover")
     }
-    do throws(StoreError) {
-      let fresh = try PGConnection(address, setup: PostgresStore.everywhere + PostgresStore.pointwise)
-      let end = Moment.current.steady + 3000
-      while true {
-        let row = try fresh.run([PostgresStore.lock()], within: 5000).first?.rows.first ?? []
-        if row.first?.bool == true {
-          let language = try fresh.run([PostgresCluster.language()], within: 5000).first?.rows.first?.first?.int ?? 1
-          guard language <= reads else {
-            throw PostgresCluster.refusal(inForce: Int(language), reads: reads, at: place)
-          }
-          _ = try fresh.run([PostgresStore.adopt()], within: PostgresStore.longDeadline)
-          writer.withLock { $0 = Writer(connection: fresh, process: row.last?.int ?? 0) }
-          return
-        }
-        guard Moment.current.steady < end else { throw StoreError.unusable("another server uses this database") }
-        _ = try fresh.run([PostgresStore.endOld(.int(old))], within: 5000)
-        usleep(50_000)
+    for (name, value) in zip(settings, row) {
+      let needed = name == "server_encoding" ? "UTF8" : "on"
+      guard value.text == needed else {
+        throw .unusable("\(place): \(name) is \(value.text ?? "unknown") there; acknowledged moves need \(needed)")
       }
-    } catch { throw error.reading(place) }
+    }
+    try PostgresMigrations.run(connection, place: place)
+    do throws(PGError) { _ = try connection.run([PostgresStore.raiseAccounts()], within: 10_000) } catch {
+      throw StoreError(error).reading(place)
+    }
   }
 
-  /// Puts all that this build writes in force, so that no older one takes the matches on; for a server that begins to
-  /// serve, as it is the only one it needs to ask nobody.
-  package func raiseLanguage() throws(StoreError) {
-    guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
-    let calls = [PostgresCluster.raiseAlone(.int(Int64(reads))), PostgresCluster.shutOut()]
-    _ = try connection.run(calls, within: PostgresStore.commitDeadline)
+  /// Numbers that were not drawn from the sequence (by older builds, by an import) are skipped.
+  private static let raiseAccounts = PGStatement(
+    once: """
+      SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
+        (SELECT max(o) FROM match), (SELECT max(opener) FROM match WHERE ended IS NULL)) AS m) AS used
+      WHERE m > (SELECT last_value FROM account_id)
+      """)
+
+  // MARK: reading
+
+  /// Reads in one snapshot; a connection that is lost is tried once more.
+  func read(_ calls: [PGCall], within milliseconds: Int64 = 10_000) throws(StoreError) -> [PGRows] {
+    do throws(StoreError) { return try reader.run(calls, within: milliseconds) } catch {
+      guard case .unknown = error else { throw error }
+    }
+    do throws(StoreError) { return try reader.run(calls, within: milliseconds) } catch {
+      throw .failed(error.description)
+    }
   }
 
-  /// Ends every connection; the lock goes with them.
+  private static let allAccounts = PGStatement(once: "SELECT \(PostgresRows.accountColumns) FROM account ORDER BY id")
+  private static let ids = PGStatement(once: "SELECT id FROM match ORDER BY id")
+
+  package func accounts() throws(StoreError) -> [AccountRecord] {
+    try read([PostgresStore.allAccounts()], within: PostgresStore.longDeadline)[0].rows.compactMap(PostgresRows.account)
+  }
+
+  package func matchIDs() throws(StoreError) -> [MatchID] {
+    try read([PostgresStore.ids()], within: PostgresStore.longDeadline)[0].rows.compactMap { PostgresRows.id($0.first) }
+  }
+
+  package func ping() throws(StoreError) { try probe.run([PGStatement(once: "SELECT 1")()], within: 700) }
+
+  // MARK: tools
+
+  private static let taken = PGStatement(
+    once: "SELECT name FROM account WHERE id = ANY($1::bigint[]) OR name_lower = ANY($2::text[]) ORDER BY id LIMIT 1")
+
+  package func add(_ accounts: [AccountRecord]) throws(StoreError) {
+    let names = accounts.map { $0.name.lowercased() }
+    guard Set(names).count == names.count, Set(accounts.map(\.id)).count == accounts.count else {
+      throw .failed("two of the accounts have one number or name")
+    }
+    try pool.transact { (transaction) throws(StoreError) in
+      // Whoever takes one of them from now on makes all of it be tried again.
+      let found = try transaction.run([PostgresStore.taken(.ints(accounts.map(\.id)), .texts(names))])
+      if let name = found[0].rows.first?.first?.text { throw .failed("the number or name of \(name) is taken") }
+      for start in stride(from: 0, to: accounts.count, by: 500) {
+        let some = accounts[start..<min(start + 500, accounts.count)]
+        _ = try transaction.run(some.flatMap { PostgresRows.put($0, by: PostgresRows.addAccount) })
+      }
+      try transaction.finish([PostgresStore.raiseAccounts()])
+    }
+  }
+
+  /// Drops some matches that ended before a time, and their logs.
+  private static let drop = PGStatement(
+    once: """
+      WITH old AS (SELECT id FROM match WHERE ended < $1 ORDER BY ended LIMIT 500 FOR UPDATE SKIP LOCKED),
+        logs AS (DELETE FROM match_event WHERE match_id IN (SELECT id FROM old))
+      DELETE FROM match WHERE id IN (SELECT id FROM old)
+      """)
+
+  package func prune(before: Int64) throws(StoreError) -> Int {
+    var all = 0
+    while true {
+      let some = try pool.run([PostgresStore.drop(.int(before))], within: 60_000)[0].count
+      guard some > 0 else { return all }
+      all += some
+    }
+  }
+
+  // MARK: hints
+
+  package func listen(as node: NodeID, heard: @escaping @Sendable (String?) -> Void) {
+    let fresh = PostgresListener(address, node: node, heard: heard)
+    listener.withLock { listener in
+      listener?.end()
+      listener = fresh
+    }
+    fresh.start()
+  }
+
+  package func tell(_ hints: [(node: NodeID, text: String)]) { teller.tell(hints) }
+
   package func close() {
-    writer.withLock { $0.connection = nil }
-    reader.close()
-  }
-
-  package func commit(_ batch: [StoreTransaction]) throws(StoreError) {
-    guard let connection = writer.withLock({ $0.connection }) else { throw .unusable("\(place) is closed") }
-    let calls = try PostgresBatch(batch, epoch: 0).calls
-    guard !calls.isEmpty else { return }
-    _ = try connection.run(calls, within: PostgresStore.commitDeadline)
+    listener.withLock { listener in
+      listener?.end()
+      listener = nil
+    }
+    teller.end()
+    for pool in [writer, pool, reader, probe] { pool.close() }
   }
 }

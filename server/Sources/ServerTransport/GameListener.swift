@@ -92,7 +92,7 @@ package final class GameListener: Sendable {
   var mostPerAddress: Int { configuration.maxPerAddress }
   var isListening: Bool { open.withLock { $0.isListening } }
 
-  /// Listens, and returns `HOST:PORT` once connections are accepted.
+  /// Listens, and returns `HOST:PORT` once players are let in.
   package func start() async throws -> String {
     var bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
@@ -109,26 +109,21 @@ package final class GameListener: Sendable {
     if let size = configuration.sendBuffer {
       bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: .init(size))
     }
-    try await host.open()
     let channel = try bootstrap.listen(host: configuration.host, port: configuration.port)
     let port = channel.localAddress?.port ?? configuration.port
     let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
     self.channel.withLock { $0 = channel }
-    host.start(at: "\(address):\(port)")
+    let isWildcard = ["0.0.0.0", "::"].contains(configuration.host)
+    try await host.start(at: isWildcard ? "" : "\(address):\(port)")
     open.withLock { $0.isListening = true }
     return "\(address):\(port)"
-  }
-
-  /// Takes no more connections; without a word to those that are open.
-  package func close() async {
-    open.withLock { $0.isListening = false }
-    try? await channel.withLock({ $0 })?.close(mode: .all).value()
   }
 
   /// Drains, and returns when everybody is gone or the time for it is over.
   package func stop() async {
     logger.notice("stopping", metadata: ["connections": "\(connections)"])
-    await close()
+    open.withLock { $0.isListening = false }
+    try? await channel.withLock({ $0 })?.close(mode: .all).value()
     let retry = 1000
     try? await host.drain(retry: retry, within: configuration.drainSeconds)
     try? await host.closeAll(.restart, "the server stops; come back", retry: retry)
@@ -191,13 +186,12 @@ package final class GameListener: Sendable {
     let loop = channel.eventLoop
     let sweep = sweeps.withLock { sweeps in
       if let sweep = sweeps[ObjectIdentifier(loop)] { return sweep }
-      let sweep = ConnectionSweep(loop: loop)
+      let sweep = ConnectionSweep(loop: loop, host: host)
       sweeps[ObjectIdentifier(loop)] = sweep
       return sweep
     }
-    var session = configuration.session
-    session.keepsSource = host.isNode
-    return SessionHandler(id: id, host: host, sweep: sweep, configuration: session, loop: loop)
+    return SessionHandler(
+      id: id, metrics: host.metrics, sweep: sweep, configuration: configuration.session, loop: loop)
   }
 
   /// Counts a connection of an address; `false` if it has as many as it may.

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import MatchProtocol
+import MatchStore
 import Synchronization
 
 /// Numbers in Prometheus' text format, version 0.0.4, each with what it means.
@@ -60,28 +61,51 @@ struct Histogram {
   }
 }
 
-/// What the host measures, of its commits, its loop and its connections.
+/// What the host measures, of the store, its loop and its connections.
 final class HostMetrics: Sendable {
   private struct Values {
-    var (transactions, failures) = (0, 0)
+    var (stored, conflicts, unknown, failures) = (0, 0, 0, 0)
+    var (told, repairs) = (0, 0)
     var byes: [ByeCode: Int] = [:]
-    var (decide, commit, lag) = (Histogram(), Histogram(), Histogram())
+    var (arrival, decide, commit, durable, write, lag) = (
+      Histogram(), Histogram(), Histogram(), Histogram(), Histogram(), Histogram()
+    )
+    var (question, hint) = (Histogram(), Histogram())
   }
 
   private let values = Mutex(Values())
 
+  func waited(nanoseconds: UInt64) { values.withLock { $0.arrival.add(nanoseconds: nanoseconds) } }
   func decided(nanoseconds: UInt64) { values.withLock { $0.decide.add(nanoseconds: nanoseconds) } }
+  func durable(nanoseconds: UInt64) { values.withLock { $0.durable.add(nanoseconds: nanoseconds) } }
+  func written(nanoseconds: UInt64) { values.withLock { $0.write.add(nanoseconds: nanoseconds) } }
+  func late(nanoseconds: UInt64) { values.withLock { $0.lag.add(nanoseconds: nanoseconds) } }
 
-  func committed(_ count: Int, nanoseconds: UInt64) {
+  /// Counts a batch and what became of its units.
+  func stored(_ verdicts: [Verdict], nanoseconds: UInt64) {
     values.withLock { values in
-      values.transactions += count
       values.commit.add(nanoseconds: nanoseconds)
+      for verdict in verdicts {
+        switch verdict {
+        case .applied: values.stored += 1
+        case .conflict: values.conflicts += 1
+        case .unknown: values.unknown += 1
+        case .failed: values.failures += 1
+        }
+      }
     }
   }
 
-  func failed() { values.withLock { $0.failures += 1 } }
+  func told(_ count: Int) { values.withLock { $0.told += count } }
+  func heard(milliseconds: Int64) { values.withLock { $0.hint.add(nanoseconds: UInt64(milliseconds) * 1_000_000) } }
+  func asked(nanoseconds: UInt64) { values.withLock { $0.question.add(nanoseconds: nanoseconds) } }
 
-  func late(nanoseconds: UInt64) { values.withLock { $0.lag.add(nanoseconds: nanoseconds) } }
+  /// Counts what no hint had told.
+  func found(_ found: Differences) {
+    let count =
+      found.matches.count + found.accounts.count + found.gone.count + found.sessions.count + found.tickets.count
+    values.withLock { $0.repairs += count }
+  }
 
   /// Counts a connection that the server ended.
   func ended(_ code: ByeCode) { values.withLock { $0.byes[code, default: 0] += 1 } }
@@ -91,14 +115,33 @@ final class HostMetrics: Sendable {
     let values = values.withLock { $0 }
     out.counter("alina_byes_total", "Connections that the server ended, by the code of the bye.", values.byes)
     out.counter("alina_commits_total", "Batches stored.", values.commit.count)
-    out.counter("alina_transactions_total", "Transactions stored.", values.transactions)
+    out.counter("alina_transactions_total", "Units stored.", values.stored)
     out.counter(
-      "alina_commit_failures_total", "Commits after which the server started over.", values.failures)
+      "alina_conflicts_total", "Units that something else came before; they are decided anew.", values.conflicts)
+    out.counter(
+      "alina_unknown_verdicts_total", "Units whose outcome was lost with a connection; it is read again.",
+      values.unknown)
+    out.counter("alina_commit_failures_total", "Units that the store could not store.", values.failures)
+    out.counter("alina_hints_told_total", "Hints told to other nodes.", values.told)
+    out.counter("alina_hints_heard_total", "Hints heard from other nodes.", values.hint.count)
+    out.histogram(
+      "alina_hint_age_seconds", "Seconds from telling a hint to hearing it, by the wall clocks of both nodes.",
+      values.hint)
+    out.counter("alina_repairs_total", "Differences from the store that were found by comparing.", values.repairs)
+    out.histogram(
+      "alina_arrival_seconds", "Seconds from reading a line to its turn in the lobby.", values.arrival)
     out.histogram(
       "alina_decide_seconds", "Seconds that the lobby takes for a line, a timer, or an answer of the store.",
       values.decide)
     out.histogram(
       "alina_commit_seconds", "Seconds from handing a batch to the store to its answer.", values.commit)
+    out.histogram(
+      "alina_durable_seconds", "Seconds from a decision of the lobby until it is durable.", values.durable)
+    out.histogram(
+      "alina_question_wait_seconds", "Seconds that a question waits for a connection to the store.", values.question)
+    out.histogram(
+      "alina_write_seconds", "Seconds from being durable until what waited for it is written to connections.",
+      values.write)
     out.histogram(
       "alina_loop_lag_seconds", "Seconds by which a timer of each second comes late on the lobby's loop.", values.lag)
     out.gauge("alina_build_info", "The version of the server.", 1, labels: "{version=\"\(alinaVersion)\"}")

@@ -1,4 +1,3 @@
-// Past 500 lines in one file: connections, commits and the cluster work on the same private state of one event loop.
 import Dispatch
 import Foundation
 import Lobby
@@ -8,119 +7,97 @@ import NIOCore
 import Synchronization
 import TicTacToe
 
-/// Runs the lobby on one event loop: hands it what happens, carries out what it wants, and commits in groups.
+/// What a connection is given: a line to write, or its end.
+enum Delivery: Sendable {
+  case line([UInt8], LineKind)
+  case end(ByeCode, String, retry: Int?)
+}
+
+/// What connections bring.
+enum Arrival: Sendable {
+  case connected(ConnectionID, any LobbyHost.Peer, address: String?)
+  /// Lines, each with the steady time in ms at which it was decoded; all were read at `read`, in ns.
+  case lines(ConnectionID, [(line: ClientLine, at: Int64)], roundTrip: Int, read: UInt64)
+  case disconnected(ConnectionID, clean: Bool)
+  case caughtUp(ConnectionID, [MatchID])
+}
+
+/// Runs the lobby on an event loop that nobody else uses: hands it what happens, and carries out what it wants.
 ///
-/// All state but `isReady` belongs to that loop; calls marked so may only be made there. Commits run on a thread of
-/// their own, so that a slow disk never delays a line that needs none.
-package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`, which each call checks
+/// All state but `isReady` belongs to that loop. What a turn of it has for a connection leaves in one piece, and what it has for
+/// the store is stored as one batch, on another thread.
+package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
   private enum Readiness {
     case starting, ready, draining
   }
 
-  /// What the host needs of a connection; all calls may come from any thread.
-  protocol Peer: AnyObject {
-    /// Whether lines were delivered since the last `flush`; the host's own mark, on its loop.
-    var isTouched: Bool { get set }
-    /// Queues a line; `flush` follows.
-    func deliver(_ line: [UInt8], _ kind: LineKind)
-    /// Writes out what was queued.
-    func flush()
-    /// Says `bye` and closes; `node` is where the client should go.
-    func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?)
+  /// What the host needs of a connection.
+  protocol Peer: AnyObject, Sendable {
+    /// Where it lives.
+    var loop: any EventLoop { get }
+    /// Writes what a turn of the lobby has for it; on its loop.
+    func take(_ deliveries: [Delivery])
+  }
+
+  /// A connection, and what waits for the end of the turn.
+  private final class Outbox {
+    let peer: any Peer
+    var deliveries: [Delivery] = []
+
+    init(_ peer: any Peer) { self.peer = peer }
   }
 
   let loop: any EventLoop
-  private let store: any MatchStore
+  /// The name of this process among those that use the store.
+  let node: NodeID
+  private let store: StoreRunner
   private let logger: Logger
-  private let configuration: LobbyConfiguration
-  private let commits = DispatchQueue(label: "alina.store", qos: .userInitiated)
-  private let reads = DispatchQueue(label: "alina.reads", qos: .utility, attributes: .concurrent)
-  /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
-  private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
-  private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
-
+  private var configuration: LobbyConfiguration
   private var lobby: Lobby
-  private var peers: [ConnectionID: any Peer] = [:]
-  private var touched: [any Peer] = []
-  private var waiting: [StoreTransaction] = []
-  private var isCommitting = false
-  private var isFlushScheduled = false
-  /// When the strongest players of all nodes were asked for, and who they are.
-  private var best: [Variant: (at: Int64, players: EventLoopFuture<[AccountRecord]>)] = [:]
-  /// Who waits until a transaction is durable.
-  private var awaiting: [(number: UInt64, promise: EventLoopPromise<Void>)] = []
+
+  private var outboxes: [ConnectionID: Outbox] = [:]
+  private var touched: [Outbox] = []
   private var timer: Scheduled<Void>?
   private var timerDue = Int64.max
-  private var generation = 0
-  /// Milliseconds until the store is opened anew after the next commit that fails; more each time, until one succeeds.
-  private var reopenWait: Int64 = 100
-  /// Whether the lobby is one that failed, until the next one is there: it must not do anything any more, above all not renew the
-  /// lease of the incarnation that is being begun.
-  private var isDown = false
-  /// Whether the server ends: the store is used no more.
-  private var isFinished = false
-  /// Why this node could not join when it was last tried.
-  private var refusal: String?
+  private var orders: [UInt64: EventLoopPromise<Bool>] = [:]
+  private var lastOrder: UInt64 = 0
   private var quiet: [EventLoopPromise<Void>] = []
+  private var expectant: [EventLoopPromise<Void>] = []
   private var published: (@Sendable (MatchState) -> Void)?
+  /// Whether the server ends: nothing is decided any more.
+  private var isFinished = false
   private let ready = Mutex(Readiness.starting)
   let metrics = HostMetrics()
-  /// In-memory stores commit on the loop: there is nothing to wait for.
-  private let isInstant: Bool
-  /// What makes it a node of a cluster, if it is one.
-  private var seat: NodeSeat?
-  /// Whether something does.
-  let isNode: Bool
-  private let leases = DispatchQueue(label: "alina.lease", qos: .userInteractive)
-  /// What the cluster refuses this node with: it can never join again, and the process should end.
-  package let refusals: AsyncStream<StoreError>
-  private let refused: AsyncStream<StoreError>.Continuation
 
-  /// Starts from what the store holds.
-  package init(
-    loop: any EventLoop, store: any MatchStore, configuration: LobbyConfiguration, logger: Logger
-  ) throws(StoreError) {
+  package init(loop: any EventLoop, store: any MatchStore, configuration: LobbyConfiguration, logger: Logger) {
     self.loop = loop
-    self.store = store
-    self.logger = logger
     self.configuration = configuration
-    (refusals, refused) = AsyncStream.makeStream()
-    (isInstant, isNode) = (store is MemoryStore, false)
-    let recovery = try store.recover()
-    try recovery.check()
-    lobby = Lobby(configuration, recovery: recovery, random: .system, now: .current)
-  }
-
-  /// Starts as a node of a cluster; it owns nothing before it has joined.
-  package init(loop: any EventLoop, seat: NodeSeat, configuration: LobbyConfiguration, logger: Logger) {
-    self.loop = loop
-    store = seat.store
     self.logger = logger
-    self.configuration = configuration
-    (refusals, refused) = AsyncStream.makeStream()
-    (isInstant, isNode) = (false, true)
-    self.seat = seat
-    lobby = Lobby(configuration, recovery: Recovery(), random: .system, now: .current)
+    self.store = StoreRunner(store, loop: loop, metrics: metrics, logger: logger)
+    let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+    node = String((0..<12).compactMap { _ in letters.randomElement() })
+    lobby = Lobby(configuration, node: node, random: .system, now: .current)
+    self.store.report = { [weak self] in self?.hear($0, durable: $1) }
   }
 
-  /// Opens what is needed before connections are taken; throws if the node port cannot be had.
-  func open() async throws {
-    guard let seat = try await loop.submit({ self.seat }).value() else { return }
-    let port = try await seat.port.listen(for: self)
-    try await loop.submit { self.seat?.listens(at: port) }.value()
-  }
-
-  /// Begins, being reached by clients at an address: carries out what recovery wants, or joins the cluster.
-  func start(at address: String) {
-    watchLoop(from: DispatchTime.now().uptimeNanoseconds)
-    loop.execute {
-      if self.seat != nil {
-        self.seat?.isReached(at: address)
-        return self.join(after: 0)
+  /// Begins, being reached by clients at an address unless the configuration has another one, and returns once players can be let
+  /// in, or after some seconds: a store that is slow to answer is waited for with the port open.
+  func start(at address: String, within seconds: Int64 = 5) async throws {
+    try await loop.flatSubmit {
+      if self.configuration.address.isEmpty {
+        self.configuration.address = address
+        self.lobby = Lobby(self.configuration, node: self.node, random: .system, now: .current)
       }
-      self.ready.withLock { $0 = .ready }
+      self.logger.notice("node", metadata: ["id": self.node])
+      self.store.listen(as: self.node)
+      self.watchLoop(from: DispatchTime.now().uptimeNanoseconds)
+      let promise = self.loop.makePromise(of: Void.self)
+      self.expectant.append(promise)
+      self.loop.scheduleTask(in: .seconds(seconds)) { self.reportReady(anyway: true) }
       self.reduce(.tick)
-    }
+      self.endReduction()
+      return promise.futureResult
+    }.value()
   }
 
   /// Measures each second how late the loop is.
@@ -132,52 +109,51 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Whether commands can be taken: the store works and is not overwhelmed. May be called from any thread.
+  /// Whether players are let in: the store answers, and the server does not stop. May be called from any thread.
   package var isReady: Bool { ready.withLock { $0 == .ready } }
 
-  /// Whether the store can be reached: it answers within 800 ms. May be called from any thread but the loop's.
-  func reachesStore() async throws -> Bool {
-    let answered = loop.makePromise(of: Bool.self)
-    loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
-    probes.async {
-      do throws(StoreError) {
-        try self.store.ping()
-        answered.succeed(true)
-      } catch { answered.succeed(false) }
-    }
-    return try await answered.futureResult.value()
-  }
+  /// Whether the store can be reached. May be called from any thread but the loop's.
+  func reachesStore() async throws -> Bool { try await store.isReached().value() }
 
-  /// Calls back with every public match that changes, on the lobby's loop.
+  /// Calls back with every public match that changes, on the lobby's loop: what is to be done with it belongs elsewhere.
   func onPublish(_ body: @escaping @Sendable (MatchState) -> Void) { loop.execute { self.published = body } }
 
-  // MARK: from the connections, on the loop
+  // MARK: from the connections and the store
 
-  func connected(_ id: ConnectionID, _ peer: any Peer, address: String?) {
-    loop.preconditionInEventLoop()
-    guard ready.withLock({ $0 != .starting }) else {
-      return peer.end(.restart, "the server is recovering; come back", retry: 1000, node: nil)
+  /// Takes what the connections of an event loop have brought in one turn of it. May be called from any thread.
+  func arrive(_ arrivals: [Arrival]) {
+    loop.execute {
+      for arrival in arrivals { self.arrive(arrival) }
+      self.endReduction()
     }
-    peers[id] = peer
-    reduce(.connected(id, address: address))
   }
 
-  func receive(_ id: ConnectionID, _ lines: [(line: ClientLine, at: Int64)], roundTrip: Int) {
-    loop.preconditionInEventLoop()
-    guard peers[id] != nil else { return }
-    for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip), thenFlush: false) }
-    flushPeers()
+  private func arrive(_ arrival: Arrival) {
+    switch arrival {
+    case .connected(let id, let peer, let address):
+      let outbox = Outbox(peer)
+      guard ready.withLock({ $0 != .starting }) else {
+        return deliver(.end(.restart, "the server is not ready; come back", retry: 1000), outbox)
+      }
+      outboxes[id] = outbox
+      reduce(.connected(id, address: address))
+    case .lines(let id, let lines, let roundTrip, let read):
+      guard outboxes[id] != nil else { return }
+      metrics.waited(nanoseconds: DispatchTime.now().uptimeNanoseconds - read)
+      for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip)) }
+    case .disconnected(let id, let clean):
+      guard outboxes.removeValue(forKey: id) != nil else { return }
+      reduce(.disconnected(id, clean: clean))
+    case .caughtUp(let id, let missed):
+      guard outboxes[id] != nil else { return }
+      reduce(.caughtUp(id, missed))
+    }
   }
 
-  func disconnected(_ id: ConnectionID, clean: Bool) {
-    loop.preconditionInEventLoop()
-    guard peers.removeValue(forKey: id) != nil else { return }
-    reduce(.disconnected(id, clean: clean))
-  }
-
-  func caughtUp(_ id: ConnectionID, _ missed: [MatchID]) {
-    loop.preconditionInEventLoop()
-    reduce(.caughtUp(id, missed))
+  /// Takes what the store has answered and what other nodes have told.
+  private func hear(_ inputs: [LobbyInput], durable: UInt64?) {
+    for input in inputs { reduce(input) }
+    endReduction(durable: durable)
   }
 
   // MARK: from elsewhere
@@ -187,70 +163,54 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.submit { body(self.lobby) }.value()
   }
 
-  /// The strongest players of a game on all nodes, as of some seconds ago. May be called from any thread but the loop's.
+  /// The strongest players of a game, as of some seconds ago. May be called from any thread but the loop's.
   func leaders(_ rules: Variant, limit: Int) async throws -> [AccountRecord] {
-    try await loop.flatSubmit { () -> EventLoopFuture<[AccountRecord]> in
-      guard let seat = self.seat else { return self.loop.makeSucceededFuture(self.lobby.leaders(rules, limit: limit)) }
-      let now = Moment.current.steady
-      if let best = self.best[rules], now - best.at < 5000 { return best.players }
-      let promise = self.loop.makePromise(of: [AccountRecord].self)
-      self.best[rules] = (now, promise.futureResult)
-      self.histories.async {
-        do throws(StoreError) { promise.succeed(try seat.store.top(rules, limit: limit)) } catch {
-          promise.fail(error)
-        }
+    try await loop.flatSubmit { self.store.leaders(rules, limit: limit) }.value()
+  }
+
+  /// Carries out an administrator's order and returns once it holds; `false` if there is no such player or live match; throws if the
+  /// store cannot be reached. May be called from any thread but the loop's.
+  func administer(_ order: Order) async throws -> Bool {
+    try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
+      let promise = self.loop.makePromise(of: Bool.self)
+      guard !self.isFinished else {
+        promise.fail(StoreError.failed("the server stops"))
+        return promise.futureResult
       }
+      self.lastOrder += 1
+      self.orders[self.lastOrder] = promise
+      self.reduce(.administer(self.lastOrder, order))
+      self.endReduction()
       return promise.futureResult
     }.value()
   }
 
-  /// Carries out an administrator's order and returns once it holds; `false` if there is no such player. May be called
-  /// from any thread but the loop's.
-  func administer(_ name: String, _ order: Administration) async throws -> Bool {
-    if let seat = try await loop.submit({ self.seat }).value() { return try await administer(name, order, seat) }
-    return try await decide(.administer(name: name, order)) { $0.knows(player: name) }
-  }
-
-  /// Has the lobby decide something if it can, and returns whether it could once all that is decided is durable; throws if
-  /// that never becomes known, or if the lobby is one that failed.
-  private func decide(_ input: LobbyInput, if canBe: @escaping @Sendable (Lobby) -> Bool) async throws -> Bool {
-    try await loop.flatSubmit { () -> EventLoopFuture<Bool> in
-      if !self.isDown, !canBe(self.lobby) { return self.loop.makeSucceededFuture(false) }
-      self.reduce(input)
-      guard !self.isDown else {
-        return self.loop.makeFailedFuture(StoreError.unusable("the store is being opened anew; try again in a moment"))
-      }
-      guard !self.lobby.isDurable(self.lobby.lastIssued) else { return self.loop.makeSucceededFuture(true) }
-      let promise = self.loop.makePromise(of: Void.self)
-      self.awaiting.append((self.lobby.lastIssued, promise))
-      return promise.futureResult.map { true }
-    }.value()
-  }
-
-  /// Sets a match aside; `false` if it is not a live one of this server's. May be called from any thread but the loop's.
-  func setAside(_ m: MatchID) async throws -> Bool {
-    try await decide(.setAside(m)) { $0.isPlayed(m) }
-  }
-
-  /// Tells everybody that the server stops, and returns when everything decided is stored and sent, or after some seconds:
-  /// a disk that hangs holds nothing up but what it was given.
+  /// Tells everybody that the server stops, waits until everything that was decided is stored and told, or for some seconds, and gives
+  /// everything away.
   func drain(retry: Int, within seconds: Int) async throws {
     try await loop.flatSubmit {
       self.ready.withLock { $0 = .draining }
       self.reduce(.drain(retry: retry))
       let promise = self.loop.makePromise(of: Void.self)
       self.quiet.append(promise)
-      self.reportQuiet()
       self.loop.scheduleTask(in: .seconds(Int64(seconds))) { self.reportQuiet(anyway: true) }
+      self.endReduction()
       return promise.futureResult
     }.value()
-    try await leave()
+    try await store.leave(node).value()
+    try await loop.submit {
+      self.reduce(.leave)
+      self.endReduction()
+    }.value()
   }
 
   /// Ends every connection with `bye`.
   func closeAll(_ code: ByeCode, _ text: String, retry: Int) async throws {
     try await loop.submit {
-      for id in self.peers.keys.sorted() { self.peers[id]?.end(code, text, retry: retry, node: nil) }
+      for (_, outbox) in self.outboxes.sorted(by: { $0.key < $1.key }) {
+        self.deliver(.end(code, text, retry: retry), outbox)
+      }
+      self.endReduction()
     }.value()
   }
 
@@ -258,78 +218,85 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   /// the store be closed and the loop end, which nobody may give work to after that.
   package func finish() async throws {
     try await loop.submit {
-      (self.isFinished, self.isDown) = (true, true)
-      self.generation += 1
-      self.waiting = []
+      self.isFinished = true
+      self.store.stop()
+      for promise in self.orders.values { promise.fail(StoreError.failed("the server stops")) }
+      self.orders = [:]
+      self.timer?.cancel()
     }.value()
-    for queue in [commits, reads, histories, leases, probes] {
-      await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }
-    }
+    await store.finish()
   }
 
   // MARK: reduce and carry out
 
-  private func reduce(_ input: LobbyInput, thenFlush: Bool = true) {
-    guard !isDown else { return }
+  private func reduce(_ input: LobbyInput) {
+    guard !isFinished else { return }
     let began = DispatchTime.now().uptimeNanoseconds
     let effects = lobby.reduce(input, now: .current)
-    metrics.decided(nanoseconds: DispatchTime.now().uptimeNanoseconds - began)
-    for effect in effects { carryOut(effect) }
-    setTimer()
-    if thenFlush { flushPeers() }
-    if !quiet.isEmpty { reportQuiet() }
+    let now = DispatchTime.now().uptimeNanoseconds
+    metrics.decided(nanoseconds: now - began)
+    for effect in effects { carryOut(effect, now) }
   }
 
-  private func carryOut(_ effect: LobbyEffect) {
+  private func carryOut(_ effect: LobbyEffect, _ now: UInt64) {
     switch effect {
     case .send(let id, let line, let kind):
-      guard let peer = peers[id] else { return }
-      peer.deliver(line, kind)
-      guard !peer.isTouched else { return }
-      peer.isTouched = true
-      touched.append(peer)
-    case .close(let id, let code, let text, let retry, let node): peers[id]?.end(code, text, retry: retry, node: node)
-    case .commit(let transaction):
-      waiting.append(transaction)
-      scheduleCommit()
-    case .load(let m):
-      read { store throws(StoreError) in
-        try store.match(m)
-      } then: {
-        .loaded(m, $0 ?? nil)
-      }
-    case .history(let id, let re, let account, let before):
-      let limit = 20
-      read(on: histories) { store throws(StoreError) in
-        try store.history(of: account, before: before, limit: limit)
-      } then: { found in
-        .history(id, re: re, found, more: found.flatMap { $0.count >= limit ? $0.last?.record.ended : nil })
-      }
+      if let outbox = outboxes[id] { deliver(.line(line, kind), outbox) }
+    case .close(let id, let code, let text, let retry):
+      if let outbox = outboxes[id] { deliver(.end(code, text, retry: retry), outbox) }
+    case .store(let number, let unit): store.apply(number, unit, decided: now)
+    case .ask(let number, let question): store.ask(number, question)
+    case .tell(let nodes, let text): store.tell(nodes, text)
     case .publish(let m):
       if let published, let state = lobby.publicMatch(m) { published(state) }
-    case .cluster(let effect): carryOut(effect)
-    case .note(let text, let fields):
-      logger.notice("\(text)", metadata: fields)
+    case .obeyed(let number, let done):
+      let promise = orders.removeValue(forKey: number)
+      if let done { promise?.succeed(done) } else { promise?.fail(StoreError.failed("the store cannot be reached")) }
+    case .note(let text, let fields): logger.notice(text, metadata: fields)
     }
   }
 
-  private func flushPeers() {
-    for peer in touched {
-      peer.isTouched = false
-      peer.flush()
+  private func deliver(_ delivery: Delivery, _ outbox: Outbox) {
+    if outbox.deliveries.isEmpty { touched.append(outbox) }
+    outbox.deliveries.append(delivery)
+  }
+
+  /// Lets out what was decided, once nothing more is at hand to be decided; after verdicts that came at `durable`, in ns.
+  private func endReduction(durable: UInt64? = nil) {
+    var batches: [ObjectIdentifier: (loop: any EventLoop, all: [(peer: any Peer, deliveries: [Delivery])])] = [:]
+    for outbox in touched {
+      let loop = outbox.peer.loop
+      batches[ObjectIdentifier(loop), default: (loop, [])].all.append((outbox.peer, outbox.deliveries))
+      outbox.deliveries = []
     }
     touched.removeAll(keepingCapacity: true)
+    for (loop, all) in batches.values {
+      loop.execute {
+        for (peer, deliveries) in all { peer.take(deliveries) }
+        if let durable { self.metrics.written(nanoseconds: DispatchTime.now().uptimeNanoseconds - durable) }
+      }
+    }
+    setTimer()
+    let isReady = lobby.isReady
+    ready.withLock { if $0 != .draining { $0 = isReady ? .ready : .starting } }
+    if isReady { reportReady() }
+    reportQuiet()
+  }
+
+  private func reportReady(anyway: Bool = false) {
+    if anyway, !expectant.isEmpty { logger.warning("the store does not answer yet; nobody is let in until it does") }
+    for promise in expectant { promise.succeed() }
+    expectant = []
   }
 
   private func reportQuiet(anyway: Bool = false) {
-    // A lobby that failed has nothing left to store: nobody was told what it could not.
-    guard anyway || isDown || (lobby.isSettled && waiting.isEmpty && !isCommitting) else { return }
+    guard !quiet.isEmpty, anyway || lobby.isSettled else { return }
     for promise in quiet { promise.succeed() }
     quiet = []
   }
 
   private func setTimer() {
-    guard let due = lobby.nextDue, due < timerDue || timer == nil else { return }
+    guard !isFinished, let due = lobby.nextDue, due < timerDue || timer == nil else { return }
     timer?.cancel()
     timerDue = due
     let wait = max(0, due - Moment.current.steady)
@@ -337,357 +304,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.timer = nil
       self.timerDue = .max
       self.reduce(.tick)
+      self.endReduction()
     }
-  }
-
-  // MARK: the store
-
-  /// Commits what is waiting once the current turn of the loop is over, so that everything decided in it shares a sync.
-  private func scheduleCommit() {
-    guard !isCommitting, !isFlushScheduled else { return }
-    isFlushScheduled = true
-    loop.execute {
-      self.isFlushScheduled = false
-      self.commitWaiting()
-    }
-  }
-
-  private func commitWaiting() {
-    guard !isCommitting, !waiting.isEmpty else { return }
-    let batch = waiting
-    waiting = []
-    commit(batch)
-  }
-
-  /// Stores a batch, and tells the lobby.
-  private func commit(_ batch: [StoreTransaction]) {
-    if isInstant {
-      let result: Result<Void, StoreError>
-      do throws(StoreError) { result = .success(try store.commit(batch)) } catch { result = .failure(error) }
-      return committed(batch, result)
-    }
-    isCommitting = true
-    let generation = generation
-    let began = DispatchTime.now().uptimeNanoseconds
-    commits.async {
-      let result: Result<Void, StoreError>
-      do throws(StoreError) { result = .success(try self.store.commit(batch)) } catch { result = .failure(error) }
-      self.loop.execute {
-        guard generation == self.generation else { return }
-        self.isCommitting = false
-        self.metrics.committed(batch.count, nanoseconds: DispatchTime.now().uptimeNanoseconds - began)
-        self.committed(batch, result)
-      }
-    }
-  }
-
-  private func committed(_ batch: [StoreTransaction], _ result: Result<Void, StoreError>) {
-    guard let last = batch.last else { return }
-    switch result {
-    case .success:
-      reopenWait = 100
-      // The disk goes on with what has come meanwhile, while what is durable now is told.
-      commitWaiting()
-      reduce(.durable(last.number))
-      let done = awaiting.prefix { lobby.isDurable($0.number) }
-      awaiting.removeFirst(done.count)
-      for (_, promise) in done { promise.succeed() }
-      reportQuiet()
-    case .failure(.broken(let matches)):
-      logger.error("a log in the store is not as expected", metadata: ["m": "\(matches.sorted())"])
-      let isBroken = { (transaction: StoreTransaction) in
-        transaction.writes.contains { $0.match.map(matches.contains) ?? false }
-      }
-      let refused = batch.filter(isBroken)
-      guard !refused.isEmpty else { return failed(.broken(matches)) }
-      // Its number becomes durable all the same, behind what is left of the batch.
-      var rest = batch.filter { !isBroken($0) }
-      if rest.last?.number != last.number { rest.append(StoreTransaction(number: last.number, writes: [])) }
-      reduce(.broken(matches, refused))
-      commit(rest)
-    case .failure(let error): failed(error)
-    }
-  }
-
-  private func read<T: Sendable>(
-    on queue: DispatchQueue? = nil, _ body: @escaping @Sendable (any MatchStore) throws(StoreError) -> T,
-    then: @escaping @Sendable (T?) -> LobbyInput
-  ) {
-    let generation = generation
-    (queue ?? reads).async {
-      let value: T?
-      do throws(StoreError) {
-        value = try body(self.store)
-      } catch {
-        self.logger.error("cannot read from the store", metadata: ["error": "\(error)"])
-        value = nil
-      }
-      self.loop.execute { if generation == self.generation { self.reduce(then(value)) } }
-    }
-  }
-
-  /// A commit failed, and what the disk holds is not known. Nobody is answered either way: every connection is ended,
-  /// the store is opened anew and read, and the clients come back and send again what was not answered.
-  private func failed(_ error: StoreError) {
-    logger.critical("a commit failed; starting over from the store", metadata: ["error": "\(error)"])
-    // A server that is stopping stays so: what it could not store, nobody was told.
-    ready.withLock { $0 = $0 == .draining ? .draining : .starting }
-    generation += 1
-    isDown = true
-    isCommitting = false
-    waiting = []
-    for (_, promise) in awaiting { promise.fail(error) }
-    awaiting = []
-    metrics.failed()
-    seat?.port.closeLinks()
-    // In a cluster another node may be better off already: go there at once.
-    let retry = seat == nil ? 500 : 50
-    for id in peers.keys.sorted() {
-      peers[id]?.end(
-        .restart, "the server starts over; come back and send again what was not answered", retry: retry, node: nil)
-    }
-    peers = [:]
-    touched = []
-    reportQuiet()
-    guard seat == nil else { return join(after: 50) }
-    reopen(after: reopenWait)
-    reopenWait = min(reopenWait * 2, 5000)
-  }
-
-  private func reopen(after milliseconds: Int64) {
-    loop.scheduleTask(in: .milliseconds(milliseconds)) {
-      guard !self.isFinished else { return }
-      self.commits.async {
-        let result: Result<Recovery, StoreError>
-        do throws(StoreError) {
-          try self.store.reopen()
-          result = .success(try self.store.recover())
-        } catch { result = .failure(error) }
-        self.loop.execute {
-          guard !self.isFinished else { return }
-          switch result {
-          case .success(let recovery):
-            self.lobby = Lobby(self.configuration, recovery: recovery, random: .system, now: .current)
-            self.isDown = false
-            self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
-            self.logger.notice("started over", metadata: ["matches": "\(recovery.matches.count)"])
-            self.reduce(.tick)
-          case .failure(let error):
-            self.logger.critical("the store cannot be opened; trying again", metadata: ["error": "\(error)"])
-            self.reopen(after: min(milliseconds * 2, 1000))
-          }
-        }
-      }
-    }
-  }
-}
-
-// MARK: as a node of a cluster
-
-extension LobbyHost {
-  var epoch: Int64? { seat?.epoch }
-
-  /// Joins the cluster as a new incarnation, as often as it takes.
-  private func join(after milliseconds: Int64) {
-    guard let seat else { return }
-    let generation = generation
-    loop.scheduleTask(in: .milliseconds(milliseconds)) {
-      // Whoever failed since tries by himself.
-      guard generation == self.generation else { return }
-      self.commits.async {
-        let asked = Moment.current.steady
-        let result: Result<Int64, StoreError>
-        do throws(StoreError) {
-          if seat.epoch != nil { try seat.store.reopen() }
-          result = .success(
-            try seat.store.join(seat.description, lease: self.configuration.lease, replacing: seat.epoch))
-        } catch { result = .failure(error) }
-        self.loop.execute {
-          guard generation == self.generation else { return }
-          switch result {
-          case .success(let epoch):
-            self.seat?.epoch = epoch
-            self.lobby = Lobby(self.configuration, epoch: epoch, joined: asked, random: .system, now: .current)
-            (self.isDown, self.refusal) = (false, nil)
-            self.ready.withLock { $0 = $0 == .draining ? .draining : .ready }
-            self.logger.notice(
-              "joined the cluster", metadata: ["node": "\(seat.description.name)", "epoch": "\(epoch)"])
-            self.reduce(.tick)
-          case .failure(let error):
-            if case .tooNew = error {
-              self.refused.yield(error)
-              return self.refused.finish()
-            }
-            // Once for each reason: it is tried five times a second.
-            let reason = "\(error)"
-            self.logger.log(
-              level: reason == self.refusal ? .debug : .warning, "cannot join the cluster yet",
-              metadata: ["error": "\(reason)"])
-            self.refusal = reason
-            self.join(after: min(max(50, milliseconds * 2), 200))
-          }
-        }
-      }
-    }
-  }
-
-  /// Gives everything away: the others may take this node's matches from now on.
-  private func leave() async throws {
-    guard let seat = try await loop.submit({ self.seat }).value() else { return }
-    let left = loop.makePromise(of: Void.self)
-    leases.async {
-      do throws(StoreError) { try seat.store.leave() } catch {
-        self.logger.warning("the lease could not be given back; it ends by itself", metadata: ["error": "\(error)"])
-      }
-      left.succeed()
-    }
-    try await left.futureResult.value()
-    try await loop.submit {
-      for node in self.lobby.otherNodes { seat.port.send(.hint, to: node, from: seat.epoch ?? 0) }
-      self.reduce(.cluster(.left))
-    }.value()
-  }
-
-  /// Stores an administrator's order, and lets all nodes know; `false` if there is no such player.
-  private func administer(_ name: String, _ order: Administration, _ seat: NodeSeat) async throws -> Bool {
-    let stored = loop.makePromise(of: ChangeResult.self)
-    reads.async {
-      do throws(StoreError) { stored.succeed(try seat.store.change(.name(name), order.change)) } catch {
-        stored.fail(error)
-      }
-    }
-    guard case .changed(let account, _) = try await stored.futureResult.value() else { return false }
-    try await loop.submit {
-      self.logger.notice("administered", metadata: ["name": "\(name)", "order": "\(order.rawValue)"])
-      self.reduce(.cluster(.refreshed(account: account.id)))
-      self.carryOut(.refresh(account: account.id))
-    }.value()
-    return true
-  }
-
-  private func carryOut(_ effect: ClusterEffect) {
-    switch effect {
-    case .ask(let number, let question): ask(number, question)
-    case .attach(let epoch, let id, let attachment): tell(epoch, .attach(id, attachment))
-    case .relay(let epoch, let id, let work, let m, let roundTrip):
-      tell(epoch, .work(id, work.aged(at: Moment.current.steady), m, roundTrip: roundTrip))
-    case .detach(let epoch, let id, let clean): tell(epoch, .detach(id, clean: clean))
-    case .hint(let epoch): tell(epoch, .hint)
-    case .evict(let epoch, let session, let generation):
-      tell(epoch, .evict(session: session, generation: generation))
-    case .refresh(let account): for node in lobby.otherNodes { tell(node.epoch, .refresh(account: account)) }
-    case .notHere(let id, let work, let m, let home):
-      peers[id]?.tellHolder { .notHere($0, work.aged(at: Moment.current.steady), m, at: home) }
-    case .here(let id, let m, let ticket): peers[id]?.tellHolder { .here($0, m, ticket: ticket) }
-    case .played(let id, let account): peers[id]?.tellHolder { .played($0, account) }
-    case .startOver(let why):
-      let generation = generation
-      // Not in the middle of what is being carried out.
-      loop.execute { if generation == self.generation { self.failed(.conflict(why)) } }
-    }
-  }
-
-  private func tell(_ epoch: Int64, _ frame: NodeFrame) {
-    guard let seat, let own = seat.epoch else { return }
-    if let node = lobby.otherNodes.first(where: { $0.epoch == epoch }) {
-      seat.port.send(frame, to: node, from: own)
-    } else {
-      // It was not among those with a good lease when that was asked last.
-      loop.execute { self.reduce(.cluster(.linkLost(epoch, heard: Moment.current.steady))) }
-    }
-  }
-
-  private func ask(_ number: UInt64, _ question: ClusterQuestion) {
-    guard let seat else { return }
-    let (generation, epoch) = (generation, seat.epoch)
-    var queue = reads
-    if case .renew = question { queue = leases }
-    queue.async {
-      let result = $asking.withValue(epoch) { () -> Result<ClusterAnswer, StoreError> in
-        do throws(StoreError) { return .success(try seat.store.answer(question)) } catch { return .failure(error) }
-      }
-      self.loop.execute {
-        guard generation == self.generation else { return }
-        switch result {
-        case .success(let answer): self.reduce(.cluster(.answer(number, answer)))
-        case .failure(let error):
-          self.logger.warning("cannot ask the store", metadata: ["error": "\(error)"])
-          // What was refused, or never sent, is known not to have been done.
-          if question.mustBeKnown, !error.isRefusal {
-            self.failed(error)
-          } else {
-            self.reduce(.cluster(.answer(number, nil)))
-          }
-        }
-      }
-    }
-  }
-
-  // MARK: from the node port, on the loop
-
-  /// Something another node said that is not about a connection it holds.
-  func hear(_ input: ClusterInput) {
-    loop.preconditionInEventLoop()
-    reduce(.cluster(input))
-  }
-
-  func attached(_ epoch: Int64, _ id: ConnectionID, _ peer: any Peer, _ attachment: Attachment) {
-    loop.preconditionInEventLoop()
-    peers[id] = peer
-    reduce(.cluster(.attached(epoch, id, attachment)))
-  }
-
-  func linkLost(_ epoch: Int64, heard: Int64) {
-    loop.preconditionInEventLoop()
-    reduce(.cluster(.linkLost(epoch, heard: heard)))
-  }
-
-  /// What the owner of a match said to somebody whose connection is here.
-  func answered(_ frame: NodeFrame, by epoch: Int64) {
-    loop.preconditionInEventLoop()
-    switch frame {
-    case .send(let id, let kind, let line):
-      guard let peer = peers[id] else { return }
-      peer.deliver(line, kind)
-      flushSoon(peer)
-    case .end(let id, let code, let text, let retry): peers[id]?.end(code, text, retry: retry, node: nil)
-    case .notHere(let id, let work, let m, let home):
-      reduce(.cluster(.notHere(epoch, id, work.aged(at: Moment.current.steady), m, at: home)))
-    case .here(let id, let m, let ticket): reduce(.cluster(.here(epoch, id, m, ticket: ticket)))
-    case .played(let id, let account): reduce(.cluster(.played(id, account)))
-    default: break
-    }
-  }
-
-  private func flushSoon(_ peer: any Peer) {
-    guard !peer.isTouched else { return }
-    peer.isTouched = true
-    let isFirst = touched.isEmpty
-    touched.append(peer)
-    if isFirst { loop.execute { self.flushPeers() } }
-  }
-}
-
-/// What makes a server a node of a cluster.
-package struct NodeSeat: Sendable {
-  let store: any ClusterStore
-  let port: NodePort
-  /// What it says of itself; addresses that are empty become those that are listened on.
-  private(set) var description: NodeDescription
-  /// The incarnation, once it has joined.
-  var epoch: Int64?
-
-  package init(store: any ClusterStore, port: NodePort, description: NodeDescription) {
-    (self.store, self.port, self.description) = (store, port, description)
-  }
-
-  mutating func listens(at port: Int) {
-    if let colon = description.peer.lastIndex(of: ":"), description.peer[colon...] == ":0" {
-      description.peer = description.peer[..<colon] + ":\(port)"
-    }
-  }
-
-  mutating func isReached(at address: String) {
-    if description.address.isEmpty { description.address = address }
   }
 }

@@ -1,17 +1,13 @@
 import Foundation
 import MatchStore
 import Processes
-import TLS
 
 /// Keys and certificates by the program `openssl`.
 enum OpenSSL {
-  /// Makes a P-256 key and its certificate, by itself or by an authority, valid for ten years from an hour ago because
-  /// clocks differ, and puts both in place: the key first, and for its owner only. Throws, with nothing left behind, one
-  /// line if that fails.
+  /// Makes a P-256 key and a certificate that it signs itself, valid for ten years from an hour ago because clocks differ, and
+  /// puts both in place: the key first, and for its owner only. Throws, with nothing left behind, one line if that fails.
   static func make(
-    name: String, extensions: [String], certificate: String, key: String,
-    by authority: (certificate: TLSCertificate, key: String)? = nil,
-    from start: Date = .now.addingTimeInterval(-3600)
+    name: String, extensions: [String], certificate: String, key: String
   ) throws {
     let folder = (certificate as NSString).deletingLastPathComponent
     // A folder that nobody else can look into, so that the key is its owner's at every moment.
@@ -40,16 +36,9 @@ enum OpenSSL {
       \(extensions.joined(separator: "\n"))
 
       """
+    let start = Date.now.addingTimeInterval(-3600)
     try settings.write(toFile: work + "/settings", atomically: false, encoding: .utf8)
     try Data().write(to: URL(filePath: work + "/index"))
-    var signer = ["-selfsign", "-keyfile", "key"]
-    if let authority {
-      let body = Data(authority.certificate.der).base64EncodedString(
-        options: [.lineLength64Characters, .endLineWithLineFeed])
-      try "-----BEGIN CERTIFICATE-----\n\(body)\n-----END CERTIFICATE-----\n"
-        .write(toFile: work + "/signer", atomically: false, encoding: .utf8)
-      signer = ["-cert", "signer", "-keyfile", URL(filePath: authority.key).path, "-passin", "pass:"]
-    }
     try run(
       [
         "req", "-new", "-config", "settings", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -58,8 +47,9 @@ enum OpenSSL {
     try run(
       [
         "ca", "-batch", "-config", "settings", "-notext", "-in", "request", "-out", "certificate",
-        "-startdate", date(start), "-enddate", date(start.addingTimeInterval(86_400 * 3650)),
-      ] + signer, in: work)
+        "-startdate", date(start), "-enddate", date(start.addingTimeInterval(86_400 * 3650)), "-selfsign",
+        "-keyfile", "key",
+      ], in: work)
     for (from, to, mode) in [("key", key, mode_t(0o600)), ("certificate", certificate, 0o644)] {
       guard chmod("\(work)/\(from)", mode) == 0, rename("\(work)/\(from)", to) == 0 else { throw cannot("write", to) }
     }

@@ -296,8 +296,7 @@ package struct AdminPage: Sendable {
     switch what {
     case "healthz": return HTTPReply(text: "alive\n")
     case "readyz":
-      let isBusy = try await host.inspect { $0.isBusy }
-      guard host.isReady, !isBusy else { return .refusal(.serviceUnavailable, "not ready") }
+      guard host.isReady else { return .refusal(.serviceUnavailable, "not ready") }
       guard try await host.reachesStore() else { return .refusal(.serviceUnavailable, "the store does not answer") }
       return HTTPReply(text: "ready\n")
     default:
@@ -327,16 +326,20 @@ package struct AdminPage: Sendable {
       let all = Administration.allCases.map(\.rawValue).joined(separator: ", ")
       return .refusal(.badRequest, "the order is one of \(all)")
     }
-    guard try await host.administer(name, order) else { return .refusal(.notFound, "there is no player \(name)") }
-    return HTTPReply(text: "done\n")
+    return try await carryOut(.player(name, order), orSay: "there is no player \(name)")
   }
 
   private func order(_ order: String, match id: String) async throws -> HTTPReply {
     guard order == "aside" else { return .refusal(.badRequest, "the order is aside") }
-    guard let m = MatchID(rawValue: id), try await host.setAside(m) else {
-      return .refusal(.notFound, "no match \(id) is played here")
-    }
-    return HTTPReply(text: "done\n")
+    let none = "no match \(id) is played"
+    guard let m = MatchID(rawValue: id) else { return .refusal(.notFound, none) }
+    return try await carryOut(.setAside(m), orSay: none)
+  }
+
+  private func carryOut(_ order: Order, orSay none: String) async throws -> HTTPReply {
+    do {
+      return try await host.administer(order) ? HTTPReply(text: "done\n") : .refusal(.notFound, none)
+    } catch let error as StoreError { return .refusal(.serviceUnavailable, error.description) }
   }
 }
 

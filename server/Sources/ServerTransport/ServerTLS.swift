@@ -6,7 +6,7 @@ import TLS
 import TLSChannel
 
 /// The server's certificates: read from files, or made once and kept; read again on request.
-package final class ServerTLS: RenewableCertificates {
+package final class ServerTLS: Sendable {
   private let files: (certificate: String, key: String)
   private let current: Mutex<(context: TLSContext, fingerprint: String)>
 
@@ -16,8 +16,6 @@ package final class ServerTLS: RenewableCertificates {
     current = Mutex(try ServerTLS.load(certificate, key))
   }
 
-  package var shownTo: String { "clients" }
-
   /// What stands first in the pipeline of a new connection.
   func handler() throws -> TLSHandler { try TLSHandler(current.withLock { $0.context }) }
 
@@ -25,9 +23,17 @@ package final class ServerTLS: RenewableCertificates {
   package var fingerprint: String { current.withLock { $0.fingerprint } }
 
   /// Reads the files again; keeps what it has if they cannot be used.
-  package func reload() throws {
+  func reload() throws {
     let fresh = try ServerTLS.load(files.certificate, files.key)
     current.withLock { $0 = fresh }
+  }
+
+  /// Reads the files again, and says what came of it.
+  package func reload(_ logger: Logger) {
+    do {
+      try reload()
+      logger.notice("certificates read again", metadata: ["fingerprint": fingerprint])
+    } catch { logger.error("the certificates cannot be used; the old ones stay", metadata: ["error": "\(error)"]) }
   }
 
   private static func load(_ certificate: String, _ key: String) throws -> (TLSContext, String) {

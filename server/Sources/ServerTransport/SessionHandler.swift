@@ -1,3 +1,4 @@
+import Dispatch
 import Lobby
 import MatchProtocol
 import MatchStore
@@ -5,7 +6,7 @@ import NIOCore
 
 /// The end of a pipeline: bytes to the session's state machine, its messages to the lobby, the lobby's lines to bytes.
 ///
-/// Everything happens on the channel's event loop; what comes from another is sent there first.
+/// Everything happens on the channel's event loop.
 final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -20,11 +21,11 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   static let linger: Int64 = 250
 
   let id: ConnectionID
-  private let host: LobbyHost
+  private let metrics: HostMetrics
   private let sweep: ConnectionSweep
   private var session: ServerSession
   private var context: ChannelHandlerContext?
-  private var loop: any EventLoop
+  let loop: any EventLoop
   private var isEnding = false
   private var saidBye = false
   private var missed: [MatchID] = []
@@ -36,18 +37,17 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   /// Bytes of that beyond which nobody waits for it.
   private static let mostEarly = 64 * 1024
   private static let allocator = ByteBufferAllocator()
-  /// Lines of the lobby that wait for `flush`, in one piece: one write for all of them.
+  /// Lines of the lobby, in one piece: one write for all of them.
   private var outgoing: ByteBuffer?
-  var isTouched = false
   /// The address a trusted proxy named, instead of its own.
   var proxied: SocketAddress?
 
   init(
-    id: ConnectionID, host: LobbyHost, sweep: ConnectionSweep, configuration: ServerSession.Configuration,
+    id: ConnectionID, metrics: HostMetrics, sweep: ConnectionSweep, configuration: ServerSession.Configuration,
     loop: any EventLoop
   ) {
     self.id = id
-    self.host = host
+    self.metrics = metrics
     self.sweep = sweep
     self.loop = loop
     session = ServerSession(configuration, now: Moment.currentSteady)
@@ -70,14 +70,12 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     hasBegun = true
     sweep.add(self)
     let address = proxied.map(PeerAddress.key) ?? context.channel.peerKey
-    let host = host, id = id
-    host.run { host.connected(id, self, address: address) }
+    sweep.inbox.put(.connected(id, self, address: address))
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     sweep.remove(self)
-    let clean = saidBye, host = host, id = id
-    host.run { host.disconnected(id, clean: clean) }
+    sweep.inbox.put(.disconnected(id, clean: saidBye))
     context.fireChannelInactive()
   }
 
@@ -91,7 +89,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     guard early == nil else {
       early?.writeImmutableBuffer(buffer)
       if early?.readableBytes ?? 0 > SessionHandler.mostEarly {
-        end(.flood, "too much before the greeting", retry: nil, node: nil)
+        end(.flood, "too much before the greeting", retry: nil)
       }
       return
     }
@@ -111,19 +109,16 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
         }
       }
     }
-    if !lines.isEmpty { handOver(lines) }
+    if !lines.isEmpty {
+      let read = DispatchTime.now().uptimeNanoseconds
+      sweep.inbox.put(.lines(id, lines, roundTrip: session.roundTrip, read: read))
+    }
     if let (code, text, re) = ending {
       saidBye = code == .bye
-      end(code, text, re: re, retry: nil, node: nil)
+      end(code, text, re: re, retry: nil)
     } else if isOverfull(context) {
       drop()
     }
-  }
-
-  private func handOver(_ lines: [(line: ClientLine, at: Int64)]) {
-    let host = host, id = id, roundTrip = session.roundTrip
-    if host.loop.inEventLoop { return host.receive(id, lines, roundTrip: roundTrip) }
-    host.loop.execute { host.receive(id, lines, roundTrip: roundTrip) }
   }
 
   /// Whether more waits for a reader than may.
@@ -139,8 +134,19 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
 
   // MARK: out
 
-  func deliver(_ line: [UInt8], _ kind: LineKind) {
-    guard loop.inEventLoop else { return loop.execute { self.deliver(line, kind) } }
+  func take(_ deliveries: [Delivery]) {
+    for delivery in deliveries {
+      switch delivery {
+      case .line(let line, let kind): deliver(line, kind)
+      case .end(let code, let text, let retry): end(code, text, retry: retry)
+      }
+    }
+    guard let context else { return }
+    write(context)
+    context.flush()
+  }
+
+  private func deliver(_ line: [UInt8], _ kind: LineKind) {
     guard let context, !isEnding else { return }
     if unwritableSince != nil {
       switch kind {
@@ -160,13 +166,6 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     }
   }
 
-  func flush() {
-    guard loop.inEventLoop else { return loop.execute { self.flush() } }
-    guard let context else { return }
-    write(context)
-    context.flush()
-  }
-
   /// Writes a line of the session's own behind what the lobby has delivered.
   private func write(_ line: [UInt8], _ context: ChannelHandlerContext) {
     write(context)
@@ -183,9 +182,8 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable {
       unwritableSince = nil
-      let behind = missed, host = host, id = id
+      if !missed.isEmpty { sweep.inbox.put(.caughtUp(id, missed)) }
       missed = []
-      if !behind.isEmpty { host.run { host.caughtUp(id, behind) } }
     } else {
       unwritableSince = Moment.currentSteady
     }
@@ -208,41 +206,47 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
       }
     }
     if wrote { context.flush() }
-    if let (code, text) = ending { end(code, text, retry: nil, node: nil) }
+    if let (code, text) = ending { end(code, text, retry: nil) }
   }
 
   /// Ends a connection that takes nothing: `bye` is written for the chance that it fits, and nothing is waited for.
   private func drop() {
     isEnding = true
     guard let context else { return }
-    host.metrics.ended(.slow)
+    metrics.ended(.slow)
     write(ServerMessage.bye(.slow, "what was sent to you was not read", retry: nil).bytes(), context)
     context.flush()
     context.close(promise: nil)
   }
 
-  func end(_ code: ByeCode, _ text: String, retry: Int?, node: String?) {
-    end(code, text, re: nil, retry: retry, node: node)
-  }
-
-  private func end(_ code: ByeCode, _ text: String, re: String?, retry: Int?, node: String?) {
-    guard loop.inEventLoop else {
-      return loop.execute { self.end(code, text, re: re, retry: retry, node: node) }
-    }
+  private func end(_ code: ByeCode, _ text: String, re: String? = nil, retry: Int?) {
     guard let context, !isEnding else { return }
     isEnding = true
-    host.metrics.ended(code)
-    write(ServerMessage.bye(code, text, retry: retry, node: node).bytes(re: re), context)
+    metrics.ended(code)
+    write(ServerMessage.bye(code, text, retry: retry).bytes(re: re), context)
     context.flush()
     // Closing with unread input would reset the connection and may take the bye with it: read on for a moment.
     loop.scheduleTask(in: .milliseconds(SessionHandler.linger)) { self.context?.close(promise: nil) }
   }
 }
 
-extension LobbyHost {
-  /// Runs on the lobby's loop, at once if that is the current one.
-  func run(_ body: @escaping @Sendable () -> Void) {
-    if loop.inEventLoop { body() } else { loop.execute(body) }
+/// What the connections of one event loop bring in one turn of it; that goes to the lobby in one piece.
+final class Inbox: @unchecked Sendable {  // confined to its event loop
+  private let loop: any EventLoop
+  private let host: LobbyHost
+  private var arrivals: [Arrival] = []
+
+  init(loop: any EventLoop, host: LobbyHost) { (self.loop, self.host) = (loop, host) }
+
+  /// Takes something in; on the loop.
+  func put(_ arrival: Arrival) {
+    arrivals.append(arrival)
+    guard arrivals.count == 1 else { return }
+    // After what the other connections have to read in this turn.
+    loop.execute {
+      self.host.arrive(self.arrivals)
+      self.arrivals.removeAll(keepingCapacity: true)
+    }
   }
 }
 
@@ -250,10 +254,12 @@ extension LobbyHost {
 /// that heartbeats due in the same second are no burst that moves have to wait behind.
 final class ConnectionSweep: @unchecked Sendable {  // confined to its event loop
   private static let slices = 20
+  let inbox: Inbox
   private var handlers = [[ObjectIdentifier: SessionHandler]](repeating: [:], count: slices)
   private var next = 0
 
-  init(loop: any EventLoop) {
+  init(loop: any EventLoop, host: LobbyHost) {
+    inbox = Inbox(loop: loop, host: host)
     let pause = TimeAmount.milliseconds(1000 / Int64(ConnectionSweep.slices))
     loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] task in
       guard let self else { return task.cancel() }

@@ -17,7 +17,6 @@ struct AlinaServer: ParsableCommand {
       """, version: alinaVersion,
     subcommands: [
       Serve.self, CheckConfig.self, Status.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self,
-      ClusterCert.self,
     ],
     defaultSubcommand: Serve.self)
 
@@ -45,6 +44,10 @@ struct AlinaServer: ParsableCommand {
     if given == ["--version"] { return print(alinaVersion) }
     do {
       try Layers.refusePasswords(given)
+      if given.first == "cluster-cert" {
+        throw ConfigurationError(
+          text: "cluster-cert is no more: nodes need no certificates, only the same --store; docs/cluster.md")
+      }
       let arguments = try Layers.arguments(given)
       var command = try parseAsRoot(arguments)
       guard let serving = command as? Serve else { return try command.run() }

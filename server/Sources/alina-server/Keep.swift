@@ -143,7 +143,7 @@ struct Forget: ParsableCommand {
   func run() throws {
     let store = try options.existing()
     defer { store.close() }
-    guard let forgotten = try store.forget(name, now: Moment.current.wall) else {
+    guard let forgotten = try store.forget(name) else {
       throw StoreError.unusable("there is no player \(name)")
     }
     print("forgot \(forgotten)")

@@ -15,6 +15,16 @@ enum Layers {
     return flags
   }()
 
+  /// Flags that there were, and what is in their place.
+  private static let removed: [String: String] = {
+    let store = "give every node the same --store; docs/cluster.md"
+    return [
+      "node-name": store, "node-listen": store, "cluster-dir": store,
+      "node-address": "nodes do not dial each other; docs/cluster.md",
+      "language": "stop all nodes of a store, then start the new build; docs/cluster.md",
+    ]
+  }()
+
   /// Refuses a password on the command line, which everybody on the machine can read.
   static func refusePasswords(_ given: ArraySlice<String>) throws {
     for word in given {
@@ -35,6 +45,10 @@ enum Layers {
     guard first.isEmpty || first.hasPrefix("-") || serving.contains(first) else { return given }
     guard !given.contains("--help"), !given.contains("-h"), !given.contains("--version") else { return given }
     let command = serving.contains(first) ? [given.removeFirst()] : []
+    for word in given where word.hasPrefix("--") {
+      let name = String(word.dropFirst(2).prefix { $0 != "=" })
+      if let instead = removed[name] { throw ConfigurationError(text: "--\(name) is no more: \(instead)") }
+    }
     var file = ProcessInfo.processInfo.environment["ALINA_CONFIG"]
     if let at = given.firstIndex(of: "--config") {
       guard at + 1 < given.count else { throw ConfigurationError(text: "--config needs a file") }
@@ -43,7 +57,7 @@ enum Layers {
     }
     var under: [String: [String]] = [:]
     if let file { under = try read(file) }
-    for name in flags.keys {
+    for name in (Array(flags.keys) + removed.keys).sorted() {
       let key = "ALINA_" + name.uppercased().replacing("-", with: "_")
       if let value = ProcessInfo.processInfo.environment[key] { under[name] = try flag(name, value, key) }
     }
@@ -71,6 +85,7 @@ enum Layers {
   }
 
   private static func flag(_ name: String, _ value: String, _ place: String) throws -> [String] {
+    if let instead = removed[name] { throw ConfigurationError(text: "\(place): --\(name) is no more: \(instead)") }
     switch flags[name] {
     case true?:
       guard !value.isEmpty else { throw ConfigurationError(text: "\(place): \(name) has no value") }

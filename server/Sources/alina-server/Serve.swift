@@ -9,18 +9,22 @@ import ServerTransport
 struct ServeOptions: ParsableArguments {
   @OptionGroup(title: "Addresses") var addresses: Addresses
   @OptionGroup(title: "Storage") var storage: Storage
-  @OptionGroup(title: "One node of several") var cluster: Cluster
   @OptionGroup(title: "Encryption") var encryption: Encryption
   @OptionGroup(title: "Limits") var limits: Limits
   @OptionGroup(title: "Log") var log: Log
 
   /// The groups as they are declared, for what looks their flags up.
-  static var groups: [Any] { [Addresses(), Storage(), Cluster(), Encryption(), Limits(), Log()] }
+  static var groups: [Any] { [Addresses(), Storage(), Encryption(), Limits(), Log()] }
 
   /// What is listened on.
   struct Addresses: ParsableArguments {
     @Option(help: ArgumentHelp("Address and port for games; port 0 picks a free one.", valueName: "host:port"))
     var listen = "127.0.0.1:4664"
+    @Option(
+      help: ArgumentHelp(
+        "What clients of other nodes are told of this one (default: what is listened on, if it is one address).",
+        valueName: "host:port"))
+    var publicAddress: String?
     @Option(help: ArgumentHelp("Address and port of the page for people.", valueName: "host:port"))
     var page = "127.0.0.1:4680"
     @Flag(help: "Serve no page.")
@@ -48,7 +52,7 @@ struct ServeOptions: ParsableArguments {
     var data: String?
     @Option(
       help: ArgumentHelp(
-        "PostgreSQL database to keep matches in instead of the folder (default: none); its password is in PGPASSFILE.",
+        "PostgreSQL database instead of the folder, for any number of servers; its password: PGPASSFILE (default: none).",
         valueName: "postgres://…"))
     var store: String?
     @Flag(
@@ -61,32 +65,6 @@ struct ServeOptions: ParsableArguments {
     var keepDays: Int?
     /// Lets a test see what `synchronous=NORMAL` would lose.
     @Flag(help: .hidden) var weakSync = false
-  }
-
-  /// What makes the server a node of a cluster.
-  struct Cluster: ParsableArguments {
-    @Option(
-      help: ArgumentHelp(
-        "Be one node of a cluster, by this name (default: none); needs store, node-listen and cluster-dir too.",
-        valueName: "name"))
-    var nodeName: String?
-    @Option(
-      help: ArgumentHelp(
-        "Address and port for the other nodes, port 0 for a free one (default: none).", valueName: "host:port"))
-    var nodeListen: String?
-    @Option(help: ArgumentHelp("What the other nodes dial (default: what is listened on).", valueName: "host:port"))
-    var nodeAddress: String?
-    @Option(
-      help: ArgumentHelp("What clients are told of this node (default: what is listened on).", valueName: "host:port"))
-    var publicAddress: String?
-    @Option(
-      help: ArgumentHelp("Folder with the certificates that cluster-cert makes (default: none).", valueName: "dir"))
-    var clusterDir: String?
-    @Option(
-      help: ArgumentHelp(
-        "Newest version of the log's language to read and write; an older build's, to be able to go back to it.",
-        valueName: "version"))
-    var language = MatchEvent.newest
   }
 
   /// How connections are protected.
@@ -123,7 +101,8 @@ struct ServeOptions: ParsableArguments {
     var loginsPerMinute = 30
     @Option(
       help: ArgumentHelp(
-        "Guests that are kept; for one more the oldest who is away and plays nothing is forgotten.", valueName: "n"))
+        "Guests that are kept; of more the oldest who are away and play nothing are forgotten, once a minute.",
+        valueName: "n"))
     var maxGuests = 20_000
     @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
     var codeTries = 5
@@ -160,7 +139,10 @@ struct ServeOptions: ParsableArguments {
     guard !storage.memory || storage.store == nil else {
       throw ConfigurationError(text: "--store and --memory exclude each other")
     }
-    result.cluster = try node(address)
+    if let told = addresses.publicAddress {
+      _ = try Self.address(told, "public-address")
+      result.lobby.address = told
+    }
     result.page = addresses.noPage ? nil : try Self.address(addresses.page, "page")
     result.admin = addresses.noAdmin ? nil : try Self.address(addresses.admin, "admin")
     guard result.admin.map({ Self.isLoopback($0.host) }) ?? true else {
@@ -213,9 +195,6 @@ struct ServeOptions: ParsableArguments {
       }
       result.listener.proxies.append(range)
     }
-    try Self.check("language", cluster.language, 1...MatchEvent.newest)
-    result.lobby.language = cluster.language
-    result.listener.session.versions = result.lobby.versions
     result.lobby.rate = [limits.rate, limits.burst]
     result.lobby.botRate = [limits.botRate, max(limits.burst, limits.botRate)]
     result.lobby.loginsPerMinute = limits.loginsPerMinute
@@ -256,41 +235,6 @@ struct ServeOptions: ParsableArguments {
     do { result.site = try Site(folder: web) } catch {
       throw ConfigurationError(text: "--web: \(error.description)")
     }
-  }
-
-  /// What makes this server a node, if the flags do; they go together.
-  private func node(_ clients: (host: String, port: Int)) throws -> NodeConfiguration? {
-    let given = [
-      ("node-name", cluster.nodeName), ("node-listen", cluster.nodeListen), ("cluster-dir", cluster.clusterDir),
-      ("store", storage.store),
-      ("node-address", cluster.nodeAddress), ("public-address", cluster.publicAddress),
-    ]
-    guard given.contains(where: { $0.0 != "store" && $0.1 != nil }) else { return nil }
-    for (name, value) in given.prefix(4) where value == nil {
-      throw ConfigurationError(text: "a node of a cluster needs --\(name) too")
-    }
-    guard let nodeName = cluster.nodeName, let nodeListen = cluster.nodeListen, let clusterDir = cluster.clusterDir
-    else { return nil }
-    guard NodeTLS.isName(nodeName) else {
-      throw ConfigurationError(text: "--node-name has 1–32 characters a–z, 0–9 and -, and a letter, not '\(nodeName)'")
-    }
-    let listen = try Self.address(nodeListen, "node-listen")
-    if let address = cluster.nodeAddress { _ = try Self.address(address, "node-address") }
-    if let address = cluster.publicAddress { _ = try Self.address(address, "public-address") }
-    let wildcards = ["0.0.0.0", "::"]
-    if wildcards.contains(listen.host), cluster.nodeAddress == nil {
-      throw ConfigurationError(text: "\(nodeListen) is no address others can dial: give --node-address too")
-    }
-    if wildcards.contains(clients.host), cluster.publicAddress == nil {
-      throw ConfigurationError(text: "\(addresses.listen) is no address clients can dial: give --public-address too")
-    }
-    let tls: NodeTLS
-    do { tls = try NodeTLS(folder: clusterDir, name: nodeName) } catch let error as StoreError {
-      throw ConfigurationError(text: error.description)
-    } catch { throw ConfigurationError(text: "the certificates in \(clusterDir) cannot be used: \(error)") }
-    return NodeConfiguration(
-      name: nodeName, listen: listen, tls: tls, peer: cluster.nodeAddress ?? nodeListen,
-      address: cluster.publicAddress ?? "")
   }
 
   static var defaultFolder: String {

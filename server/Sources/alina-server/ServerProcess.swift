@@ -11,8 +11,6 @@ struct ServerConfiguration: Sendable {
   var data: String?
   /// The PostgreSQL database that is used instead of one in the folder, if any.
   var store: PGAddress?
-  /// What makes it a node of a cluster, if it is one; `store` is what the nodes share.
-  var cluster: NodeConfiguration?
   /// How games are listened for.
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
@@ -53,32 +51,8 @@ struct ServerConfiguration: Sendable {
   static func database(in folder: String) -> String { folder + "/matches.sqlite" }
 }
 
-/// What the flags say about being a node of a cluster.
-struct NodeConfiguration: Sendable {
-  /// Its name, which stays the same over restarts.
-  var name: String
-  /// Where other nodes are listened for.
-  var listen: (host: String, port: Int)
-  /// The certificates.
-  var tls: NodeTLS
-  /// `HOST:PORT` by which other nodes reach it.
-  var peer: String
-  /// `HOST:PORT` of which clients are told; empty for what is listened on.
-  var address: String
-
-  init(name: String, listen: (host: String, port: Int), tls: NodeTLS, peer: String, address: String) {
-    (self.name, self.listen, self.tls, self.peer, self.address) = (name, listen, tls, peer, address)
-  }
-}
-
 /// A server process from start to stop.
 enum ServerProcess {
-  private enum Occasion {
-    case signal(Int32)
-    /// The cluster will have this node no more.
-    case refused(StoreError)
-  }
-
   /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and with
   /// where browsers find live boards, if they do, and whether they find the page to play on there.
   static func run(
@@ -93,21 +67,10 @@ enum ServerProcess {
     // A reader of the log or of the port that goes away is no reason to end.
     signal(SIGPIPE, SIG_IGN)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
+    let lobbyGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let store: any MatchStore
-    var seat: NodeSeat?
-    let loop = group.next()
-    if let cluster = configuration.cluster, let address = configuration.store {
-      let database = try PostgresCluster(address, reads: configuration.lobby.language)
-      logger.notice("store", metadata: ["url": "\(database.place)", "node": "\(cluster.name)"])
-      store = database
-      seat = NodeSeat(
-        store: database,
-        port: NodePort(
-          host: cluster.listen.host, port: cluster.listen.port, tls: cluster.tls, loop: loop, logger: logger),
-        description: NodeDescription(name: cluster.name, address: cluster.address, peer: cluster.peer))
-    } else if let address = configuration.store {
-      let database = try PostgresStore(address, reads: configuration.lobby.language)
-      try database.raiseLanguage()
+    if let address = configuration.store {
+      let database = try PostgresStore(address)
       logger.notice("store", metadata: ["url": "\(database.place)"])
       store = database
     } else if let data = configuration.data {
@@ -117,15 +80,8 @@ enum ServerProcess {
     } else {
       store = MemoryStore()
     }
-    let host: LobbyHost
-    if let seat {
-      host = LobbyHost(loop: loop, seat: seat, configuration: configuration.lobby, logger: logger)
-    } else {
-      host = try LobbyHost(loop: loop, store: store, configuration: configuration.lobby, logger: logger)
-    }
-    var certificates: [any RenewableCertificates] = []
-    if let tls = configuration.listener.tls { certificates.append(tls) }
-    if let tls = configuration.cluster?.tls { certificates.append(tls) }
+    let host = LobbyHost(
+      loop: lobbyGroup.next(), store: store, configuration: configuration.lobby, logger: logger)
     let signals = Signals([SIGTERM, SIGINT, SIGHUP])
     let listener = GameListener(configuration.listener, host: host, group: group, logger: logger)
     let pageGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -155,20 +111,14 @@ enum ServerProcess {
         try page.serve(at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin))
       logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
-    for one in certificates {
-      logger.notice("TLS", metadata: ["fingerprint": one.fingerprint, "to": one.shownTo])
-    }
+    let tls = configuration.listener.tls
+    if let tls { logger.notice("TLS", metadata: ["fingerprint": tls.fingerprint]) }
     listening(try await listener.start(), pageAddress)
     Systemd.notify("READY=1")
     let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
-    let refusal = await wait(signals, host, certificates, configuration.site, logger)
+    await wait(signals, tls, configuration.site, logger)
     Systemd.notify("STOPPING=1")
     pruning?.cancel()
-    if let refusal {
-      // It owns nothing, and nobody is connected to it.
-      await listener.close()
-      throw refusal
-    }
     // What hangs must not keep the process: nobody was told of what is not stored.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(configuration.listener.drainSeconds + 3)) {
       logger.critical("the store does not answer; ending without it")
@@ -181,32 +131,20 @@ enum ServerProcess {
     store.close()
     try await pageGroup.shutdownGracefully()
     try await group.shutdownGracefully()
+    try await lobbyGroup.shutdownGracefully()
   }
 
-  /// Returns when it is time to stop, with the cluster's refusal if that is why.
-  private static func wait(
-    _ signals: Signals, _ host: LobbyHost, _ certificates: [any RenewableCertificates], _ site: Site?, _ logger: Logger
-  ) async -> StoreError? {
-    let (occasions, occasion) = AsyncStream<Occasion>.makeStream()
-    let (numbers, refusals) = (signals.sequence, host.refusals)
-    let watchers = [
-      Task { for await number in numbers { occasion.yield(.signal(number)) } },
-      Task { for await error in refusals { occasion.yield(.refused(error)) } },
-    ]
-    defer { withExtendedLifetime(signals) { for watcher in watchers { watcher.cancel() } } }
-    for await next in occasions {
-      switch next {
-      case .signal(SIGHUP):
-        for one in certificates { one.reload(logger) }
-        do throws(StoreError) {
-          try site?.reload()
-          logger.notice("page read again")
-        } catch { logger.notice("\(error.description)") }
-      case .signal: return nil
-      case .refused(let error): return error
-      }
+  /// Returns when it is time to stop.
+  private static func wait(_ signals: Signals, _ tls: ServerTLS?, _ site: Site?, _ logger: Logger) async {
+    defer { withExtendedLifetime(signals) {} }
+    for await signal in signals.sequence {
+      guard signal == SIGHUP else { return }
+      tls?.reload(logger)
+      do throws(StoreError) {
+        try site?.reload()
+        logger.notice("page read again")
+      } catch { logger.notice("\(error.description)") }
     }
-    return nil
   }
 
   /// Drops the logs of matches older than a number of days, once an hour, until cancelled.

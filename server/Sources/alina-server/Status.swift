@@ -12,9 +12,10 @@ struct Status: ParsableCommand {
 
   /// What is shown, by the names of the metrics.
   private static let shown = [
-    ("open_connections", "connections"), ("sessions", "sessions"), ("accounts", "accounts in memory"),
+    ("nodes", "nodes alive"), ("open_connections", "connections"), ("sessions", "sessions"),
+    ("accounts", "accounts in memory"),
     ("matches", "matches in memory"), ("live_matches", "live matches"), ("queue", "waiting for an opponent"),
-    ("pending_writes", "writes waiting"),
+    ("pending_units", "writes waiting"), ("pending_questions", "questions waiting"),
     ("broken_matches", "broken matches"),
   ]
 

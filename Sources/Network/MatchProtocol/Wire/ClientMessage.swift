@@ -103,8 +103,6 @@ package struct ClientLine: Sendable, Hashable {
   /// Echoed as `re`.
   package var id: String?
   package var message: ClientMessage
-  /// The JSON from which the line was read, if it may be relayed to another node.
-  package var source: [UInt8]?
 
   package init(id: String? = nil, _ message: ClientMessage) {
     self.id = id
@@ -117,7 +115,7 @@ package struct ClientLine: Sendable, Hashable {
 
 extension ClientLine {
   /// Whether a line is a bare command, as a person types it, and not JSON.
-  package static func isBare(_ line: UnsafeRawBufferPointer) -> Bool {
+  static func isBare(_ line: UnsafeRawBufferPointer) -> Bool {
     line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } != UInt8(ascii: "{")
   }
 
@@ -130,14 +128,14 @@ extension ClientLine {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: false)
   }
 
-  /// Reads a line that one node relays to another. It is like a client's line, but what a bare command leaves out may
+  /// Reads a line that one node left for another. It is like a client's line, but what a bare command leaves out may
   /// be missing; O(n).
   package init(relayed line: UnsafeRawBufferPointer) throws(ProtocolError) {
     try self.init(JSONObject(line: line, with: "t"), isRelayed: true)
   }
 
   /// Reads the fields of a line.
-  package init(_ fields: JSONObject, isRelayed: Bool) throws(ProtocolError) {
+  private init(_ fields: JSONObject, isRelayed: Bool) throws(ProtocolError) {
     var coder = FieldCoder(reading: fields)
     let type: String
     do throws(FieldError) {

@@ -128,8 +128,8 @@ package enum ServerMessage: Sendable, Hashable {
   case ping(Int64)
   case pong(Int64, now: Int64)
   case drain(retry: Int)
-  /// The connection ends. `node` is where the match is, `HOST:PORT`, if this server cannot reach it.
-  case bye(ByeCode, String, retry: Int?, node: String? = nil)
+  /// The connection ends.
+  case bye(ByeCode, String, retry: Int?)
   case help(String)
 }
 
@@ -260,10 +260,9 @@ extension ServerMessage {
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts, let now): return .pong(try c.field("ts", ts), now: try c.field("now", now))
     case .drain(let retry): return .drain(retry: try c.field("retry_ms", retry))
-    case .bye(let code, let text, let retry, let node):
+    case .bye(let code, let text, let retry):
       let code = ByeCode(rawValue: try c.field("code", code.rawValue)) ?? .bye
-      return .bye(
-        code, try c.field("msg", text, or: ""), retry: try c.field("retry_ms", retry), node: try c.field("node", node))
+      return .bye(code, try c.field("msg", text, or: ""), retry: try c.field("retry_ms", retry))
     case .help(let text): return .help(try c.field("text", text))
     }
   }

@@ -34,8 +34,6 @@ package struct ServerSession: Sendable {
     package var silence = Limits.silence
     /// Milliseconds of silence after which a person's connection (bare commands, no heartbeats) is given up.
     package var personSilence = 600_000
-    /// Whether lines are delivered with their bytes, for relaying to another node.
-    package var keepsSource = false
     package init() {}
   }
 
@@ -96,11 +94,8 @@ package struct ServerSession: Sendable {
   }
 
   private mutating func take(_ line: UnsafeRawBufferPointer, _ now: Int64, _ act: (Action) -> Void) {
-    var parsed: ClientLine
-    do throws(ProtocolError) {
-      parsed = try ClientLine(line)
-      if configuration.keepsSource, !ClientLine.isBare(line) { parsed.source = Array(line) }
-    } catch {
+    let parsed: ClientLine
+    do throws(ProtocolError) { parsed = try ClientLine(line) } catch {
       if error.isMalformed { return strike(error.message, act) }
       return act(.send(ServerMessage.err(.bad, error.message).bytes(re: ServerSession.id(of: line))))
     }

@@ -1,0 +1,489 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// From a decision to what everybody is told: units, their verdicts, and folding what the store has applied.
+extension Lobby {
+  // MARK: drafts
+
+  /// Events that would follow in a match; nothing is changed yet.
+  func draft(_ match: CachedMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
+    let after = match.state.seq
+    let stored = events.enumerated().map { i, event in
+      StoredEvent(seq: after + 1 + i, side: event.side, mid: event.mid, body: event.body)
+    }
+    return Draft(StoreUnit.Log(match.id, after: after, stored, record: record), events)
+  }
+
+  /// The end of a match: its last events, its record, results and ratings.
+  mutating func draftEnd(
+    _ match: CachedMatch, _ outcome: Outcome?, _ reason: MatchEvent.Reason, first events: [MatchEvent] = [],
+    aside: String? = nil
+  ) -> Draft {
+    var changes: Sides<MatchEvent.RatingChange>?
+    var scores: [AccountScore] = []
+    if let outcome, let x = match.record.x, let o = match.record.o {
+      let rules = match.state.terms.rules
+      var both = Sides(x: AccountScore(account: x, rules), o: AccountScore(account: o, rules))
+      for side in Player.allCases {
+        switch outcome {
+        case .draw: both[side].drawn = 1
+        case .win(side): both[side].won = 1
+        default: both[side].lost = 1
+        }
+      }
+      if match.state.terms.rated, let x = accounts[x], let o = accounts[o] {
+        changes = rate(Sides(x: x[rules], o: o[rules]), outcome, &both)
+      }
+      scores = [both.x, both.o].sorted { $0.account < $1.account }
+    }
+    let last = aside.map { MatchEvent.Kind.aside(why: $0) } ?? .end(outcome, reason, ratings: changes)
+    var record = match.record
+    record.ended = endMoment()
+    var draft = draft(match, events + [MatchEvent(at: now.wall, last)], record: record)
+    draft.unit.scores = scores
+    return draft
+  }
+
+  /// The moment at which a match ends: no two of a node have the same, so that a page of what is over can end after each of them. Of a
+  /// clock that was set back a minute or more the new time counts.
+  mutating func endMoment() -> Int64 {
+    lastEnd = now.wall > lastEnd || now.wall < lastEnd - 60_000 ? now.wall : lastEnd + 1
+    return lastEnd
+  }
+
+  private func rate(
+    _ before: Sides<Standing>, _ outcome: Outcome, _ scores: inout Sides<AccountScore>
+  ) -> Sides<MatchEvent.RatingChange> {
+    func aged(_ standing: Standing) -> Glicko2.Rating {
+      standing.ratedAt == 0
+        ? standing.rating : standing.rating.aged(days: Double(max(0, now.wall - standing.ratedAt)) / 86_400_000)
+    }
+    let old = Sides(x: aged(before.x), o: aged(before.o))
+    func change(_ side: Player) -> MatchEvent.RatingChange {
+      let score = outcome == .draw ? 0.5 : outcome == .win(side) ? 1 : 0
+      let new = Glicko2.rate(old[side], [(old[side.opponent], score)])
+      (scores[side].rating, scores[side].ratedAt) = (new, now.wall)
+      scores[side].replacedRating = before[side].rating
+      return .init(before: Int(before[side].rating.value.rounded()), after: Int(new.value.rounded()))
+    }
+    return Sides(x: change(.x), o: change(.o))
+  }
+
+  // MARK: to the store and back
+
+  /// Hands a unit out. Its matches do nothing else until its verdict is there.
+  mutating func decide(_ draft: Draft, _ then: Decided) {
+    let number = store.add(.init(draft: draft, then: then), now.steady)
+    for log in draft.unit.logs { matches[log.m]?.unit = number }
+    accounts.expect(draft.unit.scores)
+    effects.append(.store(number, draft.unit))
+  }
+
+  mutating func judged(_ number: UInt64, _ verdict: Verdict) {
+    guard let out = store[unit: number] else { return }
+    switch verdict {
+    case .applied(let followers):
+      store.finish(number)
+      applied(out, followers)
+    case .unknown: readBack(number)
+    case .failed:
+      store.finish(number)
+      giveUp(out)
+    case .conflict(let conflict):
+      switch conflict {
+      case .log: readBack(number)
+      case .rating(let account): ask(.accounts([account]), .learnedFor(number))
+      case .ticket, .key, .purpose, .playing, .code:
+        store.finish(number)
+        refused(out, conflict)
+      }
+    }
+  }
+
+  /// Finds out what became of a unit, or what is there instead.
+  mutating func readBack(_ number: UInt64) {
+    guard let logs = store[unit: number]?.draft.unit.logs else { return }
+    let m = (logs.first { $0.after > 0 } ?? logs[0]).m
+    let known = matches[m]?.state.seq ?? 0
+    matches[m]?.known = known
+    ask(.match(m), .readBack(number))
+  }
+
+  mutating func readBack(_ number: UInt64, _ followed: Followed?) {
+    guard let out = store[unit: number] else { return }
+    store.finish(number)
+    let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
+    let events = followed?.match.events ?? []
+    let isThere =
+      log.events.isEmpty
+      ? followed?.match.record == log.record
+      : events.count >= log.after + log.events.count
+        && zip(events[log.after...], log.events).allSatisfy { $0.body == $1.body }
+    if isThere, let followed {
+      learn(followed.accounts)
+      // Of another match nobody knows who follows it; a comparison will tell those.
+      return applied(out, [log.m: followed.nodes])
+    }
+    if matches[log.m] != nil {
+      if let followed { catchUp(followed) } else { vanished(log.m) }
+    }
+    again(out)
+  }
+
+  /// A unit is durable: memory takes it in, and everybody is told.
+  private mutating func applied(_ out: StoreWork.Unit, _ followers: [MatchID: [NodeID]]) {
+    let draft = out.draft
+    let unsure = accounts.add(draft.unit.scores)
+    accounts.settle(draft.unit.scores)
+    if !unsure.isEmpty { ask(.accounts(unsure), .learned) }
+    let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
+    for (log, events) in grown {
+      if let nodes = followers[log.m] { matches[log.m]?.nodes = nodes }
+      if let record = log.record {
+        matches[log.m]?.record = record
+        matches.index(log.m)
+      }
+      if case .command(let id, let line, _, _) = out.then, case .join = line.message { joins(id, log.m) }
+      fold(Array(zip(events, log.events.map(\.body))), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
+      // Whom a match concerns that is over its row does not say.
+      let hadEnded = log.record == nil && matches[log.m]?.isOver == true
+      let others = hadEnded ? otherNodes.map(\.id) : (followers[log.m] ?? []).filter { $0 != node }
+      tell(others, .grown(log.m, seq: log.after + 1, log.events.map(\.body)))
+    }
+    for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.then) }
+    switch out.then {
+    case .itself, .paired: break
+    case .command(let id, let line, _, let seq):
+      if connections[id] != nil, let m = grown.first?.0.m { send(.ok(m, seq: seq), to: id, re: line.id) }
+    case .opened(let id, let line):
+      if let match = matches[draft.unit.logs[0].m], let code = match.record.code {
+        send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: line.id)
+      }
+    case .ordered(let number): effects.append(.obeyed(number, true))
+    }
+    release(out)
+    for log in draft.unit.logs where log.after == 0 { updatePresence(log.m) }
+  }
+
+  /// A match that this node has begun comes into memory, if somebody here plays it.
+  private mutating func begun(_ log: StoreUnit.Log, _ events: [MatchEvent], _ then: Decided) {
+    guard let record = log.record else { return }
+    counts.started += record.x == nil ? 0 : 1
+    if case .paired(let pairing) = then { tellOthers(pairing) }
+    guard log.nodes.contains(node), matches[log.m] == nil else { return }
+    var match = CachedMatch(record)
+    match.nodes = log.nodes
+    for (event, entry) in zip(events, log.events) {
+      do throws(ProtocolError) { try match.add(event, body: entry.body, at: now.steady, configuration) } catch {
+        preconditionFailure("the lobby logs what cannot follow: \(error.message)")
+      }
+      counts.events += 1
+    }
+    if case .paired(let pairing) = then { for seat in pairing.both { accounts.learn(seat.player) } }
+    matches.put(match)
+    switch then {
+    case .paired(let pairing): for seat in pairing.both where seat.node == node { seated(seat, at: log.m) }
+    case .command(_, _, _, _): if let previous = previous(of: events) { swapSeats(from: previous, to: log.m) }
+    case .itself, .opened, .ordered: break
+    }
+    introduce(log.m)
+    list(log.m)
+    arm(log.m)
+  }
+
+  func previous(of events: [MatchEvent]) -> MatchID? {
+    if case .start(_, _, _, let previous, _, _) = events.first?.kind { previous } else { nil }
+  }
+
+  /// A unit was refused for something that reading its log does not change.
+  private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
+    accounts.settle(out.draft.unit.scores)
+    switch (out.then, conflict) {
+    case (.paired(let pairing), _): unpaired(pairing, conflict)
+    case (.opened(let id, let line), .code): takeUp(id) { $0.perform(.line(line, at: $0.now.steady), for: id) }
+    case (.opened(let id, let line), .key(_, _, let m)):
+      takeUp(id) { $0.route(.room(m, re: line.id), m, for: id) }
+    case (.opened(let id, let line), _):
+      refuse(id, line.id, .midReused, "this key was used for something else")
+      proceed(id)
+    case (.command(let id, let line, _, _), .playing(let account)):
+      let who = accounts[account]?.name ?? "one of you"
+      refuse(id, line.id, .occupied, "\(who) is in another rated match")
+      release(out)
+    case (.command(let id, let line, _, _), _):
+      refuseBusy(id, line.id)
+      release(out)
+    case (.ordered(let number), _):
+      effects.append(.obeyed(number, nil))
+      release(out)
+    case (.itself, _): release(out)
+    }
+  }
+
+  /// What was wanted is decided anew, upon what is true by now.
+  mutating func again(_ out: StoreWork.Unit) {
+    accounts.settle(out.draft.unit.scores)
+    for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
+    switch out.then {
+    case .itself: break
+    case .command(let id, let line, let at, _):
+      let m = out.draft.unit.logs.first { $0.after > 0 }?.m
+      if let m { takeUp(id) { $0.route(.line(line, at: at), m, for: id) } }
+    case .opened(let id, let line): takeUp(id) { $0.perform(.line(line, at: $0.now.steady), for: id) }
+    case .paired(let pairing): unpaired(pairing, nil)
+    case .ordered(let number): setAside(out.draft.unit.logs[0].m, number)
+    }
+    for log in out.draft.unit.logs where matches[log.m]?.unit == nil { goOn(with: log.m) }
+  }
+
+  /// The store could not do it, and will not.
+  private mutating func giveUp(_ out: StoreWork.Unit) {
+    accounts.settle(out.draft.unit.scores)
+    switch out.then {
+    case .itself: break
+    case .command(let id, let line, _, _): refuseBusy(id, line.id)
+    case .opened(let id, let line): refuseBusy(id, line.id)
+    case .paired(let pairing): unpaired(pairing, nil)
+    case .ordered(let number): effects.append(.obeyed(number, nil))
+    }
+    for log in out.draft.unit.logs { matches[log.m]?.retryAt = now.steady + configuration.askAgain }
+    release(out)
+  }
+
+  /// The matches of a unit, and who waited for it, go on.
+  private mutating func release(_ out: StoreWork.Unit) {
+    for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
+    switch out.then {
+    case .command(let id, _, _, _), .opened(let id, _): proceed(id)
+    case .itself, .paired, .ordered: break
+    }
+    for log in out.draft.unit.logs { goOn(with: log.m) }
+  }
+
+  /// A match can do the next thing: be read again, what was said meanwhile, what time and presence want.
+  mutating func goOn(with m: MatchID) {
+    guard let match = matches[m], match.unit == nil, !match.isBeingRead else { return }
+    if match.isBehind { return reread(m) }
+    while let match = matches[m], match.unit == nil, !match.isBeingRead, let (id, request) = match.waiting.first {
+      matches[m]?.waiting.removeFirst()
+      takeUp(id) { $0.route(request, m, for: id) }
+    }
+    updatePresence(m)
+    arm(m)
+  }
+
+  // MARK: folding
+
+  /// Folds what the store has of a match behind `after`, as far as it is not known yet, and tells whoever follows it here.
+  /// Another match that `begins` with it is not looked for.
+  mutating func fold(
+    _ events: [(event: MatchEvent, body: [UInt8])], of m: MatchID, after: Int, begins: MatchID? = nil
+  ) {
+    var hasBegun = false
+    for (i, (event, body)) in events.enumerated() where matches[m]?.state.seq == after + i {
+      do throws(ProtocolError) {
+        try matches[m]?.add(event, body: body, at: now.steady, configuration)
+      } catch { return abandon(m, error.message) }
+      counts.events += 1
+      if case .start = event.kind {
+        hasBegun = true
+        seatOpener(m)
+      } else if !hasBegun {
+        tellFollowers(of: m, event, body)
+      }
+      switch event.kind {
+      case .gone: if let side = event.side { tellGone(side, m) }
+      case .end, .aside: hasEnded(m)
+      case .rematch(let next?):
+        if next != begins, matches[next] == nil, hasFollowers(m) { load(next, .rematch(of: m), for: nil) }
+      default: break
+      }
+    }
+    if hasBegun { introduce(m) }
+    list(m)
+    arm(m)
+  }
+
+  private func hasFollowers(_ m: MatchID) -> Bool {
+    matches[m].map { !$0.followers.x.isEmpty || !$0.followers.o.isEmpty } ?? false
+  }
+
+  private mutating func tellFollowers(of m: MatchID, _ event: MatchEvent, _ body: [UInt8]) {
+    guard let match = matches[m] else { return }
+    let line = ServerMessage.event(m, seq: match.state.seq, hash: match.state.hash.short, body: body).bytes()
+    let players = connectionsFollowing(match)
+    for id in players {
+      effects.append(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .essential))
+    }
+    for id in match.watchers where !players.contains(id) {
+      effects.append(.send(id, speaks(event, id) ? line : stateLine(of: match, to: id), .spectator(m)))
+    }
+  }
+
+  /// Tells whoever sits opposite that a side is away, and when that can be claimed.
+  mutating func tellGone(_ side: Player, _ m: MatchID) {
+    guard let match = matches[m], match.state.phase == .live else { return }
+    let wait = Int((match.claimableAt(over: side, configuration) ?? now.steady) - now.steady)
+    for id in connections(of: side.opponent, in: match) { send(.gone(m, side, claimIn: max(0, wait)), to: id) }
+  }
+
+  /// Shows a match that begins to whoever plays it here, from its first event.
+  mutating func introduce(_ m: MatchID) {
+    guard let match = matches[m], match.state.phase != .open else { return }
+    let within = match.state.phase == .confirming ? configuration.confirmWithin : nil
+    let lines = ServerMessage.events(of: m, match.bodies)
+    // Who joins a room has not seen it open.
+    let opening = match.record.opener == nil || match.state.openedBy == nil ? 0 : 1
+    for side in Player.allCases {
+      for id in connections(of: side, in: match) {
+        send(.paired(m, side, confirmIn: within), to: id)
+        for line in lines.prefix(opening) { send(line, to: id) }
+      }
+    }
+    for line in lines.dropFirst(opening) { for id in connectionsFollowing(match) { send(line, to: id) } }
+  }
+
+  /// Shows a match that has begun elsewhere to somebody who plays it here.
+  mutating func introduce(_ m: MatchID, to id: ConnectionID, _ side: Player) {
+    guard let match = matches[m] else { return }
+    let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
+    send(.paired(m, side, confirmIn: left), to: id)
+    for line in ServerMessage.events(of: m, match.bodies) { send(line, to: id) }
+  }
+
+  /// Whoever opened a room here sits down at its match, with each of his sessions that knows the game.
+  private mutating func seatOpener(_ m: MatchID) {
+    guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
+    for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
+      if !match.followers[side].contains(session.id) { matches[m]?.followers[side].append(session.id) }
+    }
+    if sessions.of(opener).isEmpty, match.nodes.allSatisfy({ $0 == node }) { matches[m]?.hasLeft[side] = true }
+  }
+
+  /// The sessions that played a match play its rematch on the other side.
+  mutating func swapSeats(from old: MatchID, to m: MatchID) {
+    guard let before = matches[old], let match = matches[m] else { return }
+    for side in Player.allCases {
+      for session in before.followers[side.opponent] where !match.followers[side].contains(session) {
+        matches[m]?.followers[side].append(session)
+      }
+      // Who has left the old match is not at the new one either, and this node is who knows.
+      let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
+      if before.nodes.contains(node), hasLeft, matches[m]?.followers[side].isEmpty == true {
+        matches[m]?.hasLeft[side] = true
+      }
+    }
+  }
+
+  private mutating func hasEnded(_ m: MatchID) {
+    guard let match = matches[m], let end = match.state.end else { return }
+    if end.reason == .aborted, !(match.state.confirmed.x && match.state.confirmed.o) {
+      for side in Player.allCases where match.state.confirmed[side] {
+        for id in connections(of: side, in: match) { goOn(after: m, id) }
+      }
+    }
+    for id in connectionsFollowing(match) where lastPairings[id]?.m == m { lastPairings[id] = nil }
+  }
+
+  /// Whether a connection's version has an event's kind; to one that has not, the state stands for it. Whoever follows a
+  /// match knows its game, whatever version brought that.
+  func speaks(_ event: MatchEvent, _ id: ConnectionID) -> Bool {
+    let version = connections[id]?.version ?? 1
+    switch event.kind {
+    case .open, .start: return version >= 1
+    default: return event.kind.since <= version
+    }
+  }
+
+  private func stateLine(of match: CachedMatch, to id: ConnectionID, re: String? = nil) -> [UInt8] {
+    let you = account(of: id).flatMap { match.side(of: $0.id) }
+    return ServerMessage.state(match.state, left: match.left(at: now.steady, configuration), you: you).bytes(re: re)
+  }
+
+  /// Sends a match as it stands.
+  mutating func sendState(of match: CachedMatch, to id: ConnectionID, re: String?, kind: LineKind) {
+    effects.append(.send(id, stateLine(of: match, to: id, re: re), kind))
+  }
+
+  /// Refuses with the state that is true.
+  mutating func refuse(_ id: ConnectionID, _ re: String?, _ code: ErrorCode, _ text: String, _ match: CachedMatch) {
+    counts.refused[code, default: 0] += 1
+    let you = account(of: id).flatMap { match.side(of: $0.id) }
+    let left = match.left(at: now.steady, configuration)
+    let line = ServerMessage.refusal(code, text, state: match.state, left: left, you: you, re: re)
+    effects.append(.send(id, line, .essential))
+  }
+
+  // MARK: who follows
+
+  /// The connections of both sides' following sessions, each once.
+  func connectionsFollowing(_ match: CachedMatch) -> [ConnectionID] {
+    var result: [ConnectionID] = []
+    for side in Player.allCases {
+      for id in connections(of: side, in: match) where !result.contains(id) { result.append(id) }
+    }
+    return result
+  }
+
+  func connections(of side: Player, in match: CachedMatch) -> [ConnectionID] {
+    match.followers[side].compactMap { sessions[$0]?.connection }
+  }
+
+  /// Boards that pages for people show.
+  package static let boards = 24
+
+  /// Gives a public match its place among those that are live, and tells pages of it if they show it.
+  mutating func list(_ m: MatchID) {
+    guard let match = matches[m], match.record.opener == nil, let players = match.state.players else { return }
+    let strength = Double(players.x.rating + players.o.rating)
+    let isShown = matches.listed.isAmong(first: Lobby.boards, m, strength)
+    if isShown { effects.append(.publish(m)) }
+    matches.list(m, match.state.phase == .live ? strength : nil)
+    // Another one takes the place of one that has ended.
+    let places = matches.listed.places
+    if match.isOver, match.listed != nil, isShown, places.count >= Lobby.boards {
+      effects.append(.publish(places[Lobby.boards - 1].id))
+    }
+  }
+
+  /// Makes a session follow the side its account sits at.
+  mutating func follow(_ m: MatchID, _ account: Int64, _ session: String) {
+    guard let match = matches[m], let side = match.side(of: account),
+      sessions[session]?.games.contains(match.state.terms.rules) == true
+    else { return }
+    if !match.followers[side].contains(session) { matches[m]?.followers[side].append(session) }
+    matches[m]?.hasLeft[side] = false
+    if match.away[side] { updatePresence(m) }
+  }
+
+  // MARK: matches that are broken
+
+  /// Ends the record of a match and not its log, which stays as it is for whoever looks into it.
+  mutating func abandon(_ m: MatchID, _ why: String) {
+    guard let match = matches[m] else { return }
+    drop(m, "match \(m) is broken; come back")
+    abandon(match.record, length: match.state.seq, why)
+  }
+
+  mutating func abandon(_ record: MatchRecord, length: Int, _ why: String) {
+    var record = record
+    record.ended = endMoment()
+    decide(Draft(StoreUnit.Log(record.id, after: length, [], record: record), []), .itself)
+    counts.abandoned += 1
+    note("a match is broken and nobody plays it any more", ["m": record.id.rawValue, "why": why])
+  }
+
+  /// A match is not in the store any more, though it was.
+  mutating func vanished(_ m: MatchID) {
+    note("the store has lost a match", ["m": m.rawValue])
+    drop(m, "match \(m) is lost; come back")
+  }
+
+  /// Lets go of a match that nobody can play on; whoever follows it comes back and is told what became of it when he asks.
+  private mutating func drop(_ m: MatchID, _ why: String) {
+    guard let match = matches[m] else { return }
+    for id in Set(connectionsFollowing(match) + match.watchers).sorted() { close(id, .restart, why, retry: 100) }
+    forget(m)
+  }
+}

@@ -1,0 +1,143 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// What a connection wants, and where it is done.
+extension Lobby {
+  /// Does what can be done at once, and asks for what else is needed.
+  mutating func perform(_ request: Request, for id: ConnectionID) {
+    switch request {
+    case .follow(let m, _, _), .room(let m, _): route(request, m, for: id)
+    case .afterReading: break  // a match keeps these
+    case .caughtUp(let m): if matches[m] != nil { serve(request, m, id) }
+    case .line(let line, let at):
+      guard let connection = connections[id] else { return }
+      guard let sessionID = connection.session else {
+        if case .hello(let hello) = line.message { enter(hello, id, line.id) }
+        return
+      }
+      guard let session = sessions[sessionID], let account = accounts[session.account] else { return }
+      if session.isUnsettled {
+        ask(.settle(session: sessionID, generation: session.generation), .nothing)
+        sessions.settle(sessionID)
+      }
+      perform(line, at, session, account, id)
+    }
+  }
+
+  private mutating func perform(
+    _ line: ClientLine, _ at: Int64, _ session: Session, _ account: AccountRecord, _ id: ConnectionID
+  ) {
+    let request = Request.line(line, at: at)
+    switch line.message {
+    case .confirm(let m), .sync(let m, _), .watch(let m, _), .export(let m, _): route(request, m, for: id)
+    case .unwatch(let m): unwatch(m, id, line.id)
+    case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
+      if let m { route(request, m, for: id) } else { ask(.profile(account.id), for: id, .bare(id, line, at: at)) }
+    case .seek(let seek): takeSeek(seek, session, account, id, line.id)
+    case .unseek:
+      endSeek(id)
+      send(.ok(nil, seq: nil), to: id, re: line.id)
+    case .create: open(line, session, account, id)
+    case .join(let code):
+      guard allowCode(account, id, line.id) else { return }
+      guard let code = canonicalCode(code) else { return refuseCode(id, line.id) }
+      ask(.code(code), for: id, .code(id, line, at: at))
+    case .register, .token, .mute, .block: change(line, account, id)
+    case .top(let rules): showPage(.top(rules, limit: Limits.page), to: id, line.id)
+    case .list: showPage(.live(limit: Limits.page), to: id, line.id)
+    case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))
+    case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
+    case .hello, .ping, .pong, .bye, .help: break  // the session answers these
+    }
+  }
+
+  /// Does something with a match, once it is in memory.
+  mutating func route(_ request: Request, _ m: MatchID, for id: ConnectionID) {
+    if matches[m] != nil { serve(request, m, id) } else { load(m, .request(request), for: id) }
+  }
+
+  /// Does something with a match in memory.
+  mutating func serve(_ request: Request, _ m: MatchID, _ id: ConnectionID, isRead: Bool = false) {
+    if case .afterReading(let request) = request { return serve(request, m, id, isRead: true) }
+    guard let session = session(of: id), let account = accounts[session.account], let match = matches[m] else { return }
+    if !isRead, request.isLook, match.state.phase == .open, match.record.opener != account.id {
+      // He may have joined at another node, of which this one has not heard.
+      reread(m)
+      return wait(.afterReading(request), m, id)
+    }
+    switch request {
+    case .afterReading: break
+    case .line(let line, let at):
+      guard mayPlay(match.state.terms.rules, session, id, line.id) else { return }
+      switch line.message {
+      case .confirm: confirm(line, m, account, id, at)
+      case .sync, .watch, .export: look(line, m, account, id)
+      case .act: act(line, m, account, id, at)
+      case .say, .emote, .report: talk(line, m, account, id)
+      case .join: join(line, m, session, account, id, at)
+      default: break
+      }
+    case .follow(_, let re, let isNew):
+      // It has ended: a seek that led to it begins anew.
+      if isNew, match.isOver { return goOn(after: m, id, re) }
+      guard session.games.contains(match.state.terms.rules) else { return }
+      if let side = match.side(of: account.id), isNew || match.state.phase == .confirming {
+        let left = match.state.phase == .confirming ? match.confirmBy.map { Int(max(0, $0 - now.steady)) } : nil
+        send(.paired(m, side, confirmIn: left), to: id, re: re)
+      }
+      sendState(of: match, to: id, re: nil, kind: .essential)
+      follow(m, account.id, session.id)
+    case .room(_, let re): tellRoom(m, id, re)
+    case .caughtUp:
+      if connections[id]?.watching.contains(m) == true { sendState(of: match, to: id, re: nil, kind: .spectator(m)) }
+    }
+  }
+
+  // MARK: orders
+
+  mutating func administer(_ number: UInt64, _ order: Order) {
+    switch order {
+    case .player(let name, let order):
+      ask(.change(.name(name), order.change), .ordered(number, name: name, order))
+    case .setAside(let m): if matches[m] != nil { setAside(m, number) } else { load(m, .setAside(number), for: nil) }
+    }
+  }
+
+  mutating func ordered(_ number: UInt64, _ name: String, _ order: Administration, _ answer: StoreAnswer?) {
+    guard case .change(let result) = answer else { return effects.append(.obeyed(number, nil)) }
+    guard case .changed(let account, let forgotten) = result else {
+      note("no such player", ["name": name])
+      return effects.append(.obeyed(number, false))
+    }
+    note("administered", ["name": name, "order": order.rawValue])
+    learn([account])
+    tell(otherNodes.map(\.id), .account(account.id))
+    for session in forgotten { revoke(session, "by an administrator") }
+    effects.append(.obeyed(number, true))
+  }
+
+  /// Sets a match aside that cannot be played on.
+  mutating func setAside(_ m: MatchID, _ number: UInt64) {
+    guard let match = matches[m], !match.isOver else { return effects.append(.obeyed(number, false)) }
+    // Whoever orders it asks again.
+    guard match.unit == nil, !match.isBeingRead else { return effects.append(.obeyed(number, nil)) }
+    let why = "by an administrator"
+    note("a match is set aside", ["m": m.rawValue, "why": why])
+    decide(draftEnd(match, nil, .aborted, aside: why), .ordered(number))
+  }
+}
+
+extension ClientLine {
+  func naming(_ m: MatchID) -> ClientLine {
+    var line = self
+    switch message {
+    case .act(_, let action, let mid): line.message = .act(m, action, mid: mid)
+    case .say(_, let text): line.message = .say(m, text)
+    case .emote(_, let emote): line.message = .emote(m, emote)
+    case .report(_, let text): line.message = .report(m, text: text)
+    default: break
+    }
+    return line
+  }
+}

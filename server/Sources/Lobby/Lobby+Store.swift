@@ -1,0 +1,428 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// Questions and answers; matches that are loaded, read again, and compared; what other nodes tell.
+extension Lobby {
+  // MARK: asking
+
+  /// Asks the store; with a connection, what that says meanwhile waits.
+  mutating func ask(_ question: StoreQuestion, for id: ConnectionID? = nil, _ then: Then) {
+    let number = store.ask(then, for: id)
+    if let id { connections[id]?.outstanding += 1 }
+    effects.append(.ask(number, question))
+  }
+
+  mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
+    guard let (then, id) = store.answered(number) else { return }
+    answered(then, answer)
+    if let id { proceed(id) }
+  }
+
+  private mutating func answered(_ then: Then, _ answer: StoreAnswer?) {
+    switch (then, answer) {
+    case (.nothing, _): break
+    case (.beaten(let sentAt), .beat(let beat)):
+      nodes.isBeating = false
+      beaten(sentAt, beat)
+    case (.beaten, _): nodes.isBeating = false
+    case (.swept, .swept(let found)): swept(found)
+    case (.swept, _): (nodes.isSweeping, nodes.mustCompare) = (false, true)
+    case (.compared(let memory), .differences(let differences)): compared(memory, differences)
+    case (.compared(let memory), _): if memory.wantsOthers { nodes.mustCompare = true }
+    case (.loaded(let m), .match(let found)): loaded(m, found)
+    case (.loaded(let m), _): notLoaded(m)
+    case (.reread(let m), .match(let found)): reread(m, found)
+    case (.reread(let m), _):
+      matches[m]?.isBeingRead = false
+      matches[m]?.isBehind = true
+      timers.set(.reread(m), at: now.steady + configuration.askAgain)
+    case (.readBack(let number), .match(let found)): readBack(number, found)
+    // The question itself is slow to fail where the store cannot be reached.
+    case (.readBack(let number), _): readBack(number)
+    case (.learned, .accounts(let found)): learn(found)
+    case (.learned, _): break
+    case (.learnedFor(let number), let answer):
+      if case .accounts(let found) = answer { learn(found) }
+      guard let out = store[unit: number] else { return }
+      store.finish(number)
+      again(out)
+    case (.entered(let id, let re, let hello, let token, let resume), _): entered(id, re, hello, token, resume, answer)
+    case (.changed(let id, let re, let token), _): changed(id, re, token, answer)
+    case (.ordered(let number, let name, let order), _): ordered(number, name, order, answer)
+    case (.me(let id, let re), .profile(let profile?)):
+      learn([profile.account])
+      sendMe(profile, to: id, re)
+    case (.bare(let id, let line, let at), .profile(let profile?)):
+      if let m = bareMatch(profile, line) {
+        route(.line(line.naming(m), at: at), m, for: id)
+      } else {
+        refuseBare(id, line.id)
+      }
+    case (.page(let page), _): shown(page, answer)
+    case (.history(let id, let re, let games, let limit), _):
+      store.historyReaders -= 1
+      if case .matches(let found) = answer {
+        sendHistory(to: id, re, found, of: games, limit)
+      } else {
+        refuseBusy(id, re)
+      }
+    case (.code(let id, let line, let at), .id(let m)):
+      if let m { route(.line(line, at: at), m, for: id) } else { refuseCode(id, line.id) }
+    case (.queued(let id, let ticket, let re), _): queued(id, ticket, re, answer)
+    case (.tickets(let known), .tickets(let waiting)): readQueue(waiting, known)
+    case (.tickets, _): mustReadQueue = true
+    case (.unqueued, .done): break
+    case (.unqueued(let ticket), _): timers.set(.unqueue(ticket), at: now.steady + configuration.askAgain)
+    case (.me(let id, let re), _): refuseBusy(id, re)
+    case (.bare(let id, let line, _), _), (.code(let id, let line, _), _): refuseBusy(id, line.id)
+    }
+  }
+
+  // MARK: one thing at a time
+
+  /// Takes what a connection wants, after what waits before it.
+  mutating func take(_ request: Request, for id: ConnectionID) {
+    guard let connection = connections[id] else { return }
+    guard connection.outstanding > 0 || !connection.queue.isEmpty else { return perform(request, for: id) }
+    guard connection.queue.count < Connection.mostQueued else { return refuseBusy(id, request.re) }
+    connections[id]?.queue.append(request)
+  }
+
+  /// A connection got what it waited for; goes on with what it said meanwhile.
+  mutating func proceed(_ id: ConnectionID) {
+    guard connections[id] != nil else { return }
+    connections[id]?.outstanding -= 1
+    while let connection = connections[id], connection.outstanding == 0, let next = connection.queue.first {
+      connections[id]?.queue.removeFirst()
+      perform(next, for: id)
+    }
+  }
+
+  /// Takes up again what a connection has waited for, which may wait for the next thing.
+  mutating func takeUp(_ id: ConnectionID, _ work: (inout Lobby) -> Void) {
+    if connections[id] != nil { work(&self) }
+    proceed(id)
+  }
+
+  /// Has a connection wait until a match can do the next thing.
+  mutating func wait(_ request: Request, _ m: MatchID, _ id: ConnectionID) {
+    connections[id]?.outstanding += 1
+    matches[m]?.waiting.append((id, request))
+  }
+
+  // MARK: loading
+
+  /// Reads a match from the store, for a connection or for this node.
+  mutating func load(_ m: MatchID, _ work: StoreWork.Loading, for id: ConnectionID?) {
+    if case .request(let request) = work, let id {
+      guard store.loading.count < 256, store.loading[m, default: []].count < 64 else {
+        return refuseBusy(id, request.re)
+      }
+      connections[id]?.outstanding += 1
+    }
+    let isAsked = store.loading[m] != nil
+    store.loading[m, default: []].append((id, work))
+    if !isAsked { ask(.follow(m, node), .loaded(m)) }
+  }
+
+  private mutating func loaded(_ m: MatchID, _ found: Followed?) {
+    let waiting = store.loading.removeValue(forKey: m) ?? []
+    var text = "there is no such match"
+    if let found, matches[m] == nil, !install(found) {
+      text = "match \(m) is broken and was given up; the log of the server has it"
+    }
+    for (id, work) in waiting {
+      let isThere = matches[m] != nil
+      switch (work, id) {
+      case (.request(let request), let id?):
+        takeUp(id) { lobby in
+          if isThere {
+            lobby.serve(request, m, id)
+          } else if case .follow(_, let re, true) = request {
+            lobby.goOn(after: m, id, re)
+          } else {
+            lobby.refuse(id, request.re, .notFound, text)
+          }
+        }
+      case (.request, nil): break
+      case (.rematch(let old), _):
+        guard isThere else { continue }
+        swapSeats(from: old, to: m)
+        introduce(m)
+        updatePresence(m)
+      case (.paired(let ticket, let account), _): if isThere { sit(ticket, account, at: m) }
+      case (.setAside(let number), _):
+        if isThere { setAside(m, number) } else { effects.append(.obeyed(number, false)) }
+      case (.named, _): adopt(m)
+      }
+    }
+  }
+
+  /// A match names this node, which had not heard of it: whoever played the one before it here sits down at it.
+  private mutating func adopt(_ m: MatchID) {
+    guard let first = matches[m]?.bodies.first, let event = try? MatchEvent(body: first) else { return }
+    if let old = previous(of: [event]), matches[old] != nil {
+      swapSeats(from: old, to: m)
+      introduce(m)
+    }
+    updatePresence(m)
+  }
+
+  private mutating func notLoaded(_ m: MatchID) {
+    nodes.mustCompare = true
+    for (id, work) in store.loading.removeValue(forKey: m) ?? [] {
+      switch (work, id) {
+      case (.request(let request), let id?):
+        if request.isLook {
+          // A client asks once on a connection how a match stands.
+          close(id, .restart, "the database cannot be reached; come back", retry: 500)
+        } else {
+          refuseBusy(id, request.re)
+        }
+        proceed(id)
+      case (.setAside(let number), _): effects.append(.obeyed(number, nil))
+      // Nobody waits for an answer, and the match does not.
+      case (.rematch, _), (.paired, _): load(m, work, for: nil)
+      case (.named, _): break
+      case (.request, nil): break
+      }
+    }
+  }
+
+  /// Takes a match into memory as the store has it; `false` if its log cannot be read.
+  private mutating func install(_ found: Followed) -> Bool {
+    let ahead = nodes.clockOffset ?? found.now - now.steady
+    do throws(ProtocolError) {
+      var match = try CachedMatch(found.match, now: now.steady, ahead: ahead, configuration)
+      match.nodes = found.nodes
+      learn(found.accounts, known: match.accounts)
+      matches.put(match)
+      list(match.id)
+      arm(match.id)
+      return true
+    } catch {
+      if found.match.record.ended == nil { abandon(found.match.record, length: found.match.length, error.message) }
+      return false
+    }
+  }
+
+  // MARK: reading again
+
+  /// Reads a match again, as soon as no unit is out.
+  mutating func reread(_ m: MatchID) {
+    guard let match = matches[m], !match.isBeingRead else { return }
+    matches[m]?.isBehind = match.unit != nil
+    guard match.unit == nil else { return }
+    matches[m]?.isBeingRead = true
+    matches[m]?.known = match.state.seq
+    ask(.match(m), .reread(m))
+  }
+
+  private mutating func reread(_ m: MatchID, _ found: Followed?) {
+    matches[m]?.isBeingRead = false
+    if matches[m] != nil { if let found { catchUp(found) } else { vanished(m) } }
+    goOn(with: m)
+  }
+
+  /// Goes on from what the store has of a match in memory.
+  mutating func catchUp(_ found: Followed) {
+    let m = found.match.record.id
+    guard let match = matches[m] else { return }
+    let record = found.match.record
+    learn(found.accounts, known: [record.x, record.o, record.opener].compactMap(\.self))
+    do throws(ProtocolError) {
+      var events: [(event: MatchEvent, body: [UInt8])] = []
+      var (seq, isSame) = (0, true)
+      try found.match.read { event, body in
+        seq += 1
+        if seq > match.bodies.count {
+          events.append((event, body))
+        } else if body != match.bodies[seq - 1] {
+          isSame = false
+        }
+      }
+      guard isSame, seq >= match.known else { throw .inconsistent("its log is not what it was") }
+      // Word of what came later was quicker than this answer.
+      guard seq >= match.state.seq else { return }
+      matches[m]?.record = record
+      matches.index(m)
+      matches[m]?.nodes = found.nodes
+      fold(events, of: m, after: match.state.seq)
+    } catch { abandon(m, error.message) }
+  }
+
+  // MARK: what other nodes tell
+
+  mutating func tell(_ others: [NodeID], _ hint: Hint) {
+    guard !others.isEmpty else { return }
+    effects.append(.tell(others, hint.text))
+  }
+
+  mutating func hear(_ text: String?) {
+    guard let text else { return compare() }
+    switch Hint(text) {
+    case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
+    case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
+    case .bots(let ticket, let count): offered(ticket, count)
+    case .look(let ticket): if let id = seeker(ticket) { askForPlace(id) }
+    case .queued: if isKeeper { askForQueue() }
+    case .session(let id, let generation): evict(id, before: generation)
+    case .account(let id): if accounts[id] != nil { ask(.accounts([id]), .learned) }
+    case .chat(let m, let account, let line): deliver(line, m, from: account)
+    case nil: break
+    }
+  }
+
+  /// A match has grown at another node.
+  private mutating func grown(_ m: MatchID, _ seq: Int, _ bodies: [[UInt8]]) {
+    guard let match = matches[m], match.state.seq < seq + max(bodies.count, 1) - 1 || bodies.isEmpty else { return }
+    let events = bodies.compactMap { try? MatchEvent(body: $0) }
+    // Whoever sits down, and how ratings change, the store knows.
+    let needsMore = events.contains { event in
+      switch event.kind {
+      case .start, .end, .aside: true
+      default: false
+      }
+    }
+    guard seq <= match.state.seq + 1, events.count == bodies.count, !bodies.isEmpty, !needsMore else {
+      return reread(m)
+    }
+    fold(Array(zip(events, bodies)), of: m, after: seq - 1)
+    goOn(with: m)
+  }
+
+  // MARK: accounts
+
+  /// Knows accounts as the store has them, if a session or match here needs them; shuts out whoever is to be.
+  mutating func learn(_ found: [AccountRecord], known: [Int64] = []) {
+    for account in found where accounts[account.id] != nil || known.contains(account.id) {
+      accounts.learn(account)
+      guard account.banned || account.name == "deleted-\(account.id)" else { continue }
+      for session in sessions.of(account.id) {
+        leave(session.id, clean: false)
+        close(session.connection, account.banned ? .banned : .revoked, "by an administrator", retry: nil)
+      }
+    }
+  }
+
+  // MARK: the beat
+
+  mutating func beat() {
+    guard !nodes.isBeating else { return }
+    nodes.isBeating = true
+    ask(.beat(node, address: configuration.address), .beaten(sentAt: now.steady))
+  }
+
+  /// A node that has lost the store while others may have it sends its players to them.
+  mutating func sendAway() {
+    guard nodes.hasStarted, nodes.living.count > 1, now.steady - nodes.beatAt > 5000 else { return }
+    for id in connections.keys.sorted() {
+      close(id, .restart, "this node has lost its database; come back", retry: 100)
+    }
+  }
+
+  /// Whether this node has not heard of the store for so long that nobody's time may run out: moves could not be made.
+  var isOutOfTouch: Bool { nodes.hasStarted && now.steady - nodes.beatAt > Beat.lives }
+
+  /// Whether this node keeps the queue and looks for matches that nobody follows.
+  var isKeeper: Bool { nodes.living.first?.id == node }
+
+  private mutating func beaten(_ sentAt: Int64, _ beat: Beat) {
+    let wasKeeper = isKeeper
+    let gone = nodes.living.contains { old in !beat.nodes.contains { $0.id == old.id } }
+    let roundTrip = now.steady - sentAt
+    // An answer that was long on its way says little of the time.
+    if roundTrip <= 500 || nodes.clockOffset == nil {
+      setClock(to: beat.now + roundTrip / 2, within: 50 + roundTrip / 2)
+    }
+    if isOutOfTouch {
+      // Nobody could move meanwhile.
+      for match in matches.values { matches[match.id]?.postpone(by: sentAt - nodes.beatAt, now.steady) }
+    }
+    (nodes.living, nodes.beatAt) = (beat.nodes, sentAt)
+    if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
+    guard isKeeper else { return nodes.hasStarted = true }
+    if !wasKeeper { askForQueue() }
+    guard now.steady >= nodes.trustsClockFrom else { return }
+    if gone || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
+  }
+
+  /// Goes by the store's clock, which is known up to an error, where this machine's wall clock differs by more.
+  private mutating func setClock(to time: Int64, within error: Int64) {
+    let offset = time - now.steady
+    if let before = nodes.clockOffset, abs(offset - before) > 1000 {
+      nodes.trustsClockFrom = now.steady + Beat.lives + configuration.beatEvery
+    }
+    nodes.clockOffset = offset
+    let ahead = time - (now.wall - nodes.clockAhead)
+    if abs(ahead - nodes.clockAhead) > error { nodes.clockAhead = abs(ahead) <= error ? 0 : ahead }
+  }
+
+  private mutating func sweep() {
+    guard !nodes.isSweeping, !isDraining else { return }
+    (nodes.isSweeping, nodes.sweptAt) = (true, now.steady)
+    ask(.sweep(node, limit: configuration.sweptAtOnce), .swept)
+  }
+
+  /// Matches that nobody followed, or a dead node did, are this node's to follow from now on.
+  private mutating func swept(_ found: [Followed]) {
+    nodes.isSweeping = false
+    for one in found {
+      let m = one.match.record.id
+      if matches[m] == nil { guard install(one) else { continue } } else { catchUp(one) }
+      takeCare(of: m, here: one.here)
+    }
+    if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }
+    if found.count >= configuration.sweptAtOnce { sweep() } else { nodes.hasStarted = true }
+  }
+
+  /// Logs who is nowhere: both are away since a restart, or one since his node died.
+  private mutating func takeCare(of m: MatchID, here: [Int64]) {
+    guard let match = matches[m], match.unit == nil, [.confirming, .live].contains(match.state.phase) else { return }
+    let absent = Player.allCases.filter { side in match.account(at: side).map { !here.contains($0) } ?? true }
+    if absent.count == 2 {
+      let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
+      decide(draft(match, [recovered]), .itself)
+    } else if let side = absent.first, !match.away[side], match.state.phase == .live {
+      matches[m]?.hasLeft[side] = true
+      updatePresence(m)
+    }
+  }
+
+  // MARK: comparing
+
+  /// Looks at what differs from the store: hints may have been lost.
+  mutating func compare() {
+    var memory = Memory()
+    for match in matches.values where !match.isOver || match.mayHaveRematch(now.steady) {
+      memory.matches[match.id] = match.state.seq
+    }
+    memory.accounts = accounts.all.mapValues(\.version)
+    for session in sessions.all { memory.sessions[session.id] = session.generation }
+    memory.tickets = seeks.values.filter(\.isStored).map(\.ticket.id).sorted()
+    // What names this node and is not here is no matter of a moment.
+    nodes.comparisons += 1
+    memory.wantsOthers = nodes.mustCompare || nodes.comparisons % 3 == 0
+    if memory.wantsOthers { nodes.mustCompare = false }
+    ask(.compare(node, memory), .compared(memory))
+  }
+
+  private mutating func compared(_ memory: Memory, _ differences: Differences) {
+    learn(differences.accounts)
+    for id in differences.gone {
+      for session in sessions.of(id) { end(session, .revoked, "this account is no more") }
+    }
+    for id in differences.sessions {
+      guard let session = sessions[id], session.generation == memory.sessions[id] else { continue }
+      end(session, .replaced, "this session is connected elsewhere, or over")
+    }
+    for m in differences.matches {
+      if memory.matches[m] != nil { reread(m) } else if matches[m] == nil { load(m, .named, for: nil) }
+    }
+    for ticket in differences.tickets {
+      guard let id = seeker(ticket.id), let account = seeks[id]?.ticket.account else { continue }
+      if let m = ticket.m { pairedElsewhere(ticket.id, account, m) } else { askForPlace(id) }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// A unit in the making: what is to be stored, and the events in it as values.
+struct Draft: Sendable {
+  var unit: StoreUnit
+  /// For each log of the unit.
+  var events: [[MatchEvent]]
+
+  init(_ log: StoreUnit.Log, _ events: [MatchEvent]) { (unit, self.events) = (StoreUnit(logs: [log]), [events]) }
+
+  /// Adds another log, behind what is there.
+  mutating func add(_ log: StoreUnit.Log, _ events: [MatchEvent]) {
+    unit.logs.append(log)
+    self.events.append(events)
+  }
+}
+
+/// Who wanted a unit, and what follows from its verdict.
+enum Decided: Sendable {
+  /// Time or presence; they are looked at again anyway.
+  case itself
+  /// A command, answered with the `seq` of its event.
+  case command(ConnectionID, ClientLine, at: Int64, seq: Int)
+  /// A room that is opened.
+  case opened(ConnectionID, ClientLine)
+  /// Two who were paired.
+  case paired(Pairing)
+  /// An administrator's order.
+  case ordered(UInt64)
+}
+
+/// What to do with an answer.
+enum Then: Sendable {
+  case nothing
+  case beaten(sentAt: Int64)
+  case swept
+  case compared(Memory)
+  case entered(ConnectionID, re: String?, ClientMessage.Hello, token: String?, resume: String)
+  case changed(ConnectionID, re: String?, token: String?)
+  case ordered(UInt64, name: String, Administration)
+  case me(ConnectionID, re: String?)
+  case bare(ConnectionID, ClientLine, at: Int64)
+  case page(StoreQuestion)
+  case history(ConnectionID, re: String?, of: [Variant], limit: Int)
+  case code(ConnectionID, ClientLine, at: Int64)
+  case queued(ConnectionID, Ticket, re: String?)
+  case tickets(known: Set<String>)
+  case unqueued(String)
+  case loaded(MatchID)
+  case reread(MatchID)
+  case readBack(UInt64)
+  case learned
+  /// Accounts that a unit had assumed to be otherwise.
+  case learnedFor(UInt64)
+}
+
+/// What is out at the store: units and questions, by the numbers they were handed out with.
+struct StoreWork: Sendable {
+  struct Unit: Sendable {
+    let draft: Draft
+    let then: Decided
+  }
+
+  private var units: [UInt64: Unit] = [:]
+  /// When each was handed out, oldest first; some may be done.
+  private var order: [(number: UInt64, at: Int64)] = []
+  private var first = 0
+  private var questions: [UInt64: (then: Then, id: ConnectionID?)] = [:]
+  private var next: UInt64 = 1
+  /// Who waits for a match that is being loaded, in order.
+  var loading: [MatchID: [(id: ConnectionID?, work: Loading)]] = [:]
+  /// Pages for everybody: when they were asked for last, with what answer, and who waits for the next.
+  var pages: [StoreQuestion: (at: Int64, answer: StoreAnswer)] = [:]
+  var readers: [StoreQuestion: [(ConnectionID, re: String?)]] = [:]
+  /// Tickets whose match is being begun.
+  private var pairing: Set<String> = []
+  /// How many connections finished matches are being read for.
+  var historyReaders = 0
+
+  /// What to do with a match once it is loaded.
+  enum Loading: Sendable {
+    case request(Request)
+    /// It is the rematch of this one.
+    case rematch(of: MatchID)
+    /// A ticket of this account has led to it.
+    case paired(ticket: String, account: Int64)
+    case setAside(UInt64)
+    /// It names this node.
+    case named
+  }
+
+  var isSettled: Bool { units.isEmpty }
+  var unitCount: Int { units.count }
+  var questionCount: Int { questions.count }
+
+  func isOut(_ number: UInt64) -> Bool { units[number] != nil }
+
+  subscript(unit number: UInt64) -> Unit? { units[number] }
+
+  mutating func add(_ unit: Unit, _ now: Int64) -> UInt64 {
+    defer { next += 1 }
+    units[next] = unit
+    order.append((next, now))
+    return next
+  }
+
+  func isPairing(_ ticket: String) -> Bool { pairing.contains(ticket) }
+  mutating func pair(_ tickets: [String]) { pairing.formUnion(tickets) }
+  mutating func unpair(_ tickets: [String]) { pairing.subtract(tickets) }
+
+  mutating func finish(_ number: UInt64) {
+    units[number] = nil
+    while first < order.count, units[order[first].number] == nil { first += 1 }
+    if first > 256, first * 2 > order.count {
+      order.removeFirst(first)
+      first = 0
+    }
+  }
+
+  mutating func ask(_ then: Then, for id: ConnectionID?) -> UInt64 {
+    defer { next += 1 }
+    questions[next] = (then, id)
+    return next
+  }
+
+  mutating func answered(_ number: UInt64) -> (then: Then, id: ConnectionID?)? {
+    questions.removeValue(forKey: number)
+  }
+
+  /// Whether too much waits, or something has waited for too long.
+  func isBusy(_ configuration: LobbyConfiguration, _ now: Int64) -> Bool {
+    units.count > configuration.maxPending
+      || first < order.count && now - order[first].at > Int64(configuration.maxWait)
+  }
+
+  var faults: [String] {
+    units.keys.allSatisfy { number in order[first...].contains { $0.number == number } } ? [] : ["a unit has no age"]
+  }
+}

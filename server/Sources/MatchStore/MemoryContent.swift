@@ -1,0 +1,500 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// For each key a set, without those that are empty.
+struct MemoryIndex<Key: Hashable, Value: Hashable> {
+  private(set) var sets: [Key: Set<Value>] = [:]
+
+  subscript(_ key: Key) -> Set<Value> { sets[key] ?? [] }
+
+  mutating func insert(_ value: Value, _ key: Key) { sets[key, default: []].insert(value) }
+
+  mutating func remove(_ value: Value, _ key: Key) {
+    sets[key]?.remove(value)
+    if sets[key]?.isEmpty == true { sets[key] = nil }
+  }
+}
+
+/// What a memory store holds, and what finds it without looking through all of it.
+struct MemoryContent {
+  struct Node {
+    var record: NodeRecord
+    /// Its place in the order of joining.
+    var number: Int
+    var beat: Int64
+  }
+
+  struct Session {
+    var record: SessionRecord
+    var generation: Int64
+    var node: NodeID?
+  }
+
+  struct Match {
+    var stored: StoredMatch
+    /// The nodes that follow it, in order.
+    var nodes: [NodeID]
+
+    var isLive: Bool { stored.record.ended == nil }
+  }
+
+  struct KeyID: Hashable {
+    var account: Int64
+    var key: String
+  }
+
+  struct Use {
+    var purpose: String
+    var m: MatchID
+    var at: Int64
+  }
+
+  struct Ticket {
+    var record: TicketRecord
+    /// The match it has led to.
+    var led: MatchID?
+  }
+
+  let isShared: Bool
+  let clock: @Sendable () -> Int64
+  /// The node that asks, which lives. If nobody else can, it is the one that asked last.
+  var asker: NodeID?
+
+  var accounts: [Int64: AccountRecord] = [:]
+  var names: [String: Int64] = [:]
+  /// Accounts by token, and sessions by both of theirs.
+  var tokens: [SHA256.Digest: Int64] = [:]
+  var resumes: [SHA256.Digest: String] = [:]
+  /// The highest number that an account has or had.
+  var lastAccount: Int64 = 0
+  var sessions: [String: Session] = [:]
+  var sessionsOf = MemoryIndex<Int64, String>()
+
+  var matches: [MatchID: Match] = [:]
+  var live: Set<MatchID> = []
+  /// Live ones by seats and opener, finished ones by seats.
+  var liveOf = MemoryIndex<Int64, MatchID>()
+  var endedOf = MemoryIndex<Int64, MatchID>()
+  /// At whose board an account sat that ended last.
+  var lastOf: [Int64: MatchID] = [:]
+  /// Live ones.
+  var coded = MemoryIndex<String, MatchID>()
+  /// Live ones that a node follows, and that none does.
+  var followed = MemoryIndex<NodeID, MatchID>()
+  var unfollowed: Set<MatchID> = []
+  /// The last rated match of an account, which holds its slot while it goes on.
+  var slots: [Int64: MatchID] = [:]
+  var keys: [KeyID: Use] = [:]
+  var keysOf = MemoryIndex<MatchID, KeyID>()
+
+  var tickets: [String: Ticket] = [:]
+  var ticketsOf = MemoryIndex<Int64, String>()
+
+  var nodes: [NodeID: Node] = [:]
+  var joined = 0
+
+  init(isShared: Bool, clock: @escaping @Sendable () -> Int64) { (self.isShared, self.clock) = (isShared, clock) }
+
+  func lives(_ node: NodeID) -> Bool {
+    node == asker || isShared && (nodes[node].map { $0.beat + Beat.lives > clock() } ?? false)
+  }
+
+  // MARK: matches
+
+  /// Files a match, or takes it out before it changes.
+  private mutating func file(_ match: Match, _ isNow: Bool) {
+    let record = match.stored.record
+    func set<Key, Value>(_ index: inout MemoryIndex<Key, Value>, _ value: Value, _ key: Key?) {
+      guard let key else { return }
+      if isNow { index.insert(value, key) } else { index.remove(value, key) }
+    }
+    if match.isLive {
+      for account in [record.x, record.o, record.opener] { set(&liveOf, record.id, account) }
+      set(&coded, record.id, record.code)
+      for node in match.nodes { set(&followed, record.id, node) }
+      if isNow { live.insert(record.id) } else { live.remove(record.id) }
+      if isNow, match.nodes.isEmpty { unfollowed.insert(record.id) } else { unfollowed.remove(record.id) }
+    } else {
+      for account in [record.x, record.o] { set(&endedOf, record.id, account) }
+    }
+  }
+
+  private mutating func put(_ match: Match) {
+    let (m, record) = (match.stored.record.id, match.stored.record)
+    if let old = matches[m] { file(old, false) }
+    file(match, true)
+    matches[m] = match
+    for account in [record.x, record.o, record.opener] { lastAccount = max(lastAccount, account ?? 0) }
+    guard let ended = record.ended else { return }
+    for case let account? in [record.x, record.o] {
+      let last = lastOf[account].flatMap { matches[$0]?.stored.record }
+      if (last?.ended ?? .min, last?.id ?? m) <= (ended, m) { lastOf[account] = m }
+    }
+  }
+
+  private mutating func follow(_ m: MatchID, by nodes: [NodeID]) {
+    guard var match = matches[m] else { return }
+    match.nodes = Set(nodes).sorted()
+    put(match)
+  }
+
+  mutating func prune(before: Int64) -> Int {
+    let old = matches.values.filter { ($0.stored.record.ended ?? .max) < before }
+    for match in old {
+      file(match, false)
+      matches[match.stored.record.id] = nil
+    }
+    return old.count
+  }
+
+  // MARK: units
+
+  mutating func apply(_ unit: StoreUnit) -> Verdict {
+    if let mistake = unit.mistake { return .failed(mistake) }
+    do throws(StoreError) {
+      if let conflict = try conflict(unit) { return .conflict(conflict) }
+    } catch { return .failed("\(error)") }
+    var followers: [MatchID: [NodeID]] = [:]
+    for log in unit.logs {
+      if log.after > 0 { followers[log.m] = matches[log.m]?.nodes ?? [] }
+      grow(log)
+    }
+    guard let m = unit.logs.first?.m else { return .applied(followers) }
+    for score in unit.scores {
+      accounts[score.account]?.add(score)
+      accounts[score.account]?.version += 1
+    }
+    for slot in unit.slots { slots[slot.account] = m }
+    for key in unit.keys {
+      let id = KeyID(account: key.account, key: key.key)
+      drop(key: id)
+      keys[id] = Use(purpose: key.purpose, m: m, at: clock())
+      keysOf.insert(id, m)
+    }
+    if unit.forgetsKeys { for id in keysOf[m] { drop(key: id) } }
+    for ticket in unit.tickets { tickets[ticket]?.led = m }
+    return .applied(followers)
+  }
+
+  private mutating func grow(_ log: StoreUnit.Log) {
+    if log.after == 0 {
+      guard let record = log.record else { return }
+      return put(Match(stored: StoredMatch(record: record, events: log.events), nodes: Set(log.nodes).sorted()))
+    }
+    // In place: a copy of the log at each move would make a match cost the square of its length.
+    matches[log.m]?.stored.events += log.events
+    matches[log.m]?.stored.length += log.events.count
+    guard let record = log.record, var match = matches[log.m] else { return }
+    match.stored.record = record
+    put(match)
+  }
+
+  private mutating func drop(key: KeyID) {
+    guard let use = keys.removeValue(forKey: key) else { return }
+    keysOf.remove(key, use.m)
+  }
+
+  // MARK: accounts and sessions
+
+  /// Adds or replaces an account.
+  mutating func put(_ account: AccountRecord) {
+    unfile(account.id)
+    accounts[account.id] = account
+    names[account.name.lowercased()] = account.id
+    if let token = account.token { tokens[token] = account.id }
+    lastAccount = max(lastAccount, account.id)
+  }
+
+  private mutating func unfile(_ account: Int64) {
+    guard let old = accounts[account] else { return }
+    names[old.name.lowercased()] = nil
+    if let token = old.token, tokens[token] == account { tokens[token] = nil }
+  }
+
+  private mutating func forget(account: Int64) {
+    unfile(account)
+    accounts[account] = nil
+    (slots[account], lastOf[account]) = (nil, nil)
+    for session in sessionsOf[account] { forget(session: session) }
+    for ticket in ticketsOf[account] { drop(ticket: ticket) }
+  }
+
+  private mutating func put(_ session: Session) {
+    forget(session: session.record.id)
+    sessions[session.record.id] = session
+    sessionsOf.insert(session.record.id, session.record.account)
+    for digest in [session.record.resume, session.record.previous] {
+      if let digest { resumes[digest] = session.record.id }
+    }
+  }
+
+  private mutating func forget(session id: String) {
+    guard let old = sessions.removeValue(forKey: id)?.record else { return }
+    sessionsOf.remove(id, old.account)
+    for case let digest? in [old.resume, old.previous] where resumes[digest] == id { resumes[digest] = nil }
+  }
+
+  private func isHere(_ account: Int64) -> Bool {
+    sessionsOf[account].contains { sessions[$0]?.node.map(lives) == true }
+  }
+
+  // MARK: questions
+
+  mutating func answer(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
+    if let node = question.node { asker = node } else if isShared { asker = nil }
+    switch question {
+    case .beat(let node, let address): return .beat(beat(node, address))
+    case .leave(let node): leave(node)
+    case .sweep(let node, let limit): return .swept(sweep(node, limit))
+    case .compare(let node, let memory): return .differences(compare(node, memory))
+    case .clean(let guests, let age): clean(guests: guests, keys: age)
+    case .follow(let m, let node):
+      if let match = matches[m], match.isLive, !match.nodes.contains(node) { follow(m, by: match.nodes + [node]) }
+      return .match(followed(m))
+    case .match(let m): return .match(followed(m))
+    case .code(let code): return .id(place(code))
+    case .live(let limit):
+      let open = live.compactMap { matches[$0]?.stored }.filter { $0.record.opener == nil }
+      return .matches(
+        Array(open.sorted { ($0.record.created, $0.record.id) > ($1.record.created, $1.record.id) }.prefix(limit)))
+    case .history(let account, let before, let limit): return .matches(history(account, before, limit))
+    case .enter(let entry, let node): return .entry(try enter(entry, at: node))
+    case .settle(let id, let generation):
+      if var session = sessions[id], session.generation == generation {
+        session.record.previous = nil
+        put(session)
+      }
+    case .detach(let id, let generation):
+      if sessions[id]?.generation == generation { sessions[id]?.node = nil }
+    case .change(let who, let what): return .change(try change(who, what))
+    case .profile(let account): return .profile(profile(account))
+    case .accounts(let ids): return .accounts(Set(ids).sorted().compactMap { accounts[$0] })
+    case .top(let rules, let limit):
+      let named = accounts.values.filter { !$0.guest && $0[rules].ratedAt > 0 && !$0.banned }
+      return .accounts(
+        Array(named.sorted { ($0[rules].rating.value, $1.id) > ($1[rules].rating.value, $0.id) }.prefix(limit)))
+    case .queue(let ticket, let rated): return .queued(try queue(ticket, rated: rated))
+    case .unqueue(let id): if tickets[id]?.led == nil { drop(ticket: id) }
+    case .tickets: return .tickets(waiting())
+    }
+    return .done
+  }
+
+  // MARK: nodes
+
+  private mutating func beat(_ node: NodeID, _ address: String) -> Beat {
+    let number = nodes[node]?.number ?? joined
+    if number == joined { joined += 1 }
+    nodes[node] = Node(record: NodeRecord(id: node, address: address), number: number, beat: clock())
+    // Once the clock was set back, a node that is dead would seem to live until it has caught up.
+    for (id, other) in nodes where other.beat > clock() + 1000 { nodes[id]?.beat = clock() }
+    let living = nodes.values.filter { lives($0.record.id) }.sorted { $0.number < $1.number }
+    return Beat(now: clock(), nodes: living.map(\.record))
+  }
+
+  private mutating func leave(_ node: NodeID) {
+    for m in followed[node] { follow(m, by: (matches[m]?.nodes ?? []).filter { $0 != node }) }
+    for (id, session) in sessions where session.node == node { sessions[id]?.node = nil }
+    for ticket in tickets.values.map(\.record) where ticket.node == node { drop(ticket: ticket.id) }
+    nodes[node] = nil
+    if asker == node { asker = nil }
+  }
+
+  private mutating func sweep(_ node: NodeID, _ limit: Int) -> [Followed] {
+    var lost = unfollowed
+    for other in followed.sets.keys where !lives(other) { lost.formUnion(followed[other]) }
+    let taken = lost.sorted().prefix(limit)
+    for m in taken { follow(m, by: (matches[m]?.nodes ?? []).filter(lives) + [node]) }
+    for ticket in tickets.values.map(\.record) where !lives(ticket.node) { drop(ticket: ticket.id) }
+    for other in nodes.keys where !lives(other) && followed[other].isEmpty { nodes[other] = nil }
+    return taken.compactMap { followed($0) }
+  }
+
+  private mutating func compare(_ node: NodeID, _ memory: Memory) -> Differences {
+    var found = Differences()
+    for (m, length) in memory.matches {
+      if (matches[m]?.stored.length ?? 0) != length { found.matches.append(m) }
+      guard let match = matches[m], match.isLive, !match.nodes.contains(node) else { continue }
+      follow(m, by: match.nodes + [node])
+    }
+    if memory.wantsOthers { found.matches += followed[node].subtracting(memory.matches.keys) }
+    for (id, version) in memory.accounts {
+      guard let account = accounts[id] else {
+        found.gone.append(id)
+        continue
+      }
+      if account.version != version { found.accounts.append(account) }
+    }
+    found.sessions = memory.sessions.filter { sessions[$0.key]?.generation != $0.value }.keys.sorted()
+    for id in Set(memory.tickets).sorted() {
+      let ticket = tickets[id]
+      guard ticket == nil || ticket?.led != nil else { continue }
+      found.tickets.append(.init(id: id, m: ticket?.led))
+      drop(ticket: id)
+    }
+    found.matches.sort()
+    found.accounts.sort { $0.id < $1.id }
+    found.gone.sort()
+    return found
+  }
+
+  private mutating func clean(guests most: Int, keys age: Int64) {
+    let time = clock()
+    for (id, session) in sessions where session.record.expires <= time && !(session.node.map(lives) ?? false) {
+      forget(session: id)
+    }
+    let guests = accounts.values.filter(\.guest).sorted { $0.id < $1.id }
+    var kept: [AccountRecord] = []
+    for guest in guests {
+      let ended = lastOf[guest.id].flatMap { matches[$0]?.stored.record.ended } ?? .min
+      let isNeeded =
+        guest.tokenExpires > time || !sessionsOf[guest.id].isEmpty || !liveOf[guest.id].isEmpty
+        || ended > time - 600_000
+      if isNeeded { kept.append(guest) } else { forget(account: guest.id) }
+    }
+    let idle = kept.filter { !isHere($0.id) && liveOf[$0.id].isEmpty }
+    for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
+    for (id, use) in keys where use.at < time - age && matches[use.m]?.isLive != true { drop(key: id) }
+  }
+
+  // MARK: matches, read
+
+  private func followed(_ m: MatchID) -> Followed? {
+    guard let match = matches[m] else { return nil }
+    let record = match.stored.record
+    let ids = Set([record.x, record.o, record.opener].compactMap { $0 }).sorted()
+    return Followed(
+      match: match.stored, accounts: ids.compactMap { accounts[$0] }, nodes: match.nodes, here: ids.filter(isHere),
+      now: clock())
+  }
+
+  private func place(_ code: String) -> MatchID? {
+    let found = coded[code].compactMap { matches[$0]?.stored.record }
+    return found.max { ($0.x == nil ? 1 : 0, $0.created, $0.id) < ($1.x == nil ? 1 : 0, $1.created, $1.id) }?.id
+  }
+
+  private func history(_ account: Int64, _ before: Int64, _ limit: Int) -> [StoredMatch] {
+    let mine = endedOf[account].compactMap { matches[$0]?.stored }.filter { ($0.record.ended ?? .max) < before }
+    let latest = mine.sorted { ($0.record.ended ?? 0, $0.record.id) > ($1.record.ended ?? 0, $1.record.id) }
+    let last = latest.prefix(limit).last?.record.ended
+    return latest.enumerated().prefix { $0.offset < limit || $0.element.record.ended == last }.map(\.element)
+  }
+
+  private func waiting() -> [WaitingTicket] {
+    let all = tickets.values.filter { $0.led == nil }.map(\.record).sorted { ($0.since, $0.id) < ($1.since, $1.id) }
+    return all.compactMap { ticket in accounts[ticket.account].map { WaitingTicket(ticket, $0) } }
+  }
+}
+
+extension MemoryContent: StoreConditions {
+  func length(of m: MatchID) -> Int? { matches[m]?.stored.length }
+  func waits(ticket: String) -> Bool { tickets[ticket].map { $0.led == nil } ?? false }
+  func slot(of account: Int64) -> MatchID? { slots[account].flatMap { matches[$0]?.isLive == true ? $0 : nil } }
+  func rating(of account: Int64, _ rules: Variant) -> Glicko2.Rating? { accounts[account]?[rules].rating }
+  func openRoom(_ code: String) -> MatchID? { coded[code].first { matches[$0]?.stored.record.x == nil } }
+
+  func use(of key: String, _ account: Int64) -> (purpose: String, live: MatchID?)? {
+    keys[KeyID(account: account, key: key)].map { ($0.purpose, matches[$0.m]?.isLive == true ? $0.m : nil) }
+  }
+}
+
+extension MemoryContent: StoreRows {
+  func now() -> Int64 { clock() }
+
+  func account(_ who: AccountReference) -> AccountRecord? {
+    switch who {
+    case .id(let id): accounts[id]
+    case .name(let name): names[name.lowercased()].flatMap { accounts[$0] }
+    }
+  }
+
+  func account(token: SHA256.Digest) -> AccountRecord? { tokens[token].flatMap { accounts[$0] } }
+  func holder(of name: String) -> Int64? { names[name.lowercased()] }
+
+  mutating func replace(_ account: AccountRecord) {
+    var account = account
+    account.version += 1
+    put(account)
+  }
+
+  mutating func add(_ account: AccountRecord) -> AccountRecord {
+    var account = account
+    account.id = lastAccount + 1
+    put(account)
+    return account
+  }
+
+  func playsRated(_ account: Int64) -> Bool { slot(of: account) != nil }
+
+  func profile(_ id: Int64) -> Profile? {
+    guard let account = accounts[id] else { return nil }
+    let live = liveOf[id].compactMap { matches[$0]?.stored }.sorted {
+      ($0.record.created, $0.record.id) < ($1.record.created, $1.record.id)
+    }
+    let last = lastOf[id].flatMap { matches[$0]?.stored.record }
+    return Profile(
+      account: account, live: live.map(\.record.id), last: last?.ended ?? .min > clock() - 60_000 ? last?.id : nil,
+      blockedNames: account.blocked.prefix(50).compactMap { accounts[$0]?.name }, rated: slot(of: id),
+      openings: live.map { StoredMatch(record: $0.record, events: Array($0.events.prefix(1)), length: $0.length) })
+  }
+
+  func session(presenting token: SHA256.Digest) -> SessionRecord? {
+    resumes[token].flatMap { sessions[$0]?.record }
+  }
+
+  mutating func enter(_ session: SessionRecord, at node: NodeID) -> (generation: Int64, before: NodeID?) {
+    let old = sessions[session.id]
+    let generation = (old?.generation ?? 0) + 1
+    put(Session(record: session, generation: generation, node: node))
+    return (generation, old?.node)
+  }
+
+  mutating func forgetSessions(of account: Int64, but kept: String) -> [String] {
+    let gone = sessionsOf[account].filter { $0 != kept }.sorted()
+    for id in gone { forget(session: id) }
+    return gone
+  }
+
+  mutating func trimSessions(of account: Int64, to most: Int, but kept: String) -> [String] {
+    let others = sessionsOf[account].filter { $0 != kept }.compactMap { sessions[$0] }
+    let (here, away) = (others.filter { $0.node.map(lives) ?? false }, others.filter { !($0.node.map(lives) ?? false) })
+    let latest = [here, away].flatMap { some in
+      some.map(\.record).sorted { ($0.expires, $0.id) > ($1.expires, $1.id) }
+    }
+    let gone = latest.dropFirst(most - 1).map(\.id).sorted()
+    for id in gone { forget(session: id) }
+    return gone
+  }
+
+  func tickets(session: String, key: String, account: Int64) -> [TicketRecord] {
+    ticketsOf[account].compactMap { tickets[$0] }.filter {
+      $0.led == nil && ($0.record.session == session || !key.isEmpty && $0.record.key == key)
+    }.map(\.record).sorted { $0.id < $1.id }
+  }
+
+  /// Unless one of this number has led to a match: that is what was asked before, and its answer was lost.
+  mutating func put(_ ticket: TicketRecord) {
+    guard tickets[ticket.id] == nil else { return }
+    tickets[ticket.id] = Ticket(record: ticket)
+    ticketsOf.insert(ticket.id, ticket.account)
+  }
+
+  mutating func drop(ticket: String) {
+    guard let old = tickets.removeValue(forKey: ticket) else { return }
+    ticketsOf.remove(ticket, old.record.account)
+  }
+}
+
+extension StoreQuestion {
+  /// The node that asks.
+  var node: NodeID? {
+    switch self {
+    case .beat(let node, _), .leave(let node), .sweep(let node, _), .compare(let node, _), .follow(_, let node),
+      .enter(_, let node):
+      node
+    case .queue(let ticket, _): ticket.node
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// How somebody comes in. Digests are SHA-256 of tokens; `lives` are milliseconds from now to the expiry of what is made
+/// for guests and for named accounts.
+package enum Entry: Sendable, Hashable {
+  /// With the resume token whose digest is `presented`: the session that has it as `resume` or `previous` gets `resume` =
+  /// `fresh`, `previous` = `presented`, a new expiry, the next generation, and is connected to this incarnation.
+  case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
+  /// With an account's token that has not expired: a new session with this id and resume digest.
+  case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
+  /// As a new guest with the first of `names` that nobody has, this token and a new session.
+  case guest(names: [String], token: SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)
+}
+
+/// How long what an entry makes is kept, in milliseconds.
+package struct Lifetimes: Sendable, Hashable {
+  package var guest: Int64
+  package var account: Int64
+
+  package init(guest: Int64, account: Int64) {
+    (self.guest, self.account) = (guest, account)
+  }
+}
+
+package enum EntryResult: Sendable, Hashable {
+  /// In.
+  case entered(Entered)
+  /// The token or session is unknown or has expired, or none of the names was free.
+  case unknown
+  /// The account is banned; nothing was changed.
+  case banned
+}
+
+/// Somebody who has come in.
+package struct Entered: Sendable, Hashable {
+  /// The session, as it is stored now.
+  package var session: SessionRecord
+  /// How often it has been entered: each time one more than the last.
+  package var generation: Int64
+  /// The node it was connected to before, unless that has detached it; it may be dead.
+  package var before: NodeID?
+  /// The account, what it plays.
+  package var profile: Profile
+  /// Sessions of his that are forgotten, since he has so many.
+  package var forgotten: [String] = []
+
+  package init(
+    session: SessionRecord, generation: Int64, before: NodeID? = nil, profile: Profile, forgotten: [String] = []
+  ) {
+    (self.session, self.generation, self.before, self.profile, self.forgotten) = (
+      session, generation, before, profile, forgotten
+    )
+  }
+}
+
+/// An account and what it plays.
+package struct Profile: Sendable, Hashable {
+  package var account: AccountRecord
+  /// Its live matches and open rooms (as x, o or opener), oldest first by `created`, then id.
+  package var live: [MatchID]
+  /// The match at whose board it sat that ended last, if it ended within the last minute.
+  package var last: MatchID?
+  /// The names of the first fifty accounts it blocks, in its order; those that are gone are left out.
+  package var blockedNames: [String]
+  /// The live match in its rated slot.
+  package var rated: MatchID?
+  /// Its live matches and open rooms with their first event each, which names the game.
+  package var openings: [StoredMatch] = []
+
+  package init(
+    account: AccountRecord, live: [MatchID], last: MatchID? = nil, blockedNames: [String], rated: MatchID? = nil,
+    openings: [StoredMatch] = []
+  ) {
+    (self.account, self.live, self.last, self.blockedNames, self.rated, self.openings) = (
+      account, live, last, blockedNames, rated, openings
+    )
+  }
+}
+
+/// Whose account: its number, or its name without regard to case.
+package enum AccountReference: Sendable, Hashable {
+  case id(Int64)
+  case name(String)
+}
+
+package enum AccountChange: Sendable, Hashable {
+  /// Gives a guest a name and a token that lives `lives` ms: it is a guest no more. Refused as `.nameTaken` if another
+  /// account has the name, without regard to case, as `.forbidden` if the account is no guest.
+  case register(name: String, token: SHA256.Digest, lives: Int64)
+  /// A new token that lives `lives` ms; `.forbidden` for guests.
+  case token(SHA256.Digest, lives: Int64)
+  /// Takes the token away and forgets all sessions but `keep`; `.forbidden` for guests.
+  case revoke(keep: String)
+  /// Whether the player wants no chat.
+  case quiet(Bool)
+  /// Puts an account, by name, on the list of the blocked or takes it off. `.notFound` if there is none or it is the
+  /// player's own; `.full` if a thousand are blocked.
+  case block(name: String, on: Bool)
+  /// Whether an administrator has taken the player's chat away.
+  case muted(Bool)
+  /// Whether an administrator has shut the player out.
+  case banned(Bool)
+  /// Takes away what identifies the player: the name becomes `deleted-ID`, the token goes and has expired, it is a guest, and
+  /// all sessions are forgotten.
+  case forget
+}
+
+extension AccountChange {
+  /// Where it has the account's sessions forgotten: the one that stays, or none.
+  package var keeps: String? {
+    switch self {
+    case .revoke(let keep): keep
+    case .forget: ""
+    default: nil
+    }
+  }
+}
+
+extension AccountRecord {
+  /// Changes it, or says why not; `holder` knows whose a name is.
+  package mutating func apply<E>(
+    _ change: AccountChange, now: Int64, holder: (String) throws(E) -> Int64?
+  ) throws(E) -> ChangeResult? {
+    switch change {
+    case .register(let name, let token, let lives):
+      guard guest else { return .forbidden }
+      let other = try holder(name)
+      guard other == nil || other == id else { return .nameTaken }
+      (self.name, guest, self.token, tokenExpires) = (name, false, token, now + lives)
+    case .token(let token, let lives):
+      guard !guest else { return .forbidden }
+      (self.token, tokenExpires) = (token, now + lives)
+    case .revoke:
+      guard !guest else { return .forbidden }
+      token = nil
+    case .quiet(let on): quiet = on
+    case .block(let name, let on):
+      guard let other = try holder(name), other != id else { return .notFound }
+      blocked.removeAll { $0 == other }
+      if on { blocked.append(other) }
+      guard blocked.count <= 1000 else { return .full }
+    case .muted(let on): muted = on
+    case .banned(let on): banned = on
+    case .forget: (name, guest, token, tokenExpires) = ("deleted-\(id)", true, nil, now)
+    }
+    return nil
+  }
+}
+
+package enum ChangeResult: Sendable, Hashable {
+  /// The account as it is now; and the sessions that were forgotten.
+  case changed(AccountRecord, forgotten: [String])
+  /// There is no such account.
+  case unknown
+  case nameTaken, forbidden, notFound, full
+}

@@ -1,0 +1,373 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// Accounts, sessions and tickets.
+extension SQLiteRows {
+  /// The account in a row whose columns begin like those below, without its other games.
+  private static func account(_ row: SQLiteRow) -> AccountRecord {
+    var account = AccountRecord(
+      id: row.int(0), name: row.text(1), guest: row.bool(2), token: row.digest(3), tokenExpires: row.int(4))
+    account.rating = Glicko2.Rating(value: row.real(5), deviation: row.real(6), volatility: row.real(7))
+    (account.ratedAt, account.won) = (row.int(8), Int(row.int(9)))
+    (account.drawn, account.lost, account.xBalance) = (Int(row.int(10)), Int(row.int(11)), Int(row.int(12)))
+    (account.quiet, account.muted, account.banned) = (row.bool(13), row.bool(14), row.bool(15))
+    account.blocked = row.text(16).split(separator: ",").compactMap { Int64($0) }
+    account.version = row.int(17)
+    return account
+  }
+
+  /// The standing in a row of `rules, rating, …`.
+  private static func standing(_ row: SQLiteRow) -> (rules: Variant?, standing: Standing) {
+    var standing = Standing()
+    standing.rating = Glicko2.Rating(value: row.real(1), deviation: row.real(2), volatility: row.real(3))
+    (standing.ratedAt, standing.won) = (row.int(4), Int(row.int(5)))
+    (standing.drawn, standing.lost) = (Int(row.int(6)), Int(row.int(7)))
+    return (Variant(rawValue: row.text(0)), standing)
+  }
+
+  private func withOtherGames(_ accounts: [AccountRecord]) throws(StoreError) -> [AccountRecord] {
+    var accounts = accounts
+    for (i, account) in accounts.enumerated() {
+      let others = try run(
+        """
+        SELECT rules, rating, deviation, volatility, rated_at, won, drawn, lost FROM standing WHERE account = ?
+        """, .int(account.id), row: SQLiteRows.standing)
+      for case let (rules?, standing) in others { accounts[i][rules] = standing }
+    }
+    return accounts
+  }
+
+  func accounts(_ ids: [Int64]) throws(StoreError) -> [AccountRecord] {
+    var found: [AccountRecord] = []
+    for id in Set(ids).sorted() { if let account = try account(.id(id)) { found.append(account) } }
+    return found
+  }
+
+  func accounts() throws(StoreError) -> [AccountRecord] {
+    try withOtherGames(
+      try run(
+        """
+        SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance,
+          quiet, muted, banned, blocked, version FROM account ORDER BY id
+        """, row: SQLiteRows.account))
+  }
+
+  func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
+    if rules == .classic {
+      return try withOtherGames(
+        try run(
+          """
+          SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
+            x_balance, quiet, muted, banned, blocked, version
+          FROM account WHERE guest = 0 AND banned = 0 AND rated_at > 0 ORDER BY rating DESC, id LIMIT ?
+          """, .int(limit), row: SQLiteRows.account))
+    }
+    let ids = try run(
+      """
+      SELECT id FROM standing s JOIN account ON id = s.account
+      WHERE s.rules = ? AND s.rated_at > 0 AND guest = 0 AND banned = 0 ORDER BY s.rating DESC, s.account LIMIT ?
+      """, .text(rules.rawValue), .int(limit)
+    ) { $0.int(0) }
+    var strongest: [AccountRecord] = []
+    for id in ids { if let account = try account(.id(id)) { strongest.append(account) } }
+    return strongest
+  }
+
+  func insert(_ a: AccountRecord) throws(StoreError) {
+    try run(
+      """
+      INSERT INTO account (id, name, name_lower, guest, token, token_expires, rating, deviation, volatility, rated_at,
+        won, drawn, lost, x_balance, quiet, muted, banned, blocked)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token), .int(a.tokenExpires),
+      .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility), .int(a.ratedAt), .int(a.won),
+      .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned),
+      .text(SQLiteRows.text(a.blocked)))
+    try putOtherGames(a)
+    lastAccount = lastAccount.map { max($0, a.id) }
+  }
+
+  private static func text(_ blocked: [Int64]) -> String { blocked.map(String.init).joined(separator: ",") }
+
+  private func putOtherGames(_ a: AccountRecord) throws(StoreError) {
+    for rules in Variant.allCases where rules != .classic && a[rules] != Standing() {
+      let s = a[rules]
+      try run(
+        "INSERT OR REPLACE INTO standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", .int(a.id), .text(rules.rawValue),
+        .real(s.rating.value), .real(s.rating.deviation), .real(s.rating.volatility), .int(s.ratedAt), .int(s.won),
+        .int(s.drawn), .int(s.lost))
+    }
+  }
+
+  private func highestAccount() throws(StoreError) -> Int64 {
+    if let lastAccount { return lastAccount }
+    let highest = try run(
+      """
+      SELECT max((SELECT highest FROM forgotten_account), coalesce((SELECT max(id) FROM account), 0),
+        coalesce((SELECT max(x) FROM match), 0), coalesce((SELECT max(o) FROM match), 0),
+        coalesce((SELECT max(opener) FROM match WHERE opener IS NOT NULL), 0))
+      """
+    ) { $0.int(0) }.first
+    lastAccount = highest
+    return highest ?? 0
+  }
+
+  // MARK: keeping house
+
+  func clean(guests most: Int, keys age: Int64) throws(StoreError) {
+    let time = now()
+    generations = [:]
+    try run("DELETE FROM session WHERE expires <= ? AND (node IS NULL OR node IS NOT ?)", .int(time), .text(asker))
+    // One who has just played may be asked for another game.
+    let expired = try run(
+      """
+      SELECT id FROM account a WHERE guest = 1 AND token_expires <= ?1
+        AND NOT EXISTS (SELECT 1 FROM session WHERE account = a.id)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended > ?1 - 600000)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended > ?1 - 600000)
+        AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
+      """, .int(time)
+    ) { $0.int(0) }
+    for id in expired { try forget(account: id) }
+    let count = try run("SELECT count(*) FROM account WHERE guest = 1") { Int($0.int(0)) }.first ?? 0
+    if count > most {
+      let idle = try run(
+        """
+        SELECT id FROM account a WHERE guest = 1
+          AND NOT EXISTS (SELECT 1 FROM session WHERE account = a.id AND node = ?)
+          AND NOT EXISTS (SELECT 1 FROM match WHERE x = a.id AND ended IS NULL)
+          AND NOT EXISTS (SELECT 1 FROM match WHERE o = a.id AND ended IS NULL)
+          AND NOT EXISTS (SELECT 1 FROM match WHERE opener = a.id AND ended IS NULL)
+        ORDER BY id LIMIT ?
+        """, .text(asker), .int(count - most)
+      ) { $0.int(0) }
+      for id in idle { try forget(account: id) }
+    }
+    try run(
+      """
+      DELETE FROM used_key WHERE at < ?
+        AND NOT EXISTS (SELECT 1 FROM match WHERE id = match_id AND ended IS NULL)
+      """, .int(time - age))
+  }
+
+  private func forget(account: Int64) throws(StoreError) {
+    try run("DELETE FROM session WHERE account = ?", .int(account))
+    try run("DELETE FROM standing WHERE account = ?", .int(account))
+    try run("DELETE FROM ticket WHERE account = ?", .int(account))
+    try run("DELETE FROM account WHERE id = ?", .int(account))
+    versions[account] = nil
+    try run("UPDATE forgotten_account SET highest = max(highest, ?)", .int(account))
+  }
+}
+
+// MARK: what entering, changing and waiting stand on
+
+extension SQLiteRows: StoreRows {
+  func now() -> Int64 { Moment.current.wall }
+
+  func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
+    let found =
+      switch who {
+      case .id(let id):
+        try run(
+          """
+          SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
+            x_balance, quiet, muted, banned, blocked, version FROM account WHERE id = ?
+          """, .int(id), row: SQLiteRows.account)
+      case .name(let name):
+        try run(
+          """
+          SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
+            x_balance, quiet, muted, banned, blocked, version FROM account WHERE name_lower = ?
+          """, .text(name.lowercased()), row: SQLiteRows.account)
+      }
+    return try withOtherGames(found).first
+  }
+
+  func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord? {
+    let id = try run("SELECT id FROM account WHERE token = ? LIMIT 1", .blob(token)) { $0.int(0) }.first
+    guard let id else { return nil }
+    return try account(.id(id))
+  }
+
+  func holder(of name: String) throws(StoreError) -> Int64? {
+    try run("SELECT id FROM account WHERE name_lower = ?", .text(name.lowercased())) { $0.int(0) }.first
+  }
+
+  func replace(_ a: AccountRecord) throws(StoreError) {
+    try run(
+      """
+      UPDATE account SET name = ?, name_lower = ?, guest = ?, token = ?, token_expires = ?, rating = ?, deviation = ?,
+        volatility = ?, rated_at = ?, won = ?, drawn = ?, lost = ?, x_balance = ?, quiet = ?, muted = ?, banned = ?,
+        blocked = ?, version = version + 1
+      WHERE id = ?
+      """, .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token), .int(a.tokenExpires),
+      .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility), .int(a.ratedAt), .int(a.won),
+      .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned),
+      .text(SQLiteRows.text(a.blocked)), .int(a.id))
+    try putOtherGames(a)
+    versions[a.id] = nil
+  }
+
+  func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord {
+    var account = account
+    account.id = try highestAccount() + 1
+    try insert(account)
+    return account
+  }
+
+  func playsRated(_ account: Int64) throws(StoreError) -> Bool { try slot(of: account) != nil }
+
+  func profile(_ id: Int64) throws(StoreError) -> Profile? {
+    guard let account = try account(.id(id)) else { return nil }
+    let openings = try run(
+      """
+      SELECT n, id, x, o, opener, code, created, ended, (SELECT max(seq) FROM event WHERE match = n),
+        e.seq, e.side, e.mid, e.body
+      FROM match LEFT JOIN event e ON e.match = n AND e.seq = 1
+      WHERE n IN (
+        SELECT n FROM match WHERE x = ?1 AND ended IS NULL UNION SELECT n FROM match WHERE o = ?1 AND ended IS NULL
+        UNION SELECT n FROM match WHERE opener = ?1 AND ended IS NULL)
+      ORDER BY created, id
+      """, .int(id)
+    ) { row in
+      SQLiteRows.record(row).map {
+        StoredMatch(
+          record: $0.record, events: row.optionalInt(9) == nil ? [] : [SQLiteRows.event(row, 9)],
+          length: Int(row.int(8)))
+      }
+    }.compactMap { $0 }
+    let last = try run(
+      """
+      SELECT id FROM match WHERE (x = ?1 OR o = ?1) AND ended > ?2 ORDER BY ended DESC, id DESC LIMIT 1
+      """, .int(id), .int(now() - 60_000)
+    ) { MatchID(rawValue: $0.text(0)) }
+    var names: [String] = []
+    for other in account.blocked.prefix(50) {
+      names += try run("SELECT name FROM account WHERE id = ?", .int(other)) { $0.text(0) }
+    }
+    return Profile(
+      account: account, live: openings.map(\.record.id), last: last.first ?? nil, blockedNames: names,
+      rated: try slot(of: id), openings: openings)
+  }
+
+  func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord? {
+    let found = try run(
+      """
+      SELECT id, account, resume, previous, expires FROM session WHERE resume = ?1 OR previous = ?1 ORDER BY id LIMIT 1
+      """, .blob(token)
+    ) { row in
+      row.digest(2).map {
+        SessionRecord(id: row.text(0), account: row.int(1), resume: $0, previous: row.digest(3), expires: row.int(4))
+      }
+    }
+    return found.first ?? nil
+  }
+
+  func enter(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (generation: Int64, before: NodeID?) {
+    let before = try run("SELECT generation, node FROM session WHERE id = ?", .text(session.id)) {
+      (generation: $0.int(0), node: $0.optionalText(1))
+    }.first
+    let generation = (before?.generation ?? 0) + 1
+    try run(
+      """
+      INSERT OR REPLACE INTO session (id, account, resume, previous, expires, generation, node)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """, .text(session.id), .int(session.account), .blob(session.resume), .blob(session.previous),
+      .int(session.expires), .int(generation), .text(node))
+    generations[session.id] = nil
+    return (generation, before?.node)
+  }
+
+  func settle(session: String, generation: Int64) throws(StoreError) {
+    try run(
+      "UPDATE session SET previous = NULL WHERE id = ? AND generation = ? AND previous IS NOT NULL", .text(session),
+      .int(generation))
+  }
+
+  func detach(session: String, generation: Int64) throws(StoreError) {
+    try run("UPDATE session SET node = NULL WHERE id = ? AND generation = ?", .text(session), .int(generation))
+  }
+
+  private func forget(sessions: [String]) throws(StoreError) -> [String] {
+    for id in sessions {
+      try run("DELETE FROM session WHERE id = ?", .text(id))
+      generations[id] = nil
+    }
+    return sessions.sorted()
+  }
+
+  func forgetSessions(of account: Int64, but kept: String) throws(StoreError) -> [String] {
+    let gone = try run("SELECT id FROM session WHERE account = ? AND id <> ?", .int(account), .text(kept)) {
+      $0.text(0)
+    }
+    return try forget(sessions: gone)
+  }
+
+  func trimSessions(of account: Int64, to most: Int, but kept: String) throws(StoreError) -> [String] {
+    let gone = try run(
+      """
+      SELECT id FROM session WHERE account = ? AND id <> ? ORDER BY node IS NOT ?, expires DESC, id DESC
+      LIMIT -1 OFFSET ?
+      """, .int(account), .text(kept), .text(asker), .int(most - 1)
+    ) { $0.text(0) }
+    return try forget(sessions: gone)
+  }
+
+  /// The ticket in a row whose columns begin like those below.
+  private static func ticket(_ row: SQLiteRow) -> TicketRecord {
+    TicketRecord(
+      id: row.text(0), session: row.text(1), account: row.int(2), node: row.text(3), key: row.text(4),
+      purpose: row.text(5), wish: row.text(6), since: row.int(7))
+  }
+
+  func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord] {
+    try run(
+      """
+      SELECT id, session, account, node, key, purpose, wish, since FROM ticket
+      WHERE account = ?1 AND led IS NULL AND (session = ?2 OR (key = ?3 AND key <> '')) ORDER BY id
+      """, .int(account), .text(session), .text(key), row: SQLiteRows.ticket)
+  }
+
+  /// All that wait, oldest first.
+  func tickets() throws(StoreError) -> [WaitingTicket] {
+    let all = try run(
+      """
+      SELECT id, session, account, node, key, purpose, wish, since FROM ticket WHERE led IS NULL ORDER BY since, id
+      """, row: SQLiteRows.ticket)
+    var waiting: [WaitingTicket] = []
+    for ticket in all {
+      if let account = try account(.id(ticket.account)) { waiting.append(WaitingTicket(ticket, account)) }
+    }
+    return waiting
+  }
+
+  /// What has become of a ticket that does not wait any more, which is forgotten by that.
+  func take(ticket: String) throws(StoreError) -> Differences.LedTicket? {
+    let found = try run("SELECT led FROM ticket WHERE id = ?", .text(ticket)) { $0.optionalText(0) }.first
+    guard let led = found else { return .init(id: ticket, m: nil) }
+    guard let led else { return nil }
+    try drop(ticket: ticket)
+    return .init(id: ticket, m: MatchID(rawValue: led))
+  }
+
+  /// Unless one of this number has led to a match: that is what was asked before, and its answer was lost.
+  func put(_ ticket: TicketRecord) throws(StoreError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO ticket (id, session, account, node, key, purpose, wish, since)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """, .text(ticket.id), .text(ticket.session), .int(ticket.account), .text(ticket.node), .text(ticket.key),
+      .text(ticket.purpose), .text(ticket.wish), .int(ticket.since))
+  }
+
+  func drop(ticket: String) throws(StoreError) { try run("DELETE FROM ticket WHERE id = ?", .text(ticket)) }
+
+  /// Takes a ticket away that waits.
+  func unqueue(_ ticket: String) throws(StoreError) {
+    try run("DELETE FROM ticket WHERE id = ? AND led IS NULL", .text(ticket))
+  }
+}

@@ -1,0 +1,465 @@
+import Base
+import CSQLite
+import MatchProtocol
+import TicTacToe
+
+/// The rows of a SQLite file as one connection reads and, within a transaction, writes them. Whoever has it is alone
+/// with it.
+///
+/// `.failed` says that a call has done nothing and others may go on; after any other error nothing may.
+final class SQLiteRows: @unchecked Sendable {  // see above: stores hand it from one thread to the next
+  /// A live match as its row says. Nobody else writes the file, so that what was read or written stays so.
+  struct Match {
+    var n: Int64
+    var record: MatchRecord
+    var length: Int
+    /// The nodes that follow it, in order.
+    var nodes: [NodeID]
+  }
+
+  let db: SQLiteConnection
+  /// The node that asked last: the only one that lives.
+  var asker: NodeID?
+  /// Live matches; forgotten when something is rolled back.
+  private var matches: [MatchID: Match] = [:]
+  /// Versions of accounts and generations of sessions that comparisons have asked for, which ask again and again.
+  var versions: [Int64: Int64] = [:]
+  var generations: [String: Int64] = [:]
+  /// The highest number that an account has or had, once it is known.
+  var lastAccount: Int64?
+
+  init(_ db: SQLiteConnection) { self.db = db }
+
+  /// What was written has been rolled back.
+  func forget() { (matches, versions, generations, lastAccount) = ([:], [:], [:], nil) }
+
+  @discardableResult func run<T>(
+    _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) -> T = { _ in }
+  ) throws(StoreError) -> [T] {
+    do throws(SQLiteError) { return try db.run(sql, values, row) } catch { throw StoreError(error) }
+  }
+
+  /// Does something in a transaction, all or nothing; what fails leaves the rest of the transaction as it is.
+  func attempt<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> Result<T, StoreError> {
+    try run("SAVEPOINT one")
+    do throws(StoreError) {
+      let done = try body()
+      try run("RELEASE one")
+      return .success(done)
+    } catch {
+      guard case .failed = error else { throw error }
+      try run("ROLLBACK TO one")
+      try run("RELEASE one")
+      forget()
+      return .failure(error)
+    }
+  }
+}
+
+extension StoreError {
+  /// What an error within a transaction says of the call that met it.
+  init(_ error: SQLiteError) {
+    switch error.code {
+    // The statement has done nothing, and the transaction goes on.
+    case SQLITE_CONSTRAINT: self = .failed(error.description)
+    case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN: self = .unusable(error.message)
+    default: self = .unknown(error.description)
+    }
+  }
+}
+
+// MARK: matches
+
+extension SQLiteRows {
+  /// A match, from memory if it is live.
+  private func found(_ m: MatchID) throws(StoreError) -> Match? {
+    if let known = matches[m] { return known }
+    let read = try run(
+      """
+      SELECT n, id, x, o, opener, code, created, ended, nodes, (SELECT max(seq) FROM event WHERE match = n) FROM match
+      WHERE id = ?
+      """, .text(m.rawValue)
+    ) { row in
+      SQLiteRows.record(row).map {
+        Match(n: $0.n, record: $0.record, length: Int(row.int(9)), nodes: SQLiteRows.nodes(row.text(8)))
+      }
+    }
+    guard let match = read.first ?? nil else { return nil }
+    if match.record.ended == nil { matches[m] = match }
+    return match
+  }
+
+  /// The record in a row of `n, id, x, o, opener, code, created, ended`, and its number.
+  static func record(_ row: SQLiteRow) -> (n: Int64, record: MatchRecord)? {
+    guard let id = MatchID(rawValue: row.text(1)) else { return nil }
+    return (
+      row.int(0),
+      MatchRecord(
+        id: id, x: row.optionalInt(2), o: row.optionalInt(3), opener: row.optionalInt(4), code: row.optionalText(5),
+        created: row.int(6), ended: row.optionalInt(7))
+    )
+  }
+
+  private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
+
+  /// The event in a row of `seq, side, mid, body`, from a column on.
+  static func event(_ row: SQLiteRow, _ first: Int32 = 0) -> StoredEvent {
+    StoredEvent(
+      seq: Int(row.int(first)), side: Player(text: row.text(first + 1)), mid: row.optionalText(first + 2),
+      body: row.bytes(first + 3))
+  }
+
+  /// The matches of records, with their logs: as long as the number of the last event says.
+  private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
+    var found: [StoredMatch] = []
+    for case let (n, record)? in records {
+      let events = try run("SELECT seq, side, mid, body FROM event WHERE match = ? ORDER BY seq", .int(n)) {
+        SQLiteRows.event($0)
+      }
+      found.append(StoredMatch(record: record, events: events, length: events.last?.seq))
+    }
+    return found
+  }
+
+  func match(_ m: MatchID) throws(StoreError) -> Followed? {
+    let read = try run(
+      "SELECT n, id, x, o, opener, code, created, ended, nodes FROM match WHERE id = ?", .text(m.rawValue)
+    ) { (SQLiteRows.record($0), $0.text(8)) }
+    guard let row = read.first, let match = try stored([row.0]).first else { return nil }
+    let ids = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 }).sorted()
+    var here: [Int64] = []
+    for id in ids {
+      here += try run("SELECT account FROM session WHERE account = ? AND node = ? LIMIT 1", .int(id), .text(asker)) {
+        $0.int(0)
+      }
+    }
+    return Followed(
+      match: match, accounts: try accounts(ids), nodes: SQLiteRows.nodes(row.1), here: here, now: now())
+  }
+
+  func place(_ code: String) throws(StoreError) -> MatchID? {
+    let found = try run(
+      """
+      SELECT id FROM match WHERE code = ? AND ended IS NULL ORDER BY x IS NOT NULL, created DESC, id DESC LIMIT 1
+      """, .text(code)
+    ) { MatchID(rawValue: $0.text(0)) }
+    return found.first ?? nil
+  }
+
+  func live(limit: Int) throws(StoreError) -> [StoredMatch] {
+    try stored(
+      try run(
+        """
+        SELECT n, id, x, o, opener, code, created, ended FROM match INDEXED BY match_public
+        WHERE ended IS NULL AND opener IS NULL ORDER BY created DESC, id DESC LIMIT ?
+        """, .int(limit), row: SQLiteRows.record))
+  }
+
+  /// Reads by an index on each seat.
+  func history(_ account: Int64, before: Int64, limit: Int) throws(StoreError) -> [StoredMatch] {
+    try stored(
+      try run(
+        """
+        SELECT n, id, x, o, opener, code, created, ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
+          AND ended >= coalesce((SELECT ended FROM match WHERE (x = ?1 OR o = ?1) AND ended < ?2
+            ORDER BY ended DESC LIMIT 1 OFFSET ?3 - 1), 0)
+        ORDER BY ended DESC, id DESC
+        """, .int(account), .int(before), .int(limit), row: SQLiteRows.record))
+  }
+
+  func matchIDs() throws(StoreError) -> [MatchID] {
+    try run("SELECT id FROM match ORDER BY id") { MatchID(rawValue: $0.text(0)) }.compactMap { $0 }
+  }
+
+  /// Drops up to two hundred matches that ended before a time; returns how many.
+  func prune(before: Int64) throws(StoreError) -> Int {
+    try run(
+      "DELETE FROM event WHERE match IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)",
+      .int(before))
+    try run(
+      "DELETE FROM match WHERE n IN (SELECT n FROM match WHERE ended < ? ORDER BY ended, n LIMIT 200)", .int(before))
+    return db.changes
+  }
+
+  /// Names the nodes that follow a live match.
+  private func follow(_ match: Match, by nodes: [NodeID]) throws(StoreError) {
+    let nodes = Set(nodes).sorted()
+    guard nodes != match.nodes else { return }
+    try run("UPDATE match SET nodes = ? WHERE n = ?", .text(nodes.joined(separator: " ")), .int(match.n))
+    matches[match.record.id]?.nodes = nodes
+  }
+
+  func follow(_ m: MatchID, by node: NodeID) throws(StoreError) -> Followed? {
+    if let match = try found(m), match.record.ended == nil { try follow(match, by: match.nodes + [node]) }
+    return try self.match(m)
+  }
+
+  func sweep(by node: NodeID, limit: Int) throws(StoreError) -> [Followed] {
+    let lost = try run(
+      """
+      SELECT id FROM match INDEXED BY match_nodes WHERE ended IS NULL AND nodes < ?1
+      UNION ALL SELECT id FROM match INDEXED BY match_nodes WHERE ended IS NULL AND nodes > ?1 LIMIT ?2
+      """, .text(node), .int(limit)
+    ) { MatchID(rawValue: $0.text(0)) }
+    var taken: [Followed] = []
+    for m in lost.compactMap({ $0 }).sorted() {
+      if let match = try found(m) { try follow(match, by: [node]) }
+      if let followed = try match(m) { taken.append(followed) }
+    }
+    try run("DELETE FROM ticket WHERE node <> ?", .text(node))
+    return taken
+  }
+
+  func leave(_ node: NodeID) throws(StoreError) {
+    try run(
+      """
+      UPDATE match SET nodes = trim(replace(' ' || nodes || ' ', ' ' || ?1 || ' ', ' '))
+      WHERE ended IS NULL AND instr(' ' || nodes || ' ', ' ' || ?1 || ' ') > 0
+      """, .text(node))
+    forget()
+    try run("UPDATE session SET node = NULL WHERE node = ?", .text(node))
+    try run("DELETE FROM ticket WHERE node = ?", .text(node))
+    asker = nil
+  }
+}
+
+// MARK: units
+
+extension SQLiteRows: StoreConditions {
+  func length(of m: MatchID) throws(StoreError) -> Int? {
+    if let known = matches[m] { return known.length }
+    return try found(m)?.length
+  }
+
+  func waits(ticket: String) throws(StoreError) -> Bool {
+    try run("SELECT 1 FROM ticket WHERE id = ? AND led IS NULL", .text(ticket)) { $0.bool(0) } == [true]
+  }
+
+  func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)? {
+    try run(
+      """
+      SELECT purpose, (SELECT id FROM match WHERE id = match_id AND ended IS NULL) FROM used_key
+      WHERE account = ? AND key = ?
+      """, .int(account), .text(key)
+    ) { ($0.text(0), $0.optionalText(1).flatMap(MatchID.init(rawValue:))) }.first
+  }
+
+  func slot(of account: Int64) throws(StoreError) -> MatchID? {
+    let held = try run(
+      """
+      SELECT match.id FROM account JOIN match ON match.id = rated_match WHERE account.id = ? AND ended IS NULL
+      """, .int(account)
+    ) { MatchID(rawValue: $0.text(0)) }
+    return held.first ?? nil
+  }
+
+  func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating? {
+    func read(_ row: SQLiteRow) -> Glicko2.Rating {
+      Glicko2.Rating(value: row.real(0), deviation: row.real(1), volatility: row.real(2))
+    }
+    guard
+      let classic = try run(
+        "SELECT rating, deviation, volatility FROM account WHERE id = ?", .int(account), row: read
+      ).first
+    else { return nil }
+    if rules == .classic { return classic }
+    return try run(
+      "SELECT rating, deviation, volatility FROM standing WHERE account = ? AND rules = ?", .int(account),
+      .text(rules.rawValue), row: read
+    ).first ?? Glicko2.Rating()
+  }
+
+  func openRoom(_ code: String) throws(StoreError) -> MatchID? {
+    let open = try run("SELECT id FROM match WHERE code = ? AND ended IS NULL AND x IS NULL LIMIT 1", .text(code)) {
+      MatchID(rawValue: $0.text(0))
+    }
+    return open.first ?? nil
+  }
+
+  /// Stores a unit, within a transaction.
+  func apply(_ unit: StoreUnit) throws(StoreError) -> Verdict {
+    if let mistake = unit.mistake { return .failed(mistake) }
+    var conditions = self
+    if let conflict = try conditions.conflict(unit) { return .conflict(conflict) }
+    // An ordinary move is one statement, which does all or nothing by itself.
+    if unit.isMove {
+      do throws(StoreError) { return .applied(try write(unit)) } catch {
+        guard case .failed(let what) = error else { throw error }
+        return .failed(what)
+      }
+    }
+    let done = try attempt { () throws(StoreError) in try write(unit) }
+    switch done {
+    case .success(let followers): return .applied(followers)
+    case .failure(let error): return .failed("\(error)")
+    }
+  }
+
+  /// Writes a unit, whose conditions hold; returns who follows what was there before.
+  private func write(_ unit: StoreUnit) throws(StoreError) -> [MatchID: [NodeID]] {
+    var followers: [MatchID: [NodeID]] = [:]
+    for log in unit.logs {
+      if log.after == 0 {
+        try begin(log)
+      } else if let match = try found(log.m) {
+        followers[log.m] = match.nodes
+        try grow(match, log)
+      }
+    }
+    let m = SQLiteValue.text(unit.logs.first?.m.rawValue)
+    for score in unit.scores { try add(score) }
+    for slot in unit.slots { try run("UPDATE account SET rated_match = ? WHERE id = ?", m, .int(slot.account)) }
+    for key in unit.keys {
+      try run(
+        "INSERT OR REPLACE INTO used_key (account, key, purpose, match_id, at) VALUES (?, ?, ?, ?, ?)",
+        .int(key.account), .text(key.key), .text(key.purpose), m, .int(now()))
+    }
+    if unit.forgetsKeys { try run("DELETE FROM used_key WHERE match_id = ?", m) }
+    for ticket in unit.tickets { try run("UPDATE ticket SET led = ? WHERE id = ?", m, .text(ticket)) }
+    return followers
+  }
+
+  private func begin(_ log: StoreUnit.Log) throws(StoreError) {
+    guard let record = log.record else { return }
+    let nodes = Set(log.nodes).sorted()
+    try run(
+      "INSERT INTO match (id, x, o, opener, code, created, ended, nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      .text(record.id.rawValue), .int(record.x), .int(record.o), .int(record.opener), .text(record.code),
+      .int(record.created), .int(record.ended), .text(nodes.joined(separator: " ")))
+    let match = Match(n: db.lastRow, record: record, length: log.events.count, nodes: nodes)
+    try write(log.events, of: match.n)
+    if record.ended == nil { matches[log.m] = match }
+  }
+
+  private func grow(_ match: Match, _ log: StoreUnit.Log) throws(StoreError) {
+    try write(log.events, of: match.n)
+    matches[log.m]?.length += log.events.count
+    guard let record = log.record, record != match.record else { return }
+    var ended = match.record
+    ended.ended = record.ended
+    if record == ended {
+      // What finds rooms is left alone.
+      try run("UPDATE match SET ended = ? WHERE n = ?", .int(record.ended), .int(match.n))
+    } else {
+      try run(
+        "UPDATE match SET x = ?, o = ?, opener = ?, code = ?, created = ?, ended = ? WHERE n = ?", .int(record.x),
+        .int(record.o), .int(record.opener), .text(record.code), .int(record.created), .int(record.ended),
+        .int(match.n))
+    }
+    matches[log.m]?.record = record
+    if record.ended != nil { matches[log.m] = nil }
+  }
+
+  private func write(_ events: [StoredEvent], of n: Int64) throws(StoreError) {
+    for event in events {
+      try run(
+        "INSERT INTO event (match, seq, side, mid, body) VALUES (?, ?, ?, ?, ?)", .int(n), .int(event.seq),
+        .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
+    }
+  }
+
+  private func add(_ change: AccountScore) throws(StoreError) {
+    let score = change.onAccount
+    try run(
+      """
+      UPDATE account SET won = won + ?, drawn = drawn + ?, lost = lost + ?, x_balance = x_balance + ?,
+        rating = coalesce(?, rating), deviation = coalesce(?, deviation), volatility = coalesce(?, volatility),
+        rated_at = coalesce(?, rated_at), version = version + 1 WHERE id = ?
+      """, .int(score.won), .int(score.drawn), .int(score.lost), .int(score.xBalance), .real(score.rating?.value),
+      .real(score.rating?.deviation), .real(score.rating?.volatility), .int(score.ratedAt), .int(score.account))
+    versions[score.account] = nil
+    guard db.changes == 1, change.rules != .classic else { return }
+    let new = Standing().rating
+    try run(
+      "INSERT OR IGNORE INTO standing VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)", .int(change.account),
+      .text(change.rules.rawValue), .real(new.value), .real(new.deviation), .real(new.volatility))
+    try run(
+      """
+      UPDATE standing SET won = won + ?, drawn = drawn + ?, lost = lost + ?, rating = coalesce(?, rating),
+        deviation = coalesce(?, deviation), volatility = coalesce(?, volatility), rated_at = coalesce(?, rated_at)
+      WHERE account = ? AND rules = ?
+      """, .int(change.won), .int(change.drawn), .int(change.lost), .real(change.rating?.value),
+      .real(change.rating?.deviation), .real(change.rating?.volatility), .int(change.ratedAt), .int(change.account),
+      .text(change.rules.rawValue))
+  }
+}
+
+// MARK: questions
+
+extension SQLiteRows {
+  func answer(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
+    if let node = question.node { asker = node }
+    var rows = self
+    switch question {
+    case .beat(let node, let address):
+      return .beat(Beat(now: now(), nodes: [NodeRecord(id: node, address: address)]))
+    case .leave(let node): try leave(node)
+    case .sweep(let node, let limit): return .swept(try sweep(by: node, limit: limit))
+    case .compare(let node, let memory): return .differences(try compare(node, memory))
+    case .clean(let guests, let age): try clean(guests: guests, keys: age)
+    case .follow(let m, let node): return .match(try follow(m, by: node))
+    case .match(let m): return .match(try match(m))
+    case .code(let code): return .id(try place(code))
+    case .live(let limit): return .matches(try live(limit: limit))
+    case .history(let account, let before, let limit):
+      return .matches(try history(account, before: before, limit: limit))
+    case .enter(let entry, let node): return .entry(try rows.enter(entry, at: node))
+    case .settle(let session, let generation): try settle(session: session, generation: generation)
+    case .detach(let session, let generation): try detach(session: session, generation: generation)
+    case .change(let who, let what): return .change(try rows.change(who, what))
+    case .profile(let account): return .profile(try profile(account))
+    case .accounts(let ids): return .accounts(try accounts(ids))
+    case .top(let rules, let limit): return .accounts(try top(rules, limit: limit))
+    case .queue(let ticket, let rated): return .queued(try rows.queue(ticket, rated: rated))
+    case .unqueue(let id): try unqueue(id)
+    case .tickets: return .tickets(try tickets())
+    }
+    return .done
+  }
+
+  func compare(_ node: NodeID, _ memory: Memory) throws(StoreError) -> Differences {
+    var found = Differences()
+    for (m, length) in memory.matches {
+      let match = try self.found(m)
+      if (match?.length ?? 0) != length { found.matches.append(m) }
+      if let match, match.record.ended == nil { try follow(match, by: match.nodes + [node]) }
+    }
+    if memory.wantsOthers {
+      let named = try run(
+        "SELECT id FROM match WHERE ended IS NULL AND instr(' ' || nodes || ' ', ' ' || ? || ' ') > 0", .text(node)
+      ) { MatchID(rawValue: $0.text(0)) }
+      found.matches += named.compactMap(\.self).filter { memory.matches[$0] == nil }
+    }
+    found.matches.sort()
+    for (id, version) in memory.accounts where try self.version(of: id) != version {
+      if let account = try account(.id(id)) { found.accounts.append(account) } else { found.gone.append(id) }
+    }
+    found.accounts.sort { $0.id < $1.id }
+    found.gone.sort()
+    for (id, generation) in memory.sessions where try self.generation(of: id) != generation {
+      found.sessions.append(id)
+    }
+    found.sessions.sort()
+    for id in Set(memory.tickets).sorted() { if let led = try take(ticket: id) { found.tickets.append(led) } }
+    return found
+  }
+
+  private func version(of account: Int64) throws(StoreError) -> Int64? {
+    if let known = versions[account] { return known }
+    let read = try run("SELECT version FROM account WHERE id = ?", .int(account)) { $0.int(0) }.first
+    if versions.count >= SQLiteRows.mostRemembered { versions = [:] }
+    versions[account] = read
+    return read
+  }
+
+  private func generation(of session: String) throws(StoreError) -> Int64? {
+    if let known = generations[session] { return known }
+    let read = try run("SELECT generation FROM session WHERE id = ?", .text(session)) { $0.int(0) }.first
+    if generations.count >= SQLiteRows.mostRemembered { generations = [:] }
+    generations[session] = read
+    return read
+  }
+
+  /// More than a node compares; those of players who are long gone must not pile up.
+  private static var mostRemembered: Int { 100_000 }
+}

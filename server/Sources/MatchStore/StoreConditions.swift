@@ -1,0 +1,75 @@
+import MatchProtocol
+import TicTacToe
+
+/// What a store looks up before it stores a unit. What must hold is written once, on top of it.
+package protocol StoreConditions {
+  /// How many events a log has; `nil` without such a match.
+  mutating func length(of m: MatchID) throws(StoreError) -> Int?
+  mutating func waits(ticket: String) throws(StoreError) -> Bool
+  /// What a key of an account was used for, and the match it led to if that goes on.
+  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
+  /// The live match in an account's rated slot.
+  mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
+  /// `nil` without such an account.
+  mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
+  /// The open room with a code.
+  mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
+}
+
+extension StoreConditions {
+  /// What of the conditions of a unit does not hold; of several things the first in the order of `Conflict`.
+  package mutating func conflict(_ unit: StoreUnit) throws(StoreError) -> Conflict? {
+    for log in unit.logs {
+      // An empty log is one that is not there yet.
+      guard try length(of: log.m) == (log.after == 0 ? nil : log.after) else { return .log(log.m) }
+    }
+    for ticket in unit.tickets { guard try waits(ticket: ticket) else { return .ticket(ticket) } }
+    if !unit.keys.isEmpty, let conflict = try usedKey(unit) { return conflict }
+    for slot in unit.slots {
+      if let other = try self.slot(of: slot.account), other != unit.logs.first?.m { return .playing(slot.account) }
+    }
+    for score in unit.scores {
+      // The result of an account that is gone is dropped.
+      guard score.rating != nil, let rating = try rating(of: score.account, score.rules) else { continue }
+      if rating != score.replacedRating { return .rating(score.account) }
+    }
+    for slot in unit.slots {
+      guard try rating(of: slot.account, slot.rules) == slot.rating else { return .rating(slot.account) }
+    }
+    for log in unit.logs {
+      guard log.after == 0, let record = log.record, record.x == nil, record.ended == nil, let code = record.code
+      else { continue }
+      if try openRoom(code) != nil { return .code(code) }
+    }
+    return nil
+  }
+
+  private mutating func usedKey(_ unit: StoreUnit) throws(StoreError) -> Conflict? {
+    var mistaken: Conflict?
+    for key in unit.keys {
+      guard let use = try use(of: key.key, key.account), let m = use.live, m != unit.logs.first?.m else { continue }
+      if use.purpose == key.purpose { return .key(account: key.account, key: key.key, m) }
+      mistaken = mistaken ?? .purpose(account: key.account, key: key.key)
+    }
+    return mistaken
+  }
+}
+
+extension StoreUnit {
+  /// Why no store could store it: a mistake of whoever made it.
+  package var mistake: String? {
+    for log in logs {
+      if log.after == 0, log.record == nil { return "match \(log.m) would begin without a record" }
+      for (i, event) in log.events.enumerated() where event.seq != log.after + i + 1 {
+        return "event \(event.seq) of match \(log.m) would be in place \(log.after + i + 1)"
+      }
+    }
+    return logs.isEmpty ? "a unit without a match" : nil
+  }
+
+  /// Whether it is one event of one match and nothing else.
+  package var isMove: Bool {
+    logs.count == 1 && logs[0].events.count == 1 && logs[0].record == nil && scores.isEmpty && slots.isEmpty
+      && keys.isEmpty && tickets.isEmpty && !forgetsKeys
+  }
+}

@@ -1,0 +1,114 @@
+import Base
+import MatchProtocol
+import TicTacToe
+
+/// What a store can do within a transaction. Entering, changing an account and waiting are written once, on top of it.
+///
+/// What was read stays as it was read until the transaction ends: a store that several nodes use locks it.
+package protocol StoreRows {
+  /// Milliseconds since 1970 on the store's clock.
+  mutating func now() throws(StoreError) -> Int64
+
+  mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord?
+  /// The account whose token has this digest.
+  mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord?
+  /// Whose a name is, without regard to case; nothing is locked.
+  mutating func holder(of name: String) throws(StoreError) -> Int64?
+  /// Replaces an account; its version is one more.
+  mutating func replace(_ account: AccountRecord) throws(StoreError)
+  /// Adds an account under a number that nobody has had; returns the account as it is stored.
+  mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
+  /// Whether an account's rated slot is held by a match that goes on.
+  mutating func playsRated(_ account: Int64) throws(StoreError) -> Bool
+  /// An account and what it plays.
+  mutating func profile(_ account: Int64) throws(StoreError) -> Profile?
+
+  /// The session with this digest as `resume` or `previous`.
+  mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord?
+  /// Adds or replaces a session, connected to a node; returns its generation, one more than before, and the node it was at.
+  mutating func enter(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (
+    generation: Int64, before: NodeID?
+  )
+  /// Forgets the sessions of an account but one; returns which, in order.
+  mutating func forgetSessions(of account: Int64, but kept: String) throws(StoreError) -> [String]
+  /// Forgets the oldest sessions of an account beyond so many, first those at no living node, never `kept`; returns which, in order.
+  mutating func trimSessions(of account: Int64, to most: Int, but kept: String) throws(StoreError) -> [String]
+
+  /// What a key of an account was used for, and the match it led to if that goes on.
+  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
+  /// The tickets that wait of a session, or with a key of an account; without a key only the session's.
+  mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
+  mutating func put(_ ticket: TicketRecord) throws(StoreError)
+  mutating func drop(ticket: String) throws(StoreError)
+}
+
+extension StoreRows {
+  /// See `StoreQuestion.enter`.
+  package mutating func enter(_ entry: Entry, at node: NodeID) throws(StoreError) -> EntryResult {
+    let now = try now()
+    var session: SessionRecord
+    let (account, lives): (AccountRecord?, Lifetimes)
+    switch entry {
+    case .resume(let presented, let fresh, let given):
+      guard let known = try self.session(presenting: presented), known.expires > now else { return .unknown }
+      (session, lives) = (known, given)
+      (session.resume, session.previous) = (fresh, presented)
+      account = try self.account(.id(known.account))
+    case .token(let token, let id, let resume, let given):
+      guard let known = try self.account(token: token), known.tokenExpires > now else { return .unknown }
+      session = SessionRecord(id: id, account: known.id, resume: resume, previous: nil, expires: 0)
+      (account, lives) = (known, given)
+    case .guest(let names, let token, let id, let resume, let given):
+      var name: String?
+      for wanted in names where name == nil { if try holder(of: wanted) == nil { name = wanted } }
+      guard let name else { return .unknown }
+      let made = try add(
+        AccountRecord(id: 0, name: name, guest: true, token: token, tokenExpires: now + given.guest))
+      session = SessionRecord(id: id, account: made.id, resume: resume, previous: nil, expires: 0)
+      (account, lives) = (made, given)
+    }
+    guard let account else { return .unknown }
+    guard !account.banned else { return .banned }
+    session.expires = now + (account.guest ? lives.guest : lives.account)
+    let (generation, before) = try enter(session, at: node)
+    let forgotten = try trimSessions(of: account.id, to: SessionRecord.mostPerAccount, but: session.id)
+    guard let profile = try profile(account.id) else { return .unknown }
+    return .entered(
+      Entered(session: session, generation: generation, before: before, profile: profile, forgotten: forgotten))
+  }
+
+  /// See `StoreQuestion.change`.
+  package mutating func change(_ who: AccountReference, _ change: AccountChange) throws(StoreError) -> ChangeResult {
+    guard var account = try account(who) else { return .unknown }
+    let now = try now()
+    let refusal = try account.apply(change, now: now) { (name) throws(StoreError) in try holder(of: name) }
+    if let refusal { return refusal }
+    var forgotten: [String] = []
+    if let kept = change.keeps { forgotten = try forgetSessions(of: account.id, but: kept) }
+    try replace(account)
+    account.version += 1
+    return .changed(account, forgotten: forgotten)
+  }
+
+  /// See `StoreQuestion.queue`.
+  package mutating func queue(_ wanted: TicketRecord, rated: Bool) throws(StoreError) -> QueueResult {
+    guard try account(.id(wanted.account)) != nil else { return .unknown }
+    if !wanted.key.isEmpty, let use = try use(of: wanted.key, wanted.account) {
+      if let m = use.live { return use.purpose == wanted.purpose ? .led(m) : .purpose }
+    }
+    let before = try tickets(session: wanted.session, key: wanted.key, account: wanted.account)
+    if before.contains(where: { $0.key == wanted.key && !wanted.key.isEmpty && $0.purpose != wanted.purpose }) {
+      return .purpose
+    }
+    if wanted.hasLostPlace, before.contains(where: { $0.session != wanted.session }) { return .purpose }
+    if rated, try playsRated(wanted.account) { return .playing }
+    var ticket = wanted
+    if ticket.since == 0 { ticket.since = try now() }
+    for old in before {
+      if old.key == ticket.key { ticket.since = min(ticket.since, old.since) }
+      try drop(ticket: old.id)
+    }
+    try put(ticket)
+    return .waits(since: ticket.since)
+  }
+}

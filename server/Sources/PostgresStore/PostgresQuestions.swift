@@ -1,0 +1,414 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// Questions about nodes and matches; those about players are in `PostgresPlayers`.
+extension PostgresStore {
+  package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
+    questions.map { question in
+      do throws(StoreError) { return .success(try answerOne(question)) } catch { return .failure(error) }
+    }
+  }
+
+  private func answerOne(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
+    switch question {
+    case .beat(let node, let address): return .beat(try beat(node, address))
+    case .leave(let node): try leave(node)
+    case .sweep(let node, let limit): return .swept(try sweep(node, limit))
+    case .compare(let node, let memory): return .differences(try compare(node, memory))
+    case .clean(let guests, let age): try clean(guests, age)
+    case .follow(let m, let node): return .match(try follow(m, node))
+    case .match(let m): return .match(try followed([m], asker: nil).first)
+    case .code(let code):
+      return .id(PostgresRows.id(try read([PostgresStore.placeOf(.text(code))])[0].rows.first?.first))
+    case .live(let limit):
+      let most = PGValue.int(Int64(limit))
+      let found = try read([PostgresStore.openMatches(most), PostgresStore.openLogs(most)])
+      return .matches(PostgresRows.matches(found[0].rows, found[1].rows))
+    case .history(let account, let before, let limit):
+      let values: [PGValue] = [.int(account), .int(before), .int(Int64(limit))]
+      let found = try read(
+        [PostgresStore.history, PostgresStore.historyLogs].map { PGCall(statement: $0, values: values) })
+      return .matches(PostgresRows.matches(found[0].rows, found[1].rows))
+    case .enter(let entry, let node):
+      return .entry(try transact { (rows) throws(StoreError) in try rows.enter(entry, at: node) })
+    case .settle(let session, let generation):
+      try pool.run([PostgresStore.settle(.text(session), .int(generation))])
+    case .detach(let session, let generation):
+      try pool.run([PostgresStore.detach(.text(session), .int(generation))])
+    case .change(let who, let what):
+      return .change(try transact { (rows) throws(StoreError) in try rows.change(who, what) })
+    case .profile(let account):
+      return .profile(PostgresStore.profile(try read(PostgresStore.profileCalls(account))))
+    case .accounts(let ids):
+      return .accounts(try read([PostgresStore.accountsOf(.ints(ids))])[0].rows.compactMap(PostgresRows.account))
+    case .top(let rules, let limit): return .accounts(try top(rules, limit))
+    case .queue(let ticket, let rated):
+      return .queued(try transact { (rows) throws(StoreError) in try rows.queue(ticket, rated: rated) })
+    case .unqueue(let ticket): try pool.run([PostgresStore.unqueue(.text(ticket))])
+    case .tickets: return .tickets(try tickets())
+    }
+    return .done
+  }
+
+  private func transact<T>(
+    _ body: (inout PostgresPool.Transaction) throws(StoreError) -> T
+  ) throws(StoreError) -> T {
+    try pool.transact { (transaction) throws(StoreError) in
+      let result = try body(&transaction)
+      try transaction.finish()
+      return result
+    }
+  }
+
+  // MARK: nodes
+
+  private static let beat = PGStatement(
+    "beat",
+    """
+    WITH mine AS (UPDATE node SET beat_at = \(PostgresRows.now), address = $2 WHERE id = $1 RETURNING 1)
+    INSERT INTO node (id, address, beat_at) SELECT $1, $2, \(PostgresRows.now) WHERE NOT EXISTS (SELECT 1 FROM mine)
+    """)
+  /// Once the clock was set back, a node that is dead would seem to live until it has caught up.
+  private static let calm = PGStatement(
+    "calm",
+    """
+    UPDATE node SET beat_at = \(PostgresRows.now)
+    WHERE id IN (SELECT id FROM node WHERE beat_at > \(PostgresRows.now) + 1000 FOR UPDATE SKIP LOCKED)
+    """)
+  private static let living = PGStatement(
+    "living", "SELECT \(PostgresRows.now), id, address FROM node WHERE \(PostgresRows.lives) ORDER BY joined")
+
+  private func beat(_ node: NodeID, _ address: String) throws(StoreError) -> Beat {
+    let rows = try pool.run([
+      PostgresStore.beat(.text(node), .text(address)), PostgresStore.calm(), PostgresStore.living(),
+    ])[2].rows
+    guard let now = rows.first?.first?.int else { throw .failed("\(place): no node lives") }
+    return Beat(
+      now: now,
+      nodes: rows.compactMap { row in
+        guard let id = row[1].text, let address = row[2].text else { return nil }
+        return NodeRecord(id: id, address: address)
+      })
+  }
+
+  /// The sets of nodes that live matches name, each found in the index behind the one before.
+  private static let sets = """
+    sets AS (
+      (SELECT nodes FROM match WHERE ended IS NULL ORDER BY nodes LIMIT 1)
+      UNION ALL
+      SELECT (SELECT m.nodes FROM match m WHERE m.ended IS NULL AND m.nodes > sets.nodes ORDER BY m.nodes LIMIT 1)
+      FROM sets WHERE sets.nodes IS NOT NULL)
+    """
+  private static let leaving = [
+    PGStatement(once: "DELETE FROM node WHERE id = $1"),
+    PGStatement(
+      once: """
+        WITH RECURSIVE \(sets), mine AS (
+          SELECT m.id FROM sets JOIN match m ON m.nodes = sets.nodes AND m.ended IS NULL WHERE $1 = ANY(sets.nodes)
+          ORDER BY m.id FOR UPDATE OF m)
+        UPDATE match SET nodes = array_remove(match.nodes, $1) FROM mine WHERE match.id = mine.id
+        """),
+    PGStatement(once: "DELETE FROM ticket WHERE id IN (SELECT id FROM ticket WHERE node = $1 ORDER BY id FOR UPDATE)"),
+    PGStatement(once: "UPDATE session SET node = NULL WHERE node = $1"),
+  ]
+
+  private func leave(_ node: NodeID) throws(StoreError) {
+    try pool.run(PostgresStore.leaving.map { $0(.text(node)) }, within: 10_000)
+  }
+
+  /// What is locked by others at the moment is found the next time.
+  private static let takeLost = PGStatement(
+    "take_lost",
+    """
+    WITH RECURSIVE \(sets), living AS MATERIALIZED (SELECT id FROM node WHERE \(PostgresRows.lives) OR id = $1),
+      lost AS (
+        SELECT nodes FROM sets
+        WHERE nodes IS NOT NULL AND (nodes = '{}' OR NOT nodes <@ ARRAY(SELECT id FROM living))),
+      found AS (
+        SELECT m.id FROM lost JOIN match m ON m.nodes = lost.nodes AND m.ended IS NULL
+        LIMIT $2::bigint FOR UPDATE OF m SKIP LOCKED)
+    UPDATE match SET nodes = array_append(
+      ARRAY(SELECT n FROM unnest(match.nodes) AS n WHERE n <> $1 AND n IN (SELECT id FROM living)), $1)
+    FROM found WHERE match.id = found.id RETURNING match.id
+    """)
+  private static let dropLostTickets = PGStatement(
+    "drop_lost_tickets",
+    """
+    DELETE FROM ticket WHERE id IN (
+      SELECT t.id FROM ticket t
+      WHERE t.node <> $1 AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.node AND n.\(PostgresRows.lives))
+      FOR UPDATE OF t SKIP LOCKED)
+    """)
+  private static let dropDeadNodes = PGStatement(
+    "drop_dead_nodes",
+    """
+    WITH RECURSIVE \(sets)
+    DELETE FROM node WHERE NOT \(PostgresRows.lives) AND id <> $1
+      AND NOT EXISTS (SELECT 1 FROM sets WHERE node.id = ANY(sets.nodes))
+    """)
+
+  private func sweep(_ node: NodeID, _ limit: Int) throws(StoreError) -> [Followed] {
+    let taken = try pool.run([
+      PostgresStore.takeLost(.text(node), .int(Int64(limit))), PostgresStore.dropLostTickets(.text(node)),
+      PostgresStore.dropDeadNodes(.text(node)),
+    ])[0].rows.compactMap { PostgresRows.id($0.first) }
+    return taken.isEmpty ? [] : try followed(taken, asker: node)
+  }
+
+  // MARK: comparing
+
+  private static let otherMatches = PGStatement(
+    "other_matches",
+    """
+    SELECT d.id, coalesce(m.seq, 0) <> d.n, m.ended IS NULL AND NOT $3 = ANY(m.nodes)
+    FROM unnest($1::text[], $2::bigint[]) AS d (id, n) LEFT JOIN match m ON m.id = d.id
+    WHERE coalesce(m.seq, 0) <> d.n OR m.ended IS NULL AND NOT $3 = ANY(m.nodes)
+    """)
+  private static let name = PGStatement(
+    "name_node",
+    """
+    UPDATE match SET nodes = array_append(match.nodes, $2)
+    FROM (SELECT id FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) AS locked
+    WHERE match.id = locked.id AND match.ended IS NULL AND NOT $2 = ANY(match.nodes)
+    """)
+  private static let naming = PGStatement(
+    "matches_naming",
+    """
+    WITH RECURSIVE \(sets)
+    SELECT m.id FROM sets JOIN match m ON m.nodes = sets.nodes AND m.ended IS NULL WHERE $1 = ANY(sets.nodes)
+    """)
+  private static let otherAccounts = PGStatement(
+    "other_accounts",
+    """
+    SELECT d.id, \(PostgresRows.accountColumns)
+    FROM unnest($1::bigint[], $2::bigint[]) AS d (id, version) LEFT JOIN account ON account.id = d.id
+    WHERE account.version IS DISTINCT FROM d.version ORDER BY d.id
+    """)
+  private static let otherSessions = PGStatement(
+    "other_sessions",
+    """
+    SELECT d.id FROM unnest($1::text[], $2::bigint[]) AS d (id, generation) LEFT JOIN session s ON s.id = d.id
+    WHERE s.generation IS DISTINCT FROM d.generation
+    """)
+  private static let otherTickets = PGStatement(
+    "other_tickets",
+    """
+    SELECT d.id, t.match_id FROM unnest($1::text[]) AS d (id) LEFT JOIN ticket t ON t.id = d.id
+    WHERE t.id IS NULL OR t.match_id IS NOT NULL
+    """)
+  private static let forgetLed = PGStatement(
+    "forget_led",
+    """
+    DELETE FROM ticket WHERE id IN (
+      SELECT id FROM ticket WHERE id = ANY($1::text[]) AND match_id IS NOT NULL ORDER BY id FOR UPDATE)
+    """)
+
+  private func compare(_ node: NodeID, _ memory: Memory) throws(StoreError) -> Differences {
+    let matches = memory.matches.sorted { $0.key < $1.key }
+    let lengths = PostgresStore.otherMatches(
+      .texts(matches.map(\.key.rawValue)), .ints(matches.map { Int64($0.value) }), .text(node))
+    var calls = matches.isEmpty ? [] : [lengths]
+    if !memory.accounts.isEmpty {
+      calls.append(
+        PostgresStore.otherAccounts(.ints(Array(memory.accounts.keys)), .ints(Array(memory.accounts.values))))
+    }
+    if !memory.sessions.isEmpty {
+      calls.append(
+        PostgresStore.otherSessions(.texts(Array(memory.sessions.keys)), .ints(Array(memory.sessions.values))))
+    }
+    if !memory.tickets.isEmpty { calls.append(PostgresStore.otherTickets(.texts(Set(memory.tickets).sorted()))) }
+    if memory.wantsOthers { calls.append(PostgresStore.naming(.text(node))) }
+    guard !calls.isEmpty else { return Differences() }
+    var found = try read(calls)
+    var differences = Differences()
+    if !matches.isEmpty {
+      var rows = found.removeFirst().rows
+      let unnamed = rows.filter { $0[2].bool == true }.compactMap { $0[0].text }
+      if !unnamed.isEmpty {
+        // Looked at again once the name is there: whoever adds an event from then on tells this node.
+        try pool.run([PostgresStore.name(.texts(unnamed), .text(node))])
+        rows = try read([lengths])[0].rows
+      }
+      differences.matches = rows.filter { $0[1].bool == true }.compactMap { PostgresRows.id($0[0]) }.sorted()
+    }
+    if memory.wantsOthers {
+      let named = found.removeLast().rows.compactMap { PostgresRows.id($0[0]) }
+      differences.matches = (differences.matches + named.filter { memory.matches[$0] == nil }).sorted()
+    }
+    if !memory.accounts.isEmpty {
+      for row in found.removeFirst().rows {
+        if let account = PostgresRows.account(row.dropFirst()) {
+          differences.accounts.append(account)
+        } else if let id = row[0].int {
+          differences.gone.append(id)
+        }
+      }
+    }
+    if !memory.sessions.isEmpty {
+      differences.sessions = found.removeFirst().rows.compactMap { $0[0].text }.sorted()
+    }
+    if !memory.tickets.isEmpty {
+      for row in found.removeFirst().rows {
+        guard let id = row[0].text else { continue }
+        differences.tickets.append(.init(id: id, m: PostgresRows.id(row[1])))
+      }
+      differences.tickets.sort { $0.id < $1.id }
+      let led = differences.tickets.filter { $0.m != nil }.map(\.id)
+      if !led.isEmpty { try pool.run([PostgresStore.forgetLed(.texts(led))]) }
+    }
+    return differences
+  }
+
+  // MARK: cleaning
+
+  private static let cleaning = PGStatement(
+    once: "SELECT pg_try_advisory_xact_lock(\(PostgresMigrations.lockClass), hashtext('clean ' || current_schema()))")
+  private static func isHere(_ session: String) -> String {
+    "EXISTS (SELECT 1 FROM node n WHERE n.id = \(session).node AND n.\(PostgresRows.lives))"
+  }
+  private static func plays(_ seat: String, _ since: String = "") -> String {
+    "EXISTS (SELECT 1 FROM match m WHERE (m.ended IS NULL\(since)) AND m.\(seat) = a.id)"
+  }
+  private static let recently = " OR m.ended > \(PostgresRows.now) - 600000"
+  private static let dropSessions = PGStatement(
+    once: """
+      DELETE FROM session WHERE id IN (
+        SELECT id FROM session s WHERE expires <= \(PostgresRows.now) AND NOT \(isHere("s")) FOR UPDATE SKIP LOCKED)
+      """)
+  /// A guest who has just played may be asked for another game.
+  private static let isForgotten = """
+    guest AND token_expires <= \(PostgresRows.now) AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id)
+      AND NOT \(plays("x", recently)) AND NOT \(plays("o", recently)) AND NOT \(plays("opener"))
+    """
+  private static let isIdle = """
+    guest AND NOT EXISTS (SELECT 1 FROM session s WHERE s.account = a.id AND \(isHere("s")))
+      AND NOT \(plays("x")) AND NOT \(plays("o")) AND NOT \(plays("opener"))
+    """
+  private static let lockForgotten = PGStatement(
+    once: "SELECT id FROM account a WHERE \(isForgotten) FOR UPDATE SKIP LOCKED")
+  private static let countGuests = PGStatement(once: "SELECT count(*) FROM account WHERE guest")
+  private static let lockIdle = PGStatement(
+    once: "SELECT id FROM account a WHERE \(isIdle) ORDER BY id LIMIT $1::bigint FOR UPDATE SKIP LOCKED")
+  /// Whoever came back until the lock was got has his session by now.
+  private static func dropGuests(_ condition: String) -> PGStatement {
+    PGStatement(
+      once: """
+        WITH gone AS (DELETE FROM account a WHERE id = ANY($1::bigint[]) AND \(condition) RETURNING id),
+          theirs AS (DELETE FROM session WHERE account IN (SELECT id FROM gone)),
+          wishes AS (DELETE FROM ticket WHERE account IN (SELECT id FROM gone))
+        SELECT count(*) FROM gone
+        """)
+  }
+  private static let (dropForgotten, dropIdle) = (dropGuests(isForgotten), dropGuests(isIdle))
+  private static let dropKeys = PGStatement(
+    once: """
+      DELETE FROM used_key WHERE (account, key) IN (
+        SELECT account, key FROM used_key k WHERE at < \(PostgresRows.now) - $1::bigint
+          AND NOT EXISTS (SELECT 1 FROM match m WHERE m.id = k.match_id AND m.ended IS NULL)
+        FOR UPDATE SKIP LOCKED)
+      """)
+
+  private func clean(_ most: Int, _ age: Int64) throws(StoreError) {
+    try pool.transact { (transaction) throws(StoreError) in
+      // One node at a time does; the others need not.
+      guard try transaction.run([PostgresStore.cleaning()])[0].rows.first?.first?.bool == true else { return }
+      let forgotten = try transaction.run([PostgresStore.dropSessions(), PostgresStore.lockForgotten()])[1].rows
+      let left = try transaction.run([
+        PostgresStore.dropForgotten(.ints(forgotten.compactMap { $0.first?.int })), PostgresStore.countGuests(),
+      ])[1].rows.first?.first?.int
+      let tooMany = (left ?? 0) - Int64(most)
+      if tooMany > 0 {
+        let idle = try transaction.run([PostgresStore.lockIdle(.int(tooMany))])[0].rows
+        _ = try transaction.run([PostgresStore.dropIdle(.ints(idle.compactMap { $0.first?.int }))])
+      }
+      try transaction.finish([PostgresStore.dropKeys(.int(age))])
+    }
+  }
+
+  // MARK: matches
+
+  private static let follow = PGStatement(
+    "follow",
+    """
+    UPDATE match SET nodes = array_append(nodes, $2) WHERE id = $1 AND ended IS NULL AND NOT $2 = ANY(nodes)
+    """)
+  private static let followedMatches = PGStatement(
+    "followed_matches",
+    "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
+  private static let followedLogs = PGStatement(
+    "followed_logs",
+    "SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY($1::text[]) ORDER BY match_id, seq")
+  /// The accounts of matches.
+  private static let seats = """
+    ANY(ARRAY(SELECT unnest(ARRAY[m.x, m.o, m.opener]) FROM match m WHERE m.id = ANY($1::text[])))
+    """
+  private static let followedAccounts = PGStatement(
+    "followed_accounts",
+    "SELECT \(PostgresRows.accountColumns) FROM account WHERE account.id = \(seats) ORDER BY account.id")
+  private static let followedHere = PGStatement(
+    "followed_here",
+    """
+    SELECT DISTINCT s.account FROM session s
+    WHERE s.account = \(seats) AND (s.node = $2 OR \(isHere("s")))
+    """)
+
+  private func follow(_ m: MatchID, _ node: NodeID) throws(StoreError) -> Followed? {
+    // Read only then: whatever is added from now on is told to this node.
+    try pool.run([PostgresStore.follow(.id(m), .text(node))])
+    return try followed([m], asker: node).first
+  }
+
+  /// Matches that are there, by id; `asker` lives.
+  private func followed(_ ids: [MatchID], asker: NodeID?) throws(StoreError) -> [Followed] {
+    let values = PGValue.texts(ids.map(\.rawValue))
+    let found = try read([
+      PostgresStore.followedMatches(values), PostgresStore.followedLogs(values),
+      PostgresStore.followedAccounts(values), PostgresStore.followedHere(values, .optional(asker)),
+    ])
+    let accounts = Dictionary(
+      found[2].rows.compactMap(PostgresRows.account).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let here = Set(found[3].rows.compactMap { $0.first?.int })
+    let matches = PostgresRows.matches(found[0].rows, found[1].rows)
+    return zip(matches, found[0].rows).map { match, row in
+      let seats = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 }).sorted()
+      return Followed(
+        match: match, accounts: seats.compactMap { accounts[$0] },
+        nodes: PostgresRows.nodes(row[PostgresRows.matchWidth]), here: seats.filter(here.contains),
+        now: row.last?.int ?? 0)
+    }
+  }
+
+  private static let placeOf = PGStatement(
+    "place_of_code",
+    """
+    SELECT id FROM match WHERE code = $1 AND ended IS NULL
+    ORDER BY x IS NOT NULL, created DESC, id DESC LIMIT 1
+    """)
+  private static let open =
+    "FROM match WHERE ended IS NULL AND opener IS NULL ORDER BY created DESC, id DESC LIMIT $1::bigint"
+  private static let openMatches = PGStatement("open_matches", "SELECT \(PostgresRows.matchColumns) \(open)")
+  private static let openLogs = PGStatement(
+    "open_logs",
+    """
+    SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id IN (SELECT id \(open)) ORDER BY match_id, seq
+    """)
+
+  /// The latest of each seat by its index, then the latest of both.
+  private static func latest(_ columns: String) -> String {
+    let seats = ["x", "o"].map { seat in
+      "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended < $2::bigint"
+        + " ORDER BY ended DESC FETCH FIRST ($3::bigint) ROWS WITH TIES)"
+    }
+    // Whatever ended in the same millisecond is on the same page.
+    return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
+      + ") AS seats ORDER BY ended DESC FETCH FIRST ($3::bigint) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
+  }
+  private static let history = PGStatement("history", latest(PostgresRows.matchColumns))
+  private static let historyLogs = PGStatement(
+    "history_logs",
+    """
+    SELECT \(PostgresRows.eventColumns) FROM match_event e JOIN (\(latest("id, ended"))) h ON h.id = e.match_id
+    ORDER BY e.match_id, e.seq
+    """)
+}

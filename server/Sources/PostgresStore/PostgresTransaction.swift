@@ -1,0 +1,190 @@
+import Base
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// Players as questions read and change them. Accounts are locked before their sessions, keys and tickets.
+extension PostgresPool.Transaction: StoreRows {
+  private static let now = PGStatement("now", "SELECT \(PostgresRows.now)")
+
+  mutating func now() throws(StoreError) -> Int64 {
+    guard let now = try run([Self.now()])[0].rows.first?.first?.int else { throw .failed("the database has no clock") }
+    return now
+  }
+
+  // MARK: accounts
+
+  private static let lockAccount = PGStatement(
+    "lock_account", "SELECT id FROM account WHERE id = $1::bigint FOR UPDATE")
+  private static let lockAccountNamed = PGStatement(
+    "lock_account_named", "SELECT id FROM account WHERE name_lower = $1 FOR UPDATE")
+  private static let lockAccountOfToken = PGStatement(
+    "lock_account_of_token", "SELECT id FROM account WHERE token = $1::bytea ORDER BY id LIMIT 1 FOR UPDATE")
+  private static let account = PGStatement(
+    "account", "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
+  private static let holder = PGStatement("holder", "SELECT id FROM account WHERE name_lower = $1")
+  private static let nextNumber = PGStatement("next_number", "SELECT nextval('account_id')")
+  private static let playsRated = PGStatement(
+    "plays_rated",
+    "SELECT 1 FROM account a JOIN match m ON m.id = a.rated_match AND m.ended IS NULL WHERE a.id = $1::bigint")
+
+  mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
+    switch who {
+    // Read once it is locked: results in other games are rows of their own.
+    case .id(let id):
+      return try run([Self.lockAccount(.int(id)), Self.account(.int(id))])[1].rows.first.flatMap(PostgresRows.account)
+    case .name(let name): return try locked(Self.lockAccountNamed(.text(name.lowercased())))
+    }
+  }
+
+  mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord? {
+    try locked(Self.lockAccountOfToken(.bytes(token.bytes)))
+  }
+
+  private mutating func locked(_ lock: PGCall) throws(StoreError) -> AccountRecord? {
+    guard let id = try run([lock])[0].rows.first?.first?.int else { return nil }
+    return try run([Self.account(.int(id))])[0].rows.first.flatMap(PostgresRows.account)
+  }
+
+  mutating func holder(of name: String) throws(StoreError) -> Int64? {
+    try run([Self.holder(.text(name.lowercased()))])[0].rows.first?.first?.int
+  }
+
+  mutating func replace(_ account: AccountRecord) throws(StoreError) {
+    _ = try run(PostgresRows.put(account, by: PostgresRows.replaceAccount))
+  }
+
+  mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord {
+    guard let number = try run([Self.nextNumber()])[0].rows.first?.first?.int else {
+      throw .failed("the database has no number for an account")
+    }
+    var account = account
+    account.id = number
+    // Another guest may take the name meanwhile; then all of it is tried again with the next name.
+    _ = try run(PostgresRows.put(account, by: PostgresRows.addAccount))
+    return account
+  }
+
+  mutating func playsRated(_ account: Int64) throws(StoreError) -> Bool {
+    try !run([Self.playsRated(.int(account))])[0].rows.isEmpty
+  }
+
+  mutating func profile(_ account: Int64) throws(StoreError) -> Profile? {
+    PostgresStore.profile(try run(PostgresStore.profileCalls(account)))
+  }
+
+  // MARK: sessions
+
+  private static let lockAccountOfSession = PGStatement(
+    "lock_account_of_session",
+    """
+    SELECT id FROM account WHERE id = (
+      SELECT account FROM session WHERE resume = $1::bytea OR previous = $1::bytea ORDER BY id LIMIT 1)
+    FOR UPDATE
+    """)
+  private static let sessionPresenting = PGStatement(
+    "session_presenting",
+    """
+    SELECT id, account, resume, previous, expires FROM session WHERE resume = $1::bytea OR previous = $1::bytea
+    ORDER BY id LIMIT 1 FOR UPDATE
+    """)
+  private static let lockSession = PGStatement("lock_session", "SELECT node FROM session WHERE id = $1 FOR UPDATE")
+  private static let enterSession = PGStatement(
+    "enter_session",
+    """
+    INSERT INTO session (id, account, resume, previous, expires, generation, node)
+    VALUES ($1, $2, $3, $4, $5, 1, $6)
+    ON CONFLICT (id) DO UPDATE SET account = excluded.account, resume = excluded.resume,
+      previous = excluded.previous, expires = excluded.expires, generation = session.generation + 1,
+      node = excluded.node
+    RETURNING generation
+    """)
+  private static let forgetOthers = PGStatement(
+    "forget_others", "DELETE FROM session WHERE account = $1::bigint AND id <> $2 RETURNING id")
+  private static let forgetOldest = PGStatement(
+    "forget_oldest",
+    """
+    DELETE FROM session WHERE id IN (
+      SELECT id FROM session WHERE account = $1::bigint
+      ORDER BY id = $3 DESC, EXISTS (SELECT 1 FROM node n WHERE n.id = session.node AND n.\(PostgresRows.lives)) DESC,
+        expires DESC, id DESC OFFSET $2::bigint)
+    RETURNING id
+    """)
+
+  mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord? {
+    let value = PGValue.bytes(token.bytes)
+    let found = try run([Self.lockAccountOfSession(value), Self.sessionPresenting(value)])
+    guard let row = found[1].rows.first, let id = row[0].text, let account = row[1].int,
+      let resume = row[2].bytes.flatMap({ SHA256.Digest(bytes: $0) })
+    else { return nil }
+    let previous = row[3].bytes.flatMap { SHA256.Digest(bytes: $0) }
+    return SessionRecord(id: id, account: account, resume: resume, previous: previous, expires: row[4].int ?? 0)
+  }
+
+  mutating func enter(
+    _ session: SessionRecord, at node: NodeID
+  ) throws(StoreError) -> (generation: Int64, before: NodeID?) {
+    let put = Self.enterSession(
+      .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
+      .int(session.expires), .text(node))
+    let found = try run([Self.lockSession(.text(session.id)), put])
+    return (found[1].rows.first?.first?.int ?? 0, found[0].rows.first?.first?.text)
+  }
+
+  mutating func forgetSessions(of account: Int64, but kept: String) throws(StoreError) -> [String] {
+    try run([Self.forgetOthers(.int(account), .text(kept))])[0].rows.compactMap { $0.first?.text }.sorted()
+  }
+
+  mutating func trimSessions(
+    of account: Int64, to most: Int, but kept: String
+  ) throws(StoreError) -> [String] {
+    try run([Self.forgetOldest(.int(account), .int(Int64(most)), .text(kept))])[0].rows
+      .compactMap { $0.first?.text }.sorted()
+  }
+
+  // MARK: keys and tickets
+
+  /// A match that goes on may end right after: then the answer came before that.
+  private static let use = PGStatement(
+    "use_of_key",
+    """
+    SELECT k.purpose, m.id FROM used_key k LEFT JOIN match m ON m.id = k.match_id AND m.ended IS NULL
+    WHERE k.account = $1::bigint AND k.key = $2
+    """)
+  private static let ticketsOf = PGStatement(
+    "tickets_of",
+    """
+    SELECT \(PostgresRows.ticketColumns) FROM ticket WHERE match_id IS NULL
+      AND (session = $1 OR account = $3::bigint AND key = $2 AND key <> '')
+    ORDER BY id FOR UPDATE
+    """)
+  private static let putTicket = PGStatement(
+    "put_ticket",
+    """
+    INSERT INTO ticket (id, session, account, node, key, purpose, wish, since) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (id) DO NOTHING
+    """)
+  private static let dropTicket = PGStatement("drop_ticket", "DELETE FROM ticket WHERE id = $1")
+
+  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)? {
+    guard let row = try run([Self.use(.int(account), .text(key))])[0].rows.first, let purpose = row[0].text else {
+      return nil
+    }
+    return (purpose, PostgresRows.id(row[1]))
+  }
+
+  mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord] {
+    try run([Self.ticketsOf(.text(session), .text(key), .int(account))])[0].rows.compactMap(PostgresRows.ticket)
+  }
+
+  /// Adds it, unless one of this number has led to a match: that is what was asked before, and its answer was lost.
+  mutating func put(_ ticket: TicketRecord) throws(StoreError) {
+    _ = try run([
+      Self.putTicket(
+        .text(ticket.id), .text(ticket.session), .int(ticket.account), .text(ticket.node), .text(ticket.key),
+        .text(ticket.purpose), .text(ticket.wish), .int(ticket.since))
+    ])
+  }
+
+  mutating func drop(ticket: String) throws(StoreError) { _ = try run([Self.dropTicket(.text(ticket))]) }
+}

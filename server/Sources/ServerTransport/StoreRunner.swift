@@ -1,0 +1,274 @@
+import Dispatch
+import Lobby
+import MatchStore
+import NIOCore
+import Synchronization
+import TicTacToe
+
+/// What the lobby wants of its store, done on other threads and reported on the lobby's loop, to which all calls belong but those
+/// marked.
+final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
+  private struct Unit {
+    let number: UInt64
+    let unit: StoreUnit
+    let decided: UInt64
+  }
+
+  /// With the time in ns at which it was asked.
+  private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
+
+  private let loop: any EventLoop
+  private let store: any MatchStore
+  private let metrics: HostMetrics
+  private let logger: Logger
+  /// A store in memory answers on the loop: there is nothing to wait for.
+  private let isInstant: Bool
+  /// Takes what the store has answered; what waited for it to be durable did so at a time in ns.
+  var report: ([LobbyInput], _ durable: UInt64?) -> Void = { _, _ in }
+
+  /// Units, and the changing questions of a store that only this process uses: its writer is one anyway.
+  private let writes = DispatchQueue(label: "alina.store", qos: .userInitiated)
+  private let questions = DispatchQueue(label: "alina.questions", qos: .userInitiated, attributes: .concurrent)
+  /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
+  private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
+  private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
+  /// Questions that a store of several nodes is asked at once.
+  private static let mostAtOnce = 6
+
+  private var units: [Unit] = []
+  private var isStoring = false
+  /// Changing questions that wait for the one commit of all of them.
+  private var changes: [Question] = []
+  private var isChanging = false
+  /// Questions that wait until fewer are asked at once.
+  private var waiting: [Question] = []
+  private var askedNow = 0
+  private var isTurnEnding = false
+  /// When the strongest players were asked for, and who they are.
+  private var best: [Variant: (at: Int64, players: EventLoopFuture<[AccountRecord]>)] = [:]
+  private var said: [String: Int64] = [:]
+  private var isFinished = false
+  private let heard = Mutex<[String?]>([])
+
+  init(_ store: any MatchStore, loop: any EventLoop, metrics: HostMetrics, logger: Logger) {
+    (self.store, self.loop, self.metrics, self.logger) = (store, loop, metrics, logger)
+    isInstant = store is MemoryStore
+  }
+
+  // MARK: units
+
+  /// Stores a unit that was decided at a time in ns, with all others of this turn.
+  func apply(_ number: UInt64, _ unit: StoreUnit, decided: UInt64) {
+    units.append(Unit(number: number, unit: unit, decided: decided))
+    endTurn()
+  }
+
+  /// Uses the store once the current turn of the loop is over, so that everything decided in it shares a commit.
+  private func endTurn() {
+    guard !isTurnEnding else { return }
+    isTurnEnding = true
+    loop.execute {
+      self.isTurnEnding = false
+      self.applyUnits()
+      self.askChanges()
+    }
+  }
+
+  private func applyUnits() {
+    guard !isStoring, !units.isEmpty, !isFinished else { return }
+    let batch = units
+    units = []
+    isStoring = true
+    let began = DispatchTime.now().uptimeNanoseconds
+    work(on: writes) {
+      self.store.apply(batch.map(\.unit))
+    } then: { verdicts in
+      let now = DispatchTime.now().uptimeNanoseconds
+      self.metrics.stored(verdicts, nanoseconds: now - began)
+      self.isStoring = false
+      // The store goes on with what has come meanwhile, while what is durable now is told.
+      if !self.isInstant { self.applyUnits() }
+      for (unit, verdict) in zip(batch, verdicts) {
+        switch verdict {
+        case .applied: self.metrics.durable(nanoseconds: now - unit.decided)
+        case .conflict: break
+        case .unknown(let why): self.complain("what became of a commit is not known; it is read again", why)
+        case .failed(let why): self.complain("the store could not store something", why)
+        }
+      }
+      self.report(zip(batch, verdicts).map { .verdict($0.number, $1) }, now)
+    }
+  }
+
+  // MARK: questions
+
+  /// Asks a question, whose answer is reported.
+  func ask(_ number: UInt64, _ question: StoreQuestion) {
+    let asked = (number, question, DispatchTime.now().uptimeNanoseconds)
+    if case .history = question { return answer([asked], on: histories) }
+    switch (isInstant, store.isShared, question.changes) {
+    case (true, _, _), (_, false, true):
+      changes.append(asked)
+      endTurn()
+    case (_, false, false): answer([asked], on: questions)
+    case (_, true, _):
+      // A beat does not queue behind logins: without it the others take this node for dead.
+      if case .beat = question { waiting.insert(asked, at: 0) } else { waiting.append(asked) }
+      askMore()
+    }
+  }
+
+  private func askChanges() {
+    guard !isChanging, !changes.isEmpty else { return }
+    let batch = changes
+    changes = []
+    isChanging = true
+    answer(batch, on: writes) {
+      self.isChanging = false
+      if !self.isInstant { self.askChanges() }
+    }
+  }
+
+  private func askMore() {
+    while askedNow < StoreRunner.mostAtOnce, !waiting.isEmpty {
+      askedNow += 1
+      answer([waiting.removeFirst()], on: questions) {
+        self.askedNow -= 1
+        self.askMore()
+      }
+    }
+  }
+
+  /// Asks the store and reports; `first` is done before that.
+  private func answer(_ batch: [Question], on queue: DispatchQueue, first: @escaping () -> Void = {}) {
+    guard !isFinished else { return }
+    work(on: queue) {
+      let now = DispatchTime.now().uptimeNanoseconds
+      for question in batch { self.metrics.asked(nanoseconds: now - question.asked) }
+      return self.store.answer(batch.map(\.question))
+    } then: { results in
+      first()
+      self.report(
+        zip(batch, results).map { asked, result in
+          switch result {
+          case .success(let answer):
+            if case .differences(let found) = answer { self.metrics.found(found) }
+            return .answer(asked.number, answer)
+          case .failure(let error):
+            self.complain("the store did not answer", "\(error)")
+            return .answer(asked.number, nil)
+          }
+        }, nil)
+    }
+  }
+
+  /// Does something that may block, and goes on with it on the loop; at once if it is done there too.
+  private func work<T: Sendable>(on queue: DispatchQueue, _ body: @escaping () -> T, then: @escaping (T) -> Void) {
+    if isInstant, queue === writes { return then(body()) }
+    nonisolated(unsafe) let (body, then) = (body, then)
+    queue.async {
+      let result = body()
+      self.loop.execute { then(result) }
+    }
+  }
+
+  /// Logs what keeps happening while a store cannot be reached: the same at most once a second.
+  private func complain(_ text: String, _ error: String) {
+    let now = Moment.current.steady
+    if let last = said[text + error], now - last < 1000 { return }
+    said = said.filter { now - $0.value < 1000 }
+    said[text + error] = now
+    logger.warning(text, metadata: ["error": error])
+  }
+
+  /// The strongest players of a game, as of some seconds ago.
+  func leaders(_ rules: Variant, limit: Int) -> EventLoopFuture<[AccountRecord]> {
+    let now = Moment.current.steady
+    if let best = best[rules], now - best.at < 5000 { return best.players }
+    let promise = loop.makePromise(of: [AccountRecord].self)
+    best[rules] = (now, promise.futureResult)
+    histories.async {
+      do throws(StoreError) {
+        let answer = try self.store.answer(.top(rules, limit: limit))
+        if case .accounts(let accounts) = answer { promise.succeed(accounts) } else { promise.succeed([]) }
+      } catch { promise.fail(error) }
+    }
+    return promise.futureResult
+  }
+
+  // MARK: other nodes
+
+  /// Reports from now on what others tell this node.
+  func listen(as node: NodeID) {
+    store.listen(as: node) { told in
+      let text = told.map { self.hint($0) }
+      // One hand-over for all that is heard until the lobby gets round to it.
+      let isFirst = self.heard.withLock { heard in
+        heard.append(text)
+        return heard.count == 1
+      }
+      guard isFirst else { return }
+      self.loop.execute {
+        let texts = self.heard.withLock { heard in
+          defer { heard = [] }
+          return heard
+        }
+        self.report(texts.map { .hint($0) }, nil)
+      }
+    }
+  }
+
+  func tell(_ nodes: [NodeID], _ text: String) {
+    metrics.told(nodes.count)
+    let told = "\(Moment.current.wall) \(text)"
+    store.tell(nodes.map { ($0, told) })
+  }
+
+  /// The hint in what was told, whose age by the wall clocks of both nodes is counted.
+  private func hint(_ told: String) -> String {
+    let parts = told.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, let at = Int64(parts[0]) else { return told }
+    metrics.heard(milliseconds: max(0, Moment.current.wall - at))
+    return String(parts[1])
+  }
+
+  /// Whether the store can be reached: it answers within 800 ms. May be called from any thread.
+  func isReached() -> EventLoopFuture<Bool> {
+    let answered = loop.makePromise(of: Bool.self)
+    loop.scheduleTask(in: .milliseconds(800)) { answered.succeed(false) }
+    probes.async {
+      do throws(StoreError) {
+        try self.store.ping()
+        answered.succeed(true)
+      } catch { answered.succeed(false) }
+    }
+    return answered.futureResult
+  }
+
+  /// Lets the others know that this node ends; a store that hangs does not hold that up.
+  func leave(_ node: NodeID) -> EventLoopFuture<Void> {
+    let left = loop.makePromise(of: Void.self)
+    loop.scheduleTask(in: .milliseconds(500)) { left.succeed() }
+    questions.async {
+      do throws(StoreError) { _ = try self.store.answer(.leave(node)) } catch {
+        self.logger.warning(
+          "the others were not told that this node ends; they notice", metadata: ["error": "\(error)"])
+      }
+      left.succeed()
+    }
+    return left.futureResult
+  }
+
+  /// Begins nothing any more.
+  func stop() {
+    isFinished = true
+    (units, changes, waiting) = ([], [], [])
+  }
+
+  /// Waits for what is being done. May be called from any thread but the loop's.
+  func finish() async {
+    for queue in [writes, questions, histories, probes] {
+      await withCheckedContinuation { done in queue.async(flags: .barrier) { done.resume() } }
+    }
+  }
+}

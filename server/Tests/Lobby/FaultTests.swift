@@ -1,0 +1,160 @@
+import Base
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// What one peer could once do to the others, and what one lost answer did to them.
+@Suite struct LobbyFaultTests {
+  @Test func `a player who reconnects for ever makes no log grow for ever, and is seen as here when he is`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+    world.move(x, m, 0, "b2")
+    world.move(o, m, 1, "a1")
+    var resume = try #require(world.field("resume", of: o, in: "welcome"))
+    var last = o
+    for i in 0..<200 {
+      world.drop(last)
+      #expect(world.heardAny(x, #""t":"gone","m":"\#(m)","side":"o""#), "the other is told, time \(i)")
+      world.said = []
+      last = world.login("", resume: resume)
+      resume = try #require(world.field("resume", of: last, in: "welcome"))
+    }
+    #expect(try world.state(m).seq < 100)
+    // He is here: no win over him can be claimed, now or later.
+    world.wait(120_000)
+    world.type(x, #"{"t":"claim","id":"c","m":"\#(m)","mid":"c"}"#)
+    #expect(world.heardAny(x, "your opponent is here"))
+    world.drop(last)
+    world.wait(40_100)
+    world.type(x, #"{"t":"claim","id":"d","m":"\#(m)","mid":"d"}"#)
+    #expect(try world.state(m).end?.reason == .gone, "and when he is gone it can")
+  }
+
+  @Test func `a long log is exported whole, page by page`() throws {
+    var world = try SteppedLobby()
+    let m = try #require(MatchID(rawValue: "longlonglong"))
+    var state = MatchState(id: m)
+    var log: [StoredEvent] = []
+    let seats = Sides(
+      x: PlayerInfo(name: "Ann", rating: 1500, guest: true), o: PlayerInfo(name: "Bob", rating: 1500, guest: true))
+    var kinds: [(Player?, MatchEvent.Kind)] = [
+      (nil, .start(seats, MatchTerms(clock: nil), confirm: false, previous: nil, keys: []))
+    ]
+    for _ in 0..<600 { kinds += [(.o, .gone), (.o, .back)] }
+    for (side, kind) in kinds + [(nil, .end(nil, .aborted, ratings: nil))] {
+      let event = MatchEvent(at: 1, side: side, kind)
+      try state.append(event, body: event.body)
+      log.append(StoredEvent(seq: state.seq, side: side, mid: nil, body: event.body))
+    }
+    let record = MatchRecord(id: m, x: 1, o: 2, created: 1, ended: 2)
+    #expect(world.store.apply([StoreUnit(logs: [.init(m, after: 0, log, record: record)])]) == [.applied([:])])
+    let reader = world.login("reader")
+    var folded = MatchState(id: m)
+    var at: Int64? = 0
+    var pages = 0
+    while let from = at {
+      world.said = []
+      world.type(reader, #"{"t":"export","id":"e","m":"\#(m)","seq":\#(from)}"#)
+      at = nil
+      for line in world.heard(reader) {
+        let message = try Array(line.utf8).withUnsafeBytes { raw in try ServerLine(raw) }.message
+        if case .event(_, _, _, let body) = message { try folded.append(body: body) }
+        if case .page("export", _, let more) = message { at = more }
+      }
+      pages += 1
+      #expect(folded.seq == min(state.seq, pages * Limits.events))
+    }
+    #expect(pages == 3 && folded.hash == state.hash)
+  }
+
+  @Test func `guests are bounded: the oldest who is away and plays nothing makes room for the next`() throws {
+    var configuration = LobbyConfiguration()
+    configuration.maxGuests = 10
+    var world = try SteppedLobby(configuration)
+    let (x, _, m) = world.pair()
+    let resume = try #require(world.field("resume", of: x, in: "welcome"))
+    var here: [Int] = []
+    for i in 0..<100 {
+      let guest = world.login("g\(i)")
+      if i < 5 { here.append(guest) } else { world.drop(guest) }
+    }
+    world.wait(61_000)
+    #expect(try world.store.accounts().count == 10)
+    #expect(world.lobby.accounts.count < 10, "and a node knows those that it needs")
+    world.drop(x)
+    let back = world.login("", resume: resume)
+    #expect(world.heardAny(back, #""t":"welcome""#), "whoever plays stays")
+    for id in here { #expect(world.closed[id] == nil, "and whoever is here") }
+    let late = world.login("late")
+    #expect(world.heardAny(late, #""t":"welcome""#))
+    _ = m
+  }
+
+  @Test func `a picture made of several arrives whole, other invisible characters do not`() throws {
+    let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
+    let flag = "\u{1F3F3}\u{FE0F}\u{200D}\u{1F308}"
+    #expect(Lobby.cleaned("my \(family) and \(flag)!") == "my \(family) and \(flag)!")
+    #expect(Lobby.cleaned("a\u{200D}b \u{200D}\u{1F468}\u{200D} \u{202E}c\u{200B}1\u{200D}2") == "ab \u{1F468} c12")
+  }
+
+  @Test func `a third visitor of a room is told that it is full and may be watched, and can`() throws {
+    var world = try SteppedLobby()
+    let host = world.login("host"), friend = world.login("friend"), third = world.login("third")
+    world.type(host, "create none")
+    let code = try #require(world.field("code", of: host, in: "room"))
+    let m = try #require(world.field("m", of: host, in: "room"))
+    world.type(friend, "join \(code)")
+    world.type(third, "join \(code)")
+    #expect(world.heardAny(third, "this room is full") && world.heardAny(third, "watch \(m) \(code)"))
+    world.type(third, "watch \(m) \(code)")
+    #expect(world.heardAny(third, #""t":"state""#))
+  }
+
+  @Test(arguments: ["x", "o"]) func `whoever opens a room may choose a side, and the sides change in the rematch`(
+    side: String
+  ) throws {
+    // The server's own choice would be the other side in one of two worlds.
+    for seed in 0..<8 {
+      var world = try SteppedLobby(seed: UInt64(seed))
+      let host = world.login("host"), friend = world.login("friend")
+      world.type(host, "create none \(side)")
+      world.type(friend, "join \(try #require(world.field("code", of: host, in: "room")))")
+      let m = try #require(world.field("m", of: friend, in: "paired"))
+      let state = try world.state(m)
+      #expect(state.players?[side == "x" ? .x : .o].name.contains("host") == true)
+      #expect(state.terms == MatchTerms(clock: nil), "the choice ends with the room")
+      for (mover, cell) in [(side == "x" ? host : friend, "b2"), (side == "x" ? friend : host, "a1")] {
+        world.type(mover, "move \(cell)")
+      }
+      world.type(host, "resign")
+      world.type(host, #"{"t":"rematch","m":"\#(m)","mid":"h"}"#)
+      world.type(friend, #"{"t":"rematch","m":"\#(m)","mid":"f"}"#)
+      let next = try world.state(#require(world.state(m).next?.rawValue))
+      #expect(next.players?[side == "x" ? .o : .x].name.contains("host") == true)
+    }
+  }
+
+  @Test func `a match in a room may count for two people with names, and for nobody else`() throws {
+    var world = try SteppedLobby()
+    let (guest, ann, bob) = (world.login("g"), world.login("a"), world.login("b"))
+    world.type(guest, "create 60+0 rated")
+    #expect(world.heardAny(guest, #""code":"forbidden""#))
+    world.type(ann, "register Ann")
+    world.type(bob, "register Bob")
+    world.type(ann, "create 60+0 rated")
+    let code = try #require(world.field("code", of: ann, in: "room"))
+    world.type(guest, "join \(code)")
+    #expect(world.said.filter { $0.line.contains(#""code":"forbidden""#) }.count == 2)
+    world.type(bob, "join \(code)")
+    let m = try #require(world.field("m", of: bob, in: "paired"))
+    world.type(bob, "move b2")
+    world.type(ann, "move b2")
+    world.type(bob, "move a1")
+    world.type(ann, "move a1")
+    world.type(bob, "resign")
+    #expect(try world.state(m).end?.ratings != nil)
+  }
+}

@@ -1,0 +1,301 @@
+import Base
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// What several nodes do on one store, and what one does when its store does not say what became of a unit.
+@Suite struct NodesTests {
+  // MARK: verdicts
+
+  @Test func `a command that came second is decided again, and its mid is answered once`() throws {
+    for isSameCommand in [true, false] {
+      var world = try SteppedLobby()
+      let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+      let id = try #require(MatchID(rawValue: m))
+      world.said = []
+      // Another node is quicker: with the same command, or with something else.
+      world.before = { store, unit in
+        var other = unit
+        if !isSameCommand {
+          let event = MatchEvent(at: 5, side: .o, mid: "offer", .draw(.offer, offer: nil))
+          other.logs[0].events = [StoredEvent(seq: unit.logs[0].after + 1, side: .o, mid: "offer", body: event.body)]
+        }
+        #expect(store.apply([other]).count == 1)
+      }
+      world.move(x, m, 0, "b2")
+      guard case .conflict(.log(id)) = world.units[1].verdict else {
+        Issue.record("\(world.units[1].verdict)")
+        continue
+      }
+      #expect(world.units.count == (isSameCommand ? 2 : 3))
+      let stored = try #require(try world.store.match(id))
+      #expect(stored.events.filter { $0.mid == "p0" }.count == 1)
+      let seq = try #require(stored.events.first { $0.mid == "p0" }?.seq)
+      #expect(
+        world.heard(x).filter { $0.contains(#""t":"ok""#) } == [#"{"t":"ok","re":"r","m":"\#(m)","seq":\#(seq)}"#])
+      #expect(world.heard(o).filter { $0.contains(#""k":"move""#) }.count == 1)
+      #expect(try world.state(m) == world.stored(m))
+    }
+  }
+
+  @Test func `what became of a unit whose answer was lost is read back, and told as it is`() throws {
+    for mood in [SteppedLobby.Store.mute, .deaf] {
+      var world = try SteppedLobby()
+      let (x, o, m) = world.pair()
+      world.said = []
+      world.mood = mood
+      world.isSlow = true
+      world.move(x, m, 0, "b2")
+      #expect(world.said.isEmpty, "nothing is told on a guess")
+      world.mood = .well
+      world.hearLate()
+      #expect(world.heard(x).filter { $0.contains(#""t":"ok""#) }.count == 1)
+      #expect(world.heard(o).filter { $0.contains(#""k":"move""#) }.count == 1)
+      #expect(world.units.count == (mood == .mute ? 2 : 3))
+      #expect(try world.stored(m).moves.count == 1 && world.state(m) == world.stored(m))
+      world.move(o, m, 1, "a1")
+      #expect(try world.stored(m).moves.count == 2)
+    }
+  }
+
+  @Test func `a unit that is stored after it was read back changes nothing twice`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair()
+    world.mood = .deaf
+    world.isSlow = true
+    world.move(x, m, 0, "b2")
+    let late = try #require(world.units.last?.unit)
+    world.mood = .well
+    world.before = { store, _ in #expect(store.apply([late]).count == 1) }
+    world.hearLate()
+    #expect(try world.stored(m).moves.count == 1 && world.state(m) == world.stored(m))
+    #expect(world.heard(x).filter { $0.contains(#""t":"ok""#) }.count == 1)
+    _ = o
+  }
+
+  @Test func `a store without room is told to whoever wants something, and nothing hangs once there is room again`()
+    throws
+  {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"20+0","rated":false"#)
+    world.move(x, m, 0, "b2")
+    world.move(o, m, 1, "a1")
+    let resume = try #require(world.field("resume", of: o, in: "welcome"))
+    world.mood = .full
+    world.said = []
+    world.move(x, m, 2, "c3")
+    #expect(world.heardAny(x, #""code":"busy""#) && !world.heardAny(o, #""k":"move""#))
+    world.drop(o)
+    world.wait(5000)
+    #expect(try world.stored(m).away.o == false)
+    let late = world.login("", resume: resume)
+    #expect(world.closed[late] == .restart)
+    world.mood = .well
+    world.wait(2500)
+    #expect(try world.stored(m).away.o && world.heardAny(x, #""t":"gone""#), "who went meanwhile is known to have gone")
+    world.move(x, m, 2, "c3")
+    #expect(try world.stored(m).moves.count == 3)
+    let back = world.login("", resume: resume)
+    #expect(try world.stored(m).away.o == false)
+    world.move(back, m, 3, "a3")
+    #expect(try world.stored(m).moves.count == 4)
+    // Nobody's time runs out while nobody can move; once there is room it runs on.
+    world.mood = .full
+    world.wait(25_000)
+    #expect(try world.stored(m).phase == .live)
+    world.mood = .well
+    world.wait(10_000)
+    #expect(try world.stored(m).phase == .live)
+    world.wait(15_000)
+    #expect(try world.stored(m).end?.reason == .time && world.state(m) == world.stored(m))
+  }
+
+  // MARK: two nodes
+
+  @Test func `two who seek at two nodes are paired, and see each other's moves`() throws {
+    var world = try SteppedNodes()
+    let (x, o, m) = world.pair()
+    #expect(try world[x.node].state(m) == world[o.node].state(m))
+    world[x.node].move(x.id, m, 0, "b2")
+    #expect(world[o.node].heardAny(o.id, #""k":"move""#), "by a hint, at once")
+    world.losesHints = true
+    world[o.node].move(o.id, m, 1, "a1")
+    #expect(!world[x.node].heardAny(x.id, #""cell":"a1""#))
+    world.wait(world[0].lobby.configuration.compareEvery)
+    #expect(world[x.node].heardAny(x.id, #""cell":"a1""#), "without one, by comparing")
+    world[x.node].move(x.id, m, 2, "c3")
+    #expect(try world[x.node].stored(m).moves.count == 3)
+  }
+
+  @Test func `a move for a position that another node has changed is refused with the true one`() throws {
+    var world = try SteppedNodes()
+    let (x, o, m) = world.pair()
+    world.losesHints = true
+    world[x.node].move(x.id, m, 0, "b2")
+    // The other node does not know of it, and finds out by appending.
+    world[o.node].said = []
+    world[o.node].type(o.id, #"{"t":"abort","id":"a","m":"\#(m)","mid":"a"}"#)
+    let conflicts = world[o.node].units.filter { if case .conflict = $0.verdict { true } else { false } }
+    #expect(conflicts.count == 1)
+    #expect(world[o.node].heardAny(o.id, #""k":"move""#) && world[o.node].heardAny(o.id, #""re":"a""#))
+    #expect(try world[o.node].stored(m).end?.reason == .aborted)
+    #expect(try world[o.node].state(m) == world[o.node].stored(m))
+  }
+
+  @Test func `a ban at one node ends the session at the other within two seconds though every hint is lost`() throws {
+    var world = try SteppedNodes()
+    let id = world[1].named("Ann")
+    world.wait(world[0].lobby.configuration.compareEvery)
+    world.losesHints = true
+    world[0].step(.administer(7, .player("ann", .ban)))
+    #expect(world[0].obeyed[7] == true && world[1].closed.isEmpty)
+    world.wait(world[0].lobby.configuration.compareEvery)
+    #expect(world[1].closed[id] == .banned)
+    let token = try #require(world[1].field("token", of: id, in: "token"))
+    let again = world[0].login("", token: token)
+    #expect(world[0].closed[again] == .banned)
+  }
+
+  @Test(arguments: [false, true]) func `a session that is entered at another node ends here`(losesHints: Bool) throws {
+    var world = try SteppedNodes()
+    let id = world[0].login("Ann")
+    let resume = try #require(world[0].field("resume", of: id, in: "welcome"))
+    world.losesHints = losesHints
+    let other = world[1].login("", resume: resume)
+    #expect(world[1].heardAny(other, #""t":"welcome""#))
+    if losesHints { world.wait(world[0].lobby.configuration.compareEvery) }
+    #expect(world[0].closed[id] == .replaced && world[1].closed.isEmpty)
+  }
+
+  @Test func `a player goes from node to node in the middle of a match, and is known to be here all the time`() throws {
+    var world = try SteppedNodes()
+    let (x, o, m) = world.pair()
+    world[x.node].move(x.id, m, 0, "b2")
+    let resume = try #require(world[o.node].field("resume", of: o.id, in: "welcome"))
+    let again = world[x.node].login("", resume: resume)
+    world.wait(1000)
+    #expect(world[x.node].heardAny(again, #""t":"state""#))
+    world[x.node].move(again, m, 1, "a1")
+    #expect(try world[x.node].stored(m).moves.count == 2)
+    world.wait(3000)
+    #expect(try world[x.node].stored(m).away == Sides(x: false, o: false))
+  }
+
+  @Test func `a rated room that is opened at one node and joined at the other counts for both`() throws {
+    var world = try SteppedNodes()
+    let ann = world[0].named("Ann"), bob = world[1].named("Bob")
+    world[0].type(ann, "create 60+0 rated")
+    let code = try #require(world[0].field("code", of: ann, in: "room"))
+    world[1].type(bob, "join \(code)")
+    let m = try #require(world[0].field("m", of: ann, in: "paired"))
+    #expect(world[1].field("m", of: bob, in: "paired") == m)
+    world[1].type(bob, "move b2")
+    world[0].type(ann, "move b2")
+    world[1].type(bob, "move a1")
+    world[0].type(ann, "move a1")
+    world[1].type(bob, "resign")
+    #expect(try world[0].state(m).end?.ratings != nil && world[0].state(m) == world[1].state(m))
+    let accounts = try world[0].store.accounts()
+    #expect(accounts.map(\.won) == [1, 0] && accounts.map(\.lost) == [0, 1])
+    #expect(accounts[0].rating.value > 1600 && accounts[1].rating.value < 1400)
+    for i in 0..<2 {
+      world[i].type([ann, bob][i], #"{"t":"me","id":"me"}"#)
+      #expect(world[i].heardAny([ann, bob][i], #""rating":\#(Int(accounts[i].rating.value.rounded()))"#))
+    }
+  }
+
+  @Test func `one plays one rated match at a time, whatever node he asks`() throws {
+    var world = try SteppedNodes()
+    let (x, _, m) = world.pair(#""clock":"60+2","rated":true"#, named: true)
+    let name = x.node == 0 ? "Ann" : "Bob"
+    let token = try #require(world[x.node].field("token", of: x.id, in: "token"))
+    let elsewhere = world[1 - x.node].login("", token: token), cleo = world[x.node].named("Cleo")
+    for (node, id) in [(1 - x.node, elsewhere), (x.node, cleo)] {
+      world[node].type(id, #"{"t":"seek","id":"s","clock":"30+0","rated":true,"key":"more"}"#)
+    }
+    world.wait(3000)
+    #expect(try world[0].store.matchIDs().map(\.rawValue) == [m], "\(name) plays one")
+    #expect(world[1 - x.node].heardAny(elsewhere, #""re":"s","code":"occupied""#))
+  }
+
+  @Test func `a rematch is asked for at one node and agreed to at the other`() throws {
+    for rated in [false, true] {
+      var world = try SteppedNodes()
+      let (x, o, m) = world.pair(#""clock":"60+2","rated":\#(rated)"#, named: true)
+      world[x.node].type(x.id, #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+      world[o.node].type(o.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+      #expect(world[x.node].heardAny(x.id, #""k":"rematch""#))
+      world[x.node].type(x.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+      let next = try #require(world[x.node].field("m", of: x.id, in: "paired"))
+      #expect(next != m && world[o.node].field("m", of: o.id, in: "paired") == next)
+      #expect(world[x.node].field("side", of: x.id, in: "paired") == "o")
+      world[o.node].move(o.id, next, 0, "b2")
+      #expect(world[x.node].heardAny(x.id, #""m":"\#(next)","seq":2"#))
+    }
+  }
+
+  @Test func `both ask for a rematch at once at two nodes: one match begins`() throws {
+    var world = try SteppedNodes()
+    let (x, o, m) = world.pair()
+    world[x.node].type(x.id, #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+    world.losesHints = true
+    world[o.node].type(o.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    world[x.node].type(x.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    let next = try #require(try world[x.node].stored(m).next?.rawValue)
+    #expect(world[x.node].field("m", of: x.id, in: "paired") == next)
+    #expect(try world[0].store.matchIDs().count == 2)
+  }
+
+  // MARK: a node that dies
+
+  @Test func `the matches of a node that dies are taken up, and its players are known to be away`() throws {
+    for dead in 0...1 {
+      var world = try SteppedNodes()
+      let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+      world[x.node].move(x.id, m, 0, "b2")
+      world[o.node].move(o.id, m, 1, "a1")
+      let (lost, kept) = x.node == dead ? (x, o) : (o, x)
+      let resume = try #require(world[dead].field("resume", of: lost.id, in: "welcome"))
+      world.wait(6000, without: dead)
+      let side: Player = lost.node == x.node ? .x : .o
+      #expect(try world[1 - dead].stored(m).away[side] && !world[1 - dead].stored(m).away[side.opponent])
+      #expect(world[1 - dead].heardAny(kept.id, #""t":"gone""#))
+      let back = world[1 - dead].login("", resume: resume)
+      #expect(world[1 - dead].heardAny(back, #""t":"state""#))
+      #expect(try !world[1 - dead].stored(m).away[side])
+      world[1 - dead].move(side == .x ? back : kept.id, m, 2, "c3")
+      #expect(try world[1 - dead].stored(m).moves.count == 3)
+    }
+  }
+
+  @Test func `a match whose players were all at a node that dies is taken up by another, and ends`() throws {
+    var world = try SteppedNodes()
+    let (x, o, m) = world[0].pair(#""clock":"10+0","rated":false"#)
+    world[0].move(x, m, 0, "b2")
+    world[0].move(o, m, 1, "a1")
+    let id = try #require(MatchID(rawValue: m))
+    #expect(world[1].lobby.matches[id] == nil)
+    world.wait(7000, without: 0)
+    #expect(world[1].lobby.matches[id] != nil)
+    world.wait(60_000, without: 0)
+    #expect(try world[1].stored(m).end?.reason == .time)
+    // The node was only stopped, and learns what it has missed.
+    world.wait(4000)
+    #expect(try world[0].stored(m).phase == .over && world[0].lobby.matches[id].map { $0.isOver } != false)
+  }
+
+  @Test func `the next process on a store takes up what the last one played`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"none","rated":false"#)
+    world.move(x, m, 0, "b2")
+    var next = try SteppedLobby(after: world, seed: 2)
+    #expect(try next.state(m).away == Sides(x: true, o: true))
+    let resume = try #require(world.field("resume", of: o, in: "welcome"))
+    let back = next.login("", resume: resume)
+    next.move(back, m, 1, "a1")
+    #expect(try next.stored(m).moves.count == 2)
+  }
+}

@@ -1,0 +1,156 @@
+import Base
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// Promises of one lobby: what it looks at, what it shows and when, and what it lets go of.
+@Suite struct PromiseTests {
+  /// The value of a field as a line has it, without quotes.
+  private func field(_ name: String, _ line: String) -> String {
+    guard let start = line.firstRange(of: "\"\(name)\":")?.upperBound else { return "" }
+    return String(line[start...].prefix { $0 != "," && $0 != "}" }.filter { $0 != "\"" })
+  }
+
+  @Test func `a match in a long clock that both have left needs no look before the flag falls`() throws {
+    var world = try SteppedLobby()
+    let (x, o, m) = world.pair(#""clock":"600+0","rated":false"#)
+    world.move(x, m, 0, "b2")
+    world.move(o, m, 1, "a1")
+    world.drop(x)
+    world.drop(o)
+    world.wait(41_000)
+    let looks = world.ticks
+    world.wait(60_000)
+    // The queue and the beat once a second, a comparison every two, the house once a minute.
+    #expect(world.ticks - looks < 200)
+    world.wait(600_000)
+    #expect(try world.stored(m).phase == .over, "the clock has decided")
+  }
+
+  @Test func `a room's log begins with its first event for both, and who comes back sees the match before himself`()
+    throws
+  {
+    var world = try SteppedLobby()
+    let host = world.login("host"), friend = world.login("friend")
+    world.type(host, "create")
+    let code = try #require(world.field("code", of: host, in: "room"))
+    for id in [host, friend] { _ = world.heard(id) }
+    world.type(friend, "join \(code)")
+    for id in [host, friend] {
+      let events = world.said.filter { $0.connection == id && $0.line.contains(#""t":"event""#) }
+      #expect(events.map { field("seq", $0.line) } == ["1", "2"])
+    }
+    world = try SteppedLobby(seed: 2)
+    let x = world.pair().x
+    let token = try #require(world.field("resume", of: x, in: "welcome"))
+    world.drop(x)
+    let back = world.login("", resume: token)
+    let types = world.heard(back).map { field("t", $0) }
+    #expect(types == ["hello", "welcome", "state", "event"])
+  }
+
+  @Test func `an account has sixteen sessions, and whoever is forgotten has none`() throws {
+    var world = try SteppedLobby()
+    let first = world.login("Ann")
+    world.type(first, #"{"t":"register","name":"Ann"}"#)
+    let token = try #require(world.field("token", of: first, in: "token"))
+    let resume = try #require(world.field("resume", of: first, in: "welcome"))
+    let others = (0..<SessionRecord.mostPerAccount).map { _ in world.login("", token: token) }
+    #expect(world.lobby.sessions.count == SessionRecord.mostPerAccount && world.closed[first] == .revoked)
+    let again = world.login("", resume: resume)
+    #expect(world.heardAny(again, #""code":"auth""#))
+    let last = try #require(world.field("resume", of: others[3], in: "welcome"))
+    world.step(.administer(1, .player("Ann", .forget)))
+    #expect(others.allSatisfy { world.closed[$0] == .revoked })
+    #expect(world.lobby.sessions.count == 0)
+    let gone = world.login("", resume: last)
+    #expect(world.heardAny(gone, #""code":"auth""#))
+  }
+
+  @Test func `a seek that is sent again has the same ticket`() throws {
+    var world = try SteppedLobby()
+    let id = world.login("Ann")
+    world.type(id, #"{"t":"seek","key":"k"}"#)
+    let ticket = try #require(world.field("ticket", of: id))
+    world.said = []
+    world.type(id, #"{"t":"seek","key":"k","bots":true}"#)
+    #expect(world.field("ticket", of: id) == ticket && world.lobby.tickets[id: ticket]?.seek.bots == true)
+  }
+
+  @Test func `rankings and the queue keep their order through every change`() {
+    var random = SplitMix64(seed: 3)
+    var ranking = Ranking<Int64>()
+    var strengths: [Int64: Double] = [:]
+    var queue = TicketQueue()
+    var tickets: [String: Ticket] = [:]
+    func player(rated rating: Int) -> AccountRecord {
+      var account = AccountRecord(id: 1, name: "Ann", guest: false, token: nil, tokenExpires: 0)
+      account.rating.value = Double(rating)
+      return account
+    }
+    for n in 0..<2000 {
+      let id = Int64(random.below(200))
+      let new = random.below(3) == 0 ? nil : Double(random.below(20))
+      ranking.move(id, from: strengths[id], to: new)
+      strengths[id] = new
+      let session = "s\(random.below(100))"
+      if random.below(3) == 0 {
+        #expect(queue.remove(session: session)?.id == tickets.removeValue(forKey: session)?.id)
+      } else {
+        let ticket = Ticket(
+          id: "t\(n)", session: session, node: "n", player: player(rated: random.below(10)),
+          seek: .init(MatchTerms(), bots: random.below(2) == 0, key: nil), isBot: random.below(4) == 0,
+          confirms: false, since: Int64(random.below(50)))
+        queue.insert(ticket)
+        tickets[session] = ticket
+        let near = queue.around(ticket).map(\.id)
+        let all = tickets.values.filter { ticket.seek.bots || !$0.isBot }
+        #expect(Set(near) == Set(all.map(\.id)), "a queue this short is looked at whole")
+      }
+    }
+    let sorted = strengths.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
+    #expect(ranking.places.map(\.id) == sorted.map(\.key))
+    #expect(queue.oldestFirst.map(\.id) == tickets.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.map(\.id))
+    func ticket(_ n: Int) -> Ticket {
+      let seek = ClientMessage.Seek(MatchTerms(), bots: true, key: nil)
+      return Ticket(
+        id: "q\(n)", session: "q\(n)", node: "n", player: player(rated: n), seek: seek, isBot: n % 2 == 0,
+        confirms: false, since: 0)
+    }
+    for n in 0..<2000 { queue.insert(ticket(n)) }
+    let near = queue.around(ticket(1000))
+    #expect(near.count <= 256 && near.contains { $0.id == "q999" }, "however long it is, few are compared with one")
+  }
+
+  @Test func `pages hear only of the boards they show`() throws {
+    var world = try SteppedLobby()
+    let matches = (0..<Lobby.boards + 6).map { _ in world.pair() }
+    world.published = []
+    for (x, _, m) in matches { world.move(x, m, 0, "b2") }
+    #expect(Set(world.published) == Set(world.lobby.matches.listed.places.prefix(Lobby.boards).map(\.id)))
+    #expect(world.published.count == Lobby.boards)
+  }
+
+  @Test func `who is gone is forgotten when his time is over, and who is here is not`() throws {
+    var world = try SteppedLobby()
+    _ = world.login("here")
+    let gone = world.login("gone")
+    world.drop(gone)
+    world.wallAhead += 25 * 3_600_000
+    world.wait(125_000)
+    #expect(try world.store.accounts().map(\.name) == ["guest-here"])
+    #expect(world.lobby.accounts.count == 1 && world.lobby.sessions.count == 1)
+  }
+
+  @Test func `a bot is told that it may say two hundred things at once, and may`() throws {
+    var world = try SteppedLobby()
+    let bot = world.login("bot", caps: #"["bot"]"#)
+    #expect(world.heardAny(bot, #""limits":[200,200]"#))
+    world.said = []
+    for _ in 0..<150 { world.type(bot, "top") }
+    #expect(world.heard(bot).count == 150 && !world.heardAny(bot, "rate"))
+  }
+}

@@ -1,0 +1,169 @@
+import Base
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+extension SteppedLobby {
+  /// What waits in the store, oldest first.
+  fileprivate func waiting() throws -> [TicketRecord] {
+    guard case .tickets(let found) = try store.answer(.tickets) else { return [] }
+    return found.map(\.ticket)
+  }
+
+  fileprivate mutating func seek(_ id: Int, _ key: String, rated: Bool = false) {
+    type(id, #"{"t":"seek","id":"s","key":"\#(key)","clock":"60+2","rated":\#(rated)}"#)
+  }
+}
+
+/// The queue, which the store keeps and one of the nodes looks through.
+@Suite struct QueueTests {
+  @Test func `whoever waits when the node that keeps the queue ends goes on waiting, as long as he has`() throws {
+    var world = try SteppedNodes()
+    #expect(world[0].lobby.isKeeper && !world[1].lobby.isKeeper)
+    let a = world[1].login("a")
+    world[1].seek(a, "k")
+    let since = try #require(try world[1].waiting().first?.since)
+    world.wait(2000)
+    #expect(world[0].lobby.tickets.count == 1)
+    world.wait(6000, without: 0)
+    #expect(world[1].lobby.isKeeper)
+    #expect(world[1].lobby.tickets.oldestFirst.map { world[1].now - $0.since } == [8000])
+    #expect(try world[1].waiting().map(\.since) == [since])
+    let b = world[1].login("b")
+    world[1].seek(b, "l")
+    #expect(world[1].field("m", of: a, in: "paired") != nil && world[1].field("m", of: b, in: "paired") != nil)
+  }
+
+  @Test func `two whose match the store did not let begin go on waiting and get the next`() throws {
+    for mood in [SteppedLobby.Store.refusing, .deaf] {
+      var world = try SteppedLobby()
+      let ids = [world.named("Ann"), world.named("Bob")]
+      world.mood = mood
+      for id in ids { world.seek(id, "k", rated: true) }
+      world.wait(3000)
+      #expect(world.lobby.seeks.count == 2 && !world.said.contains { $0.line.contains(#""t":"paired""#) })
+      world.mood = .well
+      world.wait(3000)
+      #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty)
+      #expect(world.said.count { $0.line.contains(#""t":"paired""#) } == 2)
+    }
+  }
+
+  @Test func `whose pairing was stored and not answered are told of it, once`() throws {
+    var world = try SteppedLobby()
+    let ids = [world.login("a"), world.login("b")]
+    world.mood = .mute
+    for id in ids { world.seek(id, "k") }
+    world.wait(3000)
+    #expect(world.said.count { $0.line.contains(#""t":"paired""#) } == 2)
+    #expect(try world.store.matchIDs().count == 1 && world.waiting().isEmpty && world.lobby.seeks.isEmpty)
+  }
+
+  @Test func `who takes his seek back while he is being paired gets no match, and the other waits on`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a"), b = world.login("b"), c = world.login("c")
+    world.seek(a, "k")
+    let ticket = try #require(try world.waiting().first?.id)
+    // At another node, just before the unit arrives.
+    world.before = { store, _ in _ = try? store.answer(.unqueue(ticket)) }
+    world.seek(b, "l")
+    #expect(!world.heardAny(a, #""t":"paired""#) && !world.heardAny(b, #""t":"paired""#))
+    #expect(world.units.map(\.verdict) == [.conflict(.ticket(ticket))])
+    world.type(a, #"{"t":"unseek","id":"u"}"#)
+    world.wait(3000)
+    #expect(try world.store.matchIDs().isEmpty)
+    world.seek(c, "m")
+    #expect(world.field("m", of: b, in: "paired") != nil && world.field("m", of: c, in: "paired") != nil)
+  }
+
+  @Test
+  func `who opened a room and was gone before it was there is known when he comes back, as two are who were paired`()
+    throws
+  {
+    for line in [
+      #"{"t":"create","id":"c","key":"c","clock":"60+2","rated":false}"#,
+      #"{"t":"seek","id":"s","key":"s","clock":"60+2","rated":true}"#,
+    ] {
+      var world = try SteppedLobby()
+      let ids = [world.named("Ann"), world.named("Bob")]
+      let resumes = try ids.map { try #require(world.field("resume", of: $0, in: "welcome")) }
+      world.type(ids[0], line)
+      // All but the verdict of what is to begin is answered.
+      let isSeek = line.contains("seek")
+      if isSeek {
+        world.type(ids[1], line)
+      } else {
+        world.isSlow = true
+        world.type(ids[1], line)
+      }
+      for id in ids { world.drop(id) }
+      world.hearLate()
+      #expect(try world.store.matchIDs().count == (isSeek ? 1 : 2))
+      let back = world.login("", resume: resumes[1])
+      let account = try #require(world.lobby.account(of: ConnectionID(back))?.id)
+      let m = try #require(world.lobby.matches.of(account).first)
+      #expect(world.heardAny(back, #""matches":["\#(m)"]"#))
+      #expect(
+        world.said.contains {
+          $0.connection == back && $0.line.contains(#""t":"state""#) && $0.line.contains(m.rawValue)
+        })
+    }
+  }
+
+  @Test func `a seek that comes again while its match is begun leads to that match and to no second one`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a"), b = world.login("b")
+    world.seek(a, "k")
+    world.isSlowToJudge = true
+    world.seek(b, "l")
+    #expect(world.late.count == 1 && !world.heardAny(a, #""t":"paired""#))
+    world.seek(b, "l")
+    world.type(a, #"{"t":"seek","id":"again","key":"k","clock":"60+2","rated":false,"bots":true}"#)
+    world.hearLate()
+    world.wait(3000)
+    #expect(try world.store.matchIDs().count == 1 && world.waiting().isEmpty)
+    #expect(world.lobby.tickets.isEmpty && world.lobby.seeks.isEmpty)
+    #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
+  }
+
+  @Test func `a seek with a key that was used is answered while another one waits`() throws {
+    var world = try SteppedLobby()
+    let ids = [world.login("a"), world.login("b")]
+    for id in ids { world.seek(id, "k") }
+    let m = try #require(world.field("m", of: ids[0], in: "paired"))
+    world.type(ids[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+    world.seek(ids[0], "l")
+    world.said = []
+    world.type(ids[0], #"{"t":"seek","id":"u","key":"k","clock":"60+2","rated":false}"#)
+    #expect(world.heardAny(ids[0], #""re":"u","code":"occupied""#))
+    #expect(world.lobby.seeks[ConnectionID(ids[0])]?.ticket.seek.key == "l")
+  }
+
+  @Test func `sessions that are over for a newcomer are ended though he has gone`() throws {
+    var world = try SteppedLobby()
+    let first = world.named("Ann")
+    let token = try #require(world.field("token", of: first, in: "token"))
+    for _ in 1..<SessionRecord.mostPerAccount { _ = world.login("", token: token) }
+    #expect(world.closed.isEmpty)
+    world.isSlow = true
+    let late = world.login("", token: token)
+    world.drop(late)
+    world.hearLate()
+    #expect(world.closed[first] == .revoked && world.closed.count == 1)
+  }
+
+  @Test func `a place in the queue that was lost is asked for again`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a")
+    world.mood = .full
+    world.seek(a, "k")
+    #expect(try world.waiting().isEmpty)
+    world.mood = .well
+    if world.heardAny(a, #""code":"busy""#) { world.seek(a, "k") }
+    world.wait(5000)
+    #expect(try world.waiting().count == 1 && world.lobby.seeks.count == 1)
+  }
+}

@@ -1,0 +1,357 @@
+import Base
+import MatchClient
+import MatchProtocol
+import ServerTestSupport
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// A whole world from a seed: real lobbies and real client models, networks that delay, cut and leave connections half
+/// open, one store whose answers are late or lost, nodes that crash, stop and lose sight of it, and a clock of its own.
+struct Simulation {
+  struct Options {
+    var nodes = 1
+    /// Whether others could use the store, too. If not, nothing is left of what a process had on its way when it ended.
+    var isShared = true
+    var clients = 5
+    /// Virtual milliseconds with faults, then as many as it takes without.
+    var duration: Int64 = 90_000
+    var crashes = true
+    var cuts = true
+    /// Whether one client in four speaks version 0 of the protocol, which has no kind of event: it is told states alone.
+    var oldClients = true
+    /// Whether the first client also says what nobody should.
+    var hasHostile = false
+    /// Whether an administrator bans a player.
+    var bans = false
+    /// Whether no hint arrives, or every one.
+    var losesHints = false
+    var hintsArrive = false
+    var lobby = LobbyConfiguration()
+    // What only a test takes out.
+    /// Whether the store checks how long a log is.
+    var checksLength = true
+    /// Whether the store names a node as a follower before it reads the match for it.
+    var registersFirst = true
+    /// Whether a node is told when nobody knows what became of a unit.
+    var isToldOfUnknown = true
+    /// Whether a node hears that a unit is stored only when it is.
+    var waitsForVerdict = true
+  }
+
+  indirect enum Action {
+    case think(Int)
+    case dial(Int)
+    case toServer(ConnectionID, ClientLine)
+    case toClient(Int, ConnectionID, [UInt8])
+    case hangUp(Int, ConnectionID)
+    case serverHears(ConnectionID)
+    /// Whether everything is as it should be is looked at.
+    case look
+    // What happens at a node is undone if that is another life of it by then.
+    case tick(Int, number: Int, life: Int)
+    /// What was decided leaves for the store.
+    case flush(Int, life: Int)
+    /// What a node has sent arrives at the store.
+    case units(Int, [(UInt64, StoreUnit)], life: Int)
+    case question(Int, UInt64, StoreQuestion, life: Int)
+    /// What nobody waits for any more is done all the same.
+    case lateUnit(StoreUnit)
+    case lateQuestion(StoreQuestion)
+    case verdicts(Int, [(UInt64, Verdict)], life: Int)
+    case answer(Int, UInt64, StoreAnswer?, life: Int)
+    case hint(Int, String?, life: Int)
+    case restart(Int, life: Int)
+    /// A stopped process goes on.
+    case goOn(Int)
+    /// A node that is to leave may have said everything.
+    case depart(Int, until: Int64, life: Int)
+    case fault
+    case heal
+  }
+
+  struct Client {
+    var model: ClientModel
+    var connection: ConnectionID?
+    var upAt: Int64 = 0
+    var downAt: Int64 = 0
+    var mids: [String: (MatchID, String)] = [:]
+  }
+
+  struct Node {
+    var lobby: Lobby?
+    /// The name of this life.
+    var name: NodeID = ""
+    /// Counts starts, so that what was on its way for an earlier one is dropped.
+    var life = 0
+    /// What its steady clock and its wall clock are ahead of the world's.
+    var steadyAhead: Int64 = 0
+    var wallAhead: Int64 = 0
+    /// The last tick that was set, and when it is due.
+    var tick = 0
+    var tickAt: Int64?
+    var waiting: [(UInt64, StoreUnit)] = []
+    var isCommitting = false
+    var isListening = true
+    var stoppedUntil: Int64 = 0
+    /// What has come while it was stopped, in order.
+    var backlog: [Action] = []
+    var stopsAtCommit = false
+    var isCutFromStore = false
+    /// Since when nothing has been wrong with it.
+    var wellSince: Int64 = .max
+  }
+
+  let seed: UInt64
+  let options: Options
+  var random: SplitMix64
+  var now: Int64 = 1_000_000
+  var wallOffset: Int64 = 1_700_000_000_000
+  var queue = Agenda()
+  var store: SimulatedStore
+  var isStoreDown = false
+  var nodes: [Node] = []
+  var clients: [Client] = []
+  var owner: [ConnectionID: Int] = [:]
+  var homes: [ConnectionID: Int] = [:]
+  var alive: Set<ConnectionID> = []
+  /// Connections that were welcomed and whose end no server has seen or decided.
+  var seated: Set<ConnectionID> = []
+  /// What stands between the hostile client's bytes and the lobby, of each of its connections.
+  var gates: [ConnectionID: ServerSession] = [:]
+  var nextConnection: ConnectionID = 1
+  var codes: [String] = []
+  var isCalm = false
+  var watch = Watch()
+  var checker = HistoryChecker()
+  /// What happened how often, to see that a run is worth its time.
+  var tally: [String: Int] = [:]
+
+  init(seed: UInt64, _ options: Options = .init()) {
+    self.seed = seed
+    self.options = options
+    random = SplitMix64(seed: seed)
+    store = SimulatedStore(isShared: options.isShared, checksLength: options.checksLength)
+    store.clock.wall = wallOffset + now
+    nodes = Array(repeating: Node(), count: options.nodes)
+    for i in 0..<options.clients {
+      clients.append(
+        Client(model: ClientModel(.init(client: "sim", guest: "p\(i)"), seed: seed &* 1000 &+ UInt64(i))))
+      queue.set(.dial(i), at: now + Int64(random.below(500)))
+    }
+    for i in nodes.indices { startServer(i) }
+    if options.crashes {
+      var at = now
+      while at < now + options.duration {
+        at += 5000 + Int64(random.below(15_000))
+        queue.set(.fault, at: at)
+      }
+    }
+    queue.set(.look, at: now + 20)
+  }
+
+  /// The time by the clocks of a node.
+  func moment(_ i: Int) -> Moment {
+    Moment(steady: now + nodes[i].steadyAhead, wall: wallOffset + now + nodes[i].wallAhead)
+  }
+
+  mutating func count(_ what: String) { tally[what, default: 0] += 1 }
+
+  // MARK: running
+
+  /// Runs to the end and returns what is wrong.
+  mutating func run() throws -> [String] {
+    let end = now + options.duration
+    while let due = queue.next, due <= end, checker.faults.isEmpty { step() }
+    isCalm = true
+    heal()
+    // Every match must come to its end by itself: the longest is an untimed one left by both.
+    let patience = now + 1_500_000
+    // A world that is never at rest has not come to its end either; a whole one takes some ten thousand steps.
+    var steps = 0
+    while let due = queue.next, due < patience, steps < 500_000, checker.faults.isEmpty {
+      steps += 1
+      step()
+      if steps % 16 == 0, isFinished { break }
+    }
+    if checker.faults.isEmpty, !isFinished { checker.faults.append("not everything came to its end: \(unfinished)") }
+    try checker.check(store.memory)
+    try checker.checkRatings(store.memory, ends: store.ends)
+    return checker.faults.map { "seed \(seed): \($0)" }
+  }
+
+  private var isFinished: Bool {
+    guard store.live.isEmpty, clients.allSatisfy({ !$0.model.hasOutstanding || $0.model.failure != nil }) else {
+      return false
+    }
+    return nodes.allSatisfy { node in
+      guard let lobby = node.lobby, node.waiting.isEmpty, !node.isCommitting else { return false }
+      return lobby.isSettled && !lobby.matches.values.contains { !$0.isOver }
+    }
+  }
+
+  private var unfinished: String {
+    let lobbies = nodes.map { node in
+      node.lobby.map {
+        "settled \($0.isSettled) live \($0.matches.values.filter { !$0.isOver }.map(\.id.rawValue).sorted())"
+      } ?? "down"
+    }
+    return "\(store.live.sorted()) outstanding \(clients.map(\.model.hasOutstanding)) \(lobbies)"
+  }
+
+  private mutating func step() {
+    guard let due = queue.next, let action = queue.take() else { return }
+    now = max(now, due)
+    store.clock.wall = wallOffset + now
+    // A stopped process finds everything that came meanwhile when it goes on, and nothing overtakes it.
+    if let i = place(of: action) {
+      // It may stand still for a moment before anything that it does.
+      if options.crashes, !isCalm, !isStopped(i), random.below(2000) == 0 {
+        count("pause")
+        stop(i, for: 20 + Int64(random.below(2500)))
+      }
+      if isStopped(i) || !nodes[i].backlog.isEmpty { return nodes[i].backlog.append(action) }
+    }
+    perform(action)
+  }
+
+  private mutating func perform(_ action: Action) {
+    switch action {
+    case .goOn(let i):
+      while !isStopped(i), !nodes[i].backlog.isEmpty { perform(nodes[i].backlog.removeFirst()) }
+    case .look:
+      look()
+      queue.set(.look, at: now + (isCalm ? 500 : 100))
+    case .think(let i): think(i)
+    case .dial(let i): dial(i)
+    case .toServer(let id, let line):
+      guard let i = homes[id], nodes[i].lobby != nil, alive.contains(id) else { return }
+      let line = spoken(line, by: owner[id])
+      reduce(i, .line(id, line, at: moment(i).steady, roundTrip: random.below(80)))
+    case .toClient(let i, let id, let line):
+      guard clients[i].connection == id else { return }
+      receive(i, line)
+    case .hangUp(let i, let id): if clients[i].connection == id { lose(i) }
+    case .serverHears(let id):
+      seated.remove(id)
+      guard let i = homes[id], nodes[i].lobby != nil, alive.remove(id) != nil else { return }
+      reduce(i, .disconnected(id, clean: false))
+    case .tick(let i, let number, let life):
+      guard life == nodes[i].life, number == nodes[i].tick else { return }
+      nodes[i].tickAt = nil
+      reduce(i, .tick)
+    case .lateUnit(let unit): _ = store.apply(unit, now: now)
+    case .lateQuestion(let question): _ = store.answer(question)
+    case .fault: fault()
+    case .heal: heal()
+    default: performAtNode(action)
+    }
+    checker.faults += store.faults
+  }
+
+  private mutating func performAtNode(_ action: Action) {
+    switch action {
+    case .units(let i, let batch, let life): arrive(i, batch, life)
+    case .question(let i, let number, let question, let life): arrive(i, number, question, life)
+    case .flush(let i, let life): if life == nodes[i].life { flush(i) }
+    case .verdicts(let i, let verdicts, let life):
+      guard life == nodes[i].life else { return }
+      nodes[i].isCommitting = false
+      for (number, verdict) in verdicts { reduce(i, .verdict(number, verdict)) }
+      sendUnits(i)
+    case .answer(let i, let number, let answer, let life):
+      if life == nodes[i].life { reduce(i, .answer(number, answer)) }
+    case .hint(let i, let text, let life): if life == nodes[i].life { hear(i, text) }
+    case .restart(let i, let life): if life == nodes[i].life { startServer(i) }
+    case .depart(let i, let until, let life): if life == nodes[i].life { depart(i, until) }
+    default: break
+    }
+  }
+
+  /// The node at which an action happens.
+  private func place(of action: Action) -> Int? {
+    switch action {
+    case .toServer(let id, _), .serverHears(let id): homes[id]
+    case .tick(let i, _, _), .flush(let i, _), .verdicts(let i, _, _), .answer(let i, _, _, _), .hint(let i, _, _),
+      .restart(let i, _), .depart(let i, _, _):
+      i
+    case .think, .dial, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn, .fault, .heal:
+      nil
+    }
+  }
+
+  // MARK: the servers
+
+  mutating func reduce(_ i: Int, _ input: LobbyInput) {
+    let moment = moment(i)
+    guard let effects = nodes[i].lobby?.reduce(input, now: moment) else { return }
+    for effect in effects { carryOut(effect, at: i) }
+    guard let lobby = nodes[i].lobby else { return }
+    for wrong in lobby.checkInvariants() { checker.faults.append("\(nodes[i].name): \(wrong)") }
+    guard let next = lobby.nextDue else { return }
+    let due = max(now + 1, next - nodes[i].steadyAhead)
+    if let set = nodes[i].tickAt, set <= due { return }
+    nodes[i].tick += 1
+    nodes[i].tickAt = due
+    queue.set(.tick(i, number: nodes[i].tick, life: nodes[i].life), at: due)
+  }
+
+  private mutating func carryOut(_ effect: LobbyEffect, at i: Int) {
+    switch effect {
+    case .send(let id, let line, let kind): sendToClient(id, line, kind)
+    case .close(let id, let code, let text, let retry): close(id, code, text, retry: retry)
+    case .store(let number, let unit):
+      nodes[i].waiting.append((number, unit))
+      sendUnits(i)
+    case .ask(let number, let question): ask(i, number, question)
+    case .tell(let names, let text): tell(names, text)
+    case .obeyed(let number, let done): obeyed(number, done)
+    case .publish: break
+    case .note(let text, let fields):
+      count("note: \(text)")
+      if text.contains("broken") || text.contains("lost a match") { checker.faults.append("\(text) \(fields)") }
+    }
+  }
+
+  /// Sends a line to a client.
+  private mutating func sendToClient(_ id: ConnectionID, _ line: [UInt8], _ kind: LineKind) {
+    guard alive.contains(id), let i = owner[id] else { return }
+    revealed(line, to: id)
+    if kind == .droppable, random.below(10) == 0 { return }
+    clients[i].downAt = max(clients[i].downAt, now + 1 + Int64(random.below(random.below(20) == 0 ? 800 : 40)))
+    queue.set(.toClient(i, id, line), at: clients[i].downAt)
+  }
+
+  private mutating func close(_ id: ConnectionID, _ code: ByeCode, _ text: String, retry: Int?) {
+    seated.remove(id)
+    guard let i = owner[id] else { return }
+    clients[i].downAt = max(clients[i].downAt, now + 1)
+    queue.set(.toClient(i, id, ServerMessage.bye(code, text, retry: retry).bytes()), at: clients[i].downAt)
+    queue.set(.hangUp(i, id), at: clients[i].downAt + 1)
+    queue.set(.serverHears(id), at: now + 5)
+  }
+
+  /// Nothing that reveals an event may leave before the store has it.
+  private mutating func revealed(_ line: [UInt8], to id: ConnectionID) {
+    guard let parsed = try? line.dropLast().withUnsafeBytes({ raw in try ServerLine(raw) }) else {
+      checker.faults.append("the server said what cannot be read: \(String(decoding: line, as: UTF8.self))")
+      return
+    }
+    var shown: [(MatchID, Int, String?)] = []
+    switch parsed.message {
+    case .welcome: seated.insert(id)
+    case .event(let m, let seq, let hash, _): shown.append((m, seq, hash))
+    case .state(let state, _, _): shown.append((state.id, state.seq, state.hash.short))
+    case .ok(let m?, let seq?): shown.append((m, seq, nil))
+    case .paired(let m, _, _), .room(let m, _, _): shown.append((m, 1, nil))
+    default: break
+    }
+    if case .state(let state, _, _)? = parsed.state { shown.append((state.id, state.seq, state.hash.short)) }
+    for (m, seq, hash) in shown {
+      let stored = store.length(m)
+      if stored < seq { checker.faults.append("match \(m) seq \(seq) was revealed when \(stored) events were durable") }
+      if let hash { checker.saw(m, seq: seq, hash: hash) }
+    }
+  }
+}

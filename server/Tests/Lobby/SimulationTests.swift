@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// What some seeds led to.
+private struct Results: Sendable {
+  var faults: [String] = []
+  var tally: [String: Int] = [:]
+
+  mutating func add(_ other: Results) {
+    faults += other.faults
+    for (what, times) in other.tally {
+      tally[what] = what.hasPrefix("longest") ? max(tally[what] ?? 0, times) : tally[what, default: 0] + times
+    }
+  }
+}
+
+@Suite struct SimulationTests {
+  /// The seeds of this run: as many as the variable NAME + "S" says or the run is for; the variable NAME repeats one.
+  private func seeds(_ name: String, quick: Int, all: Int) -> ClosedRange<UInt64> {
+    let one = UInt64(amount(name, quick: 0, all: 0))
+    return one > 0 ? one...one : 1...UInt64(amount(name + "S", quick: quick, all: all))
+  }
+
+  /// Runs a world for each seed, two at a time.
+  private func simulate(
+    _ seeds: ClosedRange<UInt64>, _ options: @escaping @Sendable (UInt64) -> Simulation.Options
+  ) async throws -> Results {
+    let workers = UInt64(min(2, seeds.count))
+    return try await withThrowingTaskGroup(of: Results.self) { group in
+      for worker in 0..<workers {
+        group.addTask {
+          var results = Results()
+          for seed in seeds where seed % workers == worker {
+            var world = Simulation(seed: seed, options(seed))
+            results.add(Results(faults: try world.run(), tally: world.tally))
+          }
+          return results
+        }
+      }
+      return try await group.reduce(into: Results()) { $0.add($1) }
+    }
+  }
+
+  private func check(_ results: Results, _ seeds: ClosedRange<UInt64>, _ name: String, had kinds: [String]) {
+    let (faults, tally) = (results.faults, results.tally)
+    #expect(
+      faults.isEmpty, "\(faults.count) faults; \(name)=… repeats one: \(faults.prefix(5).joined(separator: "\n"))")
+    let counts = tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    print("\(name): simulated \(seeds.count) seeds: \(counts.joined(separator: ", "))")
+    guard seeds.count >= 50 else { return }
+    for kind in kinds { #expect(tally[kind, default: 0] > 0, "no seed had \(kind)") }
+  }
+
+  private static func oneNode(_ seed: UInt64) -> Simulation.Options {
+    var options = Simulation.Options()
+    options.clients = 2 + Int(seed % 5)
+    options.isShared = seed % 2 == 0
+    options.crashes = seed % 3 != 0
+    options.bans = seed % 5 == 1
+    return options
+  }
+
+  private static func threeNodes(_ seed: UInt64) -> Simulation.Options {
+    var options = Simulation.Options()
+    options.nodes = 3
+    options.clients = 3 + Int(seed % 4)
+    options.crashes = seed % 8 != 0
+    options.losesHints = seed % 7 == 3
+    options.bans = seed % 3 == 1
+    return options
+  }
+
+  private static let common = [
+    "crash", "stop", "pause", "drain", "cut", "duplicate", "store down", "cut from the store", "clock set", "unknown",
+    "ban", "ok", "saw move", "saw gone", "saw back", "saw end", "saw draw", "saw rematch",
+  ]
+
+  @Test func `no seed of the simulated world breaks a promise`() async throws {
+    let seeds = seeds("SIM_SEED", quick: 50, all: 2000)
+    let results = try await simulate(seeds, SimulationTests.oneNode)
+    check(results, seeds, "SIM_SEED", had: SimulationTests.common)
+  }
+
+  @Test func `no seed of three nodes that crash, stop and lose their store or their hints breaks a promise`()
+    async throws
+  {
+    let seeds = seeds("SIM_CLUSTER_SEED", quick: 50, all: 300)
+    let results = try await simulate(seeds, SimulationTests.threeNodes)
+    check(results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "hint", "deaf", "swept"])
+  }
+
+  @Test(arguments: [1, 3]) func `a hostile client costs the others nothing that was promised`(nodes: Int) async throws {
+    let seeds = seeds("SIM_HOSTILE_SEED", quick: 6, all: 300)
+    let results = try await simulate(seeds) { seed in
+      var options = nodes == 1 ? Simulation.Options() : SimulationTests.threeNodes(seed)
+      options.hasHostile = true
+      return options
+    }
+    check(results, seeds, "SIM_HOSTILE_SEED", had: [])
+    for kind in ["attack", "flood", "shut out", "ok", "saw end"] {
+      #expect(results.tally[kind, default: 0] > 0, "no seed had \(kind)")
+    }
+  }
+
+  @Test(arguments: [1, 3]) func `the same seed gives the same world`(nodes: Int) throws {
+    let options = nodes == 1 ? SimulationTests.oneNode(11) : SimulationTests.threeNodes(11)
+    var one = Simulation(seed: 11, options)
+    var other = Simulation(seed: 11, options)
+    #expect(try one.run() == other.run())
+    #expect(one.tally == other.tally)
+    #expect(one.checker.seen == other.checker.seen)
+  }
+
+  // MARK: what the checks notice
+
+  /// Whether some seed breaks a promise in a way that a text tells of.
+  private func isNoticed(
+    _ seeds: ClosedRange<UInt64>, by text: String = "", _ change: (inout Simulation.Options) -> Void
+  ) throws -> Bool {
+    try seeds.contains { seed in
+      var options = SimulationTests.threeNodes(seed)
+      (options.crashes, options.losesHints) = (true, false)
+      change(&options)
+      var world = Simulation(seed: seed, options)
+      return try world.run().contains { text.isEmpty || $0.contains(text) }
+    }
+  }
+
+  @Test func `the checks notice a store that does not look how long a log is`() throws {
+    #expect(try isNoticed(1...20) { $0.checksLength = false })
+  }
+
+  @Test func `the checks notice a node that takes what is not known for done`() throws {
+    #expect(try isNoticed(1...20) { $0.isToldOfUnknown = false })
+  }
+
+  @Test func `the checks notice a node that tells before it has stored`() throws {
+    #expect(try isNoticed(1...5, by: "was revealed when") { $0.waitsForVerdict = false })
+  }
+
+  /// No faults and no lost hints, so that nothing needs to be repaired.
+  private func isAtPeace(_ options: inout Simulation.Options) {
+    (options.crashes, options.cuts, options.bans, options.hintsArrive) = (false, true, false, true)
+    options.lobby.compareEvery = 1 << 40
+  }
+
+  @Test func `hints alone do when none is lost, and the checks notice a hint that is lost and not made good`() throws {
+    #expect(try !isNoticed(1...6) { isAtPeace(&$0) })
+    #expect(
+      try isNoticed(1...6) {
+        isAtPeace(&$0)
+        $0.losesHints = true
+      })
+  }
+
+  @Test func `the checks notice a node that reads a match before it is named as a follower`() throws {
+    #expect(
+      try isNoticed(1...40) {
+        isAtPeace(&$0)
+        $0.registersFirst = false
+      })
+  }
+}

@@ -1,0 +1,101 @@
+import Base
+import MatchProtocol
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// What somebody who wishes a server ill may say, and what a client that is lost may.
+@Suite struct StrangerTests {
+  private func terms(_ key: String) -> String { #"{"t":"seek","clock":"3600+59","rated":false,"key":"\#(key)"}"# }
+
+  @Test func `a seek from another session takes the place of the first, and nobody is paired with what is gone`() throws
+  {
+    var world = try SteppedLobby()
+    let first = world.login("Ann")
+    world.type(first, #"{"t":"register","name":"Ann"}"#)
+    let token = try #require(world.field("token", of: first, in: "token"))
+    let second = world.login("", token: token)
+    world.type(first, terms("k"))
+    world.type(second, terms("k"))
+    #expect(world.lobby.tickets.count == 1 && world.heardAny(first, #""code":"mid_reused""#))
+    world.type(first, #"{"t":"unseek"}"#)
+    #expect(world.lobby.tickets.count == 1, "what the first gives up is not the second's")
+    world.type(second, #"{"t":"unseek"}"#)
+    #expect(world.lobby.tickets.isEmpty)
+    let guests = (0..<2).map { world.login("g\($0)") }
+    for id in guests { world.type(id, terms("g")) }
+    #expect(guests.allSatisfy { world.field("m", of: $0, in: "paired") != nil })
+  }
+
+  @Test func `nobody plays more than so many matches at once`() throws {
+    var world = try SteppedLobby()
+    let players = [world.login("Ann"), world.login("Bob")]
+    for n in 0...Lobby.matchesPerAccount {
+      for id in players { world.type(id, terms("k\(n)")) }
+      world.wait(100)
+    }
+    #expect(world.lobby.matches.count == Lobby.matchesPerAccount)
+    #expect(world.heardAny(players[0], #""code":"occupied""#) && world.lobby.seeks.isEmpty)
+    // Nor by a rematch of one that has ended.
+    let old = try #require(world.field("m", of: players[0], in: "paired"))
+    world.type(players[0], #"{"t":"abort","m":"\#(old)","mid":"a"}"#)
+    for id in players { world.type(id, terms("more")) }
+    world.said = []
+    for id in players { world.type(id, #"{"t":"rematch","m":"\#(old)","mid":"r\#(id)"}"#) }
+    #expect(world.said.filter { $0.line.contains(#""code":"occupied""#) }.count == 2)
+    #expect(world.lobby.matches.values.filter { !$0.isOver }.count == Lobby.matchesPerAccount)
+    // Nor when somebody else agrees to one that was asked for before.
+    let asked = ["Cleo", "Dan", "Eve"].map { world.login($0) }
+    for id in asked[..<2] { world.type(id, terms("first")) }
+    let m = try #require(world.field("m", of: asked[0], in: "paired"))
+    world.type(asked[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+    world.type(asked[0], #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    for n in 0..<Lobby.matchesPerAccount {
+      for id in [asked[0], asked[2]] { world.type(id, terms("c\(n)")) }
+      world.wait(100)
+    }
+    world.type(asked[1], #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    #expect(world.heardAny(asked[1], #""code":"occupied""#))
+  }
+
+  @Test func `matches that end in one moment are on pages of their own`() throws {
+    var world = try SteppedLobby()
+    let players = [world.login("Ann"), world.login("Bob")]
+    for n in 0..<3 {
+      for id in players { world.type(id, terms("k\(n)")) }
+      world.wait(100)
+    }
+    for m in world.lobby.matches.all.keys.sorted() { world.type(players[0], #"{"t":"abort","m":"\#(m)","mid":"a"}"#) }
+    let ends = try world.store.matchIDs().map { try world.store.match($0)?.record.ended }
+    #expect(Set(ends).count == 3)
+  }
+
+  @Test func `somebody who seeks and takes it back for ever leaves nothing in memory`() throws {
+    var world = try SteppedLobby()
+    let id = world.login("Ann")
+    for n in 0..<1000 {
+      world.type(id, terms("k\(n % 100)"))
+      if n % 2 == 0 { world.type(id, #"{"t":"unseek"}"#) }
+      world.wait(100)
+    }
+    #expect(world.lobby.timers.heap.count < 20)
+    #expect(world.lobby.store.questionCount == 0 && world.lobby.store.unitCount == 0)
+    world.type(id, #"{"t":"unseek"}"#)
+    world.drop(id)
+    #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty && world.lobby.accounts.count == 0)
+    guard case .tickets(let waiting) = try world.store.answer(.tickets) else {
+      Issue.record("no tickets")
+      return
+    }
+    #expect(waiting.isEmpty)
+  }
+
+  @Test func `nobody takes the name of somebody who is forgotten`() throws {
+    var world = try SteppedLobby()
+    let id = world.login("Ann")
+    world.type(id, #"{"t":"register","name":"Deleted-1"}"#)
+    #expect(world.heardAny(id, #""code":"name""#))
+  }
+}

@@ -1,0 +1,214 @@
+import Base
+import Foundation
+import MatchClient
+import MatchProtocol
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+@testable import PostgresStore
+
+/// What goes wrong in a cluster, to one node by chance where it is about a node.
+enum ClusterFault: Hashable {
+  case kill, stop, killDatabase, drain
+  /// Packets to and from the database are lost, or refused; clients still reach the node.
+  case cut(refused: Bool)
+  /// What a proxy does to a node's link to the database.
+  case slowDatabase, stalledDatabase, brokenDatabase
+  /// A node stands still for a moment.
+  case pause
+  /// The database ends whatever sessions are in the middle of something, for two seconds.
+  case endSessions
+  /// The database's clock is set by so many milliseconds while a node is killed.
+  case setClock(Int)
+
+  static let processes: [ClusterFault] = [.kill, .stop, .killDatabase, .drain]
+  static let partitions: [ClusterFault] = [.cut(refused: false), .cut(refused: true)]
+  static let weather: [ClusterFault] = [.slowDatabase, .stalledDatabase, .brokenDatabase]
+  static let database: [ClusterFault] = [.pause, .endSessions, .setClock(-3_600_000), .setClock(3_600_000)]
+
+  var name: String {
+    switch self {
+    case .kill: "kill -9 of a node"
+    case .stop: "SIGSTOP of a node until it is taken for dead"
+    case .killDatabase: "kill -9 and restart of PostgreSQL"
+    case .drain: "SIGTERM of a node"
+    case .cut(let refused): "a node cut off from the database" + (refused ? ", REJECT" : ", DROP")
+    case .slowDatabase: "a node's database link 20–100 ms slow"
+    case .stalledDatabase: "a node's database link stands still 4–6 s"
+    case .brokenDatabase: "links to the database break in mid-line"
+    case .pause: "SIGSTOP of a node for 0.5–2.5 s"
+    case .endSessions: "sessions of the database ended in mid-transaction"
+    case .setClock(let by): "kill -9 of a node, the database's clock set \(by < 0 ? "back" : "forth") an hour"
+    }
+  }
+}
+
+/// A cluster under load that faults strike, and what became of its matches.
+final class ClusterFaultRun {
+  /// CLUSTER_SEED repeats a run.
+  static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
+
+  let cluster: ClusterChild
+  let crowd = Crowd()
+  /// A proxy of each node before the database, if there are any.
+  private let databases: [FlakyProxy]
+  private var random = SplitMix64(seed: ClusterFaultRun.seed)
+  private var began: Int64 = 0
+  /// What was live when the fault struck, the last time if it does so several times.
+  private var struck: [MatchID: Int] = [:]
+
+  init(_ cluster: ClusterChild, databases: [FlakyProxy] = []) async throws {
+    (self.cluster, self.databases) = (cluster, databases)
+    crowd.join(16, nodes: cluster.nodes)
+    try await crowd.play { crowd.games >= 8 }
+    try #require(crowd.games >= 8, "nobody plays")
+  }
+
+  /// Lets a fault strike some times, each time until every match that was live has had another move or its end, and prints how
+  /// long that took.
+  func strike(_ fault: ClusterFault, rounds: Int) async throws {
+    var times: [Int64] = []
+    var matches = 0
+    for round in 1...rounds {
+      crowd.scatter()
+      try await crowd.play(milliseconds: 500 + random.below(1000))
+      try await crowd.play(milliseconds: 10_000) { crowd.live.count >= 4 }
+      let i = random.below(cluster.nodes.count)
+      began = MatchClient.now
+      struck = crowd.live
+      try await begin(fault, i)
+      // What was on its way at that moment has arrived by now; only what comes later shows that a match goes on.
+      try await Task.sleep(for: .milliseconds(50))
+      // Who is away for a moment sees no match as live; it has to go on all the same.
+      let before = crowd.live.merging(crowd.unfinished(of: struck), uniquingKeysWith: max)
+      try await crowd.play { crowd.haveMoved(since: before) }
+      if !crowd.haveMoved(since: before) {
+        Issue.record("\(fault.name), round \(round): a match does not go on: \(try lookInto(before))")
+      }
+      let took = before.keys.compactMap { m in crowd.news[m].map { max(0, $0 - began) } }
+      let last = took.max() ?? 0
+      // That it goes on is promised; how soon, with five seconds as the goal, is measured, as it is the machine's too.
+      if last > 5000 { print("\(fault.name), round \(round), node n\(i + 1): \(last) ms, over the goal of 5000") }
+      times += took
+      matches += before.count
+      // Others are paired and play to the end while it lasts.
+      if fault.lasts {
+        try await crowd.playOn(4, "\(fault.name), round \(round): the games do not go on while it lasts")
+      }
+      try end(fault, i)
+      try await becomeWhole(fault)
+    }
+    times.sort()
+    let (middle, last) = (times.isEmpty ? 0 : times[times.count / 2], times.last ?? 0)
+    print("| \(fault.name) | \(rounds) | \(matches) | \(middle) ms | \(last) ms |")
+  }
+
+  /// What the database and the players know of those matches that do not go on.
+  private func lookInto(_ matches: [MatchID: Int]) throws -> [String] {
+    let store = try PostgresStore(try PGAddress(cluster.url))
+    defer { store.close() }
+    return try matches.filter { !crowd.haveMoved(since: [$0.key: $0.value]) }.map { m, moves in
+      let stored = try store.match(m)
+      let log = stored?.events.map { String(decoding: $0.body, as: UTF8.self) } ?? []
+      let views = crowd.clients.filter { $0.matches[m] != nil }.map { "\($0.status): \($0.matches[m]?.state.seq ?? 0)" }
+      return "\(m) after \(moves): \(log), ended \(stored?.record.ended ?? 0), seen by \(views)"
+    }
+  }
+
+  private func begin(_ fault: ClusterFault, _ i: Int) async throws {
+    let node = "n\(i + 1)"
+    switch fault {
+    case .kill: try cluster.order("kill \(node)")
+    case .stop: try cluster.order("stop \(node)")
+    case .drain: try cluster.order("term \(node)")
+    case .killDatabase:
+      try cluster.order("kill db")
+      try await crowd.play(milliseconds: 500)
+      try cluster.order("start db")
+      // What counts is from when it accepts connections again.
+      began = MatchClient.now
+    case .cut(let refused): try cluster.order("\(refused ? "reject" : "cut") \(node)")
+    case .slowDatabase: databases[i].change(.init(least: 20, delay: 80, lossOneIn: 0))
+    case .stalledDatabase: databases[i].stall(milliseconds: 4000 + random.below(2000))
+    case .brokenDatabase: for database in databases { database.change(.init(delay: 5, lossOneIn: 300)) }
+    case .pause:
+      try cluster.order("stop \(node)")
+      try await crowd.play(milliseconds: 500 + random.below(2000))
+      try cluster.order("cont \(node)")
+      began = MatchClient.now
+    case .endSessions:
+      // Longer, and most matches are over before the last: nobody begins a new one meanwhile.
+      for _ in 0..<8 {
+        if !crowd.live.isEmpty { struck = crowd.live }
+        try cluster.sql(
+          """
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'alina-server' AND state <> 'idle' AND pid <> pg_backend_pid()
+          """)
+        try await crowd.play(milliseconds: 50)
+      }
+      began = MatchClient.now
+    case .setClock(let by):
+      try cluster.sql("UPDATE clock SET ahead = ahead + \(by) * INTERVAL '1 millisecond'")
+      try cluster.order("kill \(node)")
+    }
+  }
+
+  private func end(_ fault: ClusterFault, _ i: Int) throws {
+    let node = "n\(i + 1)"
+    switch fault {
+    case .kill, .drain, .setClock: try cluster.order("start \(node)")
+    case .stop: try cluster.order("cont \(node)")
+    case .cut: try cluster.order("heal \(node)")
+    case .killDatabase, .pause, .endSessions: break
+    case .slowDatabase, .stalledDatabase, .brokenDatabase: for proxy in databases { proxy.change(.clear) }
+    }
+  }
+
+  /// Plays until every node is one of the cluster again, so that the next fault meets all of them.
+  private func becomeWhole(_ fault: ClusterFault) async throws {
+    var states: [String] = []
+    for _ in 0..<100 {
+      try await crowd.play(milliseconds: 200)
+      states = try cluster.states()
+      if states.allSatisfy({ $0 == "ready\nalina_nodes \(cluster.nodes.count)" }) { return }
+    }
+    Issue.record("\(fault.name): a node does not come back: \(states)")
+  }
+
+  /// Ends the games, and holds what everybody saw to what the database has.
+  func finish() async throws {
+    try await crowd.playOn(8)
+    crowd.leave()
+    // A node that was cut off has come back with new ones, and its old ones do not stay in the database's way.
+    let most = Int64(12 * cluster.nodes.count)
+    var sessions: Int64 = .max
+    for _ in 0..<60 where sessions > most {
+      sessions = try cluster.countSessions()
+      if sessions > most { try await Task.sleep(for: .milliseconds(500)) }
+    }
+    #expect(sessions <= most, "sessions of nodes that are no more stay in the database")
+    for i in cluster.nodes.indices { try cluster.order("term n\(i + 1)") }
+    for proxy in databases { try await proxy.stop() }
+    let store = try PostgresStore(try PGAddress(cluster.url))
+    try crowd.checker.check(store)
+    // Clocks are set, and nodes that stood still for a moment do not know the time: players see the order.
+    let ends = crowd.news.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+    try crowd.checker.checkRatings(store, ends: ends)
+    #expect(crowd.checker.faults == [])
+    print("seed \(ClusterFaultRun.seed): \(crowd.moves) moves seen, \(crowd.games) ends seen")
+  }
+}
+
+extension ClusterFault {
+  /// Whether it goes on after the matches have gone on.
+  fileprivate var lasts: Bool {
+    switch self {
+    case .cut, .slowDatabase, .brokenDatabase: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,383 @@
+import Base
+import Foundation
+import MatchClient
+import MatchProtocol
+import ServerTestSupport
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+
+/// The server as a process, started again and again on the same port and data.
+final class ServerChild {
+  private var process: Child?
+  let folder: TemporaryFolder
+  private(set) var port = 0
+
+  static var binary: String? {
+    let environment = ProcessInfo.processInfo.environment
+    let folders = [
+      environment["ALINA_BIN"], Bundle.main.bundlePath,
+      (CommandLine.arguments[0] as NSString).deletingLastPathComponent,
+    ]
+    for folder in folders.compactMap({ $0 }) {
+      var url = URL(filePath: folder)
+      for _ in 0..<4 {
+        let path = url.appending(path: "alina-server").path
+        if FileManager.default.isExecutableFile(atPath: path), !path.contains("/Sources/") { return path }
+        url.deleteLastPathComponent()
+      }
+    }
+    return nil
+  }
+
+  /// What it said on standard output when it was ready.
+  private(set) var said = ""
+
+  init(_ folder: TemporaryFolder) { self.folder = folder }
+
+  /// Runs the program to its end and returns what it printed.
+  static func run(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) throws -> (code: Int32, out: String, errors: String) {
+    let result = try Child.run([try whole()] + arguments, environment: environment)
+    return (result.status, result.out, result.errors)
+  }
+
+  private static func whole() throws -> String { try #require(binary, "build alina-server first, or set ALINA_BIN") }
+
+  /// Starts it: without pages and with generous rates, or with `bare` as the arguments alone say; by a line of
+  /// the shell, in which it is `"$0" "$@"`, if one is given.
+  func start(
+    _ arguments: [String] = [], environment: [String: String] = [:], pages: Bool = false, bare: Bool = false,
+    shell: String? = nil
+  ) throws {
+    let usual =
+      ["--listen", "127.0.0.1:\(port)", "--data", folder.path, "--rate", "1000", "--burst", "1000"]
+      + (pages ? ["--page", "127.0.0.1:0", "--admin", "127.0.0.1:0"] : ["--no-page", "--no-admin"])
+    let command = [try Self.whole()] + (bare ? ["--no-page", "--no-admin"] : usual) + arguments
+    let process = try Child(
+      (shell.map { ["/bin/sh", "-c", $0] } ?? []) + command, environment: environment, output: .pipe,
+      errors: .file(folder.path + "/log"))
+    self.process = process
+    let text = process.line() ?? ""
+    guard let found = text.split(separator: ":").last.flatMap({ Int($0) }) else {
+      // A power cut may come while it starts; that is for the caller to judge.
+      try process.wait()
+      return
+    }
+    port = found
+    said = text
+  }
+
+  /// The port on which a page is served, from the log.
+  func port(of name: String) -> Int? {
+    for _ in 0..<100 {
+      if let line = logText.split(separator: "\n").first(where: { $0.contains(" \(name) ") && $0.contains("http://") }),
+        let start = line.range(of: "http://")
+      {
+        return line[start.upperBound...].split(separator: ":").last.flatMap { Int($0.prefix { $0.isNumber }) }
+      }
+      usleep(50_000)
+    }
+    return nil
+  }
+
+  /// The number of the process that was started last.
+  var pid: pid_t { process?.pid ?? 0 }
+  var isRunning: Bool { process?.isRunning == true }
+
+  /// The next line of its standard output, after `said`.
+  func line() -> String? { process?.line() }
+
+  func signal(_ number: Int32) { process?.signal(number) }
+
+  /// Seconds of processor time it has used.
+  var processorSeconds: Double {
+    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+    let fields = (text.split(separator: ")").last ?? "").split(separator: " ").compactMap { Double($0) }
+    return fields.count > 12 ? (fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
+  }
+
+  var logText: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
+
+  func kill9() { process?.kill() }
+
+  /// Waits for its end; returns its status, or minus the signal that ended it.
+  @discardableResult func wait() -> Int32? { try? process?.wait() }
+
+  /// Ends it in order, and returns its status.
+  @discardableResult func stop() -> Int32? {
+    signal(SIGTERM)
+    return wait()
+  }
+}
+
+/// Clients that play at random as fast as they are let, and remember all they were shown.
+final class Crowd {
+  private(set) var clients: [MatchClient] = []
+  var checker = HistoryChecker()
+  private(set) var moves = 0
+  private(set) var games = 0
+  private var random = SplitMix64(seed: 7)
+  private var seeking: Set<Int> = []
+  private var named: Set<Int> = []
+  private var known: [MatchID: Int] = [:]
+  /// When a move or the end was last seen of each match, by `MatchClient.now`.
+  private(set) var news: [MatchID: Int64] = [:]
+
+  func join(_ count: Int, port: Int) { join(count, nodes: [.init(host: "127.0.0.1", port: port)]) }
+
+  /// Joins a cluster at each of its nodes in turn; every second player takes a name and plays rated matches.
+  func join(_ count: Int, nodes: [MatchClient.Configuration.Endpoint]) {
+    for i in 0..<count {
+      let first = nodes[i % nodes.count]
+      var configuration = MatchClient.Configuration(
+        host: first.host, port: first.port, security: .plain, identity: .init(client: "crowd", guest: "c\(i)"))
+      configuration.others = nodes.indices.dropFirst().map { nodes[(i + $0) % nodes.count] }
+      let client = MatchClient(configuration)
+      client.connect()
+      if nodes.count > 1, i % 4 < 2 { client.perform(.register("Crowd\(i)")) }
+      clients.append(client)
+    }
+  }
+
+  /// The matches being played, and how far they are.
+  var live: [MatchID: Int] {
+    var result: [MatchID: Int] = [:]
+    for view in clients.flatMap(\.matches.values) where view.you != nil && view.state.phase == .live {
+      result[view.state.id] = max(result[view.state.id] ?? 0, Crowd.progress(view.state))
+    }
+    return result
+  }
+
+  /// How far a match is: moves count, and its end; absences and recoveries do not.
+  private static func progress(_ state: MatchState) -> Int { state.moves.count + (state.phase == .over ? 100 : 0) }
+
+  /// How far those of these matches are that are not known to be over.
+  func unfinished(of matches: [MatchID: Int]) -> [MatchID: Int] {
+    Dictionary(uniqueKeysWithValues: matches.keys.map { ($0, known[$0] ?? 0) }).filter { $0.value < 100 }
+  }
+
+  /// Whether each of these matches has gone on.
+  func haveMoved(since before: [MatchID: Int]) -> Bool { before.allSatisfy { (known[$0.key] ?? 0) > $0.value } }
+
+  private func saw(_ m: MatchID, _ state: MatchState) {
+    checker.saw(m, seq: state.seq, hash: state.hash.short)
+    let progress = Crowd.progress(state)
+    guard progress > known[m] ?? 0 else { return }
+    known[m] = progress
+    news[m] = MatchClient.now
+  }
+
+  /// Lets every other player, by chance, lose his connection and go on at the next node: left alone, most gather at one in time.
+  func scatter() { for client in clients where random.below(2) == 0 { client.drop() } }
+
+  func leave() {
+    for client in clients { client.disconnect() }
+    clients = []
+  }
+
+  /// Plays for some milliseconds, or until a condition holds, which may take long where the machine is busy.
+  func play(milliseconds: Int = 120_000, until done: () -> Bool = { false }) async throws {
+    let end = MatchClient.now + Int64(milliseconds)
+    while MatchClient.now < end, !done() {
+      for i in clients.indices { step(i) }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  /// Plays until so many more games have ended, which they must.
+  func playOn(
+    _ more: Int, _ what: Comment = "the games go on", location: SourceLocation = #_sourceLocation
+  ) async throws {
+    let enough = games + more
+    try await play { games >= enough }
+    #expect(games >= enough, what, sourceLocation: location)
+  }
+
+  private func step(_ i: Int) {
+    let client = clients[i]
+    for event in client.poll() {
+      switch event {
+      case .event(let m, let seq, let event):
+        if let view = client.match(m) {
+          if view.state.seq == seq { saw(m, view.state) }
+          // His own command, come back with its number: that is its acknowledgement.
+          if let side = event.side, side == view.you, let mid = event.mid {
+            checker.acknowledged.insert(.init(m: m, side: side, mid: mid, seq: seq))
+          }
+        }
+        if case .move = event.kind { moves += 1 }
+        switch event.kind {
+        case .end, .aside: games += 1
+        default: break
+        }
+      case .state(let m):
+        if let state = client.match(m)?.state, state.seq > 0 { saw(m, state) }
+      case .paired: seeking.remove(i)
+      case .status(.online): seeking.remove(i)
+      case .registered: named.insert(i)
+      default: break
+      }
+    }
+    guard case .online = client.status else { return }
+    let live = client.matches.values.filter { $0.you != nil && $0.state.phase != .over }
+    if let view = live.first(where: { $0.canMove }) {
+      let cells = Array(view.position.moves)
+      client.perform(.move(view.state.id, cells[random.below(cells.count)]))
+    } else if live.isEmpty, seeking.insert(i).inserted {
+      for m in client.matches.keys { client.perform(.forget(m)) }
+      client.perform(.seek(MatchTerms(clock: TimeControl("600+0"), rated: named.contains(i))))
+    }
+  }
+}
+
+@Suite(.serialized) struct FaultEndToEndTests {
+  private func check(_ crowd: Crowd, _ path: String) throws -> [String] {
+    let store = try SQLiteStore(path: path)
+    try crowd.checker.check(store)
+    store.close()
+    return crowd.checker.faults
+  }
+
+  @Test func `killed again and again under load, the server loses nothing it has told anybody`() async throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let crowd = Crowd()
+    crowd.join(8, port: server.port)
+    var random = SplitMix64(seed: 3)
+    let kills = amount("KILLS", quick: 3, all: 50)
+    for _ in 0..<kills {
+      let enough = crowd.moves + 5 + random.below(40)
+      try await crowd.play { crowd.moves >= enough }
+      #expect(crowd.moves >= enough, "the games do not go on")
+      server.kill9()
+      try server.start()
+    }
+    try await crowd.playOn(8)
+    crowd.leave()
+    #expect(server.stop() == 0, "SIGTERM ends it in order")
+    #expect(try check(crowd, folder.path + "/matches.sqlite") == [])
+    print("kill -9: \(kills) times, \(crowd.moves) moves seen, \(crowd.games) ends seen")
+  }
+
+  /// Builds the shim.
+  private func shim(_ folder: TemporaryFolder) throws -> String {
+    let source = repository.appending(path: "server/Tests/Faults/powercut.c").path
+    let library = folder.path + "/powercut.so"
+    let compiled = try Child.run(["cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"])
+    try #require(compiled.status == 0, "the shim does not compile: \(compiled.errors)")
+    return library
+  }
+
+  private func cutPower(_ seed: Int, _ library: String, _ arguments: [String]) async throws -> (
+    faults: [String], moves: Int
+  ) {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(
+      arguments,
+      environment: [
+        "LD_PRELOAD": library, "POWERCUT_DIR": folder.path, "POWERCUT_SEED": "\(seed)",
+        "POWERCUT_AFTER": "\(120 + seed * 37 % 400)",
+      ])
+    let crowd = Crowd()
+    crowd.join(6, port: server.port)
+    try await crowd.play { !server.isRunning }
+    crowd.leave()
+    if server.isRunning { server.kill9() }
+    guard FileManager.default.fileExists(atPath: folder.path + "/cut/matches.sqlite") else { return (["no cut"], 0) }
+    do { return (try check(crowd, folder.path + "/cut/matches.sqlite"), crowd.moves) } catch {
+      return (["\(error)"], crowd.moves)
+    }
+  }
+
+  @Test(.long, .needs("cc")) func `a power cut takes nothing that was told, and the test would notice if it did`()
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let library = try shim(folder)
+    let cuts = amount("POWER_CUTS", quick: 2, all: 6)
+    var moves = 0
+    for seed in 1...cuts {
+      let result = try await cutPower(seed, library, [])
+      #expect(result.faults == [], "seed \(seed)")
+      moves += result.moves
+    }
+    var noticed = 0
+    for seed in 1...cuts where try await !cutPower(seed, library, ["--weak-sync"]).faults.isEmpty { noticed += 1 }
+    #expect(noticed > 0, "synchronous=NORMAL must be caught losing acknowledged events")
+    print(
+      "power cuts: \(cuts) with \(moves) moves seen, none lost; with synchronous=NORMAL \(noticed) of \(cuts) lost some"
+    )
+  }
+
+  /// One server whose log fails once at the `at`th sync or write; what is wrong with what it did.
+  private func failDisk(_ fault: String, at: Int, seed: Int, _ library: String) async throws -> (
+    faults: [String], moves: Int
+  ) {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(
+      environment: ["LD_PRELOAD": library, "POWERCUT_DIR": folder.path, "POWERCUT_SEED": "\(seed)", fault: "\(at)"])
+    let crowd = Crowd()
+    crowd.join(6, port: server.port)
+    let complaints = [
+      "the store could not store something", "what became of a commit is not known", "the store did not answer",
+    ]
+    func isNoticed() -> Bool { complaints.contains { server.logText.contains($0) } }
+    try await crowd.play { isNoticed() }
+    var faults: [String] = []
+    if !isNoticed() { faults.append("the fault was not noticed") }
+    let before = crowd.games
+    try await crowd.play { crowd.games >= before + 6 }
+    if crowd.games < before + 6 { faults.append("the games do not go on") }
+    crowd.leave()
+    server.stop()
+    return (faults + (try check(crowd, folder.path + "/matches.sqlite")), crowd.moves)
+  }
+
+  /// A game is about 12 commits and each commit about 20 writes to the log: instants from the first moves to the second
+  /// games. Earlier ones hit the server while it makes its tables, and it does not start.
+  @Test(.long, .needs("cc"), arguments: [("POWERCUT_EIO", 20..<150), ("POWERCUT_ENOSPC", 200..<1200)])
+  func `a disk that fails or fills up is survived without a lost or doubled event`(
+    fault: String, instants: Range<Int>
+  ) async throws {
+    let folder = TemporaryFolder()
+    let library = try shim(folder)
+    var random = SplitMix64(seed: 11)
+    var moves = 0
+    let runs = amount("DISK_FAULTS", quick: 1, all: 5)
+    for seed in 1...runs {
+      let at = instants.lowerBound + random.below(instants.count)
+      let result = try await failDisk(fault, at: at, seed: seed, library)
+      #expect(result.faults == [], "\(fault)=\(at), seed \(seed)")
+      moves += result.moves
+    }
+    print("\(fault): at \(runs) instants, \(moves) moves seen, none lost or doubled")
+  }
+
+  @Test(.long, .needs("cc")) func `a disk that is full for long is tried again and again, and nothing told is lost`()
+    async throws
+  {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(environment: ["LD_PRELOAD": try shim(folder), "POWERCUT_DIR": folder.path, "POWERCUT_SEED": "1"])
+    let crowd = Crowd()
+    crowd.join(6, port: server.port)
+    try await crowd.play { crowd.games >= 6 }
+    try Data().write(to: URL(filePath: folder.path + "/full"))
+    func attempts() -> Int { server.logText.components(separatedBy: "disk is full").count - 1 }
+    try await crowd.play { attempts() >= 4 }
+    #expect(attempts() >= 4 && server.isRunning, "it tries again")
+    try FileManager.default.removeItem(atPath: folder.path + "/full")
+    try await crowd.playOn(6)
+    crowd.leave()
+    server.stop()
+    #expect(try check(crowd, folder.path + "/matches.sqlite") == [])
+  }
+}

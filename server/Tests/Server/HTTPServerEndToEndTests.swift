@@ -1,0 +1,160 @@
+import Foundation
+import MatchProtocol
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import ServerTestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
+
+/// HTTP as the pages speak it, and what it lets nobody do.
+@Suite struct HTTPServerEndToEndTests {
+  private func server(
+    most: Int = 100, mostPerAddress: Int = .max, patience: Int64 = 20_000,
+    stream: @escaping @Sendable (EventStream) -> Void = { _ in }
+  ) async throws -> HTTPServer {
+    try HTTPServer.start(
+      ("127.0.0.1", 0), loop: MultiThreadedEventLoopGroup.singleton.next(),
+      limits: HTTPLimits(
+        most: most, mostPerAddress: mostPerAddress, key: { $0.ipAddress }, patience: .milliseconds(patience))
+    ) { request in
+      switch request.path {
+      case ["stream"]: HTTPReply(type: "text/event-stream", stream: stream)
+      case ["fail"]: throw CancellationError()
+      default: HTTPReply(text: request.path.joined(separator: "|"))
+      }
+    }
+  }
+
+  private func ask(_ server: HTTPServer, _ text: String) throws -> RawPeer {
+    let peer = try RawPeer(server.port)
+    peer.send(Array(text.replacing("\n", with: "\r\n").utf8))
+    return peer
+  }
+
+  @Test func `requests on one connection are answered in their order, HEAD without a body`() async throws {
+    let server = try await server()
+    let host = "HTTP/1.1\nHost: x\n"
+    let peer = try ask(
+      server, "GET /a%2Fb/c?d=/e \(host)\nHEAD /long \(host)\nGET /fail \(host)\nGET /z \(host)Connection: close\n\n")
+    let lines = peer.rest(pause: 10).map { $0.trimmingCharacters(in: .newlines) }
+    #expect(peer.isAtEnd, "as was asked")
+    #expect(lines.filter { $0.hasPrefix("content-length") } == [5, 4, 10, 1].map { "content-length: \($0)" })
+    #expect(lines.contains("server: alina-server") && lines.contains { $0.hasPrefix("date: ") && $0.hasSuffix(" GMT") })
+    // What has no line end is the beginning of the line of the next reply.
+    #expect(
+      lines.filter { $0.contains("HTTP/1.1") } == [
+        "HTTP/1.1 200 OK", "a/b|cHTTP/1.1 200 OK", "HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK",
+      ], "\(lines)")
+    await server.stop()
+  }
+
+  @Test func `an address has so many connections and no more, whatever is asked on them, and another one its own`()
+    async throws
+  {
+    let server = try await server(mostPerAddress: 3)
+    let mine = try (0..<3).map { _ in try RawPeer(server.port) }
+    // The third is there once it is answered; the others came before.
+    mine[2].send(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+    _ = try mine[2].wait("200 OK")
+    let more = try RawPeer(server.port)
+    #expect(more.rest(pause: 10) == [] && more.isAtEnd, "before it has asked for anything")
+    let other = try RawPeer(server.port, from: "127.0.0.2")
+    other.send(Array("GET /b HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+    #expect(try other.wait("HTTP/1.1").contains("200 OK"))
+    mine[0].hangUp(reset: true)
+    var again: RawPeer?
+    for _ in 0..<100 where again == nil {
+      let peer = try RawPeer(server.port)
+      peer.send(Array("GET /c HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      if (try? peer.wait("200 OK")) != nil { again = peer }
+    }
+    #expect(again != nil, "one that ends makes room for another")
+    await server.stop()
+  }
+
+  @Test func `every reply says what a browser must not do with it`() async throws {
+    let server = try await server()
+    for path in ["/", "/fail"] {
+      let lines = try ask(server, "GET \(path) HTTP/1.1\nHost: x\nConnection: close\n\n").rest(pause: 10)
+        .map { $0.trimmingCharacters(in: .newlines).lowercased() }
+      for header in ["referrer-policy: no-referrer", "x-content-type-options: nosniff"] {
+        #expect(lines.contains(header), "\(path)")
+      }
+      #expect(lines.contains { $0.hasPrefix("content-security-policy: ") && $0.contains("frame-ancestors 'none'") })
+    }
+    await server.stop()
+  }
+
+  @Test func `however fast a board is played on, its watchers get ten pictures a second, the newest ones`() throws {
+    let loop = EmbeddedEventLoop()
+    let channel = EmbeddedChannel(loop: loop)
+    let (feed, stream) = (BoardFeed(), EventStream(channel))
+    feed.run(on: loop)
+    feed.add(stream, nil)
+    var state = MatchState(id: someID(1))
+    feed.begin(stream, [state])
+    loop.advanceTime(by: .milliseconds(100))
+    func sent() throws -> [String] {
+      var texts: [String] = []
+      while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+        if case .body(.byteBuffer(let bytes)) = part { texts.append(String(buffer: bytes)) }
+      }
+      return texts
+    }
+    #expect(try sent().map { $0.hasPrefix("retry: 2000\n\ndata: ") } == [true], "first how the boards stand")
+    let player = PlayerInfo(name: "n", rating: 1500, guest: true)
+    let start = MatchEvent(
+      at: 1, .start(Sides(x: player, o: player), MatchTerms(clock: nil), confirm: false, previous: nil, keys: []))
+    try state.append(start, body: start.body)
+    for (ply, cell) in ["b2", "a1", "c3"].enumerated() {
+      let name = try #require(CellName(text: cell))
+      let event = MatchEvent(at: 2, side: state.turn, .move(ply: ply, cell: name, spent: 0))
+      try state.append(event, body: event.body)
+      feed.changed(state)
+    }
+    loop.advanceTime(by: .milliseconds(100))
+    let pictures = try sent()
+    #expect(pictures == ["data: \(PeoplePage.json(state))\n\n"], "three moves, one picture")
+    loop.advanceTime(by: .milliseconds(300))
+    #expect(try sent() == [], "and nothing where nothing happens")
+  }
+
+  @Test func `heads that are too long, half a request and one connection too many are ended`() async throws {
+    let server = try await server(most: 1, patience: 300)
+    let long = try ask(server, "GET / HTTP/1.1\nHost: x\nX: \(String(repeating: "x", count: 20_000))\n\n")
+    #expect(!long.rest(pause: 10).joined().contains("200 OK") && long.isAtEnd)
+    let slow = try ask(server, "GET / HTTP/1.1\nHost: x\n")
+    let other = try ask(server, "GET / HTTP/1.1\nHost: x\n\n")
+    #expect(other.rest(pause: 10) == [] && other.isAtEnd, "the second of one")
+    #expect(slow.rest(pause: 10) == [] && slow.isAtEnd, "the rest does not come")
+    await server.stop()
+  }
+
+  @Test func `who does not read what goes on without end is ended, and stopping ends it for who does`() async throws {
+    let streams = AsyncStream<EventStream>.makeStream()
+    let server = try await server { streams.continuation.yield($0) }
+    var opened = streams.stream.makeAsyncIterator()
+    let sleeper = try ask(server, "GET /stream HTTP/1.1\nHost: x\n\n")
+    let first = try #require(await opened.next())
+    let isGone = Mutex(false)
+    first.whenClosed { isGone.withLock { $0 = true } }
+    let block = ByteBuffer(string: "data: \(String(repeating: "x", count: 60_000))\n\n")
+    while !isGone.withLock({ $0 }) { try await first.loop.submit { first.send(block) }.value() }
+    _ = sleeper.rest(pause: 10)
+    #expect(sleeper.isAtEnd)
+    let reader = try ask(server, "GET /stream HTTP/1.1\nHost: x\n\n")
+    let second = try #require(await opened.next())
+    try await second.loop.submit { second.send(ByteBuffer(string: "data: 1\n\n")) }.value()
+    try reader.wait("data: 1")
+    await server.stop()
+    #expect(reader.rest(pause: 10).contains("0\r"), "the last chunk")
+    #expect(reader.isAtEnd)
+  }
+}

@@ -1,0 +1,364 @@
+import Base
+import Foundation
+import MatchClient
+import MatchProtocol
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
+
+/// The server as its operators have it: signals, limits of the machine, proxies in front, metrics, settings, backups.
+@Suite(.serialized) struct OperationsEndToEndTests {
+  @Test func `SIGTERM in the middle of a match: drain, bye, exit 0, and the match goes on after the restart`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let (x, o, m, resume) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    server.signal(SIGTERM)
+    for peer in [x, o] {
+      try peer.wait(#""t":"drain""#)
+      try peer.wait(#""t":"bye","code":"restart""#)
+    }
+    #expect(server.wait() == 0)
+    try server.start()
+    let (x2, o2) = (try RawPeer(server.port), try RawPeer(server.port))
+    try x2.hello(#""resume":"\#(resume[0])""#)
+    try o2.hello(#""resume":"\#(resume[1])""#)
+    #expect(try o2.wait(#""t":"state""#).contains(#""moves":["b2"]"#))
+    o2.move(m, 1, "a1")
+    try x2.wait(#""ply":1"#)
+    x2.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
+    try o2.wait(#""result":"o","reason":"resign""#)
+    #expect(server.stop() == 0)
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(left) == ["matches.sqlite", "matches.sqlite.lock", "log"], "all is in one file")
+  }
+
+  @Test(arguments: ["2>/dev/full", "2>&-"]) func `a log that cannot be written ends no server`(log: String) throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(shell: #"exec "$0" "$@" "# + log)
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    // Is logged.
+    x.type(#"{"t":"report","id":"r","m":"\#(m)"}"#)
+    try x.wait(#""re":"r""#)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    #expect(server.stop() == 0)
+  }
+
+  @Test func `where openssl is missing one line names the package, and nothing is left behind`() throws {
+    let folder = TemporaryFolder()
+    let result = try ServerChild.run(
+      ["check-config", "--listen", "127.0.0.1:0", "--data", folder.path, "--tls-self-signed"],
+      environment: ["PATH": "/nonexistent"])
+    #expect(result.code != 0 && result.errors.hasSuffix("install the package openssl\n"), "\(result)")
+    #expect(result.errors.split(separator: "\n").count == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
+  @Test func `out of descriptors: the cap turns the rest away before accepting fails, and those inside play on`() throws
+  {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(shell: #"ulimit -n 100 && exec "$0" "$@""#)
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    var others: [RawPeer] = []
+    for _ in 0..<120 { others.append(try RawPeer(server.port)) }
+    let turnedAway = others.filter { $0.line()?.contains(#""code":"full""#) == true }.count
+    #expect(turnedAway >= 120 - 36, "64 below the limit of open files: \(turnedAway) of 120")
+    // Below the limit accepting never fails, and so never spins.
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
+    #expect(open < 100, "\(open) of 100 descriptors are open")
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    others = []
+    // That they have gone is noticed one by one.
+    var greeting: String?
+    for _ in 0..<100 where greeting == nil {
+      let peer = try RawPeer(server.port)
+      peer.type(#"{"t":"hello","v":[1],"client":"raw"}"#)
+      greeting = peer.rest(pause: 0.2).first { $0.contains(#""t":"welcome""#) }
+    }
+    #expect(greeting != nil)
+    server.kill9()
+  }
+
+  @Test func `whoever takes all connections of the page takes no player's descriptor`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(pages: true, shell: #"ulimit -n 200 && exec "$0" "$@""#)
+    defer { server.kill9() }
+    let page = try #require(server.port(of: "page"))
+    let watchers = try (0..<250).map { _ in try RawPeer(page) }
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.pid)/fd").count
+    #expect(open < 200, "\(open) of 200 descriptors are open")
+    withExtendedLifetime(watchers) {}
+  }
+
+  @Test func `PROXY headers of a trusted network name the client, whom the limits then count; others' are no protocol`()
+    async throws
+  {
+    let server = try await TestServer {
+      $0.proxies = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+      $0.maxPerAddress = 2
+      $0.session.helloWithin = 1000
+    }
+    let v2: [UInt8] =
+      [0x0D, 0x0A, 0x0D, 0x0A, 0, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x21, 0, 36]
+      + [0x20, 0x01, 0x0D, 0xB8, 0, 7] + [UInt8](repeating: 0, count: 10) + [UInt8](repeating: 9, count: 16)
+      + [0x12, 0x34, 0x12, 0x38]
+    let headers: [[UInt8]] = [
+      Array("PROXY TCP4 203.0.113.7 127.0.0.1 4242 4664\r\n".utf8), v2,
+      Array("PROXY TCP4 203.0.113.7 127.0.0.1 4243 4664\r\n".utf8), Array("PROXY UNKNOWN\r\n".utf8),
+    ]
+    var peers: [RawPeer] = []
+    for (i, header) in headers.enumerated() {
+      let peer = try RawPeer(server.port)
+      peer.send(header, pieces: i == 2 ? 1 : .max)
+      try peer.hello()
+      peers.append(peer)
+    }
+    let addresses = try await server.host.inspect { $0.connections.values.compactMap(\.address) }
+    #expect(addresses.sorted() == ["203.0.113.7", "203.0.113.7", "20:1:d:b8:0:7:0:0"].sorted())
+    let third = try RawPeer(server.port)
+    third.send(headers[0])
+    try third.wait(#""code":"full""#)
+    peers[0].hangUp()
+    _ = peers[0].rest()
+    let again = try RawPeer(server.port)
+    again.send(headers[0])
+    try again.hello()
+    for bytes in [Array("{\"t\":\"hello\",\"v\":[1]}\n".utf8), Array("PROXY TCP4 nonsense\r\n".utf8), []] {
+      let peer = try RawPeer(server.port)
+      peer.send(bytes)
+      #expect(peer.rest(pause: 3) == [])
+      #expect(peer.isAtEnd, "no header, a wrong one, or none in time")
+    }
+    try await server.stop()
+    // Without a trusted network the header is a line like any other.
+    let plain = try await TestServer()
+    let peer = try RawPeer(plain.port)
+    peer.send(headers[0])
+    try peer.wait("unknown message type")
+    try await plain.stop()
+  }
+
+  @Test func `metrics, health and orders are served to administrators, and to no page`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start(pages: true)
+    let port = try #require(server.port(of: "admin"))
+    func ask(_ path: String, post: Bool = false, origin: String? = nil) throws -> (Int, String) {
+      let headers = origin.map { ["Origin: \($0)"] } ?? []
+      let answer = try RawPeer(port).http(path, method: post ? "POST" : "GET", headers: headers)
+      return (answer.status, answer.body)
+    }
+    #expect(try ask("healthz") == (200, "alive\n"))
+    #expect(try ask("readyz") == (200, "ready\n"))
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    x.move(m, 1, "b2")
+    try x.wait(#""code":"rules""#)
+    let metrics = try ask("metrics").1
+    let least = ["process_resident_memory_bytes": 1_000_000.0, "process_open_fds": 5, "process_max_fds": 64]
+    for (name, least) in least {
+      let line = metrics.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+      #expect(line.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0 >= least, "\(name)")
+    }
+    for line in [
+      "alina_moves_total 1", "alina_matches_started_total 1", "alina_connections 2", "alina_commit_seconds_count",
+      "alina_live_matches 1", #"alina_refusals_total{code="rules"} 1"#, #"alina_refusals_total{code="busy"} 0"#,
+      #"alina_byes_total{code="bye"} 0"#, "alina_queue_oldest_seconds 0", "alina_decide_seconds_count",
+      "alina_page_connections 0", "alina_watchers 0", "alina_loop_lag_seconds_count",
+      "alina_arrival_seconds_count", "alina_durable_seconds_count", "alina_write_seconds_count",
+      "alina_conflicts_total 0", "alina_unknown_verdicts_total 0", "alina_hints_told_total", "alina_repairs_total 0",
+      "alina_pending_questions ", "alina_nodes 1",
+      "alina_build_info{version=\"\(alinaVersion)\"} 1",
+    ] {
+      #expect(metrics.contains(line), "\(line)")
+    }
+    let third = try RawPeer(server.port)
+    third.type("bye")
+    try third.wait(#""t":"bye""#)
+    #expect(try ask("metrics").1.contains(#"alina_byes_total{code="bye"} 1"#))
+    // The alerts on the page ask for numbers that there are.
+    let page = try String(contentsOf: repository.appending(path: "docs/server.md"), encoding: .utf8)
+    let rules = try #require(page.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
+    let asked = rules.matches(of: /(?:alina|process)_\w+/).map(\.output)
+    #expect(asked.count > 6)
+    for name in asked { #expect(metrics.contains("\n\(name)"), "\(name)") }
+    if FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") {
+      let file = folder.path + "/rules.yaml"
+      try String(rules).write(toFile: file, atomically: false, encoding: .utf8)
+      let checked = try Child.run(["/usr/bin/promtool", "check", "rules", file])
+      #expect(checked.status == 0, "\(checked)")
+    }
+    for line in metrics.split(separator: "\n") where line.hasPrefix("# TYPE ") {
+      let name = try #require(line.split(separator: " ").dropFirst(2).first)
+      #expect(metrics.contains("# HELP \(name) "), "\(name)")
+    }
+    o.type("me")
+    let me = try o.wait(#""of":"me""#).components(separatedBy: #""name":""#)
+    let name = try #require(me.last?.prefix { $0 != "\"" })
+    #expect(try ask("players/\(name)/ban", post: true, origin: "http://evil.example").0 == 403)
+    #expect(try ask("players/\(name)/praise", post: true).0 == 400)
+    #expect(try ask("players/nobody-at-all/mute", post: true).0 == 404)
+    #expect(try ask("players/\(name)/mute", post: true).0 == 200)
+    o.type("say hello")
+    try o.wait(#""code":"muted""#)
+    #expect(try ask("players/\(name)/ban", post: true).0 == 200)
+    try o.wait(#""t":"bye","code":"banned""#)
+    server.kill9()
+  }
+
+  @Test func `settings come from flags before environment before file, and a wrong one is one line`() throws {
+    let folder = TemporaryFolder()
+    let file = folder.path + "/config"
+    try "# ours\nrate = 7\nburst = 9\nmemory = true\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let server = ServerChild(folder)
+    try server.start(
+      ["--config", file, "--listen", "127.0.0.1:0"], environment: ["ALINA_BURST": "11"], bare: true)
+    let peer = try RawPeer(server.port)
+    #expect(try peer.hello().contains(#""limits":[7,11]"#))
+    server.kill9()
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was asked for")
+    // What the environment says is not, is not.
+    try server.start(
+      ["--config", file, "--listen", "127.0.0.1:0"],
+      environment: ["ALINA_MEMORY": "false", "ALINA_DATA": folder.path], bare: true)
+    server.kill9()
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/matches.sqlite"), "memory was taken back")
+    let checked = try ServerChild.run(["check-config", "--config", file])
+    #expect(checked.code == 0 && checked.out == "the configuration can be used\n")
+    try "rate = 7\nrats = 9\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let twice = folder.path + "/twice"
+    try "rate = 7\r\nrate = 9\r\n".write(toFile: twice, atomically: true, encoding: .utf8)
+    let old = folder.path + "/old"
+    try "node-listen = 127.0.0.1:0\n".write(toFile: old, atomically: true, encoding: .utf8)
+    let wrong: [([String], [String: String], String)] = [
+      (["check-config", "--config", file], [:], "line 2: there is no setting rats"),
+      (["check-config", "--config", twice], [:], "line 2: rate is set twice"),
+      (["check-config", "--config", "/nowhere"], [:], "cannot read /nowhere"),
+      (["check-config"], ["ALINA_MEMORY": "perhaps"], "ALINA_MEMORY: memory is true or false"),
+      (["check-config"], ["ALINA_DATA": ""], "ALINA_DATA: data has no value"),
+      (["check-config"], ["ALINA_THREADS": "-1"], "--threads is 1–"),
+      (["check-config"], ["ALINA_PAGE_ORIGIN": "here"], "here is no origin"),
+      (["check-config", "--listen", "4664"], [:], "--listen is HOST:PORT"),
+      (["check-config", "--listen", "0.0.0.0:4664"], [:], "--insecure"),
+      (["check-config", "--admin", "0.0.0.0:9100"], [:], "reachable from outside"),
+      (["check-config", "--admin", "[::]:9100"], [:], "reachable from outside"),
+      (["check-config", "--rate", "0"], [:], "--rate is 1–"), (["check-config", "--tls-cert", "x"], [:], "--tls-key"),
+      (["check-config", "--tls-cert", "/no.crt", "--tls-key", "/no.key"], [:], "/no.crt"),
+      (["check-config", "--proxy-from", "10.0.0.0/99"], [:], "10.0.0.0/99"),
+      (["--listen", "256.1.2.3:1", "--insecure", "--memory", "--no-page", "--no-admin"], [:], "256.1.2.3"),
+      (["--frobnicate"], [:], "frobnicate"),
+      (["--node-name", "a", "--memory"], [:], "--node-name is no more: give every node the same --store"),
+      (["check-config", "--language=1"], [:], "--language is no more"),
+      (["check-config"], ["ALINA_CLUSTER_DIR": "x"], "ALINA_CLUSTER_DIR: --cluster-dir is no more"),
+      (["check-config", "--config", old], [:], "line 1: --node-listen is no more"),
+      (["cluster-cert", "--cluster-dir", "x", "a"], [:], "cluster-cert is no more"),
+      (["check-config", "--public-address", "here"], [:], "--public-address is HOST:PORT"),
+    ]
+    for (arguments, environment, text) in wrong {
+      let result = try ServerChild.run(arguments, environment: environment)
+      #expect(result.code != 0 && result.out.isEmpty, "\(arguments)")
+      #expect(result.errors.contains(text) && result.errors.hasPrefix("alina-server: "), "\(result.errors)")
+      #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+    #expect(try ServerChild.run(["check-config", "--listen", "0.0.0.0:4664", "--insecure"]).code == 0)
+  }
+
+  @Test func `an address that is taken is named, for games and for pages`() throws {
+    let other = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0)
+      .wait()
+    defer { try? other.close().wait() }
+    let taken = "127.0.0.1:\(try #require(other.localAddress?.port))"
+    for flags in [
+      ["--listen", taken], ["--listen", "127.0.0.1:0", "--page", taken], ["--listen", "127.0.0.1:0", "--admin", taken],
+    ] {
+      let unused = ["--page", "--admin"].filter { !flags.contains($0) }.map { "--no-" + $0.dropFirst(2) }
+      let result = try ServerChild.run(["--memory"] + flags + unused)
+      let last = result.errors.split(separator: "\n").last ?? ""
+      #expect(
+        result.code == 1 && last == "alina-server: cannot listen on \(taken): Address already in use", "\(result)")
+    }
+  }
+
+  @Test func `help names each flag with its unit and its default`() throws {
+    let text = try ServerChild.run(["--help"]).out
+    let help = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    for flag in [
+      "--listen <host:port>", "--data <dir>", "--admin <host:port>", "--max-wait <ms>", "--drain-seconds <seconds>",
+      "--keep-days <days>", "backup", "restore", "(default: 127.0.0.1:4664)", "(default: 2000)",
+      "(default: never)", "(default: $XDG_DATA_HOME/alina)", "ALINA_LISTEN",
+    ] { #expect(help.contains(flag), "\(flag)") }
+    // Each flag with a value says what it is without it; the others are off, which the head says.
+    #expect(help.contains("Flags that take no value are off unless given."))
+    let serve = try #require(help.range(of: "Flags of serve, the default:").map { help[$0.upperBound...] })
+    let flags = serve.replacing(" -h, --help", with: " --help").split(separator: " --").dropLast()
+    #expect(flags.count >= 25)
+    for flag in flags where flag.contains("<") { #expect(flag.contains("(default: "), "--\(flag)") }
+  }
+
+  @Test func `backup while serving, restore, export, import and forget on the files of a real server`() throws {
+    let folder = TemporaryFolder()
+    let server = ServerChild(folder)
+    try server.start()
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.type(#"{"t":"register","name":"Ann"}"#)
+    try x.wait(#""t":"token""#)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    let data = ["--data", folder.path]
+    func mode(_ path: String) throws -> Int {
+      try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+    #expect(try ServerChild.run(["backup"] + data + [folder.path + "/copy"]).code == 0)
+    #expect(try mode(folder.path + "/copy") == 0o600)
+    #expect(try ServerChild.run(["backup"] + data + [folder.path + "/copy"]).errors.contains("exists"))
+    o.type(#"{"t":"resign","m":"\#(m)","mid":"end"}"#)
+    try x.wait(#""k":"end""#)
+    for command in [["restore", folder.path + "/copy"], ["export", folder.path + "/x"], ["forget", "Ann"]] {
+      let result = try ServerChild.run([command[0]] + data + [command[1]])
+      #expect(result.code == 1 && result.errors.contains("another server"), "\(command): \(result)")
+    }
+    // Nothing of what was refused may be left to be taken for something.
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!names.contains { $0 == "x" || $0.contains("restoring") || $0.contains("partial") }, "\(names)")
+    server.stop()
+    // The tools look where the server does.
+    let elsewhere = ["ALINA_DATA": folder.path, "XDG_DATA_HOME": "/nowhere"]
+    #expect(try ServerChild.run(["backup", folder.path + "/copy2"], environment: elsewhere).code == 0)
+    #expect(try ServerChild.run(["export", "/no/such"], environment: elsewhere).errors.contains("No such file"))
+    let exported = try ServerChild.run(["export"] + data + [folder.path + "/x"])
+    #expect(try mode(folder.path + "/x") == 0o600)
+    #expect(exported.code == 0 && exported.errors.hasPrefix("exported 1 accounts, 1 matches, "))
+    let other = TemporaryFolder()
+    #expect(
+      try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).out.hasPrefix(
+        "imported 1 accounts, 1 matches, "))
+    #expect(
+      try ServerChild.run(["export", "--data", other.path, "-"]).out
+        == String(contentsOfFile: folder.path + "/x", encoding: .utf8))
+    #expect(try ServerChild.run(["import", "--data", other.path, folder.path + "/x"]).errors.contains("not empty"))
+    #expect(try ServerChild.run(["forget"] + data + ["ann"]).out == "forgot Ann\n")
+    #expect(try ServerChild.run(["forget"] + data + ["ann"]).errors.contains("no player ann"))
+    #expect(try ServerChild.run(["restore"] + data + [folder.path + "/copy"]).out.contains("restored"))
+    let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
+    let id = try #require(MatchID(rawValue: m))
+    #expect(try store.match(id)?.record.ended == nil, "as it was when the backup was made")
+    #expect(try store.accounts().contains { $0.name == "Ann" })
+  }
+}

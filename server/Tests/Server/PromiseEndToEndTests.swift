@@ -1,0 +1,143 @@
+import Base
+import Foundation
+import MatchProtocol
+import ServerTestSupport
+import Synchronization
+import Testing
+import TicTacToe
+
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
+
+/// What a hostile client, a broken log or a bad moment of the database may cost: never more than is told here.
+@Suite struct PromiseEndToEndTests {
+  @Test func `no id that a client can say is one of ours`() async throws {
+    let server = try await TestServer()
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2", mid: "srv-4")
+    try x.wait(#""re":"r0""#)
+    o.move(m, 1, "c3")
+    try x.wait(#""ply":1"#)
+    x.type("move a1")
+    try x.wait(#""t":"ok""#)
+    try o.wait(#""cell":"a1""#)
+    try await server.stop()
+  }
+
+  @Test func `a log that is not what it was costs its match, and nobody else notices`() async throws {
+    let store = MemoryStore()
+    let server = try await TestServer(store: store)
+    let (x, _, m, resume) = try RawPeer.pair(server.port)
+    let (x2, o2, m2, _) = try RawPeer.pair(server.port)
+    let id = try #require(MatchID(rawValue: m))
+    // As if another program had written there.
+    let there = try #require(try store.match(id)?.events.count)
+    let strange = StoredEvent(seq: there + 1, side: .o, mid: nil, body: Array(#"{"k":"move","at":1}"#.utf8))
+    let node = server.host.node
+    #expect(store.apply([StoreUnit(logs: [.init(id, after: there, [strange])])]) == [.applied([id: [node]])])
+    x.move(m, 0, "b2")
+    x2.move(m2, 0, "b2")
+    try o2.wait(#""cell":"b2""#)
+    let back = try RawPeer(server.port)
+    #expect(try back.hello(#""resume":"\#(resume[0])""#).contains(#""matches":[]"#))
+    back.move(m, 0, "b2")
+    #expect(try back.wait(#""re":"r0""#).contains("broken"))
+    #expect(try store.match(id)?.record.ended != nil)
+    #expect(try await server.host.inspect { $0.gauges.contains { $0.name == "broken_matches" && $0.value > 0 } })
+    try await server.stop()
+  }
+
+  @Test func `a server that ends waits for what its store is still doing`() async throws {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    store.isHeld.withLock { $0 = true }
+    x.move(m, 0, "b2")
+    store.waitUntilHeld()
+    try await server.host.drain(retry: 0, within: 0)
+    store.isHeld.withLock { $0 = false }
+    try await server.host.finish()
+    #expect(store.running.withLock { $0 } == 0, "a commit is under way")
+    try await server.stop()
+  }
+
+  @Test func `while the disk stands still, what needs it is refused in time and everything else answered`() async throws
+  {
+    var lobby = LobbyConfiguration()
+    lobby.maxWait = 1
+    let store = TroubledStore()
+    let server = try await TestServer(store: store, lobby: lobby)
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    let (x2, _, m2, _) = try RawPeer.pair(server.port)
+    let reader = try RawPeer(server.port)
+    try reader.hello()
+    store.isHeld.withLock { $0 = true }
+    x.move(m, 0, "b2")
+    store.waitUntilHeld()
+    for (i, command) in [#""t":"me""#, #""t":"top""#, #""t":"list""#].enumerated() {
+      reader.type(#"{"id":"q\#(i)",\#(command)}"#)
+      try reader.wait(#""re":"q\#(i)""#)
+    }
+    o.type(#"{"t":"say","id":"s","m":"\#(m)","text":"hm"}"#)
+    try o.wait(#""re":"s""#)
+    x2.move(m2, 0, "b2")
+    #expect(try x2.wait(#""re":"r0""#).contains(#""code":"busy""#))
+    // What is not stored is shown to nobody, not even to who decided it.
+    x.type(#"{"t":"sync","id":"y","m":"\#(m)","seq":0}"#)
+    #expect(x.rest(pause: 0.3).allSatisfy { !$0.contains("b2") && !$0.contains(#""re":"r0""#) })
+    let late = try RawPeer(server.port)
+    late.type(#"{"t":"hello","v":[1]}"#)
+    #expect(try late.wait(#""t":"bye""#).contains("restart"))
+    store.isHeld.withLock { $0 = false }
+    #expect(try x.wait(#""re":"r0""#).contains(#""t":"ok""#))
+    try x.wait(#""re":"y""#)
+    try o.wait(#""cell":"b2""#)
+    try await server.stop()
+  }
+
+  @Test func `an administrator's order is answered when it is durable`() async throws {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    let peer = try RawPeer(server.port)
+    #expect(try peer.hello(#""guest":"ann""#).contains("guest-ann"))
+    store.isHeld.withLock { $0 = true }
+    let isAnswered = Mutex(false)
+    let host = server.host
+    let order = Task {
+      let isKnown = try await host.administer(.player("guest-ann", .mute))
+      isAnswered.withLock { $0 = true }
+      return isKnown
+    }
+    store.waitUntilHeld()
+    for _ in 0..<100 { await Task.yield() }
+    #expect(!isAnswered.withLock { $0 })
+    store.isHeld.withLock { $0 = false }
+    #expect(try await order.value)
+    try await server.stop()
+  }
+
+  @Test func `while pages of what is over are slow, whoever else asks is answered`() async throws {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    let reader = try RawPeer(server.port)
+    try reader.hello()
+    store.isHistoryHeld.withLock { $0 = true }
+    reader.type(#"{"t":"history","id":"h"}"#)
+    store.waitUntilHeld()
+    let other = try RawPeer(server.port)
+    try other.hello()
+    other.type(#"{"t":"sync","id":"s","m":"nosuchmatch","seq":0}"#)
+    #expect(try other.wait(#""re":"s""#).contains("not_found"))
+    store.isHistoryHeld.withLock { $0 = false }
+    try reader.wait(#""re":"h""#)
+    try await server.stop()
+  }
+
+  @Test func `connections from the machine itself are not counted by address`() async throws {
+    let server = try await TestServer { $0.maxPerAddress = 2 }
+    let peers = try (0..<5).map { _ in try RawPeer(server.port) }
+    for peer in peers { try peer.hello() }
+    try await server.stop()
+  }
+}

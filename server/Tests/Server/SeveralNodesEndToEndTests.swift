@@ -1,0 +1,75 @@
+import Foundation
+import MatchClient
+import MatchProtocol
+import NIOCore
+import NIOPosix
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Lobby
+@testable import MatchStore
+@testable import ServerTransport
+
+/// A node that takes connections and says nothing, as one does whose process is stopped.
+private final class SilentNode: Sendable {
+  private final class Silence: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+    let visits = Atomic(0)
+
+    func channelActive(context: ChannelHandlerContext) { visits.add(1, ordering: .relaxed) }
+  }
+
+  private let silence = Silence()
+  private let channel: any Channel
+  let endpoint: MatchClient.Configuration.Endpoint
+
+  init() async throws {
+    let silence = silence
+    channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { $0.pipeline.addHandler(silence) }
+      .bind(host: "127.0.0.1", port: 0).get()
+    endpoint = .init(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
+  }
+
+  var visits: Int { silence.visits.load(ordering: .relaxed) }
+  func stop() async throws { try await channel.close() }
+}
+
+/// A client that knows several nodes.
+@Suite(.serialized) struct SeveralNodesEndToEndTests {
+  private func client(
+    _ nodes: [MatchClient.Configuration.Endpoint], _ security: MatchClient.Configuration.Security = .plain,
+    folder: String? = nil
+  ) -> Watcher {
+    var configuration = MatchClient.Configuration(
+      host: nodes[0].host, port: nodes[0].port, security: security, identity: .init(client: "test"), folder: folder)
+    configuration.others = Array(nodes.dropFirst())
+    let client = MatchClient(configuration)
+    client.connect()
+    return Watcher(client)
+  }
+
+  @Test
+  func
+    `a node that takes the connection and says nothing is left for the next, with TLS in the middle of its handshake`()
+    async throws
+  {
+    let keys = TemporaryFolder()
+    let certificate = try ServerTLS.selfSigned(in: keys.path, names: ["localhost"])
+    let stopped = try await SilentNode()
+    for security in [MatchClient.Configuration.Security.plain, .tls] {
+      let server = try await TestServer { if security == .tls { $0.tls = certificate } }
+      let folder = TemporaryFolder()
+      let before = MatchClient.now
+      let watcher = client(
+        [stopped.endpoint, .init(host: "127.0.0.1", port: server.port)], security, folder: folder.path)
+      _ = try await watcher.online()
+      print("a silent node was left for the next within \(MatchClient.now - before) ms (\(security))")
+      watcher.client.disconnect()
+      try await server.stop()
+    }
+    #expect(stopped.visits == 2)
+    try await stopped.stop()
+  }
+}

@@ -1,0 +1,88 @@
+import Dispatch
+import MatchProtocol
+import ServerTestSupport
+import Testing
+
+@testable import MatchStore
+@testable import ServerTransport
+
+/// What a server does while its store fails: it ends nobody's connection, says nothing that is not so, and goes on by itself.
+@Suite struct StoreTroubleEndToEndTests {
+  /// Sends a command until it is answered with something else than `busy`, which it must be in the end.
+  private func insist(_ peer: RawPeer, _ line: String, id: String) async throws -> String {
+    for _ in 0..<200 {
+      peer.type(line)
+      let answer = try peer.wait(#""re":"\#(id)""#)
+      guard answer.contains(#""code":"busy""#) else { return answer }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    Issue.record("busy for ever")
+    return ""
+  }
+
+  @Test func `on a full disk nobody is ended or told what is not so, and the match goes on once there is room`()
+    async throws
+  {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    let (x, o, m, _) = try RawPeer.pair(server.port)
+    store.trouble.withLock { $0 = .full }
+    x.move(m, 0, "b2")
+    await #expect(throws: StoreError.self) { _ = try await server.host.administer(.player("guest-x", .ban)) }
+    #expect(o.line(within: 1)?.contains(#""k":"move""#) != true, "nobody sees what is not stored")
+    #expect(try #require(MatchID(rawValue: m).flatMap { try store.match($0) }).folded().moves.isEmpty)
+    store.trouble.withLock { $0 = nil }
+    let command = #"{"t":"move","id":"again","m":"\#(m)","ply":0,"cell":"b2","mid":"p0"}"#
+    #expect(try await insist(x, command, id: "again").contains(#""t":"ok""#))
+    try o.wait(#""ply":0"#)
+    o.move(m, 1, "a1")
+    try x.wait(#""ply":1"#)
+    let late = try RawPeer(server.port)
+    try late.hello()
+    try await server.stop()
+  }
+
+  @Test func `commits whose outcome is not known are read again: each command counts once, and nobody is ended`()
+    async throws
+  {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store)
+    var (x, o, m, _) = try RawPeer.pair(server.port)
+    store.trouble.withLock { $0 = .unknown }
+    let players = [x, o]
+    for (ply, cell) in ["b2", "a1", "c1", "a3", "a2", "c2", "b1", "b3", "c3"].enumerated() {
+      let (mover, other) = (players[ply % 2], players[1 - ply % 2])
+      let command = #"{"t":"move","id":"r\#(ply)","m":"\#(m)","ply":\#(ply),"cell":"\#(cell)","mid":"p\#(ply)"}"#
+      #expect(try await insist(mover, command, id: "r\(ply)").contains(#""t":"ok""#))
+      try other.wait(#""ply":\#(ply),"#)
+    }
+    try players[1].wait(#""k":"end""#)
+    store.trouble.withLock { $0 = nil }
+    (x, o, m, _) = try RawPeer.pair(server.port)
+    x.move(m, 0, "b2")
+    try o.wait(#""ply":0"#)
+    try await server.stop()
+    var checker = HistoryChecker()
+    try checker.check(store)
+    #expect(checker.faults == [])
+  }
+
+  @Test func `a disk that hangs does not keep a server that stops`() async throws {
+    let store = TroubledStore()
+    let server = try await TestServer(store: store) { $0.drainSeconds = 0 }
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    store.isHeld.withLock { $0 = true }
+    x.move(m, 0, "b2")
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        store.waitUntilHeld()
+        continuation.resume()
+      }
+    }
+    await server.listener.stop()
+    let said = x.rest()
+    #expect(said.last?.contains(#""t":"bye""#) == true && !said.contains { $0.contains(#""re":"r0""#) }, "\(said)")
+    store.isHeld.withLock { $0 = false }
+    try await server.stop()
+  }
+}

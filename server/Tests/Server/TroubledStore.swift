@@ -1,0 +1,82 @@
+import Foundation
+import MatchProtocol
+import MatchStore
+import Synchronization
+
+/// A store in memory with a disk in front of it that fails, forgets to answer or stands still when a test wants it to.
+final class TroubledStore: MatchStore {
+  enum Trouble: Sendable {
+    /// Nothing can be stored.
+    case full
+    /// Whether it was stored is not known; it was or was not, in turn.
+    case unknown
+  }
+
+  let inner = MemoryStore()
+  let trouble = Mutex<Trouble?>(nil)
+  let isHeld = Mutex(false)
+  let isHistoryHeld = Mutex(false)
+  /// How many calls that change something have begun and not ended.
+  let running = Mutex(0)
+  private let turns = Mutex(0)
+  private let waits = DispatchSemaphore(value: 0)
+
+  /// Returns when a call stands still.
+  func waitUntilHeld() { waits.wait() }
+
+  private func hold(_ isHeld: borrowing Mutex<Bool>) {
+    if isHeld.withLock({ $0 }) { waits.signal() }
+    while isHeld.withLock({ $0 }) { usleep(1000) }
+  }
+
+  /// Whether something whose outcome is not told is done all the same.
+  private var isDone: Bool {
+    turns.withLock { turns in
+      turns += 1
+      return turns % 2 == 0
+    }
+  }
+
+  func apply(_ units: [StoreUnit]) -> [Verdict] {
+    running.withLock { $0 += 1 }
+    defer { running.withLock { $0 -= 1 } }
+    hold(isHeld)
+    switch trouble.withLock({ $0 }) {
+    case .full?: return units.map { _ in .failed("the disk is full") }
+    case .unknown?:
+      return units.map { unit in
+        if isDone { _ = inner.apply([unit]) }
+        return .unknown("the connection is lost")
+      }
+    case nil: return inner.apply(units)
+    }
+  }
+
+  func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
+    let changes = questions.contains { $0.changes && !$0.isBeat }
+    if changes { running.withLock { $0 += 1 } }
+    defer { if changes { running.withLock { $0 -= 1 } } }
+    if changes { hold(isHeld) }
+    if questions.contains(where: { if case .history = $0 { true } else { false } }) { hold(isHistoryHeld) }
+    switch changes ? trouble.withLock({ $0 }) : nil {
+    case .full?: return questions.map { _ in .failure(.failed("the disk is full")) }
+    case .unknown?:
+      return questions.map { question in
+        if isDone { _ = inner.answer([question]) }
+        return .failure(.unknown("the connection is lost"))
+      }
+    case nil: return inner.answer(questions)
+    }
+  }
+
+  func accounts() throws(StoreError) -> [AccountRecord] { try inner.accounts() }
+  func add(_ accounts: [AccountRecord]) throws(StoreError) { try inner.add(accounts) }
+  func matchIDs() throws(StoreError) -> [MatchID] { try inner.matchIDs() }
+  func prune(before: Int64) throws(StoreError) -> Int { try inner.prune(before: before) }
+  func close() { inner.close() }
+}
+
+extension StoreQuestion {
+  /// Beats change nothing that anybody needs after a power cut.
+  fileprivate var isBeat: Bool { if case .beat = self { true } else { false } }
+}

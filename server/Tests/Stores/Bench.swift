@@ -1,0 +1,243 @@
+import Base
+import Foundation
+import MatchProtocol
+import ServerTestSupport
+import Synchronization
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import MatchStore
+@testable import PostgresStore
+
+/// The stores under test; of memory both as one node has it for itself and as several nodes share it.
+enum StoreKind: String, CaseIterable {
+  case memory, sharedMemory, sqlite, postgres
+}
+
+/// A clock that only a test moves.
+final class TestClock: Sendable {
+  private let time = Mutex<Int64>(1_700_000_000_000)
+  var now: Int64 { time.withLock { $0 } }
+  func pass(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+}
+
+/// A store under test, and what tests want of it again and again. Node `a` lives, and asks unless another is named.
+final class Bench {
+  static let lives = Lifetimes(guest: 86_400_000, account: 7_776_000_000)
+
+  let kind: StoreKind
+  let clock = TestClock()
+  let folder = TemporaryFolder()
+  let store: any MatchStore
+  /// Of a database.
+  private let url: String?
+  private var others: [any MatchStore] = []
+
+  init(_ kind: StoreKind) throws {
+    self.kind = kind
+    let clock = clock
+    switch kind {
+    case .memory: (store, url) = (MemoryStore { clock.now }, nil)
+    case .sharedMemory: (store, url) = (MemoryStore(shared: true) { clock.now }, nil)
+    case .sqlite: (store, url) = (try SQLiteStore(path: folder.path + "/matches.sqlite"), nil)
+    case .postgres:
+      let fresh = try PostgresTestBed.shared.freshURL()
+      (store, url) = (try PostgresStore(PGAddress(fresh)), fresh)
+    }
+    _ = try beat("a")
+  }
+
+  deinit { for store in others + [store] { store.close() } }
+
+  /// The same content as another node sees it.
+  func view() throws -> any MatchStore {
+    guard let url else { return store }
+    let other = try PostgresStore(PGAddress(url))
+    others.append(other)
+    return other
+  }
+
+  /// On the store's clock.
+  func now() throws -> Int64 { try beat("a").now }
+
+  static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
+
+  static func event(_ seq: Int, side: Player? = .x) -> StoredEvent {
+    StoredEvent(seq: seq, side: side, mid: side == nil ? nil : "m\(seq)", body: Array("event \(seq)".utf8))
+  }
+
+  static func events(_ count: Int) -> [StoredEvent] { (0..<count).map { event($0 + 1) } }
+
+  // MARK: units
+
+  func apply(_ unit: StoreUnit) -> Verdict { store.apply([unit]).first ?? .failed("no verdict") }
+
+  /// A unit that begins a match with one event.
+  func beginning(
+    _ m: MatchID, _ x: Int64? = nil, _ o: Int64? = nil, opener: Int64? = nil, code: String? = nil, created: Int64 = 5,
+    ended: Int64? = nil, nodes: [NodeID] = ["a"]
+  ) -> StoreUnit {
+    let record = MatchRecord(id: m, x: x, o: o, opener: opener, code: code, created: created, ended: ended)
+    return StoreUnit(logs: [.init(m, after: 0, [Bench.event(1)], record: record, nodes: nodes)])
+  }
+
+  func begin(
+    _ n: UInt64, _ x: Int64? = nil, _ o: Int64? = nil, opener: Int64? = nil, code: String? = nil, created: Int64 = 5,
+    ended: Int64? = nil, nodes: [NodeID] = ["a"]
+  ) -> MatchID {
+    let m = someID(n)
+    let unit = beginning(m, x, o, opener: opener, code: code, created: created, ended: ended, nodes: nodes)
+    #expect(apply(unit) == .applied([:]))
+    return m
+  }
+
+  /// Changes what is kept beside a log.
+  func change(_ m: MatchID, _ change: (inout MatchRecord) -> Void) throws {
+    var match = try #require(try store.match(m))
+    change(&match.record)
+    let unit = StoreUnit(logs: [.init(m, after: match.length, [], record: match.record)])
+    guard case .applied = apply(unit) else {
+      Issue.record("\(m) was not changed")
+      return
+    }
+  }
+
+  func end(_ m: MatchID) throws {
+    let time = try now()
+    try change(m) { $0.ended = time }
+  }
+
+  func clean(guests: Int = 1000, keys: Int64 = 600_000) throws {
+    _ = try store.answer(.clean(guests: guests, keys: keys))
+  }
+
+  // MARK: nodes and matches
+
+  func beat(_ node: NodeID, address: String? = nil) throws -> Beat {
+    let question = StoreQuestion.beat(node, address: address ?? "\(node):1")
+    guard case .beat(let beat) = try store.answer(question) else { throw Unanswered() }
+    // However busy the machine is, no node dies of that: those that live have said it for an hour.
+    if let url {
+      let since = "(SELECT beat_at FROM node WHERE id = '\(node)') - \(Beat.lives)"
+      try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000 WHERE beat_at > \(since)", at: url)
+    }
+    return beat
+  }
+
+  /// Node `a` lives on, and of another one nothing has been heard for as long as a node lives.
+  func silence(_ node: NodeID) throws {
+    if let url {
+      let then = "(SELECT min(beat_at) FROM node WHERE id = 'a') - 3600000 - \(Beat.lives)"
+      try PostgresTestBed.shared.sql("UPDATE node SET beat_at = \(then) WHERE id = '\(node)'", at: url)
+    } else {
+      clock.pass(Beat.lives - 1)
+      _ = try beat("a")
+      clock.pass(1)
+    }
+  }
+
+  func sweep(_ node: NodeID = "a", limit: Int = 100) throws -> [Followed] {
+    guard case .swept(let swept) = try store.answer(.sweep(node, limit: limit)) else { throw Unanswered() }
+    return swept
+  }
+
+  func follow(_ m: MatchID, _ node: NodeID = "a") throws -> Followed? {
+    guard case .match(let followed) = try store.answer(.follow(m, node)) else { throw Unanswered() }
+    return followed
+  }
+
+  func look(_ m: MatchID) throws -> Followed? {
+    guard case .match(let followed) = try store.answer(.match(m)) else { throw Unanswered() }
+    return followed
+  }
+
+  func compare(_ node: NodeID = "a", _ remember: (inout Memory) -> Void) throws -> Differences {
+    var memory = Memory()
+    remember(&memory)
+    guard case .differences(let found) = try store.answer(.compare(node, memory)) else { throw Unanswered() }
+    return found
+  }
+
+  func place(_ code: String) throws -> MatchID? {
+    guard case .id(let m) = try store.answer(.code(code)) else { throw Unanswered() }
+    return m
+  }
+
+  func matches(_ question: StoreQuestion) throws -> [StoredMatch] {
+    guard case .matches(let found) = try store.answer(question) else { throw Unanswered() }
+    return found
+  }
+
+  // MARK: players
+
+  func enter(_ entry: Entry, at node: NodeID = "a") throws -> EntryResult {
+    guard case .entry(let result) = try store.answer(.enter(entry, node)) else { throw Unanswered() }
+    return result
+  }
+
+  func entered(_ entry: Entry, at node: NodeID = "a") throws -> Entered {
+    guard case .entered(let entered) = try enter(entry, at: node) else { throw Unanswered() }
+    return entered
+  }
+
+  /// A guest `guest-NAME` with the token NAME, and a session `s-NAME` with the resume token `r-NAME`.
+  func guest(_ name: String, at node: NodeID = "a", lives: Lifetimes = Bench.lives) throws -> Entered {
+    try entered(
+      .guest(
+        names: ["guest-\(name)"], token: Bench.digest(name), session: "s-\(name)", resume: Bench.digest("r-\(name)"),
+        lives: lives), at: node)
+  }
+
+  /// A player NAME with the token `t-NAME`, who came as `guest` does.
+  func player(_ name: String, at node: NodeID = "a") throws -> AccountRecord {
+    let guest = try guest(name, at: node).profile.account
+    let change = AccountChange.register(name: name, token: Bench.digest("t-\(name)"), lives: 1_000_000)
+    guard case .changed(let account, _) = try self.change(.id(guest.id), change) else { throw Unanswered() }
+    return account
+  }
+
+  func resume(_ token: String, as fresh: String, at node: NodeID = "a") throws -> EntryResult {
+    try enter(.resume(presented: Bench.digest(token), fresh: Bench.digest(fresh), lives: Bench.lives), at: node)
+  }
+
+  func change(_ who: AccountReference, _ change: AccountChange) throws -> ChangeResult {
+    guard case .change(let result) = try store.answer(.change(who, change)) else { throw Unanswered() }
+    return result
+  }
+
+  func profile(_ account: Int64) throws -> Profile? {
+    guard case .profile(let profile) = try store.answer(.profile(account)) else { throw Unanswered() }
+    return profile
+  }
+
+  func account(_ id: Int64) throws -> AccountRecord? { try accounts(.accounts([id])).first }
+
+  func accounts(_ question: StoreQuestion) throws -> [AccountRecord] {
+    guard case .accounts(let found) = try store.answer(question) else { throw Unanswered() }
+    return found
+  }
+
+  // MARK: the queue
+
+  func ticket(
+    _ id: String, _ account: Int64, session: String? = nil, key: String = "", purpose: String = "p",
+    node: NodeID = "a", since: Int64 = 0
+  ) -> TicketRecord {
+    TicketRecord(
+      id: id, session: session ?? "session of \(id)", account: account, node: node, key: key, purpose: purpose,
+      wish: "wish of \(id)", since: since)
+  }
+
+  func queue(_ ticket: TicketRecord, rated: Bool = false) throws -> QueueResult {
+    guard case .queued(let result) = try store.answer(.queue(ticket, rated: rated)) else { throw Unanswered() }
+    return result
+  }
+
+  func tickets() throws -> [WaitingTicket] {
+    guard case .tickets(let all) = try store.answer(.tickets) else { throw Unanswered() }
+    return all
+  }
+
+  struct Unanswered: Error {}
+}

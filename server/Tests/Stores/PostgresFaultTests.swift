@@ -1,0 +1,181 @@
+import Foundation
+import MatchProtocol
+import ServerTestSupport
+import Synchronization
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import MatchStore
+@testable import PostgresStore
+
+/// What happens to the database itself happens to a database of these tests' own.
+@Suite(.serialized) struct PostgresFaultTests {
+  @Test func `of nodes that decide the same move one does, and none waits for another in a circle`() throws {
+    let bed = PostgresTestBed()
+    let address = try PGAddress(bed.url)
+    let stores = try (0..<3).map { _ in try PostgresStore(address) }
+    let players = (1...6).map { someAccount($0, "player \($0)") }
+    try stores[0].add(players)
+    let matches = (0..<20).map { someID(UInt64($0)) }
+    #expect(stores[0].appliesAll(matches.map { beginning($0) }))
+    let works = stores.enumerated().map { index, store in
+      Work { () -> [String: Int] in
+        var counts: [String: Int] = [:]
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<60 {
+          let units = matches.shuffled(using: &random).prefix(12).compactMap { m -> StoreUnit? in
+            guard let length = try? store.length(m) else { return nil }
+            return move(m, after: length, "\(index)")
+          }
+          var scored = units
+          // Half of the batches touch accounts as well, in any order.
+          if Bool.random(), !scored.isEmpty {
+            scored[0].scores = players.shuffled(using: &random).map {
+              var score = AccountScore(account: $0.id)
+              score.won = 1
+              return score
+            }
+          }
+          for (unit, verdict) in zip(scored, store.apply(scored)) {
+            switch verdict {
+            case .applied:
+              counts["\(unit.logs[0].m)", default: 0] += 1
+              if !unit.scores.isEmpty { counts["won", default: 0] += 1 }
+            case .conflict(.log(unit.logs[0].m)): counts["conflict", default: 0] += 1
+            default: counts["\(verdict)", default: 0] += 1
+            }
+          }
+        }
+        return counts
+      }
+    }
+    var sum: [String: Int] = [:]
+    for work in works { sum.merge(try work.value(), uniquingKeysWith: +) }
+    for m in matches {
+      let stored = try #require(try stores[0].match(m))
+      #expect(stored.events.map(\.seq) == Array(1...stored.length), "a log without gaps")
+      #expect(stored.length == 1 + (sum.removeValue(forKey: "\(m)") ?? 0))
+    }
+    let won = sum.removeValue(forKey: "won") ?? 0
+    #expect(try stores[1].accounts().map(\.won) == players.map { _ in won } && won > 0)
+    #expect(sum["conflict"] ?? 0 > 0, "they have met")
+    sum["conflict"] = nil
+    #expect(sum.isEmpty, "\(sum)")
+    for store in stores { store.close() }
+    // Those who served count when they end.
+    #expect(
+      try eventually {
+        try bed.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'alina-server'").count == 1
+      })
+    #expect(try bed.sql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [[.int(0)]])
+  }
+
+  @Test func `batches around a kill of the database are there or not, never in part, and none that was told is lost`()
+    throws
+  {
+    let bed = PostgresTestBed()
+    let store = try PostgresStore(PGAddress(bed.url))
+    defer { store.close() }
+    let (m, n) = (someID(1), someID(2))
+    #expect(store.apply([beginning(m), beginning(n)]) == [.applied([:]), .applied([:])])
+    var unknown = 0
+    let kills = amount("KILLS", quick: 1, all: 3)
+    var seq = 1
+    for round in 0..<kills {
+      let told = Mutex(seq)
+      let writer = Work { [seq] () -> [Verdict] in
+        for at in seq... {
+          // Both logs in one unit, which needs two flights, or in one batch, which needs one.
+          let (one, other) = (move(m, after: at), move(n, after: at))
+          let verdicts =
+            at % 2 == 0 ? store.apply([StoreUnit(logs: one.logs + other.logs)]) : store.apply([one, other])
+          guard verdicts.allSatisfy(\.isApplied) else { return verdicts }
+          told.withLock { $0 = at + 1 }
+        }
+        return []
+      }
+      try #require(eventually(60) { told.withLock { $0 } >= seq + 40 })
+      try bed.order("kill")
+      let last = try writer.value()
+      #expect(last.allSatisfy { $0.isUnknown || $0.isFailed } && !last.isEmpty, "\(last)")
+      #expect(store.apply(move(m, after: 0)).isFailed, "there is no database now")
+      #expect(throws: StoreError.self) { try store.ping() }
+      try bed.order("start")
+      let count = try #require(try store.length(m))
+      #expect(try store.length(n) == count, "round \(round): one log without the other")
+      #expect([told.withLock { $0 }, told.withLock { $0 } + 1].contains(count), "round \(round)")
+      if count > told.withLock({ $0 }) {
+        unknown += 1
+        #expect(last.filter(\.isUnknown) == last)
+      }
+      seq = count
+    }
+    print("kill -9 of PostgreSQL: \(kills) times, \(seq) events, \(unknown) commits done but not told")
+  }
+
+  @Test func `the way to the database is encrypted, and a certificate of somebody else's refused, as the URL asks`()
+    throws
+  {
+    let bed = PostgresTestBed(tls: true)
+    let store = try PostgresStore(PGAddress(bed.url))
+    try store.add([someAccount(1, "Ann")])
+    let encrypted = try bed.sql(
+      "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
+        + "WHERE application_name = 'alina-server'")
+    #expect(encrypted == [[.bool(true)]])
+    store.close()
+    let other = PostgresTestBed(tls: true)
+    let root = try #require(other.url.split(separator: "sslrootcert=").last)
+    let wrong = try #require(bed.url.split(separator: "sslrootcert=").first) + "sslrootcert=" + root
+    #expect { _ = try PostgresStore(PGAddress(String(wrong))) } throws: {
+      "\($0)".contains("certificate verify failed")
+    }
+  }
+
+  @Test func `a database that hangs makes the outcome unknown in time, and the store is whole once it goes on`() throws
+  {
+    let bed = PostgresTestBed()
+    let store = try PostgresStore(PGAddress(bed.url))
+    defer { store.close() }
+    let words = Mutex(0)
+    store.listen(as: "a") { if $0 == nil { words.withLock { $0 += 1 } } }
+    let m = someID(1)
+    #expect(store.apply(beginning(m)) == .applied([:]))
+    #expect(eventually { words.withLock { $0 } == 1 })
+    try bed.order("stop")
+    #expect(throws: StoreError.self) { try store.ping() }
+    #expect(store.apply(move(m, after: 1)).isUnknown)
+    try bed.order("cont")
+    let count = try #require(try store.length(m))
+    #expect(count <= 2)
+    // Whatever it was, it stays: the old connection's process has ended.
+    #expect(try eventually { try store.apply(move(m, after: store.length(m) ?? 0)).isApplied })
+    #expect(eventually { words.withLock { $0 } > 1 }, "who heard nothing for seconds looks again")
+  }
+
+  @Test func `a database that does not keep promises is refused, and it is said why`() throws {
+    let bed = PostgresTestBed()
+    func refusal(_ url: String, lossy: Bool = false) throws -> String {
+      var address = try PGAddress(url)
+      address.allowsLossyFailover = lossy
+      do throws(StoreError) { try PostgresStore(address).close() } catch { return "\(error)" }
+      return ""
+    }
+    #expect(try refusal(bed.url) == "")
+    for name in ["fsync", "full_page_writes"] {
+      try bed.sql("ALTER SYSTEM SET \(name) = off")
+      try bed.sql("SELECT pg_reload_conf()")
+      #expect(try eventually { try refusal(bed.url).contains("\(name) is off there") })
+      try bed.sql("ALTER SYSTEM RESET \(name)")
+      try bed.sql("SELECT pg_reload_conf()")
+      #expect(try eventually { try refusal(bed.url) == "" })
+    }
+    try bed.sql("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0")
+    #expect(try refusal(bed.url.dropLast("postgres".count) + "ascii").contains("server_encoding is SQL_ASCII there"))
+    let port = try #require(bed.url.split(separator: ":").last?.split(separator: "/").first)
+    let two = bed.url.replacing(":\(port)", with: ":\(port),127.0.0.1:\(port)")
+    #expect(try refusal(two).contains("--allow-lossy-failover"))
+    #expect(try refusal(two, lossy: true) == "")
+  }
+}

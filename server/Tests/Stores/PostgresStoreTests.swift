@@ -1,0 +1,476 @@
+import Foundation
+import MatchProtocol
+import ServerTestSupport
+import Synchronization
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import MatchStore
+@testable import PostgresStore
+
+@Suite struct PostgresStoreTests {
+  private func fresh() throws -> PGAddress { try PGAddress(try PostgresTestBed.shared.freshURL()) }
+
+  /// A connection of the test's own in a transaction, which it keeps by what it asks.
+  private func holding(_ sql: String, at url: String) throws -> PGConnection {
+    let connection = try PGConnection(try PGAddress(url))
+    _ = try connection.run([PGStatement.begin(), PGStatement(once: sql)()], within: 5000)
+    return connection
+  }
+
+  /// Ends every process of the database that waits for a lock in a schema; how many there were.
+  private func endThoseWhoWait(at url: String) throws -> Int {
+    try PostgresTestBed.shared.sql(
+      """
+      SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+      WHERE a.wait_event_type = 'Lock' AND a.pid <> pg_backend_pid() AND EXISTS (
+        SELECT 1 FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+        WHERE l.pid = a.pid AND c.relnamespace = current_schema()::regnamespace)
+      """, at: url
+    ).count
+  }
+
+  @Test func `values of every type come back from the database as they went`() throws {
+    let connection = try PGConnection(try PGAddress(PostgresTestBed.shared.url))
+    let values: [(String, PGValue)] = [
+      ("bigint", .int(.min)), ("bigint", .int(-1)), ("bigint", .int(.max)), ("bigint", .null), ("boolean", .bool(true)),
+      ("boolean", .bool(false)), ("float8", .double(-1.25e300)), ("float8", .double(0.06)), ("text", .text("")),
+      ("text", .text("Ünï ♟ 'quoted' $1")), ("bytea", .bytes([])), ("bytea", .bytes(Array(0...255))),
+      ("bigint[]", .ints([])), ("bigint[]", .ints([1, -2, .max])), ("text[]", .texts([])),
+      ("text[]", .texts(["a", "", "ä"])),
+    ]
+    for (type, value) in values {
+      let rows = try connection.run([PGStatement(once: "SELECT $1::\(type)")(value)], within: 5000)
+      #expect(rows.first?.rows == [[value]])
+    }
+    let arrays = try connection.run(
+      [
+        PGStatement(once: "SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[])")(
+          .texts(["a", nil, ""]), .blobs([[0, 255], [], [7]]), .ints([nil, 2, 3]))
+      ], within: 5000)
+    #expect(
+      arrays.first?.rows == [
+        [.text("a"), .bytes([0, 255]), .null], [.null, .bytes([]), .int(2)], [.text(""), .bytes([7]), .int(3)],
+      ])
+  }
+
+  @Test func `many threads share a few connections, and a flight that fails takes nothing with it`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    try PostgresTestBed.shared.sql("CREATE TABLE one (n BIGINT PRIMARY KEY)", at: url)
+    let pool = PostgresPool(try PGAddress(url), setup: [], count: 2)
+    defer { pool.close() }
+    let put = PGStatement("put", "INSERT INTO one VALUES ($1)")
+    let wrong = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 40) { n in
+      // Every twentieth breaks in its second call, so that its first must be undone.
+      let calls = [put(.int(Int64(n)))] + (n % 20 == 19 ? [put(.int(Int64(n)))] : [])
+      do throws(StoreError) {
+        _ = try pool.run(calls, within: 120_000)
+        if n % 20 == 19 { wrong.withLock { $0 += 1 } }
+      } catch {
+        guard n % 20 == 19, case .failed = error else { return wrong.withLock { $0 += 1 } }
+      }
+    }
+    let rows = try pool.run([PGStatement(once: "SELECT count(*), sum(n)::bigint FROM one")()])
+    let sum = Int64((0..<40).filter { $0 % 20 != 19 }.reduce(0, +))
+    #expect(rows.first?.rows == [[.int(38), .int(sum)]] && wrong.withLock { $0 } == 0)
+  }
+
+  @Test func `many nodes may bring the schema up to date at once`() async throws {
+    let address = try fresh()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          let connection = try PGConnection(address)
+          try PostgresMigrations.run(connection, place: "here")
+        }
+      }
+      try await group.waitForAll()
+    }
+    let store = try PostgresStore(address)
+    defer { store.close() }
+    #expect(try store.accounts().isEmpty)
+  }
+
+  @Test func `a database for newer readers is refused, one they extended is taken`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    try PostgresStore(PGAddress(url)).close()
+    try PostgresTestBed.shared.sql("UPDATE schema SET version = 99, min_reader = 1", at: url)
+    try PostgresTestBed.shared.sql("ALTER TABLE account ADD COLUMN novelty TEXT", at: url)
+    let store = try PostgresStore(PGAddress(url))
+    try store.add([someAccount(1, "Ann")])
+    #expect(try store.accounts() == [someAccount(1, "Ann")])
+    store.close()
+    #expect(
+      try PostgresTestBed.shared.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(99), .int(1)]])
+    try PostgresTestBed.shared.sql("UPDATE schema SET min_reader = 98", at: url)
+    #expect { _ = try PostgresStore(PGAddress(url)) } throws: {
+      if case .tooNew? = $0 as? StoreError { true } else { false }
+    }
+  }
+
+  @Test func `matches of the second design go on, with their logs, and are found by the sweep`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let bed = PostgresTestBed.shared
+    try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
+    for statement in PostgresMigrations.steps[..<6].joined() { try bed.sql(statement, at: url) }
+    try bed.sql("INSERT INTO schema VALUES (6, 3)", at: url)
+    let (live, over, older, newer) = (someID(1), someID(2), someID(3), someID(4))
+    try bed.sql(
+      """
+      INSERT INTO account VALUES (7, 'Ann', 'ann', false, NULL, 0, 1500, 350, 0.06, 0, 0, 0, 0, 0, false, false, false,
+        '{}', '\(live)')
+      """, at: url)
+    try bed.sql("INSERT INTO node VALUES (3, 'one', 'h:1', 'h:2', 9, 2, false)", at: url)
+    try bed.sql("INSERT INTO session VALUES ('s', 7, 'r', NULL, 9000000000000, 4, 3)", at: url)
+    try bed.sql(
+      """
+      INSERT INTO match (id, x, o, opener, code, created, ended, seq, epoch) VALUES
+        ('\(live)', 7, 90, NULL, NULL, 5, NULL, 2, 3), ('\(over)', 7, 8, NULL, NULL, 5, 6, 1, 3),
+        ('\(older)', NULL, NULL, 7, 'ABC234', 5, NULL, 0, 3), ('\(newer)', NULL, NULL, 7, 'ABC234', 6, NULL, 0, 3)
+      """, at: url)
+    for (m, seq) in [(live, 1), (live, 2), (over, 1)] {
+      try bed.sql("INSERT INTO match_event VALUES ('\(m)', \(seq), 'x', 'm\(seq)', 3, '{}')", at: url)
+    }
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(7), .int(7)]])
+    #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
+    _ = try store.answer(.beat("a", address: "h:1"))
+    guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { return }
+    #expect(Set(swept.map(\.match.record.id)) == [live, older, newer] && swept.allSatisfy { $0.nodes == ["a"] })
+    let found = try #require(swept.first { $0.match.record.id == live })
+    #expect(found.match.events.map(\.seq) == [1, 2] && found.accounts.map(\.name) == ["Ann"])
+    #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
+    guard case .profile(let profile?) = try store.answer(.profile(7)) else { return }
+    #expect(profile.rated == live, "his slot is still held")
+    let guest = Entry.guest(
+      names: ["g"], token: Bench.digest("g"), session: "g", resume: Bench.digest("gr"), lives: Bench.lives)
+    guard case .entry(.entered(let entered)) = try store.answer(.enter(guest, "a")) else { return }
+    #expect(entered.profile.account.id > 90, "a number that was in a match is nobody's")
+  }
+
+  @Test func `URLs that cannot be and databases that cannot serve are told in one line without the password`() throws {
+    let port = PostgresTestBed.shared.url.split(separator: ":").last ?? ""
+    let wrong: [(url: String, says: String)] = [
+      ("mysql://x", "postgres://USER@HOST:PORT/DATABASE"), ("postgres://u:geheim@h:bad/x", "invalid integer value"),
+      ("postgres://u:geheim@h/x?nonsense=1", "cannot be read"), ("postgres://u:geheim@h/x?sslmode", "cannot be read"),
+      ("postgres://u:geheim@127.0.0.1:1/x", "refused"), ("postgres://u:geheim@/x?host=/nowhere", "No such file"),
+      ("postgres://nobody:geheim@127.0.0.1:\(port)", "nobody"),
+      ("postgres://postgres:geheim@127.0.0.1:\(port.split(separator: "/")[0])/nodatabase", "does not exist"),
+      ("postgres://postgres@127.0.0.1:\(port)?sslmode=require", "SSL"),
+      ("postgres://postgres@127.0.0.1:\(port)?options=-csearch_path%3Dnoschema", "schema"),
+      ("postgres://postgres@127.0.0.1:\(port)?options=-csearch_path%3Dpg_catalog", "denied"),
+    ]
+    for (url, says) in wrong {
+      #expect {
+        _ = try PostgresStore(PGAddress(url))
+      } throws: { error in
+        let text = "\(error)"
+        return text.contains(says) && !text.contains("geheim") && !text.contains("\n")
+      }
+    }
+  }
+
+  @Test func `exports go from SQLite to PostgreSQL and back with every hash`() throws {
+    let folder = TemporaryFolder()
+    let sqlite = try SQLiteStore(path: folder.path + "/m.sqlite")
+    let (record, events) = try someMatch()
+    try sqlite.add([someAccount(1, "Ann"), someAccount(3, "Cat")])
+    #expect(sqlite.apply(StoreUnit(logs: [.init(record.id, after: 0, events, record: record)])).isApplied)
+    func text(_ store: any MatchStore) throws -> String {
+      var archive = Data()
+      _ = try StoreArchive.export(store) { archive += $0 }
+      return String(decoding: archive, as: UTF8.self)
+    }
+    let first = try text(sqlite)
+    let postgres = try PostgresStore(try fresh())
+    defer { postgres.close() }
+    let taken = try StoreArchive.load(first.split(separator: "\n"), into: postgres)
+    #expect(taken == .init(accounts: 2, matches: 1, events: events.count))
+    #expect(try text(postgres) == first)
+    #expect(throws: StoreError.self) { try StoreArchive.load(first.split(separator: "\n"), into: postgres) }
+    let back = try SQLiteStore(path: folder.path + "/back.sqlite")
+    _ = try StoreArchive.load(try text(postgres).split(separator: "\n"), into: back)
+    #expect(try text(back) == first)
+    let forged = first.replacing("b2", with: "c3")
+    let other = try PostgresStore(try fresh())
+    defer { other.close() }
+    #expect { try StoreArchive.load(forged.split(separator: "\n"), into: other) } throws: {
+      "\($0)".contains("hash")
+    }
+  }
+
+  // MARK: lost answers
+
+  @Test func `a move whose connection ends after it was sent is unknown, and the store goes on by itself`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    let m = someID(1)
+    #expect(store.apply(beginning(m)) == .applied([:]))
+    let holder = try holding("SELECT 1 FROM match FOR UPDATE", at: url)
+    let work = Work { store.apply([move(m, after: 1), move(someID(2), after: 1)]) }
+    #expect(try eventually { try endThoseWhoWait(at: url) > 0 })
+    let verdicts = try work.value()
+    #expect(verdicts.count == 2 && verdicts.allSatisfy(\.isUnknown), "\(verdicts)")
+    _ = try holder.run([PGStatement.rollback()], within: 5000)
+    #expect(try store.length(m) == 1)
+    #expect(store.apply(move(m, after: 1)) == .applied([m: ["a"]]))
+  }
+
+  @Test func `what looks first has failed, not become unknown, if its connection ends before it writes`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    try store.add([someAccount(1, "Ann")])
+    let (m, n) = (someID(1), someID(2))
+    #expect(store.apply(beginning(n)) == .applied([:]))
+    let holder = try holding("SELECT 1 FROM account FOR UPDATE", at: url)
+    var unit = beginning(m, x: 1)
+    unit.slots = [.init(account: 1, .classic, someAccount(1, "Ann").rating)]
+    let work = Work { [unit] in store.apply([unit, move(n, after: 1)]) }
+    #expect(try eventually { try endThoseWhoWait(at: url) > 0 })
+    let verdicts = try work.value()
+    #expect(verdicts.count == 2 && verdicts.allSatisfy(\.isFailed), "\(verdicts)")
+    _ = try holder.run([PGStatement.rollback()], within: 5000)
+    #expect(try store.match(m) == nil && store.length(n) == 1)
+    #expect(store.apply([unit, move(n, after: 1)]) == [.applied([:]), .applied([n: ["a"]])])
+  }
+
+  @Test func `what looks first is unknown if its connection ends while it writes, and is all there or not at all`()
+    throws
+  {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    let (m, n) = (someID(1), someID(2))
+    #expect(store.apply(beginning(n)) == .applied([:]))
+    let holder = try holding("LOCK TABLE match_event IN EXCLUSIVE MODE", at: url)
+    let work = Work { store.apply([beginning(m), move(n, after: 1)]) }
+    #expect(try eventually { try endThoseWhoWait(at: url) > 0 })
+    let verdicts = try work.value()
+    #expect(verdicts.count == 2 && verdicts.allSatisfy(\.isUnknown), "\(verdicts)")
+    _ = try holder.run([PGStatement.rollback()], within: 5000)
+    #expect(try store.match(m) == nil && store.length(n) == 1)
+  }
+
+  @Test func `a commit that is done after its answer was given up is seen by whoever decides again`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    let m = someID(1)
+    #expect(store.apply(beginning(m)) == .applied([:]))
+    try PostgresTestBed.shared.sql(
+      """
+      CREATE FUNCTION wait_long() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+      BEGIN
+        IF convert_from(NEW.body, 'UTF8') LIKE '%slow' THEN PERFORM pg_sleep(6.5); END IF;
+        RETURN NULL;
+      END $$
+      """, at: url)
+    try PostgresTestBed.shared.sql(
+      """
+      CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON match_event DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION wait_long()
+      """, at: url)
+    #expect(store.apply(move(m, after: 1, "slow")).isUnknown)
+    // It has not happened yet; whoever decides again waits for it.
+    #expect(try store.length(m) == 1)
+    #expect(store.apply(move(m, after: 1, "again")) == .conflict(.log(m)))
+    #expect(try store.match(m)?.events.last == event(2, "slow"))
+  }
+
+  // MARK: several nodes
+
+  @Test func `what conflicts holds no lock`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    try store.add([someAccount(1, "Ann")])
+    var unit = beginning(someID(1), x: 1)
+    unit.slots = [.init(account: 1, .classic, .init())]
+    #expect(store.apply(unit) == .conflict(.rating(1)))
+    let locks = """
+      SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a USING (pid)
+      WHERE c.relnamespace = current_schema()::regnamespace AND a.backend_type = 'client backend'
+      """
+    #expect(try PostgresTestBed.shared.sql(locks, at: url) == [[.int(0)]])
+  }
+
+  // MARK: hints
+
+  /// Gathers what a node hears.
+  private final class Ear: Sendable {
+    private let words = Mutex<[String?]>([])
+    func hear(_ text: String?) { words.withLock { $0.append(text) } }
+    var heard: [String?] { words.withLock { $0 } }
+  }
+
+  @Test func `hints reach their node alone, in order, and a cut line is made again and told of`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let (a, b) = (try PostgresStore(PGAddress(url)), try PostgresStore(PGAddress(url)))
+    let elsewhere = try PostgresStore(try fresh())
+    defer { for store in [a, b, elsewhere] { store.close() } }
+    let (ann, bob, cat) = (Ear(), Ear(), Ear())
+    a.listen(as: "ann", heard: ann.hear)
+    b.listen(as: "bob", heard: bob.hear)
+    elsewhere.listen(as: "bob", heard: cat.hear)
+    #expect(eventually { ann.heard == [nil] && bob.heard == [nil] && cat.heard == [nil] })
+    let longest = String(repeating: "ä", count: PostgresStore.hintBytes / 2)
+    let texts = (0..<300).map { "hint \($0) ' \" \\ ♟" } + [longest]
+    a.tell([("bob", longest + "xx"), ("nobody", "lost")] + texts.map { ("bob", $0) })
+    b.tell([("ann", "back")])
+    #expect(eventually { bob.heard == [nil] + texts })
+    #expect(eventually { ann.heard == [nil, "back"] })
+    let listening = """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE query LIKE 'LISTEN %_bob%' OR pid IN (SELECT pid FROM pg_stat_activity WHERE query = 'SELECT 1')
+      """
+    // Only one that waits in silence has asked last whether the database is there.
+    #expect(try eventually { try !PostgresTestBed.shared.sql(listening, at: url).isEmpty })
+    #expect(eventually { bob.heard.count > texts.count + 1 && bob.heard.last == .some(nil) })
+    a.tell([("bob", "again")])
+    #expect(eventually { bob.heard.last == "again" })
+    #expect(Set(cat.heard) == [nil], "another schema is another store")
+    b.close()
+    let count = bob.heard.count
+    a.tell([("bob", "too late")])
+    usleep(200_000)
+    #expect(bob.heard.count == count)
+  }
+
+  @Test func `a hint is heard within milliseconds`() throws {
+    let address = try fresh()
+    let (a, b) = (try PostgresStore(address), try PostgresStore(address))
+    defer { for store in [a, b] { store.close() } }
+    let ear = Ear()
+    b.listen(as: "bob", heard: ear.hear)
+    #expect(eventually { ear.heard == [nil] })
+    var times: [Double] = []
+    for i in 0..<50 {
+      let start = Date()
+      a.tell([("bob", "\(i)")])
+      while ear.heard.last != "\(i)", Date().timeIntervalSince(start) < 5 { usleep(50) }
+      times.append(Date().timeIntervalSince(start))
+    }
+    #expect(times.sorted()[25] < 0.05, "\(times.sorted())")
+  }
+
+  // MARK: nodes
+
+  @Test func `a node that was swept away comes back as the youngest, and a clock set back keeps no dead one alive`()
+    throws
+  {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    func living(_ node: NodeID) throws -> [NodeID] {
+      guard case .beat(let beat) = try store.answer(.beat(node, address: "h:\(node)")) else { return [] }
+      return beat.nodes.map(\.id)
+    }
+    #expect(try living("a") == ["a"] && living("b") == ["a", "b"])
+    try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)
+    #expect(try living("b") == ["b"])
+    _ = try store.answer(.sweep("b", limit: 1))
+    #expect(try living("a") == ["b", "a"])
+    // That every time in the rows is an hour later is the same as a clock set back.
+    try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at + 3600000", at: url)
+    #expect(try living("b") == ["b", "a"])
+    try PostgresTestBed.shared.sql("UPDATE node SET beat_at = beat_at - 4000 WHERE id = 'a'", at: url)
+    #expect(try living("b") == ["b"], "what is in the future is so no longer after one beat")
+  }
+
+  // MARK: what statements cost
+
+  @Test func `moves touch no index of their match, and no question reads more rows than it needs`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let address = try PGAddress(url + "&application_name=counted")
+    let bed = PostgresTestBed.shared
+    let filling = try PostgresStore(address)
+    let matches = (0..<3000).map { someID(UInt64($0)) }
+    for start in stride(from: 0, to: matches.count, by: 500) {
+      let units = (start..<start + 500).map { i in
+        // Every tenth goes on.
+        let record = MatchRecord(
+          id: matches[i], x: Int64(i % 700), o: Int64(i % 600), opener: i % 3 == 0 ? Int64(i % 100) : nil,
+          code: i % 3 == 0 ? "C\(i)" : nil, created: Int64(i), ended: i % 10 == 0 ? nil : Int64(i))
+        var unit = StoreUnit(logs: [.init(matches[i], after: 0, [event(1), event(2)], record: record, nodes: ["a"])])
+        unit.keys = [.init(account: Int64(i), "k", purpose: "p")]
+        return unit
+      }
+      #expect(filling.appliesAll(units))
+    }
+    try filling.add((1...1000).map { someAccount($0, "player \($0)") })
+    for i in 0..<20 {
+      let guest = Entry.guest(
+        names: ["guest \(i)"], token: Bench.digest("g\(i)"), session: "g\(i)", resume: Bench.digest("r\(i)"),
+        lives: Bench.lives)
+      _ = try filling.answer(.enter(guest, "a"))
+    }
+    filling.close()
+    for table in ["match", "match_event", "account", "session", "used_key"] {
+      try bed.sql("VACUUM ANALYZE \(table)", at: url)
+    }
+
+    /// Rows that tables give while something is done; counters are whole once those who count have ended.
+    func rows(_ body: (PostgresStore) throws -> Void) throws -> (read: Int64, hot: Int64, updated: Int64) {
+      func counters() throws -> [Int64] {
+        try bed.sql(
+          """
+          SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint,
+            sum(n_tup_hot_upd) FILTER (WHERE relname = 'match')::bigint,
+            sum(n_tup_upd) FILTER (WHERE relname = 'match')::bigint
+          FROM pg_stat_user_tables WHERE schemaname = current_schema() AND relname NOT IN ('node', 'schema')
+          """, at: url)[0].compactMap(\.int)
+      }
+      func settled() throws -> [Int64] {
+        let isSettled = try eventually {
+          try bed.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'counted'").isEmpty
+        }
+        #expect(isSettled)
+        return try counters()
+      }
+      let store = try PostgresStore(address)
+      _ = try store.answer(.beat("a", address: "h:1"))
+      store.close()
+      let before = try settled()
+      let used = try PostgresStore(address)
+      try body(used)
+      used.close()
+      let after = try settled()
+      return (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+    }
+    // Opening the store looks for the highest number of an account.
+    let opening = try rows { _ in }.read
+    #expect(opening < 20)
+    let live = stride(from: 0, to: 3000, by: 10).map { matches[$0] }
+    let moved = try rows { store in
+      for k in 0..<3 { #expect(store.appliesAll(live[..<40].map { move($0, after: 2 + k) })) }
+    }
+    #expect(moved.updated == 120 && moved.hot >= 110, "\(moved)")
+    #expect(moved.read < 120 * 4 + opening, "\(moved)")
+    var memory = Memory()
+    for m in live[50..<60] { memory.matches[m] = 2 }
+    for id in 1...10 { memory.accounts[Int64(id)] = 0 }
+    memory.sessions = ["g1": 1, "g2": 1]
+    memory.tickets = ["none"]
+    let questions: [(StoreQuestion, Int64)] = [
+      (.sweep("a", limit: 10), 20), (.compare("a", memory), 40), (.follow(live[70], "a"), 20), (.match(matches[1]), 20),
+      (.code("C30"), 10), (.live(limit: 5), 80), (.history(5, before: .max, limit: 5), 80), (.profile(5), 60),
+      (.accounts([1, 2, 3]), 20), (.top(.classic, limit: 5), 20), (.tickets, 10),
+      (.enter(.resume(presented: Bench.digest("r1"), fresh: Bench.digest("f1"), lives: Bench.lives), "a"), 60),
+      (.change(.name("player 5"), .quiet(true)), 20), (.settle(session: "g3", generation: 1), 10),
+      (
+        .queue(
+          TicketRecord(
+            id: "t", session: "g4", account: 5, node: "a", key: "k", purpose: "p", wish: "", since: 0), rated: true), 30
+      ), (.unqueue("t"), 10),
+    ]
+    for (question, most) in questions {
+      let read = try rows { store in _ = try store.answer(question) }.read - opening
+      #expect(read <= most, "\(question) read \(read) rows")
+    }
+  }
+}

@@ -1,0 +1,378 @@
+import Base
+import Foundation
+import MatchProtocol
+import ServerTestSupport
+import Synchronization
+import TestSupport
+import Testing
+import TicTacToe
+
+@testable import MatchStore
+
+/// What is the file's own.
+@Suite struct SQLiteStoreTests {
+  private func begin(
+    _ record: MatchRecord, _ events: [StoredEvent] = Bench.events(1), in store: any MatchStore
+  ) {
+    #expect(store.apply([StoreUnit(logs: [.init(record.id, after: 0, events, record: record)])]) == [.applied([:])])
+  }
+
+  private func beginning(_ m: MatchID) -> StoreUnit {
+    StoreUnit(logs: [.init(m, after: 0, Bench.events(1), record: MatchRecord(id: m, created: 5))])
+  }
+
+  private func append(_ m: MatchID, _ after: Int, in store: any MatchStore) -> Verdict {
+    store.apply([StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])])[0]
+  }
+
+  @Test func `old logs are dropped while moves are stored, and neither is in the other's way`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.path + "/m.sqlite")
+    let units = (0..<1000).map { n in
+      let record = MatchRecord(id: someID(UInt64(n)), x: 1, o: 2, created: 0, ended: Int64(n))
+      return StoreUnit(logs: [.init(record.id, after: 0, Bench.events(1), record: record)])
+    }
+    #expect(store.apply(units).allSatisfy { $0 == .applied([:]) })
+    let pruned = Mutex<Result<Int, StoreError>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Thread {
+      let result = Result { () throws(StoreError) in try store.prune(before: 900) }
+      pruned.withLock { $0 = result }
+      done.signal()
+    }.start()
+    let live = MatchRecord(id: someID(5000), x: 1, o: 2, created: 0)
+    begin(live, in: store)
+    var count = 1
+    while pruned.withLock({ $0 == nil }) || count < 10 {
+      #expect(append(live.id, count, in: store) == .applied([live.id: []]))
+      count += 1
+    }
+    done.wait()
+    #expect(try pruned.withLock { $0 }?.get() == 900)
+    #expect(try store.match(live.id)?.events.count == count)
+    #expect(try store.matchIDs().count == 101)
+  }
+
+  @Test func `matches of a file of the first version are there as they were, and go on`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    try SQLiteTestBed.makeVersion1(at: path)
+    let (record, events) = try someMatch()
+    let live = MatchRecord(id: someID(9), x: nil, o: nil, opener: 4, code: "ABC234", created: 7)
+    try SQLiteTestBed.putVersion1([(record, events), (live, Bench.events(1))], at: path)
+    let store = try SQLiteStore(path: path)
+    #expect(try store.match(record.id) == StoredMatch(record: record, events: events))
+    guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { throw Bench.Unanswered() }
+    #expect(swept.map(\.match) == [StoredMatch(record: live, events: Bench.events(1))])
+    let entry = Entry.guest(
+      names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
+    guard case .entry(.entered(let entered)) = try store.answer(.enter(entry, "a")) else { throw Bench.Unanswered() }
+    #expect(entered.profile.account.id == 5, "the number of whoever opened that is not given again")
+    #expect(append(live.id, 1, in: store) == .applied([live.id: ["a"]]))
+    #expect(append(live.id, 1, in: store) == .conflict(.log(live.id)))
+    #expect(try store.match(live.id)?.events == Bench.events(2))
+  }
+
+  @Test func `everything is there when the file is opened again`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    func questions(_ ann: Int64) -> [StoreQuestion] {
+      [.tickets, .profile(ann), .match(someID(1)), .code("ABC"), .live(limit: 5)]
+    }
+    var before: [StoreAnswer] = []
+    do {
+      let store = try SQLiteStore(path: path)
+      let entry = Entry.guest(
+        names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
+      _ = try store.answer(.enter(entry, "a"))
+      _ = try store.answer(.change(.id(1), .register(name: "Ann", token: Bench.digest("t"), lives: 1_000_000)))
+      let ticket = TicketRecord(
+        id: "t", session: "s", account: 1, node: "a", key: "k", purpose: "p", wish: "w", since: 0)
+      _ = try store.answer(.queue(ticket, rated: false))
+      let record = MatchRecord(id: someID(1), x: 1, o: 2, created: 5)
+      var unit = StoreUnit(logs: [.init(record.id, after: 0, Bench.events(2), record: record, nodes: ["a", "b"])])
+      unit.slots = [.init(account: 1, .classic, Glicko2.Rating())]
+      unit.keys = [.init(account: 1, "used", purpose: "p")]
+      #expect(store.apply([unit]) == [.applied([:])])
+      begin(MatchRecord(id: someID(2), opener: 1, code: "ABC", created: 6), in: store)
+      before = try store.answer(questions(1)).map { try $0.get() }
+      store.close()
+    }
+    let store = try SQLiteStore(path: path)
+    // Nobody has said yet that he lives.
+    var after = try store.answer(questions(1)).map { try $0.get() }
+    guard case .match(var old?) = before[2], case .match(var new?) = after[2] else { throw Bench.Unanswered() }
+    #expect(old.here == [1] && new.here == [])
+    (old.here, old.now, new.now) = ([], 0, 0)
+    (before[2], after[2]) = (.match(old), .match(new))
+    #expect(after == before)
+    guard
+      case .entry(.entered(let entered)) = try store.answer(
+        .enter(.resume(presented: Bench.digest("r"), fresh: Bench.digest("f"), lives: Bench.lives), "b"))
+    else { throw Bench.Unanswered() }
+    #expect(entered.generation == 2 && entered.before == "a" && entered.profile.rated == someID(1))
+    #expect(entered.profile.account.version == 1)
+    let again = TicketRecord(
+      id: "t2", session: "s", account: 1, node: "b", key: "used", purpose: "p", wish: "w", since: 0)
+    #expect(try store.answer(.queue(again, rated: true)) == .queued(.led(someID(1))))
+    #expect(append(someID(1), 2, in: store) == .applied([someID(1): ["a", "b"]]))
+  }
+
+  @Test func `the number of a forgotten account is not given again, also when the file is opened again`() throws {
+    let folder = TemporaryFolder()
+    var last: Int64 = 0
+    for name in ["x", "y"] {
+      let store = try SQLiteStore(path: folder.path + "/m.sqlite")
+      let entry = Entry.guest(
+        names: ["guest-\(name)"], token: Bench.digest(name), session: "s-\(name)", resume: Bench.digest("r-\(name)"),
+        lives: Lifetimes(guest: -1, account: 1))
+      guard case .entry(.entered(let entered)) = try store.answer(.enter(entry, "a")) else { throw Bench.Unanswered() }
+      #expect(entered.profile.account.id > last)
+      last = entered.profile.account.id
+      _ = try store.answer(.detach(session: "s-\(name)", generation: 1))
+      _ = try store.answer(.clean(guests: 0, keys: 0))
+      #expect(try store.accounts().isEmpty)
+      store.close()
+    }
+  }
+
+  @Test func `commits are synced: WAL with synchronous FULL, also after opening again`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.path + "/m.sqlite")
+    for _ in 0..<2 {
+      let pragmas = try store.pragmas()
+      #expect(pragmas.synchronous == 2 && pragmas.journal == "wal")
+      try store.abandon()
+    }
+  }
+
+  @Test func `a file that was given up is opened anew, by whoever comes first`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let store = try SQLiteStore(path: path)
+    let m = someID(1)
+    begin(MatchRecord(id: m, created: 5), in: store)
+    try store.abandon()
+    #expect(try store.match(m)?.length == 1)
+    try store.abandon()
+    // Nobody is in the way of those who read meanwhile.
+    let stop = Mutex(false)
+    let readers = DispatchGroup()
+    for _ in 0..<3 {
+      readers.enter()
+      Thread {
+        while !stop.withLock({ $0 }) { if (try? store.match(m)?.length ?? 0) ?? 0 < 1 { Issue.record("not read") } }
+        readers.leave()
+      }.start()
+    }
+    for after in 1...20 {
+      #expect(append(m, after, in: store) == .applied([m: []]))
+      try store.abandon()
+    }
+    stop.withLock { $0 = true }
+    readers.wait()
+    #expect(try store.match(m)?.events == Bench.events(21))
+    // While it cannot be opened, nothing is done; afterwards all goes on.
+    try store.abandon()
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    guard case .failed = append(m, 21, in: store) else { throw Bench.Unanswered() }
+    guard case .failure(.failed) = store.answer([.tickets])[0] else { throw Bench.Unanswered() }
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: path + ".aside", toPath: path)
+    #expect(append(m, 21, in: store) == .applied([m: []]))
+  }
+
+  @Test func `when something breaks in a batch nothing of it is stored, and what is remembered is read again`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let store = try SQLiteStore(path: path)
+    let m = someID(1)
+    begin(MatchRecord(id: m, created: 5), in: store)
+    #expect(append(m, 1, in: store) == .applied([m: []]))
+    try SQLiteConnection(path).execute("ALTER TABLE used_key RENAME TO elsewhere")
+    var broken = beginning(someID(2))
+    broken.keys = [.init(account: 1, "k", purpose: "p")]
+    let verdicts = store.apply([StoreUnit(logs: [.init(m, after: 2, [Bench.event(3)])]), broken])
+    #expect(verdicts.count == 2)
+    for case .applied in verdicts { Issue.record("\(verdicts)") }
+    for case .unknown in verdicts { Issue.record("it is known: \(verdicts)") }
+    try SQLiteConnection(path).execute("ALTER TABLE elsewhere RENAME TO used_key")
+    #expect(try store.match(m)?.events == Bench.events(2))
+    #expect(append(m, 3, in: store) == .conflict(.log(m)))
+    #expect(append(m, 2, in: store) == .applied([m: []]))
+    // What one unit meets alone leaves the others as they are: an event that somebody else has put there.
+    try SQLiteConnection(path).execute("INSERT INTO event SELECT n, 4, '', NULL, x'00' FROM match")
+    var two = beginning(someID(9))
+    two.logs.append(.init(m, after: 3, [Bench.event(4)]))
+    for (i, unit) in [StoreUnit(logs: [two.logs[1]]), two].enumerated() {
+      let other = someID(UInt64(10 + i))
+      let verdicts = store.apply([unit, beginning(other)])
+      if case .applied = verdicts[0] { Issue.record("\(verdicts)") }
+      #expect(verdicts[1] == .applied([:]))
+      #expect(try store.match(other)?.length == 1)
+    }
+    #expect(try store.match(someID(9)) == nil)
+    #expect(store.apply([beginning(someID(9))]) == [.applied([:])])
+    #expect(try store.match(m)?.events.count == 4)
+  }
+
+  @Test func `what is stored is its owner's to read, and all in one file once the store is closed`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/data/m.sqlite"
+    let files = FileManager.default
+    func mode(_ path: String) throws -> Int? { try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
+    let store = try SQLiteStore(path: path)
+    try store.add([someAccount(1, "Ann")])
+    #expect(try store.accounts().count == 1)
+    #expect(try mode(folder.path + "/data") == 0o700)
+    for file in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(try mode(file) == 0o600, "\(file)") }
+    store.close()
+    #expect(try Set(files.contentsOfDirectory(atPath: folder.path + "/data")) == ["m.sqlite", "m.sqlite.lock"])
+    try SQLiteStore.backup(of: path, to: folder.path + "/copy")
+    #expect(try mode(folder.path + "/copy") == 0o600)
+  }
+
+  @Test func `a second server is kept out`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.path + "/m.sqlite")
+    #expect { _ = try SQLiteStore(path: folder.path + "/m.sqlite") } throws: { "\($0)".contains("another server") }
+    store.close()
+  }
+
+  @Test func `an old file is brought up to date, one for newer readers is refused, one they extended is taken`() throws
+  {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    try SQLiteTestBed.makeVersion1(at: path)
+    do {
+      let store = try SQLiteStore(path: path)
+      #expect(try store.accounts().isEmpty)
+      #expect(try SQLiteTestBed.schema(path) == [SQLiteStore.version, SQLiteStore.minReader])
+      store.close()
+    }
+    try SQLiteTestBed.setSchema(path, version: 99, minReader: 1)
+    _ = try SQLiteStore(path: path).accounts()
+    #expect(try SQLiteTestBed.schema(path) == [99, 1], "an older build leaves a newer version alone")
+    try SQLiteTestBed.setSchema(path, version: 99, minReader: 98)
+    #expect { _ = try SQLiteStore(path: path) } throws: { if case .tooNew? = $0 as? StoreError { true } else { false } }
+  }
+
+  @Test func `a damaged file and one that is no database are refused with their name`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    try Data("this is no database at all, but long enough to be looked at".utf8).write(to: URL(filePath: path))
+    #expect { _ = try SQLiteStore(path: path) } throws: { "\($0)".contains(path) }
+  }
+
+  @Test func `backup of a store in use, restore, export and import all give back every match`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let store = try SQLiteStore(path: path)
+    let (record, events) = try someMatch()
+    try store.add([someAccount(1, "Ann"), someAccount(2, "guest-Bob")])
+    begin(record, events, in: store)
+    try SQLiteStore.backup(of: path, to: folder.path + "/copy")
+    #expect(throws: StoreError.self) { try SQLiteStore.backup(of: path, to: folder.path + "/copy") }
+    #expect(throws: StoreError.self) { _ = try SQLiteStore.restore(folder.path + "/copy", to: path) }
+
+    var archive = Data()
+    let exported = try StoreArchive.export(store) { archive += $0 }
+    #expect(exported == .init(accounts: 1, matches: 1, events: events.count))
+    let text = String(decoding: archive, as: UTF8.self)
+    let taken = MemoryStore()
+    #expect(try StoreArchive.load(text.split(separator: "\n"), into: taken) == exported)
+    #expect(try taken.match(record.id) == store.match(record.id))
+    #expect(try taken.accounts() == [someAccount(1, "Ann")])
+    let forged = text.replacing("b2", with: "c3")
+    #expect { try StoreArchive.load(forged.split(separator: "\n"), into: MemoryStore()) } throws: {
+      "\($0)".contains("hash")
+    }
+    store.close()
+  }
+
+  @Test func `what is no database of ours is not restored, and of a copied folder nothing is lost`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let (record, events) = try someMatch()
+    let store = try SQLiteStore(path: path)
+    begin(record, events, in: store)
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: folder.path + "/snap" + suffix)
+    }
+    store.close()
+    try Data().write(to: URL(filePath: folder.path + "/empty"))
+    try SQLiteConnection(folder.path + "/foreign", creates: true).execute("CREATE TABLE other (a)")
+    let target = folder.path + "/restored/matches.sqlite"
+    for file in ["empty", "foreign"] {
+      #expect { try SQLiteStore.restore(folder.path + "/" + file, to: target) } throws: {
+        "\($0)".contains("\(file) is no database of alina-server")
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/restored")
+      #expect(left.allSatisfy { $0.hasSuffix(".lock") }, "\(left)")
+    }
+    #expect(try SQLiteStore.restore(folder.path + "/snap", to: target) == nil)
+    #expect(try SQLiteStore(path: target).match(record.id)?.events == events)
+  }
+
+  @Test func `a restored backup is the database, and what was there is kept aside`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.path + "/m.sqlite"
+    let (record, events) = try someMatch()
+    do {
+      let store = try SQLiteStore(path: path)
+      begin(record, events, in: store)
+      try SQLiteStore.backup(of: path, to: folder.path + "/copy")
+      try store.add([someAccount(1, "Later")])
+      store.close()
+    }
+    let aside = try SQLiteStore.restore(folder.path + "/copy", to: path)
+    #expect(aside.map { FileManager.default.fileExists(atPath: $0) } == true)
+    let store = try SQLiteStore(path: path)
+    #expect(try store.accounts().isEmpty)
+    #expect(try store.match(record.id)?.events == events)
+  }
+}
+
+@Suite struct StoreArchiveTests {
+  @Test(arguments: StoreKind.allCases)
+  func `an archive is taken whole or not at all, and a broken log stays behind and is named`(kind: StoreKind) throws {
+    let store = MemoryStore()
+    let (record, events) = try someMatch()
+    let torn = MatchRecord(id: someID(99), x: 1, o: 2, created: 5, ended: 50)
+    let live = MatchRecord(id: someID(98), x: 1, o: 2, created: 5)
+    try store.add([someAccount(1, "Ann"), someAccount(2, "guest-Bob"), someAccount(3, "Cid")])
+    let units = [
+      StoreUnit(logs: [.init(record.id, after: 0, events, record: record)]),
+      StoreUnit(logs: [.init(torn.id, after: 0, [StoredEvent(seq: 1, body: [0])], record: torn)]),
+      StoreUnit(logs: [.init(live.id, after: 0, Array(events[..<2]), record: live, nodes: ["a"])]),
+    ]
+    #expect(store.apply(units) == [.applied([:]), .applied([:]), .applied([:])])
+    var archive = Data()
+    let exported = try StoreArchive.export(store) { archive += $0 }
+    #expect(exported.matches == 2 && exported.accounts == 2 && exported.broken.map(\.m) == [torn.id])
+    let text = String(decoding: archive, as: UTF8.self)
+    let bench = try Bench(kind)
+    for cut in ["", String(text.dropLast(9))] {
+      #expect(throws: StoreError.self) { try StoreArchive.load(cut.split(separator: "\n"), into: bench.store) }
+      #expect(try bench.store.accounts().isEmpty && bench.store.matchIDs().isEmpty)
+    }
+    let taken = try StoreArchive.load(text.split(separator: "\n"), into: bench.store)
+    #expect(taken.matches == 2 && taken.accounts == 2 && taken.events == 6)
+    for m in [record.id, live.id] { #expect(try bench.store.match(m) == store.match(m)) }
+    #expect(try bench.store.accounts() == [someAccount(1, "Ann"), someAccount(3, "Cid")])
+    #expect(throws: StoreError.self) { try StoreArchive.load(text.split(separator: "\n"), into: bench.store) }
+    // The number of a guest who stayed behind is in the matches.
+    #expect(try bench.guest("x").profile.account.id > 3)
+    #expect(try bench.sweep().map(\.match.record.id) == [live.id])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `who is forgotten while the server stands still keeps his number and his matches`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
+    #expect(try bench.store.forget("bOB") == "Bob" && bench.store.forget("bob") == nil)
+    #expect(try bench.store.accounts().map(\.name) == ["Ann", "deleted-\(bob.id)"])
+    #expect(try bench.resume("r-Bob", as: "f") == .unknown && bench.account(ann.id) == ann)
+  }
+}

@@ -1,0 +1,37 @@
+import MatchProtocol
+
+@testable import MatchStore
+
+/// Databases as other builds would have left them.
+enum SQLiteTestBed {
+  static func makeVersion1(at path: String) throws {
+    let db = try SQLiteConnection(path, creates: true)
+    try db.execute("CREATE TABLE schema (version INTEGER NOT NULL, min_reader INTEGER NOT NULL)")
+    try db.execute(SQLiteMigrations.steps[0])
+    try db.execute("INSERT INTO schema VALUES (1, 1)")
+  }
+
+  /// Matches as a build of version 1 wrote them.
+  static func putVersion1(_ matches: [(MatchRecord, [StoredEvent])], at path: String) throws {
+    let db = try SQLiteConnection(path)
+    for (record, events) in matches {
+      try db.run(
+        "INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(record.x), .int(record.o),
+        .int(record.opener), .text(record.code), .int(record.created), .int(record.ended), .int(events.count))
+      for event in events {
+        try db.run(
+          "INSERT INTO match_event VALUES (?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(event.seq),
+          .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
+      }
+    }
+  }
+
+  static func schema(_ path: String) throws -> [Int] {
+    let db = try SQLiteConnection(path)
+    return try db.run("SELECT version, min_reader FROM schema") { [Int($0.int(0)), Int($0.int(1))] }.first ?? []
+  }
+
+  static func setSchema(_ path: String, version: Int, minReader: Int) throws {
+    try SQLiteConnection(path).execute("UPDATE schema SET version = \(version), min_reader = \(minReader)")
+  }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import MatchProtocol
+import ServerTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MatchStore
+
+/// Nodes, what they follow, and what they compare.
+extension StoreConformance {
+  // MARK: beats
+
+  @Test(arguments: StoreKind.allCases)
+  func `nodes that live are told in the order in which they came; of a store of one's own nobody but oneself`(
+    kind: StoreKind
+  ) throws {
+    let bench = try Bench(kind)
+    var beat = try bench.beat("z")
+    #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z"] : ["z"]))
+    beat = try bench.beat("b")
+    #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["b"]))
+    #expect(beat.nodes.last?.address == "b:1")
+    let moved = try bench.beat("a", address: "elsewhere:7")
+    #expect(moved.nodes.first == NodeRecord(id: "a", address: "elsewhere:7"))
+    #expect(moved.nodes.map(\.id) == (bench.store.isShared ? ["a", "z", "b"] : ["a"]))
+    #expect(moved.now >= beat.now)
+    _ = try bench.store.answer(.leave("z"))
+    beat = try bench.beat("a")
+    #expect(beat.nodes.map(\.id) == (bench.store.isShared ? ["a", "b"] : ["a"]))
+  }
+
+  @Test(arguments: [StoreKind.sharedMemory, .postgres])
+  func `a node that has not been heard of for three seconds is dead, and what it alone followed is taken`(
+    kind: StoreKind
+  ) throws {
+    let bench = try Bench(kind)
+    _ = try bench.beat("b")
+    let (both, theirs) = (bench.begin(1, nodes: ["a", "b"]), bench.begin(2, nodes: ["b"]))
+    let ann = try bench.player("Ann", at: "b")
+    let m = bench.begin(3, ann.id)
+    _ = try bench.queue(bench.ticket("t1", ann.id, node: "b"))
+    #expect(try bench.sweep().isEmpty)
+    #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
+    #expect(try bench.look(m)?.here == [ann.id] && bench.tickets().count == 1)
+    try bench.silence("b")
+    #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
+    #expect(try bench.look(m)?.here == [])
+    #expect(try bench.sweep().map(\.match.record.id).sorted() == [both, theirs].sorted())
+    for m in [both, theirs] { #expect(try bench.look(m)?.nodes == ["a"]) }
+    #expect(try bench.sweep().isEmpty && bench.tickets().isEmpty)
+    let beat = try bench.beat("b")
+    #expect(Set(beat.nodes.map(\.id)) == ["a", "b"], "it may come back")
+  }
+
+  @Test func `a node lives for three seconds after it was heard of`() throws {
+    let bench = try Bench(.sharedMemory)
+    _ = try bench.beat("b")
+    bench.clock.pass(Beat.lives - 1)
+    #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
+    bench.clock.pass(1)
+    #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
+  }
+
+  @Test func `a clock that was set back keeps no dead node alive`() throws {
+    let bench = try Bench(.sharedMemory)
+    bench.clock.pass(3_600_000)
+    _ = try bench.beat("b")
+    bench.clock.pass(-3_600_000)
+    #expect(try bench.beat("a").nodes.map(\.id) == ["a", "b"])
+    bench.clock.pass(Beat.lives)
+    #expect(try bench.beat("a").nodes.map(\.id) == ["a"])
+  }
+
+  // MARK: following
+
+  @Test(arguments: StoreKind.allCases)
+  func `who follows a match is named with it while it goes on`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
+    let m = bench.begin(1, ann.id, 99_999, opener: bob.id, nodes: [])
+    #expect(try bench.follow(someID(9)) == nil)
+    let followed = try #require(try bench.follow(m))
+    #expect(followed.match == (try bench.store.match(m)) && followed.match.events == Bench.events(1))
+    #expect(followed.accounts == [ann, bob] && followed.nodes == ["a"])
+    #expect(followed.here == [ann.id, bob.id])
+    #expect(abs(followed.now - (try bench.now())) < 60_000)
+    _ = try bench.store.answer(.detach(session: "s-Ann", generation: 1))
+    #expect(try bench.look(m)?.here == [bob.id])
+    #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"])
+    #expect(try bench.follow(m, "b")?.nodes.sorted() == ["a", "b"], "once")
+    guard case .applied(let told) = bench.apply(StoreUnit(logs: [.init(m, after: 1, [Bench.event(2)])])) else {
+      throw Bench.Unanswered()
+    }
+    #expect(told.mapValues { $0.sorted() } == [m: ["a", "b"]])
+    #expect(try bench.look(m)?.nodes.sorted() == ["a", "b"])
+    let over = bench.begin(2, ended: 7, nodes: [])
+    #expect(try bench.follow(over)?.match.record.ended == 7)
+    #expect(try bench.look(over)?.nodes == [])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what no living node follows is swept, some at a time`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let ann = try bench.player("Ann")
+    let mine = bench.begin(1, nodes: ["a"])
+    let (none, dead) = (bench.begin(2, ann.id, nodes: []), bench.begin(3, nodes: ["dead"]))
+    let half = bench.begin(4, nodes: ["a", "dead"])
+    let over = bench.begin(5, ended: 7, nodes: ["dead"])
+    _ = try bench.queue(bench.ticket("t1", ann.id, node: "dead"))
+    _ = try bench.queue(bench.ticket("t2", ann.id))
+    var swept = try bench.sweep(limit: 2)
+    #expect(swept.count == 2)
+    swept += try bench.sweep(limit: 2)
+    #expect(swept.map(\.match.record.id).sorted() == [none, dead, half].sorted())
+    for followed in swept {
+      #expect(followed.nodes == ["a"] && followed.match.events == Bench.events(1))
+      if followed.match.record.id == none { #expect(followed.accounts == [ann] && followed.here == [ann.id]) }
+    }
+    #expect(try bench.sweep().isEmpty)
+    for m in [mine, none, dead, half] { #expect(try bench.look(m)?.nodes == ["a"]) }
+    #expect(try bench.look(over)?.match.record.ended == 7)
+    #expect(try bench.tickets().map(\.ticket.id) == ["t2"], "tickets of dead nodes go")
+    guard bench.store.isShared else { return }
+    // What another one follows that lives is left to it.
+    _ = try bench.beat("b")
+    let theirs = bench.begin(6, nodes: ["b"])
+    #expect(try bench.sweep().isEmpty && bench.sweep("b").isEmpty)
+    #expect(try bench.look(theirs)?.nodes == ["b"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a node that leaves follows nothing, and holds no session`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let ann = try bench.player("Ann")
+    let (one, both) = (bench.begin(1, ann.id, nodes: ["a"]), bench.begin(2, ann.id, nodes: ["ab", "a", "b"]))
+    _ = try bench.queue(bench.ticket("t1", ann.id))
+    _ = try bench.store.answer(.leave("a"))
+    #expect(try bench.look(one)?.nodes == [] && bench.look(both)?.nodes.sorted() == ["ab", "b"])
+    #expect(try bench.look(one)?.here == [])
+    guard case .applied(let told) = bench.apply(StoreUnit(logs: [.init(one, after: 1, [Bench.event(2)])])) else {
+      throw Bench.Unanswered()
+    }
+    #expect(told == [one: []])
+    _ = try bench.beat("b")
+    guard case .entered(let entered) = try bench.resume("r-Ann", as: "f", at: "b") else { throw Bench.Unanswered() }
+    #expect(entered.before == nil && entered.generation == 2)
+    #expect(try bench.sweep("b").map(\.match.record.id).contains(one) && bench.tickets().isEmpty)
+  }
+
+  // MARK: comparing
+
+  @Test(arguments: StoreKind.allCases)
+  func `a node is told what differs from what it has in memory, and nothing else`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
+    let (same, longer, unnamed) = (bench.begin(1), bench.begin(2), bench.begin(3, nodes: []))
+    _ = bench.apply(StoreUnit(logs: [.init(longer, after: 1, [Bench.event(2)])]))
+    let over = bench.begin(4, ended: 7, nodes: [])
+    guard case .changed(let quiet, _) = try bench.change(.id(bob.id), .quiet(true)) else { throw Bench.Unanswered() }
+    var won = cid
+    (won.won, won.version) = (1, cid.version + 1)
+    #expect(quiet.version == bob.version + 1)
+    var score = AccountScore(account: cid.id)
+    score.won = 1
+    var unit = StoreUnit(logs: [.init(same, after: 1, [])])
+    unit.scores = [score]
+    #expect(bench.apply(unit) == .applied([same: ["a"]]))
+    _ = try bench.resume("r-Bob", as: "f")
+    _ = try bench.queue(bench.ticket("t1", ann.id))
+    let found = try bench.compare {
+      $0.matches = [same: 1, longer: 1, unnamed: 1, over: 1, someID(9): 2]
+      $0.accounts = [ann.id: ann.version, bob.id: bob.version, cid.id: cid.version, 99_999: 1, 99_998: 0]
+      $0.sessions = ["s-Ann": 1, "s-Bob": 1, "s-Cid": 1, "nobody": 1]
+      $0.tickets = ["t1", "t0"]
+    }
+    var expected = Differences()
+    expected.matches = [longer, someID(9)].sorted()
+    expected.accounts = [quiet, won]
+    expected.gone = [99_998, 99_999]
+    expected.sessions = ["nobody", "s-Bob"]
+    expected.tickets = [.init(id: "t0", m: nil)]
+    #expect(found == expected)
+    #expect(try bench.look(unnamed)?.nodes == ["a"], "it is named from now on")
+    #expect(try bench.look(over)?.nodes == [])
+    let shorter = try bench.compare("b") { $0.matches = [same: 2] }
+    #expect(shorter.matches == [same], "a log that is shorter is another one")
+    #expect(try bench.look(same)?.nodes.sorted() == ["a", "b"])
+    #expect(try bench.compare { _ in } == Differences())
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what changes after a comparison is in the next one`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let (ann, bob, cid) = (try bench.player("Ann"), try bench.player("Bob"), try bench.player("Cid"))
+    let guest = try bench.guest("x", lives: Lifetimes(guest: -1, account: 1)).profile.account
+    let m = bench.begin(1)
+    func differences() throws -> Differences {
+      try bench.compare {
+        $0.matches = [m: 1]
+        for account in [ann, bob, cid, guest] { $0.accounts[account.id] = account.version }
+        $0.sessions = ["s-Ann": 1, "s-Bob": 1, "s-Cid": 1, "s-x": 1]
+      }
+    }
+    #expect(try differences() == Differences())
+    var unit = StoreUnit(logs: [.init(m, after: 1, [Bench.event(2)])])
+    unit.scores = [AccountScore(account: ann.id)]
+    guard case .applied = bench.apply(unit) else { throw Bench.Unanswered() }
+    _ = try bench.change(.id(bob.id), .quiet(true))
+    _ = try bench.change(.id(cid.id), .revoke(keep: ""))
+    _ = try bench.resume("r-Ann", as: "f")
+    _ = try bench.store.answer(.detach(session: "s-x", generation: 1))
+    try bench.clean()
+    let found = try differences()
+    #expect(found.matches == [m] && found.accounts.map(\.id) == [ann.id, bob.id, cid.id])
+    #expect(found.gone == [guest.id] && found.sessions == ["s-Ann", "s-Cid", "s-x"])
+  }
+
+  // MARK: hints
+
+  @Test(arguments: [StoreKind.sharedMemory, .postgres])
+  func `a node hears what others tell it`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let heard = Mutex<[String: [String]]>([:])
+    let (one, two) = (try bench.view(), try bench.view())
+    for (node, store) in [("a", one), ("b", two)] {
+      store.listen(as: node) { text in
+        if let text { heard.withLock { $0[node, default: []].append(text) } }
+      }
+    }
+    let long = String(repeating: "x", count: MemoryStore.hintBytes)
+    // What is told before somebody listens may be lost.
+    for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains("first") } < 2 }) {
+      bench.store.tell([("a", "first"), ("b", "first")])
+      usleep(50_000)
+    }
+    bench.store.tell([("a", "to a: \"ü\" '"), ("b", long), ("c", "nobody")])
+    for _ in 0..<200 where heard.withLock({ $0.values.count { $0.contains { $0 != "first" } } < 2 }) {
+      usleep(50_000)
+    }
+    heard.withLock { heard in
+      #expect(heard["a"]?.filter { $0 != "first" } == ["to a: \"ü\" '"])
+      #expect(heard["b"]?.filter { $0 != "first" } == [long])
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import MatchProtocol
+import MatchStore
+import TicTacToe
+
+/// Looks at what a store holds after any run, and at what was promised during it.
+package struct HistoryChecker: Sendable {
+  /// A command that was answered with `ok`.
+  package struct Acknowledged: Sendable, Hashable {
+    package var m: MatchID
+    package var side: Player
+    package var mid: String
+    package var seq: Int
+
+    package init(m: MatchID, side: Player, mid: String, seq: Int) {
+      (self.m, self.side, self.mid, self.seq) = (m, side, mid, seq)
+    }
+  }
+
+  /// What clients were answered.
+  package var acknowledged: Set<Acknowledged> = []
+  /// The hash each client saw at each place of each log; two different ones are a broken promise.
+  package var seen: [MatchID: [Int: String]] = [:]
+  /// What is wrong.
+  package var faults: [String] = []
+
+  package init() {}
+
+  /// A client was shown a place of a log.
+  package mutating func saw(_ m: MatchID, seq: Int, hash: String) {
+    if let known = seen[m]?[seq], known != hash { faults.append("match \(m) seq \(seq) was seen in two versions") }
+    seen[m, default: [:]][seq] = hash
+  }
+
+  /// Folds every log of the store and compares.
+  package mutating func check(_ store: any MatchStore) throws {
+    var tally: [Int64: [Variant: (won: Int, drawn: Int, lost: Int)]] = [:]
+    let answered = Dictionary(grouping: acknowledged, by: \.m)
+    for id in try store.matchIDs() {
+      guard let stored = try store.match(id) else { continue }
+      if stored.length != stored.events.count {
+        faults.append("match \(id) has \(stored.events.count) events, its row says \(stored.length)")
+      }
+      var state = MatchState(id: id)
+      var answers: [String: Int] = [:]
+      for (i, entry) in stored.events.enumerated() {
+        if entry.seq != i + 1 { faults.append("match \(id) has seq \(entry.seq) in place \(i + 1)") }
+        do throws(ProtocolError) { try state.append(body: entry.body) } catch {
+          faults.append("match \(id) seq \(entry.seq): \(error.message)")
+          break
+        }
+        if let mid = entry.mid, let side = entry.side {
+          if answers.updateValue(entry.seq, forKey: side.text + mid) != nil {
+            faults.append("match \(id): mid \(mid) of \(side.text) twice")
+          }
+        }
+        if let hash = seen[id]?[entry.seq], hash != state.hash.short {
+          faults.append("match \(id) seq \(entry.seq): what was seen is not what is stored")
+        }
+      }
+      for (seq, _) in seen[id] ?? [:] where seq > stored.events.count {
+        faults.append("match \(id) seq \(seq) was seen and is lost")
+      }
+      for command in answered[id] ?? [] {
+        if answers[command.side.text + command.mid] != command.seq {
+          faults.append(
+            "match \(id): acknowledged \(command.side.text) \(command.mid) at \(command.seq) is lost or moved")
+        }
+      }
+      if (state.phase == .over) != (stored.record.ended != nil) {
+        faults.append(
+          "match \(id) is \(state.phase) but its record says \(stored.record.ended.map(String.init) ?? "live")")
+      }
+      guard let outcome = state.end?.outcome, let x = stored.record.x, let o = stored.record.o else { continue }
+      for (account, side) in [(x, Player.x), (o, .o)] {
+        var entry = tally[account]?[state.terms.rules] ?? (0, 0, 0)
+        switch outcome {
+        case .draw: entry.drawn += 1
+        case .win(side): entry.won += 1
+        default: entry.lost += 1
+        }
+        tally[account, default: [:]][state.terms.rules] = entry
+      }
+      let changes = state.end?.ratings
+      if state.terms.rated != (changes != nil) {
+        faults.append("match \(id): rated \(state.terms.rated) but ratings \(changes != nil)")
+      }
+    }
+    for m in seen.keys where try store.match(m) == nil { faults.append("match \(m) was seen and is lost") }
+    for account in try store.accounts() {
+      for rules in Variant.allCases {
+        let (counted, kept) = (tally[account.id]?[rules] ?? (0, 0, 0), account[rules])
+        if counted != (kept.won, kept.drawn, kept.lost) {
+          faults.append("\(account.name), \(rules): logs say \(counted), account \((kept.won, kept.drawn, kept.lost))")
+        }
+      }
+    }
+  }
+
+  /// Follows each player's rating from match to match: each began where the one before ended, since an account plays one
+  /// rated match at a time.
+  ///
+  /// - Parameter ends: The matches in the order in which they ended, where the clock of the store cannot say it.
+  package mutating func checkRatings(_ store: any MatchStore, ends: [MatchID]? = nil) throws {
+    var chains: [Int64: [Variant: [(at: Int64, change: MatchEvent.RatingChange)]]] = [:]
+    let places = Dictionary((ends ?? []).enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })
+    for id in try store.matchIDs() {
+      guard let stored = try store.match(id), let ended = stored.record.ended, let x = stored.record.x,
+        let o = stored.record.o
+      else { continue }
+      var state = MatchState(id: id)
+      for entry in stored.events { try state.append(body: entry.body) }
+      guard let changes = state.end?.ratings else { continue }
+      let at = places[id] ?? ended
+      chains[x, default: [:]][state.terms.rules, default: []].append((at, changes.x))
+      chains[o, default: [:]][state.terms.rules, default: []].append((at, changes.o))
+    }
+    for account in try store.accounts() {
+      for rules in Variant.allCases {
+        var rating = 1500
+        for (at, change) in (chains[account.id]?[rules] ?? []).sorted(by: { $0.at < $1.at }) {
+          if change.before != rating {
+            faults.append("\(account.name), \(rules) at \(at): rated from \(change.before), was \(rating)")
+          }
+          rating = change.after
+        }
+        if rating != Int(account[rules].rating.value.rounded()) {
+          faults.append("\(account.name), \(rules): logs say \(rating), account \(account[rules].rating.value)")
+        }
+      }
+    }
+  }
+}
