@@ -171,7 +171,9 @@ extension Lobby {
     guard let record = log.record else { return }
     counts.started += record.x == nil ? 0 : 1
     if case .paired(let pairing) = then { tellOthers(pairing) }
-    guard log.nodes.contains(node), matches[log.m] == nil else { return }
+    guard log.nodes.contains(node) else { return }
+    // Somebody asked for it before this node heard that it had begun it.
+    guard matches[log.m] == nil else { return seat(then, at: log.m) }
     var match = CachedMatch(record)
     match.nodes = log.nodes
     for (event, entry) in zip(events, log.events) {
@@ -190,6 +192,12 @@ extension Lobby {
     introduce(log.m)
     list(log.m)
     arm(log.m)
+  }
+
+  /// Whoever is to play a match that is in memory already sits down at it.
+  private mutating func seat(_ then: Decided, at m: MatchID) {
+    guard case .paired(let pairing) = then else { return adopt(m) }
+    for seat in pairing.both where seat.node == node { pairedElsewhere(seat.id, seat.account, m) }
   }
 
   func previous(of events: [MatchEvent]) -> MatchID? {

@@ -160,7 +160,7 @@ extension Lobby {
   }
 
   /// A match names this node, which had not heard of it: whoever played the one before it here sits down at it.
-  private mutating func adopt(_ m: MatchID) {
+  mutating func adopt(_ m: MatchID) {
     guard let first = matches[m]?.bodies.first, let event = try? MatchEvent(body: first) else { return }
     if let old = previous(of: [event]), matches[old] != nil {
       swapSeats(from: old, to: m)

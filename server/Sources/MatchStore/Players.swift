@@ -6,7 +6,7 @@ import TicTacToe
 /// for guests and for named accounts.
 package enum Entry: Sendable, Hashable {
   /// With the resume token whose digest is `presented`: the session that has it as `resume` or `previous` gets `resume` =
-  /// `fresh`, `previous` = `presented`, a new expiry, the next generation, and is connected to this incarnation.
+  /// `fresh`, `previous` = `presented`, a new expiry, the next generation, and is connected to this node.
   case resume(presented: SHA256.Digest, fresh: SHA256.Digest, lives: Lifetimes)
   /// With an account's token that has not expired: a new session with this id and resume digest.
   case token(SHA256.Digest, session: String, resume: SHA256.Digest, lives: Lifetimes)

@@ -244,8 +244,10 @@ final class Inbox: @unchecked Sendable {  // confined to its event loop
     guard arrivals.count == 1 else { return }
     // After what the other connections have to read in this turn.
     loop.execute {
-      self.host.arrive(self.arrivals)
-      self.arrivals.removeAll(keepingCapacity: true)
+      let arrivals = self.arrivals
+      // A fresh list: the lobby's thread reads the other one.
+      self.arrivals = []
+      self.host.arrive(arrivals)
     }
   }
 }

@@ -129,6 +129,22 @@ extension SteppedLobby {
     #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
   }
 
+  @Test func `both are told of a match of theirs that one has asked for before its node has heard that it began`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a"), b = world.login("b")
+    world.seek(a, "k")
+    world.isSlowToJudge = true
+    world.seek(b, "l")
+    // It is stored, and the same seek leads to it.
+    world.said = []
+    let back = world.login("c")
+    world.type(back, #"{"t":"watch","m":"\#(try #require(try world.store.matchIDs().first))"}"#)
+    #expect(world.heardAny(back, #""t":"state""#) && world.lobby.matches.count == 1)
+    world.hearLate()
+    #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
+    #expect(world.lobby.seeks.isEmpty && world.lobby.tickets.isEmpty)
+  }
+
   @Test func `a seek with a key that was used is answered while another one waits`() throws {
     var world = try SteppedLobby()
     let ids = [world.login("a"), world.login("b")]
