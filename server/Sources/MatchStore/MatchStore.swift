@@ -65,8 +65,10 @@ extension StoreQuestion {
   /// Whether it may change something.
   package var changes: Bool {
     switch self {
-    case .match, .code, .live, .history, .profile, .accounts, .top, .tickets: false
-    case .beat, .leave, .sweep, .compare, .clean, .follow, .enter, .settle, .detach, .change, .queue, .unqueue: true
+    case .match, .code, .live, .history, .profile, .accounts, .top, .players, .reports, .tickets: false
+    case .beat, .leave, .sweep, .compare, .clean, .follow, .enter, .settle, .detach, .change, .report, .queue,
+      .unqueue:
+      true
     }
   }
 }

@@ -91,6 +91,9 @@ struct MemoryContent {
   var tickets: [String: Ticket] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
 
+  /// By number.
+  var reports: [ReportRecord] = []
+
   var nodes: [NodeID: Node] = [:]
   var joined = 0
 
@@ -274,6 +277,16 @@ struct MemoryContent {
       let named = accounts.values.filter { !$0.guest && $0[rules].ratedAt > 0 && !$0.banned }
       return .accounts(
         Array(named.sorted { ($0[rules].rating.value, $1.id) > ($1[rules].rating.value, $0.id) }.prefix(limit)))
+    case .players(let list, let after, let limit):
+      let found = accounts.values.filter { $0.id > after && list.has($0) }
+      return .accounts(Array(found.sorted { $0.id < $1.id }.prefix(limit)))
+    case .report(var report):
+      report.id = (reports.last?.id ?? 0) + 1
+      if report.at == 0 { report.at = clock() }
+      reports.append(report)
+    case .reports(let before, let limit):
+      let found = reports.reversed().lazy.filter { $0.id < before }.prefix(limit)
+      return .reports(found.map(named))
     case .queue(let ticket, let rated): return .queued(try queue(ticket, rated: rated))
     case .unqueue(let id): if tickets[id]?.led == nil { drop(ticket: id) }
     case .tickets: return .tickets(waiting())
@@ -356,6 +369,16 @@ struct MemoryContent {
     let idle = kept.filter { !isHere($0.id) && liveOf[$0.id].isEmpty }
     for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
     for (id, use) in keys where use.at < time - age && matches[use.m]?.isLive != true { drop(key: id) }
+    reports.removeAll { $0.at < time - ReportRecord.lives }
+  }
+
+  private func named(_ report: ReportRecord) -> ReportRecord {
+    var report = report
+    report.name = accounts[report.account]?.name ?? ""
+    let match = matches[report.m]?.stored.record
+    let opponent = match?.x == report.account ? match?.o : match?.x
+    report.opponent = opponent.flatMap { accounts[$0]?.name } ?? ""
+    return report
   }
 
   // MARK: matches, read

@@ -79,6 +79,47 @@ package struct Profile: Sendable, Hashable {
   }
 }
 
+/// Whom an administrator asks for.
+package enum PlayerList: String, Sendable, Hashable, CaseIterable {
+  case named, banned, muted, guests
+
+  /// Whether an account is on the list.
+  package func has(_ account: AccountRecord) -> Bool {
+    switch self {
+    case .named: !account.guest
+    case .banned: account.banned
+    case .muted: account.muted
+    case .guests: account.guest
+    }
+  }
+}
+
+/// What a player has told the administrators about a match.
+package struct ReportRecord: Sendable, Hashable {
+  /// How long it is kept, in milliseconds: 90 days.
+  package static let lives: Int64 = 7_776_000_000
+
+  /// Its number, by which later ones are greater; 0 until it is stored.
+  package var id: Int64
+  /// When it was made, on the store's clock; 0 for now.
+  package var at: Int64
+  /// Whose it is.
+  package var account: Int64
+  /// The name of that account now, empty once the account is gone: a player who is forgotten is named nowhere.
+  package var name: String
+  package var m: MatchID
+  /// The name of who sat opposite, empty once that account or the match is gone.
+  package var opponent: String
+  package var text: String
+
+  package init(
+    id: Int64 = 0, at: Int64 = 0, account: Int64, name: String = "", m: MatchID, opponent: String = "", text: String
+  ) {
+    (self.id, self.at, self.account, self.name) = (id, at, account, name)
+    (self.m, self.opponent, self.text) = (m, opponent, text)
+  }
+}
+
 /// Whose account: its number, or its name without regard to case.
 package enum AccountReference: Sendable, Hashable {
   case id(Int64)

@@ -82,6 +82,12 @@ enum SQLiteMigrations {
     CREATE INDEX session_resume ON session (resume);
     CREATE INDEX session_previous ON session (previous) WHERE previous IS NOT NULL;
     CREATE INDEX session_expires ON session (expires);
+    CREATE INDEX account_banned ON account (id) WHERE banned = 1;
+    CREATE INDEX account_muted ON account (id) WHERE muted = 1;
+    CREATE TABLE report (
+      id INTEGER PRIMARY KEY, at INTEGER NOT NULL, account INTEGER NOT NULL, match_id TEXT NOT NULL,
+      text TEXT NOT NULL);
+    CREATE INDEX report_at ON report (at);
     """,
   ]
 

@@ -74,6 +74,52 @@ extension SQLiteRows {
     return strongest
   }
 
+  func players(_ list: PlayerList, after: Int64, limit: Int) throws(StoreError) -> [AccountRecord] {
+    let ids =
+      switch list {
+      case .named:
+        try run(
+          "SELECT id FROM account WHERE guest = 0 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
+        ) { $0.int(0) }
+      case .banned:
+        try run(
+          "SELECT id FROM account WHERE banned = 1 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
+        ) { $0.int(0) }
+      case .muted:
+        try run(
+          "SELECT id FROM account WHERE muted = 1 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
+        ) { $0.int(0) }
+      case .guests:
+        try run(
+          "SELECT id FROM account WHERE guest = 1 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
+        ) { $0.int(0) }
+      }
+    return try accounts(ids)
+  }
+
+  func add(_ report: ReportRecord) throws(StoreError) {
+    try run(
+      "INSERT INTO report (at, account, match_id, text) VALUES (?, ?, ?, ?)",
+      .int(report.at == 0 ? now() : report.at), .int(report.account), .text(report.m.rawValue), .text(report.text))
+  }
+
+  func reports(before: Int64, limit: Int) throws(StoreError) -> [ReportRecord] {
+    try run(
+      """
+      SELECT r.id, r.at, r.account, a.name, r.match_id, r.text, b.name
+      FROM report r LEFT JOIN account a ON a.id = r.account LEFT JOIN match m ON m.id = r.match_id
+        LEFT JOIN account b ON b.id = iif(m.x = r.account, m.o, m.x)
+      WHERE r.id < ? ORDER BY r.id DESC LIMIT ?
+      """, .int(before), .int(limit)
+    ) { row in
+      MatchID(rawValue: row.text(4)).map {
+        ReportRecord(
+          id: row.int(0), at: row.int(1), account: row.int(2), name: row.text(3), m: $0, opponent: row.text(6),
+          text: row.text(5))
+      }
+    }.compactMap(\.self)
+  }
+
   func insert(_ a: AccountRecord) throws(StoreError) {
     try run(
       """
@@ -151,6 +197,7 @@ extension SQLiteRows {
       DELETE FROM used_key WHERE at < ?
         AND NOT EXISTS (SELECT 1 FROM match WHERE id = match_id AND ended IS NULL)
       """, .int(time - age))
+    try run("DELETE FROM report WHERE at < ?", .int(time - ReportRecord.lives))
   }
 
   private func forget(account: Int64) throws(StoreError) {

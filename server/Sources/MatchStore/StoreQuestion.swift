@@ -16,7 +16,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case compare(NodeID, Memory)
   /// Forgets what nobody needs: expired sessions that are at no living node; guests whose token has expired and who have neither a session
   /// nor a live match nor one that ended in the last ten minutes; of more than `guests` guests those that came first, if they are at no living node and play nothing; keys
-  /// older than `keys` ms whose match is over. `.done`
+  /// older than `keys` ms whose match is over; reports older than `ReportRecord.lives`. `.done`
   case clean(guests: Int, keys: Int64)
 
   // Matches.
@@ -49,6 +49,14 @@ package enum StoreQuestion: Sendable, Hashable {
   case accounts([Int64])
   /// The strongest named players who have played a rated match of a game and are not banned, by rating, then id. `.accounts`
   case top(Variant, limit: Int)
+  /// Players of a list whose number is greater than one, by number. `.accounts`
+  case players(PlayerList, after: Int64, limit: Int)
+
+  // Reports.
+  /// Keeps what a player has reported, under the next number; its number and names are the store's to say. `.done`
+  case report(ReportRecord)
+  /// Reports whose number is less than one, latest first. `.reports`
+  case reports(before: Int64, limit: Int)
 
   // The queue.
   /// Somebody waits to be paired. `.queued`
@@ -71,6 +79,7 @@ package enum StoreAnswer: Sendable, Hashable {
   case change(ChangeResult)
   case profile(Profile?)
   case accounts([AccountRecord])
+  case reports([ReportRecord])
   case queued(QueueResult)
   case tickets([WaitingTicket])
 }

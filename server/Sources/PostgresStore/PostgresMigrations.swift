@@ -143,6 +143,14 @@ enum PostgresMigrations {
         purpose TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (account, key))
       """,
       "CREATE INDEX used_key_match ON used_key (match_id)", "CREATE INDEX used_key_at ON used_key (at)",
+      "CREATE INDEX account_banned ON account (id) WHERE banned",
+      "CREATE INDEX account_muted ON account (id) WHERE muted",
+      """
+      CREATE TABLE report (
+        id BIGSERIAL PRIMARY KEY, at BIGINT NOT NULL, account BIGINT NOT NULL, match_id TEXT COLLATE "C" NOT NULL,
+        text TEXT NOT NULL)
+      """,
+      "CREATE INDEX report_at ON report (at)",
     ],
   ]
 

@@ -77,6 +77,57 @@ extension PostgresStore {
     return try read([call])[0].rows.compactMap(PostgresRows.account)
   }
 
+  // MARK: lists for administrators
+
+  private static func list(_ name: String, _ condition: String) -> PGStatement {
+    PGStatement(
+      "list_\(name)",
+      """
+      SELECT \(PostgresRows.accountColumns) FROM account WHERE \(condition) AND account.id > $1::bigint
+      ORDER BY account.id LIMIT $2::bigint
+      """)
+  }
+  private static let lists: [PlayerList: PGStatement] = [
+    .named: list("named", "NOT guest"), .banned: list("banned", "banned"), .muted: list("muted", "muted"),
+    .guests: list("guests", "guest"),
+  ]
+
+  func players(_ list: PlayerList, _ after: Int64, _ limit: Int) throws(StoreError) -> [AccountRecord] {
+    guard let statement = PostgresStore.lists[list] else { return [] }
+    return try read([statement(.int(after), .int(Int64(limit)))])[0].rows.compactMap(PostgresRows.account)
+  }
+
+  private static let addReport = PGStatement(
+    "add_report",
+    """
+    INSERT INTO report (at, account, match_id, text)
+    VALUES (coalesce(nullif($1::bigint, 0), \(PostgresRows.now)), $2, $3, $4)
+    """)
+  private static let reportsBefore = PGStatement(
+    "reports_before",
+    """
+    SELECT r.id, r.at, r.account, coalesce(a.name, ''), r.match_id, coalesce(b.name, ''), r.text
+    FROM report r LEFT JOIN account a ON a.id = r.account LEFT JOIN match m ON m.id = r.match_id
+      LEFT JOIN account b ON b.id = CASE m.x WHEN r.account THEN m.o ELSE m.x END
+    WHERE r.id < $1::bigint ORDER BY r.id DESC LIMIT $2::bigint
+    """)
+
+  func add(_ report: ReportRecord) throws(StoreError) {
+    try pool.run([
+      PostgresStore.addReport(.int(report.at), .int(report.account), .id(report.m), .text(report.text))
+    ])
+  }
+
+  func reports(_ before: Int64, _ limit: Int) throws(StoreError) -> [ReportRecord] {
+    try read([PostgresStore.reportsBefore(.int(before), .int(Int64(limit)))])[0].rows.compactMap { row in
+      guard row.count == 7, let id = row[0].int, let at = row[1].int, let account = row[2].int,
+        let name = row[3].text, let m = PostgresRows.id(row[4]), let opponent = row[5].text,
+        let text = row[6].text
+      else { return nil }
+      return ReportRecord(id: id, at: at, account: account, name: name, m: m, opponent: opponent, text: text)
+    }
+  }
+
   // MARK: those who wait
 
   static let unqueue = PGStatement("unqueue", "DELETE FROM ticket WHERE id = $1 AND match_id IS NULL")

@@ -43,6 +43,9 @@ extension PostgresStore {
     case .accounts(let ids):
       return .accounts(try read([PostgresStore.accountsOf(.ints(ids))])[0].rows.compactMap(PostgresRows.account))
     case .top(let rules, let limit): return .accounts(try top(rules, limit))
+    case .players(let list, let after, let limit): return .accounts(try players(list, after, limit))
+    case .report(let report): try add(report)
+    case .reports(let before, let limit): return .reports(try reports(before, limit))
     case .queue(let ticket, let rated):
       return .queued(try transact { (rows) throws(StoreError) in try rows.queue(ticket, rated: rated) })
     case .unqueue(let ticket): try pool.run([PostgresStore.unqueue(.text(ticket))])
@@ -309,6 +312,9 @@ extension PostgresStore {
         FOR UPDATE SKIP LOCKED)
       """)
 
+  private static let dropReports = PGStatement(
+    once: "DELETE FROM report WHERE at < \(PostgresRows.now) - $1::bigint")
+
   private func clean(_ most: Int, _ age: Int64) throws(StoreError) {
     try pool.transact { (transaction) throws(StoreError) in
       // One node at a time does; the others need not.
@@ -322,7 +328,7 @@ extension PostgresStore {
         let idle = try transaction.run([PostgresStore.lockIdle(.int(tooMany))])[0].rows
         _ = try transaction.run([PostgresStore.dropIdle(.ints(idle.compactMap { $0.first?.int }))])
       }
-      try transaction.finish([PostgresStore.dropKeys(.int(age))])
+      try transaction.finish([PostgresStore.dropKeys(.int(age)), PostgresStore.dropReports(.int(ReportRecord.lives))])
     }
   }
 

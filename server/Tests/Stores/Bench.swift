@@ -218,6 +218,13 @@ final class Bench {
     return found
   }
 
+  func reports(before: Int64 = .max, limit: Int = 100) throws -> [ReportRecord] {
+    guard case .reports(let found) = try store.answer(.reports(before: before, limit: limit)) else {
+      throw Unanswered()
+    }
+    return found
+  }
+
   // MARK: the queue
 
   func ticket(

@@ -460,6 +460,9 @@ import TicTacToe
       (.sweep("a", limit: 10), 20), (.compare("a", memory), 40), (.follow(live[70], "a"), 20), (.match(matches[1]), 20),
       (.code("C30"), 10), (.live(limit: 5), 80), (.history(5, before: .max, limit: 5), 80), (.profile(5), 60),
       (.accounts([1, 2, 3]), 20), (.top(.classic, limit: 5), 20), (.tickets, 10),
+      (.players(.named, after: 5, limit: 5), 20), (.players(.banned, after: 0, limit: 5), 10),
+      (.players(.muted, after: 0, limit: 5), 10), (.reports(before: .max, limit: 5), 10),
+      (.report(ReportRecord(account: 5, m: matches[1], text: "rude")), 10),
       (.enter(.resume(presented: Bench.digest("r1"), fresh: Bench.digest("f1"), lives: Bench.lives), "a"), 60),
       (.change(.name("player 5"), .quiet(true)), 20), (.settle(session: "g3", generation: 1), 10),
       (

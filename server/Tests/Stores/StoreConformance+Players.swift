@@ -266,6 +266,57 @@ extension StoreConformance {
     #expect(try bench.accounts(.top(other, limit: 10)).map(\.id) == [1, 7])
   }
 
+  // MARK: lists for administrators
+
+  @Test(arguments: StoreKind.allCases) func `players are listed by number, page by page`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    var accounts = (1...6).map { someAccount(Int64($0), "p\($0)") }
+    for i in accounts.indices { accounts[i].guest = [1, 4].contains(i) }
+    (accounts[2].banned, accounts[4].banned, accounts[3].muted) = (true, true, true)
+    try bench.store.add(accounts.reversed())
+    for (list, ids) in [
+      (.named, [1, 3, 4, 6]), (.banned, [3, 5]), (.muted, [4]), (.guests, [2, 5]),
+    ] as [(PlayerList, [Int64])] {
+      #expect(try bench.accounts(.players(list, after: 0, limit: 10)).map(\.id) == ids, "\(list)")
+    }
+    #expect(try bench.accounts(.players(.named, after: 0, limit: 3)) == [0, 2, 3].map { accounts[$0] })
+    #expect(try bench.accounts(.players(.named, after: 4, limit: 3)) == [accounts[5]])
+    #expect(try bench.accounts(.players(.named, after: 6, limit: 3)) == [])
+    _ = try bench.change(.id(3), .banned(false))
+    #expect(try bench.accounts(.players(.banned, after: 0, limit: 10)).map(\.id) == [5])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `reports are listed, the latest first, under the names of now, and kept for 90 days`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let time = try bench.now()
+    let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
+    _ = bench.begin(1, ann.id, bob.id, ended: 5)
+    func report(_ account: Int64, _ text: String, at: Int64 = 0) throws {
+      let record = ReportRecord(at: at, account: account, m: someID(1), text: text)
+      #expect(try bench.store.answer(.report(record)) == .done)
+    }
+    try report(ann.id, "old", at: time - ReportRecord.lives - 1)
+    try report(ann.id, "nearly old", at: time - ReportRecord.lives + 600_000)
+    try report(bob.id, "rude: 'ä' 😀")
+    try report(999, "")
+    let all = try bench.reports()
+    #expect(all.map(\.text) == ["", "rude: 'ä' 😀", "nearly old", "old"])
+    #expect(all.map(\.name) == ["", "Bob", "Ann", "Ann"] && all.map(\.account) == [999, bob.id, ann.id, ann.id])
+    #expect(all[1...].map(\.opponent) == ["Ann", "Bob", "Bob"])
+    #expect(all.allSatisfy { $0.m == someID(1) } && all[3].at == time - ReportRecord.lives - 1)
+    #expect(all[1].at >= time && all[1].at < time + 600_000)
+    #expect(try bench.reports(limit: 2) == Array(all[..<2]))
+    #expect(try bench.reports(before: all[1].id, limit: 2) == Array(all[2...]))
+    #expect(try bench.reports(before: all[3].id) == [])
+    #expect(try bench.view().answer(.reports(before: .max, limit: 9)) == .reports(all))
+    _ = try bench.change(.id(bob.id), .forget)
+    try bench.clean()
+    let left = try bench.reports()
+    #expect(left.map(\.text) == ["", "rude: 'ä' 😀", "nearly old"])
+    #expect(left.map(\.name) == ["", "", "Ann"] && left.last?.opponent == "", "who is forgotten is named nowhere")
+  }
+
   // MARK: keeping house
 
   @Test(arguments: StoreKind.allCases)
