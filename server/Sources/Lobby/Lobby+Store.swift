@@ -67,6 +67,7 @@ extension Lobby {
       } else {
         refuseBusy(id, re)
       }
+    case (.reported(let id, let re, let m), .done): send(.ok(m, seq: nil), to: id, re: re)
     case (.code(let id, let line, let at), .id(let m)):
       if let m { route(.line(line, at: at), m, for: id) } else { refuseCode(id, line.id) }
     case (.queued(let id, let ticket, let re), _): queued(id, ticket, re, answer)
@@ -74,7 +75,7 @@ extension Lobby {
     case (.tickets, _): mustReadQueue = true
     case (.unqueued, .done): break
     case (.unqueued(let ticket), _): timers.set(.unqueue(ticket), at: now.steady + configuration.askAgain)
-    case (.me(let id, let re), _): refuseBusy(id, re)
+    case (.me(let id, let re), _), (.reported(let id, let re, _), _): refuseBusy(id, re)
     case (.bare(let id, let line, _), _), (.code(let id, let line, _), _): refuseBusy(id, line.id)
     }
   }

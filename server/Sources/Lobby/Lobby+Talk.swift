@@ -2,7 +2,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Chat and emotes, and being spared them. Nothing of this is stored but who is spared whom.
+/// Chat and emotes, and being spared them. Nothing of this is stored but who is spared whom, and what is reported.
 extension Lobby {
   mutating func talk(_ line: ClientLine, _ m: MatchID, _ account: AccountRecord, _ id: ConnectionID) {
     guard let match = matches[m], let side = match.side(of: account.id) else {
@@ -22,8 +22,9 @@ extension Lobby {
       guard tries.allow("report \(account.id)", perMinute: 2, now.steady) else {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
-      note("report", ["by": account.name, "m": m.rawValue, "text": Lobby.cleaned(text)])
-      send(.ok(m, seq: nil), to: id, re: line.id)
+      let clean = Lobby.cleaned(text)
+      note("report", ["by": account.name, "m": m.rawValue, "text": clean])
+      ask(.report(ReportRecord(account: account.id, m: m, text: clean)), for: id, .reported(id, re: line.id, m))
     default: break
     }
   }

@@ -42,6 +42,7 @@ enum Then: Sendable {
   case ordered(UInt64, name: String, Administration)
   case me(ConnectionID, re: String?)
   case bare(ConnectionID, ClientLine, at: Int64)
+  case reported(ConnectionID, re: String?, MatchID)
   case page(StoreQuestion)
   case history(ConnectionID, re: String?, of: [Variant], limit: Int)
   case code(ConnectionID, ClientLine, at: Int64)
