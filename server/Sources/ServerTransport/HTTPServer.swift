@@ -11,6 +11,8 @@ struct HTTPRequest: Sendable {
   let method: HTTPMethod
   /// The words between the slashes, without what follows a question mark.
   let path: [String]
+  /// What follows the question mark, as it was sent.
+  let query: String
   let headers: HTTPHeaders
   /// The other end of the connection.
   let peer: SocketAddress?
@@ -200,7 +202,9 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
       guard context.channel.isWritable else { return context.close(promise: nil) }
       state = .answering
       let path = head.uri.prefix { $0 != "?" }.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-      let request = HTTPRequest(method: head.method, path: path, headers: head.headers, peer: context.remoteAddress)
+      let request = HTTPRequest(
+        method: head.method, path: path, query: String(head.uri.drop { $0 != "?" }.dropFirst()), headers: head.headers,
+        peer: context.remoteAddress)
       let reply = context.eventLoop.makePromise(of: HTTPReply.self)
       if let ready = atOnce(request) {
         // Not before the decoder is done with what it has.

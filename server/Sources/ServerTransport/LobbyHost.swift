@@ -168,6 +168,11 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await loop.flatSubmit { self.store.leaders(rules, limit: limit) }.value()
   }
 
+  /// Asks the store something that changes nothing. May be called from any thread but the loop's.
+  func look(_ question: StoreQuestion) async throws -> StoreAnswer {
+    try await loop.flatSubmit { self.store.look(question) }.value()
+  }
+
   /// Carries out an administrator's order and returns once it holds; `false` if there is no such player or live match; throws if the
   /// store cannot be reached. May be called from any thread but the loop's.
   func administer(_ order: Order) async throws -> Bool {

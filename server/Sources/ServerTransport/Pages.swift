@@ -286,6 +286,11 @@ package struct AdminPage: Sendable {
       // A page in an administrator's browser can post here too, and then says where it comes from.
       guard !request.headers.contains(name: "origin") else { return .refusal(.forbidden, "not for pages") }
       return path[0] == "players" ? try await order(path[2], player: path[1]) : try await order(path[2], match: path[1])
+    case ("players", 1), ("reports", 1):
+      guard request.isLook else { return .wrongMethod("GET, HEAD") }
+      do {
+        return try await path[0] == "players" ? players(request) : reports(request)
+      } catch let error as StoreError { return .refusal(.serviceUnavailable, error.description) }
     case ("healthz", 1), ("readyz", 1), ("metrics", 1):
       return request.isLook ? try await look(path[0]) : .wrongMethod("GET, HEAD")
     default: return .refusal(.notFound, "there is no such page")

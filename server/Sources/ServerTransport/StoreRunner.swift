@@ -196,6 +196,15 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     return promise.futureResult
   }
 
+  /// Asks something for an administrator, who waits his turn with those who look at what is over.
+  func look(_ question: StoreQuestion) -> EventLoopFuture<StoreAnswer> {
+    let promise = loop.makePromise(of: StoreAnswer.self)
+    histories.async {
+      do throws(StoreError) { promise.succeed(try self.store.answer(question)) } catch { promise.fail(error) }
+    }
+    return promise.futureResult
+  }
+
   // MARK: other nodes
 
   /// Reports from now on what others tell this node.

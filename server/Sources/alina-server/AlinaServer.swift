@@ -16,7 +16,8 @@ struct AlinaServer: ParsableCommand {
       over the file.
       """, version: alinaVersion,
     subcommands: [
-      Serve.self, CheckConfig.self, Status.self, Backup.self, Restore.self, Export.self, Import.self, Forget.self,
+      Serve.self, CheckConfig.self, Status.self, Players.self, Reports.self, Backup.self, Restore.self, Export.self,
+      Import.self, Forget.self,
     ],
     defaultSubcommand: Serve.self)
 

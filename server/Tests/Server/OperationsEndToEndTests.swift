@@ -4,6 +4,7 @@ import MatchClient
 import MatchProtocol
 import NIOCore
 import NIOPosix
+import ServerTestSupport
 import TestSupport
 import Testing
 import TicTacToe
@@ -221,6 +222,74 @@ import TicTacToe
     #expect(try ask("players/\(name)/ban", post: true).0 == 200)
     try o.wait(#""t":"bye","code":"banned""#)
     server.kill9()
+  }
+
+  @Test func `players and reports are listed by the port and the commands, page by page`() throws {
+    let folder = TemporaryFolder()
+    let old = someID(1)
+    do {
+      let store = try SQLiteStore(path: folder.path + "/matches.sqlite")
+      var accounts = (1...101).map { AccountRecord(id: $0, name: "p\($0)", guest: false, token: nil, tokenExpires: 0) }
+      (accounts[6].banned, accounts[7].muted) = (true, true)
+      try store.add(accounts)
+      let reports = (1...100).map { StoreQuestion.report(ReportRecord(account: 1, m: old, text: "text \($0)")) }
+      for answer in store.answer(reports) { #expect(try answer.get() == .done) }
+      store.close()
+    }
+    let server = ServerChild(folder)
+    try server.start(pages: true)
+    let port = try #require(server.port(of: "admin"))
+    func ask(_ path: String) throws -> (Int, String) {
+      let answer = try RawPeer(port).http(path)
+      return (answer.status, answer.body)
+    }
+    func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+    let (x, _, m, _) = try RawPeer.pair(server.port)
+    x.type(#"{"t":"report","id":"r","m":"\#(m)","text":"rude"}"#)
+    try x.wait(#"{"t":"ok","re":"r""#)
+
+    let titles = "id\tname\trating\tmatches\tguest\tmuted\tbanned"
+    #expect(try ask("players?list=banned") == (200, "\(titles)\n7\tp7\t1500\t0\tno\tno\tyes\n"))
+    #expect(try ask("players?list=muted&after=8") == (200, titles + "\n"))
+    let named = lines(try ask("players").1)
+    #expect(named.count == 102 && named.last == "next: /players?list=named&after=100")
+    #expect(lines(try ask("players?list=named&after=100").1).last == "101\tp101\t1500\t0\tno\tno\tno")
+    let reports = lines(try ask("reports").1)
+    #expect(reports.count == 102 && reports.last == "next: /reports?before=2")
+    #expect(reports[1].hasPrefix("101\t") && reports[1].hasSuffix("\t\(m)\trude"))
+    #expect(lines(try ask("reports?before=2").1).last?.hasSuffix("\t1\tp1\t\t\(old)\ttext 1") == true)
+    for wrong in ["list=all", "after=-1", "after=x", "after=", "before=1", "after=1&after=2", "list"] {
+      let (status, text) = try ask("players?" + wrong)
+      #expect(status == 400 && text.contains("list=named|banned|muted|guests"), "\(wrong): \(text)")
+      #expect(lines(text).count == 1)
+    }
+    #expect(try ask("reports?before=x") == (400, "/reports takes before=ID, the number of a report\n"))
+    #expect(try RawPeer(port).http("players", method: "POST").status == 405)
+
+    let admin = ["--admin", "127.0.0.1:\(port)"]
+    func run(_ arguments: [String]) throws -> (code: Int32, out: [String], errors: String) {
+      let result = try ServerChild.run(arguments + admin)
+      return (result.code, lines(result.out), result.errors)
+    }
+    let listed = try run(["players"])
+    let next = "alina-server players --list named --after 100 --admin 127.0.0.1:\(port)"
+    #expect(listed.code == 0 && listed.out == named.dropLast() + ["next: \(next)"])
+    #expect(try run(["players", "--list", "guests"]).out.count == 3)
+    #expect(try run(["players", "--after", "100"]).out.last == "101\tp101\t1500\t0\tno\tno\tno")
+    #expect(try run(["reports"]).out.dropLast() == reports.dropLast())
+    #expect(try run(["reports", "--before", "2"]).out.count == 2)
+    for (arguments, text) in [
+      (["players", "--list", "all"], "'named', 'banned', 'muted' or 'guests'"),
+      (["players", "--after", "x"], "--after"), (["players", "--after=-1"], "after=ID"),
+      (["reports", "--before", "x"], "--before"),
+    ] {
+      let result = try run(arguments)
+      #expect(result.code != 0 && result.out.isEmpty && result.errors.contains(text), "\(result)")
+      #expect(lines(result.errors).count == 1, "\(result.errors)")
+    }
+    server.stop()
+    let gone = try run(["reports"])
+    #expect(gone.code == 1 && gone.errors.contains("no server answers at"), "\(gone)")
   }
 
   @Test func `settings come from flags before environment before file, and a wrong one is one line`() throws {

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import MatchStore
+
+/// The administrators' port of a running server.
+struct AdminPort: ParsableArguments {
+  @Option(help: ArgumentHelp("Address and port of the server's --admin.", valueName: "host:port"))
+  var admin = AdminPort.usual
+  private static let usual = "127.0.0.1:4681"
+
+  /// Prints a page of a list, and at its end how to have `command` show the next one; throws one line if that fails.
+  func show(_ path: String, by command: String) throws {
+    let answer = try ask(path)
+    guard answer.status == 200 else { throw StoreError.unusable(answer.body) }
+    for line in answer.body.split(separator: "\n") {
+      if line.hasPrefix("next: "), let id = line.split(separator: "=").last {
+        print("next: alina-server \(command) \(id)" + (admin == AdminPort.usual ? "" : " --admin \(admin)"))
+      } else {
+        print(line)
+      }
+    }
+  }
+
+  /// Asks the server for a page; throws one line if nobody answers.
+  func ask(_ path: String) throws -> (status: Int, body: String) {
+    let (host, port) = try ServeOptions.address(admin, "admin")
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else {
+      throw StoreError.unusable("there is no address \(host)")
+    }
+    defer { freeaddrinfo(found) }
+    let descriptor = socket(found.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var patience = timeval(tv_sec: 5, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    guard connect(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 else {
+      throw StoreError.unusable("no server answers at \(admin): \(String(cString: strerror(errno)))")
+    }
+    let request = Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
+    _ = send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 * 1024)
+    while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 { bytes += piece.prefix(count) }
+    let parts = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n\r\n")
+    guard parts.count > 1, let status = parts[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+      throw StoreError.unusable("what answers at \(admin) is no alina-server")
+    }
+    return (status, parts[1].trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+}
