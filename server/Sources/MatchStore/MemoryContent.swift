@@ -2,20 +2,6 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// For each key a set, without those that are empty.
-struct MemoryIndex<Key: Hashable, Value: Hashable> {
-  private(set) var sets: [Key: Set<Value>] = [:]
-
-  subscript(_ key: Key) -> Set<Value> { sets[key] ?? [] }
-
-  mutating func insert(_ value: Value, _ key: Key) { sets[key, default: []].insert(value) }
-
-  mutating func remove(_ value: Value, _ key: Key) {
-    sets[key]?.remove(value)
-    if sets[key]?.isEmpty == true { sets[key] = nil }
-  }
-}
-
 /// What a memory store holds, and what finds it without looking through all of it.
 struct MemoryContent {
   struct Node {
@@ -277,16 +263,9 @@ struct MemoryContent {
       let named = accounts.values.filter { !$0.guest && $0[rules].ratedAt > 0 && !$0.banned }
       return .accounts(
         Array(named.sorted { ($0[rules].rating.value, $1.id) > ($1[rules].rating.value, $0.id) }.prefix(limit)))
-    case .players(let list, let after, let limit):
-      let found = accounts.values.filter { $0.id > after && list.has($0) }
-      return .accounts(Array(found.sorted { $0.id < $1.id }.prefix(limit)))
-    case .report(var report):
-      report.id = (reports.last?.id ?? 0) + 1
-      if report.at == 0 { report.at = clock() }
-      reports.append(report)
-    case .reports(let before, let limit):
-      let found = reports.reversed().lazy.filter { $0.id < before }.prefix(limit)
-      return .reports(found.map(named))
+    case .players(let list, let after, let limit): return .accounts(players(list, after, limit))
+    case .report(let report): add(report)
+    case .reports(let before, let limit): return .reports(reports(before, limit))
     case .queue(let ticket, let rated): return .queued(try queue(ticket, rated: rated))
     case .unqueue(let id): if tickets[id]?.led == nil { drop(ticket: id) }
     case .tickets: return .tickets(waiting())
@@ -370,15 +349,6 @@ struct MemoryContent {
     for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
     for (id, use) in keys where use.at < time - age && matches[use.m]?.isLive != true { drop(key: id) }
     reports.removeAll { $0.at < time - ReportRecord.lives }
-  }
-
-  private func named(_ report: ReportRecord) -> ReportRecord {
-    var report = report
-    report.name = accounts[report.account]?.name ?? ""
-    let match = matches[report.m]?.stored.record
-    let opponent = match?.x == report.account ? match?.o : match?.x
-    report.opponent = opponent.flatMap { accounts[$0]?.name } ?? ""
-    return report
   }
 
   // MARK: matches, read

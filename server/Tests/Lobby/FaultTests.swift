@@ -8,6 +8,32 @@ import TicTacToe
 
 /// What one peer could once do to the others, and what one lost answer did to them.
 @Suite struct LobbyFaultTests {
+  @Test func `a report is answered once it is stored, and busy if it cannot be`() throws {
+    var world = try SteppedLobby()
+    let (x, _, m) = world.pair()
+    let id = try #require(MatchID(rawValue: m))
+    let ann = try #require(world.lobby.matches[id]?.account(at: .x))
+    func stored() throws -> [ReportRecord] {
+      guard case .reports(let found) = try world.store.answer(.reports(before: .max, limit: 9)) else { return [] }
+      return found
+    }
+    world.isSlow = true
+    world.type(x, #"{"t":"report","id":"r1","m":"\#(m)","text":"ru\u202ede\n"}"#)
+    #expect(!world.heardAny(x, #""re":"r1""#), "not before the store has answered")
+    world.hearLate()
+    #expect(world.heardAny(x, #"{"t":"ok","re":"r1""#))
+    let report = try #require(try stored().first)
+    #expect(report.account == ann && report.m == id && report.text == "rude" && report.at == world.clock.wall)
+    #expect(report.name == world.lobby.accounts[ann]?.name)
+    world.mood = .full
+    world.type(x, #"{"t":"report","id":"r2","m":"\#(m)","text":"again"}"#)
+    #expect(world.heardAny(x, #""re":"r2","code":"busy""#))
+    world.mood = .well
+    world.type(x, #"{"t":"report","id":"r3","m":"\#(m)","text":"and again"}"#)
+    #expect(world.heardAny(x, #""re":"r3","code":"rate""#), "two a minute")
+    #expect(try stored().count == 1)
+  }
+
   @Test func `a player who reconnects for ever makes no log grow for ever, and is seen as here when he is`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair(#""clock":"none","rated":false"#)

@@ -455,32 +455,6 @@ import TicTacToe
     #expect(world.heardAny(one.x, #""t":"ok""#) && world.heardAny(one.o, #""k":"move""#))
   }
 
-  @Test func `a report is answered once it is stored, and busy if it cannot be`() throws {
-    var world = try SteppedLobby()
-    let (x, _, m) = world.pair()
-    let id = try #require(MatchID(rawValue: m))
-    let ann = try #require(world.lobby.matches[id]?.account(at: .x))
-    func stored() throws -> [ReportRecord] {
-      guard case .reports(let found) = try world.store.answer(.reports(before: .max, limit: 9)) else { return [] }
-      return found
-    }
-    world.isSlow = true
-    world.type(x, #"{"t":"report","id":"r1","m":"\#(m)","text":"ru\u202ede\n"}"#)
-    #expect(!world.heardAny(x, #""re":"r1""#), "not before the store has answered")
-    world.hearLate()
-    #expect(world.heardAny(x, #"{"t":"ok","re":"r1""#))
-    let report = try #require(try stored().first)
-    #expect(report.account == ann && report.m == id && report.text == "rude" && report.at == world.clock.wall)
-    #expect(report.name == world.lobby.accounts[ann]?.name)
-    world.mood = .full
-    world.type(x, #"{"t":"report","id":"r2","m":"\#(m)","text":"again"}"#)
-    #expect(world.heardAny(x, #""re":"r2","code":"busy""#))
-    world.mood = .well
-    world.type(x, #"{"t":"report","id":"r3","m":"\#(m)","text":"and again"}"#)
-    #expect(world.heardAny(x, #""re":"r3","code":"rate""#), "two a minute")
-    #expect(try stored().count == 1)
-  }
-
   @Test func `chat is cleaned, muted for those who want none, and refused from those an administrator muted`() throws {
     var world = try SteppedLobby()
     let (x, o, m) = world.pair()

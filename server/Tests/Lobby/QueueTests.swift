@@ -129,13 +129,13 @@ extension SteppedLobby {
     #expect(world.field("m", of: a, in: "paired") != nil && world.field("m", of: b, in: "paired") != nil)
   }
 
-  @Test func `both are told of a match of theirs that one has asked for before its node has heard that it began`() throws {
+  @Test func `both are told of a match that was loaded before its node heard that it had begun it`() throws {
     var world = try SteppedLobby()
     let a = world.login("a"), b = world.login("b")
     world.seek(a, "k")
     world.isSlowToJudge = true
     world.seek(b, "l")
-    // It is stored, and the same seek leads to it.
+    // It is stored, and somebody watches it.
     world.said = []
     let back = world.login("c")
     world.type(back, #"{"t":"watch","m":"\#(try #require(try world.store.matchIDs().first))"}"#)

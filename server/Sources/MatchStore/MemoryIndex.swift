@@ -1,0 +1,13 @@
+/// For each key a set, without those that are empty.
+struct MemoryIndex<Key: Hashable, Value: Hashable> {
+  private(set) var sets: [Key: Set<Value>] = [:]
+
+  subscript(_ key: Key) -> Set<Value> { sets[key] ?? [] }
+
+  mutating func insert(_ value: Value, _ key: Key) { sets[key, default: []].insert(value) }
+
+  mutating func remove(_ value: Value, _ key: Key) {
+    sets[key]?.remove(value)
+    if sets[key]?.isEmpty == true { sets[key] = nil }
+  }
+}
