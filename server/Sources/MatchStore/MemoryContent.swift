@@ -192,7 +192,8 @@ struct MemoryContent {
     accounts[account.id] = account
     names[account.name.lowercased()] = account.id
     if let token = account.token { tokens[token] = account.id }
-    lastAccount = max(lastAccount, account.id)
+    // Whom others block may be forgotten, and his number stays his.
+    lastAccount = max(lastAccount, account.id, account.blocked.max() ?? 0)
   }
 
   private mutating func unfile(_ account: Int64) {

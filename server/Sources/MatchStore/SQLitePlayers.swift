@@ -206,7 +206,13 @@ extension SQLiteRows {
     try run("DELETE FROM ticket WHERE account = ?", .int(account))
     try run("DELETE FROM account WHERE id = ?", .int(account))
     versions[account] = nil
+    try keepNumber(account)
+  }
+
+  /// Nobody gets the number of an account that is no more.
+  func keepNumber(_ account: Int64) throws(StoreError) {
     try run("UPDATE forgotten_account SET highest = max(highest, ?)", .int(account))
+    lastAccount = lastAccount.map { max($0, account) }
   }
 }
 

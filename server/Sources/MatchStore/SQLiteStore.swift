@@ -241,7 +241,11 @@ package final class SQLiteStore: MatchStore {
   }
 
   package func add(_ accounts: [AccountRecord]) throws(StoreError) {
-    try writing { (rows) throws(StoreError) in for account in accounts { try rows.insert(account) } }
+    try writing { (rows) throws(StoreError) in
+      for account in accounts { try rows.insert(account) }
+      // Whom others block may be forgotten, and his number stays his.
+      if let blocked = accounts.flatMap(\.blocked).max() { try rows.keepNumber(blocked) }
+    }
   }
 
   package func matchIDs() throws(StoreError) -> [MatchID] {

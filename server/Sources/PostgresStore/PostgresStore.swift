@@ -95,7 +95,8 @@ package final class PostgresStore: MatchStore {
   private static let raiseAccounts = PGStatement(
     once: """
       SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
-        (SELECT max(o) FROM match), (SELECT max(opener) FROM match WHERE ended IS NULL)) AS m) AS used
+        (SELECT max(o) FROM match), (SELECT max(opener) FROM match WHERE ended IS NULL),
+        (SELECT max(b) FROM account, unnest(blocked) AS b)) AS m) AS used
       WHERE m > (SELECT last_value FROM account_id)
       """)
 

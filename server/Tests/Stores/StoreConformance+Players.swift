@@ -199,6 +199,14 @@ extension StoreConformance {
     #expect(try bench.account(1) == ann)
   }
 
+  @Test(arguments: StoreKind.allCases) func `nobody gets the number of who is blocked`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    var ann = someAccount(1, "Ann")
+    ann.blocked = [40]
+    try bench.store.add([ann])
+    #expect(try bench.guest("x").profile.account.id > 40)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a profile has what an account plays, and whom it blocks`(kind: StoreKind) throws {
     let bench = try Bench(kind)
