@@ -33,8 +33,8 @@ struct Exposition {
   mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
     head(name, help, "histogram")
     var count = 0
-    for (bound, bucket) in zip(Histogram.bounds, histogram.buckets) {
-      count += bucket
+    for (i, bound) in Histogram.bounds.enumerated() {
+      count += histogram.buckets[i]
       text += "\(name)_bucket{le=\"\(bound)\"} \(count)\n"
     }
     text += "\(name)_bucket{le=\"+Inf\"} \(histogram.count)\n"
@@ -49,7 +49,8 @@ struct Histogram {
     0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   ]
 
-  private(set) var buckets = [Int](repeating: 0, count: bounds.count)
+  /// Part of the value: a copy that another thread reads shares no memory with this one.
+  private(set) var buckets = InlineArray<14, Int>(repeating: 0)
   private(set) var count = 0
   private(set) var sum = 0.0
 
@@ -112,7 +113,11 @@ final class HostMetrics: Sendable {
 
   /// Writes all of it, and what the system knows of the process.
   func write(to out: inout Exposition) {
-    let values = values.withLock { $0 }
+    let values = values.withLock { values in
+      var copy = values
+      copy.byes = Dictionary(uniqueKeysWithValues: values.byes.map { ($0.key, $0.value) })
+      return copy
+    }
     out.counter("alina_byes_total", "Connections that the server ended, by the code of the bye.", values.byes)
     out.counter("alina_commits_total", "Batches stored.", values.commit.count)
     out.counter("alina_transactions_total", "Units stored.", values.stored)
