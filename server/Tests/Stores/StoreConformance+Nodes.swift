@@ -129,6 +129,21 @@ extension StoreConformance {
     #expect(try bench.look(theirs)?.nodes == ["b"])
   }
 
+  /// The answer that gave a match to a node may have been lost.
+  @Test(arguments: StoreKind.allCases)
+  func `a node that asks is told of live matches that name it and that it does not have`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let (had, lost) = (bench.begin(1, nodes: ["a"]), bench.begin(2, nodes: ["a"]))
+    _ = bench.begin(3, ended: 7, nodes: ["a"])
+    for wants in [false, true] {
+      let found = try bench.compare {
+        $0.matches = [had: 1]
+        $0.wantsOthers = wants
+      }
+      #expect(found.matches == (wants ? [lost] : []))
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a node that leaves follows nothing, and holds no session`(kind: StoreKind) throws {
     let bench = try Bench(kind)
