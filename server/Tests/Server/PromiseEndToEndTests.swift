@@ -69,7 +69,9 @@ import TicTacToe
     let store = TroubledStore()
     let server = try await TestServer(store: store, lobby: lobby)
     let (x, o, m, _) = try RawPeer.pair(server.port)
-    let (x2, _, m2, _) = try RawPeer.pair(server.port)
+    // Both stay: who left would be something to store, too.
+    let (x2, o2, m2, _) = try RawPeer.pair(server.port)
+    defer { withExtendedLifetime(o2) {} }
     let reader = try RawPeer(server.port)
     try reader.hello()
     store.isHeld.withLock { $0 = true }
