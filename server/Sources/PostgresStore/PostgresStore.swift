@@ -95,10 +95,12 @@ package final class PostgresStore: MatchStore {
   private static let raiseAccounts = PGStatement(
     once: """
       SELECT setval('account_id', m) FROM (SELECT greatest((SELECT max(id) FROM account), (SELECT max(x) FROM match),
-        (SELECT max(o) FROM match), (SELECT max(opener) FROM match WHERE ended IS NULL),
-        (SELECT max(b) FROM account, unnest(blocked) AS b)) AS m) AS used
+        (SELECT max(o) FROM match), (SELECT max(opener) FROM match WHERE ended IS NULL)) AS m) AS used
       WHERE m > (SELECT last_value FROM account_id)
       """)
+
+  private static let skipTo = PGStatement(
+    once: "SELECT setval('account_id', $1::bigint) WHERE $1::bigint > (SELECT last_value FROM account_id)")
 
   // MARK: reading
 
@@ -143,7 +145,9 @@ package final class PostgresStore: MatchStore {
         let some = accounts[start..<min(start + 500, accounts.count)]
         _ = try transaction.run(some.flatMap { PostgresRows.put($0, by: PostgresRows.addAccount) })
       }
-      try transaction.finish([PostgresStore.raiseAccounts()])
+      // Whom others block may be forgotten, and his number stays his.
+      let blocked = accounts.flatMap(\.blocked).max() ?? 0
+      try transaction.finish([PostgresStore.raiseAccounts(), PostgresStore.skipTo(.int(blocked))])
     }
   }
 
