@@ -349,6 +349,9 @@ struct MemoryContent {
     let idle = kept.filter { !isHere($0.id) && liveOf[$0.id].isEmpty }
     for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
     for (id, use) in keys where use.at < time - age && matches[use.m]?.isLive != true { drop(key: id) }
+    for (id, ticket) in tickets {
+      if let led = ticket.led, matches[led]?.isLive != true { drop(ticket: id) }
+    }
     reports.removeAll { $0.at < time - ReportRecord.lives }
   }
 

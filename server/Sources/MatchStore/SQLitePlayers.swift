@@ -197,6 +197,11 @@ extension SQLiteRows {
       DELETE FROM used_key WHERE at < ?
         AND NOT EXISTS (SELECT 1 FROM match WHERE id = match_id AND ended IS NULL)
       """, .int(time - age))
+    try run(
+      """
+      DELETE FROM ticket WHERE led IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM match WHERE match.id = led AND ended IS NULL)
+      """)
     try run("DELETE FROM report WHERE at < ?", .int(time - ReportRecord.lives))
   }
 

@@ -16,7 +16,7 @@ package enum StoreQuestion: Sendable, Hashable {
   case compare(NodeID, Memory)
   /// Forgets what nobody needs: expired sessions that are at no living node; guests whose token has expired and who have neither a session
   /// nor a live match nor one that ended in the last ten minutes; of more than `guests` guests those that came first, if they are at no living node and play nothing; keys
-  /// older than `keys` ms whose match is over; reports older than `ReportRecord.lives`. `.done`
+  /// older than `keys` ms, and tickets that have led somewhere, whose match is over; reports older than `ReportRecord.lives`. `.done`
   case clean(guests: Int, keys: Int64)
 
   // Matches.

@@ -311,7 +311,13 @@ extension PostgresStore {
           AND NOT EXISTS (SELECT 1 FROM match m WHERE m.id = k.match_id AND m.ended IS NULL)
         FOR UPDATE SKIP LOCKED)
       """)
-
+  private static let dropLed = PGStatement(
+    once: """
+      DELETE FROM ticket WHERE id IN (
+        SELECT id FROM ticket t WHERE match_id IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM match m WHERE m.id = t.match_id AND m.ended IS NULL)
+        FOR UPDATE OF t SKIP LOCKED)
+      """)
   private static let dropReports = PGStatement(
     once: "DELETE FROM report WHERE at < \(PostgresRows.now) - $1::bigint")
 
@@ -328,7 +334,10 @@ extension PostgresStore {
         let idle = try transaction.run([PostgresStore.lockIdle(.int(tooMany))])[0].rows
         _ = try transaction.run([PostgresStore.dropIdle(.ints(idle.compactMap { $0.first?.int }))])
       }
-      try transaction.finish([PostgresStore.dropKeys(.int(age)), PostgresStore.dropReports(.int(ReportRecord.lives))])
+      try transaction.finish([
+        PostgresStore.dropKeys(.int(age)), PostgresStore.dropLed(),
+        PostgresStore.dropReports(.int(ReportRecord.lives)),
+      ])
     }
   }
 

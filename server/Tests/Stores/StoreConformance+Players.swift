@@ -199,6 +199,25 @@ extension StoreConformance {
     #expect(try bench.account(1) == ann)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a ticket that has led to a match is kept as long as the match goes on`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
+    func led(_ n: UInt64) throws -> MatchID? {
+      try bench.compare { $0.tickets = ["t\(n)"] }.tickets.first?.m
+    }
+    for (n, isOver) in [(1, false), (2, true)] as [(UInt64, Bool)] {
+      _ = try bench.queue(bench.ticket("t\(n)", ann.id))
+      var unit = bench.beginning(someID(n), ann.id, bob.id)
+      unit.tickets = ["t\(n)"]
+      #expect(bench.apply(unit) == .applied([:]))
+      if isOver { try bench.change(someID(n)) { $0.ended = 7 } }
+    }
+    try bench.clean()
+    #expect(try led(1) == someID(1))
+    #expect(try led(2) == nil, "whoever pairs all day leaves nothing behind")
+  }
+
   @Test(arguments: StoreKind.allCases) func `nobody gets the number of who is blocked`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     var ann = someAccount(1, "Ann")
