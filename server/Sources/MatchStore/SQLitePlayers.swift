@@ -75,26 +75,14 @@ extension SQLiteRows {
   }
 
   func players(_ list: PlayerList, after: Int64, limit: Int) throws(StoreError) -> [AccountRecord] {
-    let ids =
+    let sql: StaticString =
       switch list {
-      case .named:
-        try run(
-          "SELECT id FROM account WHERE guest = 0 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
-        ) { $0.int(0) }
-      case .banned:
-        try run(
-          "SELECT id FROM account WHERE banned = 1 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
-        ) { $0.int(0) }
-      case .muted:
-        try run(
-          "SELECT id FROM account WHERE muted = 1 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
-        ) { $0.int(0) }
-      case .guests:
-        try run(
-          "SELECT id FROM account WHERE guest = 1 AND id > ? ORDER BY id LIMIT ?", .int(after), .int(limit)
-        ) { $0.int(0) }
+      case .named: "SELECT id FROM account WHERE guest = 0 AND id > ? ORDER BY id LIMIT ?"
+      case .banned: "SELECT id FROM account WHERE banned = 1 AND id > ? ORDER BY id LIMIT ?"
+      case .muted: "SELECT id FROM account WHERE muted = 1 AND id > ? ORDER BY id LIMIT ?"
+      case .guests: "SELECT id FROM account WHERE guest = 1 AND id > ? ORDER BY id LIMIT ?"
       }
-    return try accounts(ids)
+    return try accounts(run(sql, .int(after), .int(limit)) { $0.int(0) })
   }
 
   func add(_ report: ReportRecord) throws(StoreError) {
