@@ -1,22 +1,22 @@
 /// What is due when, earliest first; equal times in the order they were set. A binary heap.
 ///
 /// Inlinable, since the simulated world keeps its actions in one: half of its time went into a generic queue.
-struct TimerQueue<Item: Sendable>: Sendable {
-  var heap: [(due: Int64, order: UInt64, item: Item)] = []
-  var made: UInt64 = 0
+package struct TimerQueue<Item: Sendable>: Sendable {
+  @usableFromInline var heap: [(due: Int64, order: UInt64, item: Item)] = []
+  @usableFromInline var made: UInt64 = 0
 
-  init() {}
+  @inlinable package init() {}
 
   /// When the earliest item is due.
-  var next: Int64? { heap.isEmpty ? nil : heap[0].due }
+  @inlinable package var next: Int64? { heap.isEmpty ? nil : heap[0].due }
 
   /// Compares without copying an item.
-  func isBefore(_ i: Int, _ j: Int) -> Bool {
+  @inlinable func isBefore(_ i: Int, _ j: Int) -> Bool {
     (heap[i].due, heap[i].order) < (heap[j].due, heap[j].order)
   }
 
   /// Adds an item; O(log n).
-  mutating func set(_ item: Item, at due: Int64) {
+  @inlinable package mutating func set(_ item: Item, at due: Int64) {
     heap.append((due, made, item))
     made += 1
     var i = heap.count - 1
@@ -27,7 +27,7 @@ struct TimerQueue<Item: Sendable>: Sendable {
   }
 
   /// Takes the earliest item if it is due; O(log n).
-  mutating func take(dueAt now: Int64) -> Item? {
+  @inlinable package mutating func take(dueAt now: Int64) -> Item? {
     guard let next, next <= now else { return nil }
     let first = heap[0]
     let last = heap.removeLast()

@@ -108,7 +108,7 @@ struct Simulation {
   var random: SplitMix64
   var now: Int64 = 1_000_000
   var wallOffset: Int64 = 1_700_000_000_000
-  var queue = Agenda()
+  var queue = TimerQueue<Action>()
   var store: SimulatedStore
   var isStoreDown = false
   var nodes: [Node] = []
@@ -201,7 +201,7 @@ struct Simulation {
   }
 
   private mutating func step() {
-    guard let due = queue.next, let action = queue.take() else { return }
+    guard let due = queue.next, let action = queue.take(dueAt: due) else { return }
     now = max(now, due)
     store.clock.wall = wallOffset + now
     // A stopped process finds everything that came meanwhile when it goes on, and nothing overtakes it.
