@@ -83,22 +83,26 @@ extension Lobby {
   mutating func judged(_ number: UInt64, _ verdict: Verdict) {
     guard let out = store[unit: number] else { return }
     switch verdict {
-    case .applied(let followers):
-      store.finish(number)
-      applied(out, followers)
+    case .applied(let followers): applied(number, out, followers)
     case .unknown: readBack(number)
     case .failed:
-      store.finish(number)
+      finish(number, out)
       giveUp(out)
     case .conflict(let conflict):
       switch conflict {
       case .log: readBack(number)
       case .rating(let account): ask(.accounts([account]), .learnedFor(number))
       case .ticket, .key, .purpose, .playing, .code:
-        store.finish(number)
+        finish(number, out)
         refused(out, conflict)
       }
     }
+  }
+
+  /// A unit is out no more.
+  mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
+    store.finish(number)
+    accounts.settle(out.draft.unit.scores)
   }
 
   /// Finds out what became of a unit, or what is there instead.
@@ -112,7 +116,6 @@ extension Lobby {
 
   mutating func readBack(_ number: UInt64, _ followed: Followed?) {
     guard let out = store[unit: number] else { return }
-    store.finish(number)
     let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
     let events = followed?.match.events ?? []
     let isThere =
@@ -123,8 +126,9 @@ extension Lobby {
     if isThere, let followed {
       learn(followed.accounts)
       // Of another match nobody knows who follows it; a comparison will tell those.
-      return applied(out, [log.m: followed.nodes])
+      return applied(number, out, [log.m: followed.nodes])
     }
+    finish(number, out)
     if matches[log.m] != nil {
       if let followed { catchUp(followed) } else { vanished(log.m) }
     }
@@ -132,10 +136,11 @@ extension Lobby {
   }
 
   /// A unit is durable: memory takes it in, and everybody is told.
-  private mutating func applied(_ out: StoreWork.Unit, _ followers: [MatchID: [NodeID]]) {
+  private mutating func applied(_ number: UInt64, _ out: StoreWork.Unit, _ followers: [MatchID: [NodeID]]) {
     let draft = out.draft
+    // What was read while it was out is known only as long as it is.
     let unsure = accounts.add(draft.unit.scores)
-    accounts.settle(draft.unit.scores)
+    finish(number, out)
     if !unsure.isEmpty { ask(.accounts(unsure), .learned) }
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
@@ -206,7 +211,6 @@ extension Lobby {
 
   /// A unit was refused for something that reading its log does not change.
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
-    accounts.settle(out.draft.unit.scores)
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
     case (.opened(let id, let line), .code): takeUp(id) { $0.perform(.line(line, at: $0.now.steady), for: id) }
@@ -231,7 +235,6 @@ extension Lobby {
 
   /// What was wanted is decided anew, upon what is true by now.
   mutating func again(_ out: StoreWork.Unit) {
-    accounts.settle(out.draft.unit.scores)
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
     case .itself: break
@@ -247,7 +250,6 @@ extension Lobby {
 
   /// The store could not do it, and will not.
   private mutating func giveUp(_ out: StoreWork.Unit) {
-    accounts.settle(out.draft.unit.scores)
     switch out.then {
     case .itself: break
     case .command(let id, let line, _, _): refuseBusy(id, line.id)

@@ -18,7 +18,10 @@ extension Lobby {
         return refuse(id, re, .occupied, "one seek a session; unseek first")
       }
       guard open.seek.isSame(as: seek) else { return refuse(id, re, .midReused, Lobby.keyReused) }
-      return ask(for: id, with: seek, open, re)
+      var ticket = open
+      ticket.seek = seek
+      seeks[id]?.ticket = ticket
+      return queue(ticket, id, re)
     }
     guard !isDraining else { return refuse(id, re, .draining, "the server is stopping") }
     guard !isBusy, seeks.count < TicketQueue.most else { return refuseBusy(id, re) }
@@ -28,15 +31,6 @@ extension Lobby {
       seek: seek, isBot: session.isBot, confirms: session.confirms, since: now.steady)
     seeks[id] = OpenSeek(ticket: ticket)
     lastPairings[id] = nil
-    queue(ticket, id, re)
-  }
-
-  private mutating func ask(
-    for id: ConnectionID, with seek: ClientMessage.Seek, _ open: Ticket, _ re: String?
-  ) {
-    var ticket = open
-    ticket.seek = seek
-    seeks[id]?.ticket = ticket
     queue(ticket, id, re)
   }
 

@@ -45,7 +45,7 @@ extension Lobby {
     case (.learnedFor(let number), let answer):
       if case .accounts(let found) = answer { learn(found) }
       guard let out = store[unit: number] else { return }
-      store.finish(number)
+      finish(number, out)
       again(out)
     case (.entered(let id, let re, let hello, let token, let resume), _): entered(id, re, hello, token, resume, answer)
     case (.changed(let id, let re, let token), _): changed(id, re, token, answer)

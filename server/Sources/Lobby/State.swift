@@ -239,7 +239,7 @@ struct Nodes: Sendable {
   /// Whether a beat, or a look for what nobody follows, has not been answered.
   var isBeating = false
   var isSweeping = false
-  /// Comparisons since one for matches that name this node and are not here.
+  /// Comparisons so far; every third one is also for matches that name this node and are not here.
   var comparisons = 0
   /// Whether an answer was lost that may have told of such a match.
   var mustCompare = false
