@@ -55,12 +55,14 @@ final class ClusterChild {
     _ = try? script.wait()
   }
 
-  /// Gives an order and waits until it is carried out.
-  func order(_ order: String) throws {
+  /// Gives an order, waits until it is carried out, and gives what is printed meanwhile.
+  @discardableResult func order(_ order: String) throws -> [String] {
     try script.input.write(contentsOf: Data((order + "\n").utf8))
+    var printed: [String] = []
     while let line = script.line() {
-      if line == "done" { return }
+      if line == "done" { return printed }
       if line.hasPrefix("failed") { throw StoreError.unusable("scripts/cluster \(order): \(line)") }
+      printed.append(line)
     }
     throw StoreError.unusable("scripts/cluster ended at \(order)")
   }
@@ -71,13 +73,12 @@ final class ClusterChild {
     return try connection.run([PGStatement(once: text)()], within: 5000).first?.rows ?? []
   }
 
-  /// Of each node what it answers when it is asked whether it is ready, and how many nodes live as it knows.
+  /// Of each node whether it is ready, and how many nodes live as it knows; or why it does not say.
   func states() throws -> [String] {
     try nodes.indices.map { i in
-      let port = try admin("n\(i + 1)")
-      guard let ready = try? RawPeer(port).http("readyz") else { return "gone" }
-      let count = try RawPeer(port).http("metrics").body.split(separator: "\n").first { $0.hasPrefix("alina_nodes ") }
-      return ready.body + (count.map(String.init) ?? "")
+      let said = try order("status n\(i + 1)")
+      let shown = said.filter { $0.hasPrefix("ready:") || $0.hasPrefix("nodes alive:") }
+      return (shown.isEmpty ? said : shown).joined(separator: ", ")
     }
   }
 
@@ -97,12 +98,5 @@ final class ClusterChild {
       """,
       "ALTER DATABASE postgres SET search_path = public, pg_catalog",
     ] { try sql(text) }
-  }
-
-  /// Where a node serves administrators now, from its log.
-  func admin(_ node: String) throws -> Int {
-    let log = try String(contentsOfFile: "\(folder)/\(node).log", encoding: .utf8)
-    let address = log.components(separatedBy: "admin url=http://127.0.0.1:").last ?? ""
-    return try #require(Int(address.prefix(while: \.isNumber)))
   }
 }
