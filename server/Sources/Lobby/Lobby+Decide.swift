@@ -161,7 +161,7 @@ extension Lobby {
     case .itself, .paired: break
     case .command(let id, let line, _, let seq):
       if connections[id] != nil, let m = grown.first?.0.m { send(.ok(m, seq: seq), to: id, re: line.id) }
-    case .opened(let id, let line):
+    case .opened(let id, let line, _):
       if let match = matches[draft.unit.logs[0].m], let code = match.record.code {
         send(.room(match.id, code: code, expiresIn: configuration.codeLives), to: id, re: line.id)
       }
@@ -213,10 +213,10 @@ extension Lobby {
   private mutating func refused(_ out: StoreWork.Unit, _ conflict: Conflict) {
     switch (out.then, conflict) {
     case (.paired(let pairing), _): unpaired(pairing, conflict)
-    case (.opened(let id, let line), .code): takeUp(id) { $0.perform(.line(line, at: $0.now.steady), for: id) }
-    case (.opened(let id, let line), .key(_, _, let m)):
+    case (.opened(let id, let line, let at), .code): takeUp(id) { $0.perform(.line(line, at: at), for: id) }
+    case (.opened(let id, let line, _), .key(_, _, let m)):
       takeUp(id) { $0.route(.room(m, re: line.id), m, for: id) }
-    case (.opened(let id, let line), _):
+    case (.opened(let id, let line, _), _):
       refuse(id, line.id, .midReused, "this key was used for something else")
       proceed(id)
     case (.command(let id, let line, _, _), .playing(let account)):
@@ -233,15 +233,16 @@ extension Lobby {
     }
   }
 
-  /// What was wanted is decided anew, upon what is true by now.
+  /// What was wanted is decided anew, upon what is true by now; refused as busy once it has waited for as long as it may.
   mutating func again(_ out: StoreWork.Unit) {
+    if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return giveUp(out) }
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
     case .itself: break
     case .command(let id, let line, let at, _):
       let m = out.draft.unit.logs.first { $0.after > 0 }?.m
       if let m { takeUp(id) { $0.route(.line(line, at: at), m, for: id) } }
-    case .opened(let id, let line): takeUp(id) { $0.perform(.line(line, at: $0.now.steady), for: id) }
+    case .opened(let id, let line, let at): takeUp(id) { $0.perform(.line(line, at: at), for: id) }
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): setAside(out.draft.unit.logs[0].m, number)
     }
@@ -253,7 +254,7 @@ extension Lobby {
     switch out.then {
     case .itself: break
     case .command(let id, let line, _, _): refuseBusy(id, line.id)
-    case .opened(let id, let line): refuseBusy(id, line.id)
+    case .opened(let id, let line, _): refuseBusy(id, line.id)
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): effects.append(.obeyed(number, nil))
     }
@@ -265,7 +266,7 @@ extension Lobby {
   private mutating func release(_ out: StoreWork.Unit) {
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
-    case .command(let id, _, _, _), .opened(let id, _): proceed(id)
+    case .command(let id, _, _, _), .opened(let id, _, _): proceed(id)
     case .itself, .paired, .ordered: break
     }
     for log in out.draft.unit.logs { goOn(with: log.m) }

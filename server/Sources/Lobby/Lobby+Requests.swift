@@ -38,7 +38,7 @@ extension Lobby {
     case .unseek:
       endSeek(id)
       send(.ok(nil, seq: nil), to: id, re: line.id)
-    case .create: open(line, session, account, id)
+    case .create: open(line, session, account, id, at: at)
     case .join(let code):
       guard allowCode(account, id, line.id) else { return }
       guard let code = canonicalCode(code) else { return refuseCode(id, line.id) }

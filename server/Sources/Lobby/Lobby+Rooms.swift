@@ -4,7 +4,7 @@ import MatchStore
 /// Rooms and their codes.
 extension Lobby {
   mutating func open(
-    _ line: ClientLine, _ session: Session, _ account: AccountRecord, _ id: ConnectionID
+    _ line: ClientLine, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, at: Int64
   ) {
     guard case .create(let terms, let key) = line.message, mayPlay(terms.rules, session, id, line.id),
       mayOpen(account, id, line.id)
@@ -17,7 +17,7 @@ extension Lobby {
     draft.unit.logs[0].nodes = [node]
     if let key { draft.unit.keys = [.init(account: account.id, key, purpose: Lobby.purpose(ofRoom: terms))] }
     connections[id]?.outstanding += 1
-    decide(draft, .opened(id, line))
+    decide(draft, .opened(id, line, at: at))
   }
 
   private static func purpose(ofRoom terms: MatchTerms) -> String {

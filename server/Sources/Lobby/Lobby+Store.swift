@@ -67,7 +67,10 @@ extension Lobby {
       } else {
         refuseBusy(id, re)
       }
-    case (.reported(let id, let re, let m), .done): send(.ok(m, seq: nil), to: id, re: re)
+    case (.reported(let id, let re, let m, _), .done): send(.ok(m, seq: nil), to: id, re: re)
+    case (.reported(let id, let re, _, let account), _):
+      tries.takeBack(Lobby.reports(by: account))
+      refuseBusy(id, re)
     case (.code(let id, let line, let at), .id(let m)):
       if let m { route(.line(line, at: at), m, for: id) } else { refuseCode(id, line.id) }
     case (.queued(let id, let ticket, let re), _): queued(id, ticket, re, answer)
@@ -75,7 +78,7 @@ extension Lobby {
     case (.tickets, _): mustReadQueue = true
     case (.unqueued, .done): break
     case (.unqueued(let ticket), _): timers.set(.unqueue(ticket), at: now.steady + configuration.askAgain)
-    case (.me(let id, let re), _), (.reported(let id, let re, _), _): refuseBusy(id, re)
+    case (.me(let id, let re), _): refuseBusy(id, re)
     case (.bare(let id, let line, _), _), (.code(let id, let line, _), _): refuseBusy(id, line.id)
     }
   }
@@ -124,8 +127,10 @@ extension Lobby {
     }
     let isAsked = store.loading[m] != nil
     store.loading[m, default: []].append((id, work))
-    if !isAsked { ask(.follow(m, node), .loaded(m)) }
+    if !isAsked { askFor(m) }
   }
+
+  mutating func askFor(_ m: MatchID) { ask(.follow(m, node), .loaded(m)) }
 
   private mutating func loaded(_ m: MatchID, _ found: Followed?) {
     let waiting = store.loading.removeValue(forKey: m) ?? []
@@ -172,7 +177,19 @@ extension Lobby {
 
   private mutating func notLoaded(_ m: MatchID) {
     nodes.mustCompare = true
-    for (id, work) in store.loading.removeValue(forKey: m) ?? [] {
+    let waiting = store.loading.removeValue(forKey: m) ?? []
+    // Nobody waits for an answer to these, and the match does not wait for anybody.
+    let lasting = waiting.filter { _, work in
+      switch work {
+      case .rematch, .paired: true
+      case .request, .setAside, .named: false
+      }
+    }
+    if !lasting.isEmpty {
+      store.loading[m] = lasting
+      timers.set(.load(m), at: now.steady + configuration.askAgain)
+    }
+    for (id, work) in waiting {
       switch (work, id) {
       case (.request(let request), let id?):
         if request.isLook {
@@ -183,10 +200,7 @@ extension Lobby {
         }
         proceed(id)
       case (.setAside(let number), _): effects.append(.obeyed(number, nil))
-      // Nobody waits for an answer, and the match does not.
-      case (.rematch, _), (.paired, _): load(m, work, for: nil)
-      case (.named, _): break
-      case (.request, nil): break
+      case (.rematch, _), (.paired, _), (.named, _), (.request, nil): break
       }
     }
   }

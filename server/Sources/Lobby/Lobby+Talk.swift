@@ -19,15 +19,19 @@ extension Lobby {
       }
       chat(match, side, account, id, line.id, text: nil, emote: emote)
     case .report(_, let text):
-      guard tries.allow("report \(account.id)", perMinute: 2, now.steady) else {
+      guard tries.allow(Lobby.reports(by: account.id), perMinute: 2, now.steady) else {
         return refuse(id, line.id, .rate, "two reports a minute")
       }
       let clean = Lobby.cleaned(text)
       note("report", ["by": account.name, "m": m.rawValue, "text": clean])
-      ask(.report(ReportRecord(account: account.id, m: m, text: clean)), for: id, .reported(id, re: line.id, m))
+      let report = ReportRecord(account: account.id, m: m, text: clean)
+      ask(.report(report), for: id, .reported(id, re: line.id, m, by: account.id))
     default: break
     }
   }
+
+  /// What the reports of an account are counted by.
+  static func reports(by account: Int64) -> String { "report \(account)" }
 
   private mutating func chat(
     _ match: CachedMatch, _ side: Player, _ account: AccountRecord, _ id: ConnectionID, _ re: String?, text: String?,

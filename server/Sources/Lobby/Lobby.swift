@@ -19,6 +19,8 @@ package struct Lobby: Sendable {
     case compare
     /// The store has not said how a match stands and is asked again.
     case reread(MatchID)
+    /// The store has not said what is in a match that somebody here is to sit down at, and is asked again.
+    case load(MatchID)
     /// A ticket may be in the queue that nobody waits with.
     case unqueue(String)
   }
@@ -124,6 +126,7 @@ package struct Lobby: Sendable {
       }
       timers.set(.compare, at: now.steady + configuration.compareEvery)
     case .reread(let m): reread(m)
+    case .load(let m): askFor(m)
     case .unqueue(let ticket): unqueue(ticket)
     }
   }

@@ -220,6 +220,9 @@ struct Tries: Sendable {
     counts[what, default: 0] += 1
     return counts[what, default: 0] <= limit
   }
+
+  /// A try counts no more: it failed, and not by the fault of who tried.
+  mutating func takeBack(_ what: String) { counts[what]? -= 1 }
 }
 
 /// The nodes that live, as the store said last.

@@ -24,11 +24,19 @@ enum Decided: Sendable {
   /// A command, answered with the `seq` of its event.
   case command(ConnectionID, ClientLine, at: Int64, seq: Int)
   /// A room that is opened.
-  case opened(ConnectionID, ClientLine)
+  case opened(ConnectionID, ClientLine, at: Int64)
   /// Two who were paired.
   case paired(Pairing)
   /// An administrator's order.
   case ordered(UInt64)
+
+  /// When somebody who waits for an answer asked.
+  var since: Int64? {
+    switch self {
+    case .command(_, _, let at, _), .opened(_, _, let at): at
+    case .itself, .paired, .ordered: nil
+    }
+  }
 }
 
 /// What to do with an answer.
@@ -42,7 +50,7 @@ enum Then: Sendable {
   case ordered(UInt64, name: String, Administration)
   case me(ConnectionID, re: String?)
   case bare(ConnectionID, ClientLine, at: Int64)
-  case reported(ConnectionID, re: String?, MatchID)
+  case reported(ConnectionID, re: String?, MatchID, by: Int64)
   case page(StoreQuestion)
   case history(ConnectionID, re: String?, of: [Variant], limit: Int)
   case code(ConnectionID, ClientLine, at: Int64)

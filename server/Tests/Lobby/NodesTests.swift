@@ -76,6 +76,29 @@ import TicTacToe
     _ = o
   }
 
+  @Test func `a command of which it is never known what became of it is refused in the end, and its match goes on`()
+    throws
+  {
+    for isRoom in [false, true] {
+      var world = try SteppedLobby()
+      let (x, o, m) = world.pair()
+      (world.mood, world.isSlow, world.said) = (.deaf, true, [])
+      if isRoom { world.type(x, #"{"t":"create","id":"r","clock":"none","key":"k"}"#) } else { world.move(x, m, 0, "b2") }
+      var answers = 0
+      while !world.heardAny(x, #""re":"r","code":"busy""#), answers < 100 {
+        world.now += 50
+        world.hearLate(staysSlow: true)
+        answers += 1
+      }
+      #expect(answers < 100, "after as long as a command may wait: \(world.heard(x))")
+      world.mood = .well
+      world.hearLate()
+      world.move(x, m, 0, "b2")
+      world.move(o, m, 1, "a1")
+      #expect(try world.stored(m).moves.count == 2 && world.state(m) == world.stored(m))
+    }
+  }
+
   @Test func `a store without room is told to whoever wants something, and nothing hangs once there is room again`()
     throws
   {
@@ -247,6 +270,25 @@ import TicTacToe
     let next = try #require(try world[x.node].stored(m).next?.rawValue)
     #expect(world[x.node].field("m", of: x.id, in: "paired") == next)
     #expect(try world[0].store.matchIDs().count == 2)
+  }
+
+  @Test func `a rematch that the store does not show is asked for again after a while, not without end at once`()
+    throws
+  {
+    var world = try SteppedNodes()
+    let (x, o, m) = world.pair()
+    world[x.node].type(x.id, #"{"t":"abort","m":"\#(m)","mid":"a"}"#)
+    world[o.node].type(o.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    (world.nodes[o.node].mood, world.nodes[o.node].isSlow) = (.full, true)
+    world[x.node].type(x.id, #"{"t":"rematch","m":"\#(m)","mid":"r"}"#)
+    let next = try #require(try world[x.node].stored(m).next?.rawValue)
+    #expect(!world[o.node].late.isEmpty)
+    world[o.node].hearLate(staysSlow: true)
+    #expect(world[o.node].late.isEmpty)
+    world[o.node].hearLate()
+    world[o.node].mood = .well
+    world.wait(400)
+    #expect(world[o.node].field("m", of: o.id, in: "paired") == next)
   }
 
   // MARK: a node that dies

@@ -127,9 +127,9 @@ struct SteppedLobby {
     if isSlow || isSlowToJudge && isVerdict { late.append(input) } else { inputs.append(input) }
   }
 
-  /// What was late comes.
-  mutating func hearLate() {
-    (isSlow, isSlowToJudge) = (false, false)
+  /// What was late comes; from then on the store is quick, unless it stays slow.
+  mutating func hearLate(staysSlow: Bool = false) {
+    if !staysSlow { (isSlow, isSlowToJudge) = (false, false) }
     let inputs = late
     late = []
     for input in inputs { step(input) }
