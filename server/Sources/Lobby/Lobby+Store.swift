@@ -329,9 +329,9 @@ extension Lobby {
     ask(.beat(node, address: configuration.address), .beaten(sentAt: now.steady))
   }
 
-  /// A node that has lost the store while others may have it sends its players to them.
+  /// A node that has lost the store while others may have it sends its players to them, as soon as those take it for dead.
   mutating func sendAway() {
-    guard nodes.hasStarted, nodes.living.count > 1, now.steady - nodes.beatAt > 5000 else { return }
+    guard isOutOfTouch, nodes.living.count > 1 else { return }
     for id in connections.keys.sorted() {
       close(id, .restart, "this node has lost its database; come back", retry: 100)
     }

@@ -101,7 +101,7 @@ package struct Lobby: Sendable {
   package var isSettled: Bool { store.isSettled && connections.values.allSatisfy { $0.outstanding == 0 } }
 
   /// Whether this node has heard of the store lately and has taken up what nobody follows.
-  package var isReady: Bool { nodes.hasStarted && now.steady - nodes.beatAt < 5000 }
+  package var isReady: Bool { nodes.hasStarted && !isOutOfTouch }
 
   /// The living nodes but this one, as of the last beat.
   package var otherNodes: [NodeRecord] { nodes.living.filter { $0.id != node } }

@@ -184,7 +184,7 @@ final class ClusterFaultRun {
     try await crowd.playOn(8)
     crowd.leave()
     // A node that was cut off has come back with new ones, and its old ones do not stay in the database's way.
-    let most = Int64(12 * cluster.nodes.count)
+    let most = Int64(13 * cluster.nodes.count)
     var sessions: Int64 = .max
     for _ in 0..<60 where sessions > most {
       sessions = try cluster.countSessions()
