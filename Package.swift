@@ -233,7 +233,8 @@ targets += layer(
     .target(name: "Fuzz", dependencies: ["TicTacToe", "MatchProtocol"], exclude: ["Corpus", "wire.dict"]),
     .testTarget(name: "MatchProtocolTests", dependencies: ["Base", "TicTacToe", "MatchProtocol", "Fuzz"]),
     .testTarget(
-      name: "MatchClientTests", dependencies: ["TicTacToe", "MatchProtocol", "TLS", "MatchClient", "COpenSSL"]),
+      name: "MatchClientTests",
+      dependencies: ["TicTacToe", "MatchProtocol", "ClientModel", "TLS", "MatchClient", "COpenSSL"]),
   ])
 targets += layer(
   "Tests/Window",

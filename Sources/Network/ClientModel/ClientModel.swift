@@ -59,7 +59,8 @@ package struct ClientModel: Sendable {
   private var helloID: String?
   private var outstanding: [Outstanding] = []
   private var seeking: ClientMessage.Seek?
-  private var syncing: Set<MatchID> = []
+  /// The requests for missed events that are not answered, by their ids.
+  private var syncing: [MatchID: String] = [:]
   private var watching: [MatchID: String?] = [:]
 
   /// Makes a model. Its ids come from `seed`; they must be unique for this client only.
@@ -77,7 +78,7 @@ package struct ClientModel: Sendable {
   package mutating func connected() -> Output {
     var out = Output()
     (welcome, failure, retry) = (nil, nil, nil)
-    syncing = []
+    syncing = [:]
     let id = freshID()
     helloID = id
     let hello = ClientMessage.Hello(
@@ -220,7 +221,7 @@ package struct ClientModel: Sendable {
   }
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
-    syncing.remove(state.id)
+    syncing[state.id] = nil
     if let known = matches[state.id], known.state.seq > state.seq { return }
     var view = matches[state.id] ?? MatchView(state: state, you: you)
     view.state = state
@@ -262,12 +263,14 @@ package struct ClientModel: Sendable {
 
   /// Asks for missed events, with one request at a time.
   private mutating func sync(_ m: MatchID, _ out: inout Output) {
-    guard welcome != nil, syncing.insert(m).inserted else { return }
+    guard welcome != nil, syncing[m] == nil else { return }
+    let id = freshID()
+    syncing[m] = id
     if watching[m] != nil {
-      out.lines.append(ClientLine(id: freshID(), .watch(m, code: watching[m] ?? nil)).bytes)
+      out.lines.append(ClientLine(id: id, .watch(m, code: watching[m] ?? nil)).bytes)
     } else {
       // From the beginning, so that the answer is a whole state: the client's own may be wrong.
-      out.lines.append(ClientLine(id: freshID(), .sync(m, seq: 0)).bytes)
+      out.lines.append(ClientLine(id: id, .sync(m, seq: 0)).bytes)
     }
   }
 
@@ -287,6 +290,8 @@ package struct ClientModel: Sendable {
       }
       if code == .version { return fail(.version(server: []), &out) }
     }
+    // The next event that does not fit asks again.
+    if let m = syncing.first(where: { $0.value == line.re })?.key { syncing[m] = nil }
     let asked = outstanding.first { $0.id == line.re }?.line
     if code != .busy, code != .rate, code != .draining { settle(line.re) }
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }

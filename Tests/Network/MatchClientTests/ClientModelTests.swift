@@ -1,0 +1,27 @@
+import MatchProtocol
+import Testing
+
+@testable import ClientModel
+
+@Suite struct ClientModelTests {
+  @Test func `a match that the server would not show is asked for again`() throws {
+    var model = ClientModel(.init(guest: "ann"), seed: 1)
+    func heard(_ line: String) -> [String] {
+      let out = Array(line.utf8).withUnsafeBytes { model.receive($0, now: 0) }
+      return out.lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+    _ = model.connected()
+    _ = heard(
+      #"{"t":"welcome","v":2,"session":"s","resume":"r","you":{"name":"guest-ann","rating":1500,"guest":true},"rd":350,"#
+        + #""hb":10000,"limits":[20,40],"nodes":[],"matches":[],"now":1}"#)
+    try #require(model.welcome != nil)
+    func event(_ seq: Int) -> [String] {
+      heard(#"{"t":"event","m":"qqdfq0qf0tgr","seq":\#(seq),"hash":"00","body":{"k":"gone","at":1,"side":"x"}}"#)
+    }
+    let first = try #require(event(5).first)
+    #expect(first.contains(#""t":"sync""#) && event(6).isEmpty, "one request at a time")
+    let id = try #require(first.split(separator: "\"").dropFirst(3).first { $0.hasPrefix("c") })
+    #expect(heard(#"{"t":"err","re":"\#(id)","code":"busy","msg":"later"}"#).isEmpty)
+    #expect(event(7).first?.contains(#""t":"sync""#) == true)
+  }
+}
