@@ -99,7 +99,7 @@ package final class GameListener: Sendable {
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // The default of 4 starves new connections for seconds while others are busy.
       .serverChannelOption(.maxMessagesPerRead, value: 1024)
-      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
       // Each connection keeps what it reads into: longer lines come in pieces.
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))

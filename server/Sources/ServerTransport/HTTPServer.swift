@@ -103,7 +103,7 @@ package final class HTTPServer: Sendable {
     let open = Connections(limits)
     let channel = try ServerBootstrap(group: loop)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }

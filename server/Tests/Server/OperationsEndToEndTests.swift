@@ -155,6 +155,18 @@ import TicTacToe
     try await plain.stop()
   }
 
+  @Test func `a server without privileges serves, as the package's user has none`() throws {
+    let server = ServerChild(TemporaryFolder())
+    let drop = geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all " : ""
+    try server.start(["--memory"], pages: true, shell: "exec \(drop)\"$0\" \"$@\"")
+    try RawPeer(server.port).hello()
+    for name in ["page", "admin"] {
+      let port = try #require(server.port(of: name))
+      #expect(try RawPeer(port).http(name == "page" ? "" : "healthz").status == 200)
+    }
+    server.stop()
+  }
+
   @Test func `metrics, health and orders are served to administrators, and to no page`() throws {
     let folder = TemporaryFolder()
     let server = ServerChild(folder)
