@@ -22,7 +22,8 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
       if !setup.isEmpty { _ = try run(setup, within: 5000) }
     } catch {
       close()
-      throw .unreachable("cannot reach PostgreSQL: \(error)")
+      // Whether nobody answers or what answers refuses is in the words of libpq.
+      throw .unreachable("\(error)")
     }
   }
 
@@ -141,7 +142,7 @@ package final class PGConnection: @unchecked Sendable {  // lent to one thread a
           // What could not be prepared is prepared again the next time.
           if let name = steps[at] { prepared.remove(name) }
           guard status != PGRES_PIPELINE_ABORTED, failure == nil else { continue }
-          let refusal = PGError(result)
+          let refusal = PGError(result, of: String(cString: PQuser(connection)))
           if case .lost = refusal { throw refusal }
           failure = refusal
         }
@@ -205,7 +206,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What a server refused; or, where it ended the connection as well, that what it was doing is in doubt.
-  fileprivate init(_ result: OpaquePointer) {
+  fileprivate init(_ result: OpaquePointer, of role: String) {
     func field(_ code: UnicodeScalar) -> String {
       PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) } ?? ""
     }
@@ -214,6 +215,8 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
     switch (field("V"), field("C")) {
     // serialization_failure, deadlock_detected, lock_not_available, unique_violation: all of it is done again, and sees more.
     case ("ERROR", "40001"), ("ERROR", "40P01"), ("ERROR", "55P03"), ("ERROR", "23505"): self = .contended(text)
+    // insufficient_privilege
+    case ("ERROR", "42501"): self = .refused("PostgreSQL: \(text); the role \(role) must own the database")
     case ("ERROR", _): self = .refused("PostgreSQL: \(text)")
     default:
       self = .lost("PostgreSQL: \(text.isEmpty ? PGAddress.line(String(cString: PQresultErrorMessage(result))) : text)")

@@ -244,6 +244,8 @@ extension ServerBootstrap {
   func listen(host: String, port: Int) throws -> any Channel {
     do { return try bind(host: host, port: port).wait() } catch let error as IOError {
       throw StoreError.unusable("cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
+    } catch is SocketAddressError.UnknownHost {
+      throw StoreError.unusable("cannot listen on \(host):\(port): there is no such address")
     }
   }
 }

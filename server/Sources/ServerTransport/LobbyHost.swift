@@ -24,11 +24,15 @@ enum Arrival: Sendable {
 
 /// Runs the lobby on an event loop that nobody else uses: hands it what happens, and carries out what it wants.
 ///
-/// All state but `isReady` belongs to that loop. What a turn of it has for a connection leaves in one piece, and what it has for
+/// All state but the readiness belongs to that loop. What a turn of it has for a connection leaves in one piece, and what it has for
 /// the store is stored as one batch, on another thread.
 package final class LobbyHost: @unchecked Sendable {  // state is confined to `loop`
-  private enum Readiness {
-    case starting, ready, draining
+  /// Whether players are let in, or why not.
+  enum Readiness: String {
+    case starting = "the server is starting"
+    case ready
+    case lost = "the database cannot be reached"
+    case draining = "the server is stopping"
   }
 
   /// What the host needs of a connection.
@@ -109,8 +113,8 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
   }
 
-  /// Whether players are let in: the store answers, and the server does not stop. May be called from any thread.
-  package var isReady: Bool { ready.withLock { $0 == .ready } }
+  /// Why players are not let in, if they are not. May be called from any thread.
+  var whyNotReady: String? { ready.withLock { $0 == .ready ? nil : $0.rawValue } }
 
   /// Whether the store can be reached. May be called from any thread but the loop's.
   func reachesStore() async throws -> Bool { try await store.isReached().value() }
@@ -132,7 +136,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     switch arrival {
     case .connected(let id, let peer, let address):
       let outbox = Outbox(peer)
-      guard ready.withLock({ $0 != .starting }) else {
+      guard ready.withLock({ $0 == .ready || $0 == .draining }) else {
         return deliver(.end(.restart, "the server is not ready; come back", retry: 1000), outbox)
       }
       outboxes[id] = outbox
@@ -202,11 +206,12 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       self.endReduction()
       return promise.futureResult
     }.value()
-    try await store.leave(node).value()
+    // Nothing is asked any more that would put this node back among the living.
     try await loop.submit {
       self.reduce(.leave)
       self.endReduction()
     }.value()
+    try await store.leave(node).value()
   }
 
   /// Ends every connection with `bye`.
@@ -283,7 +288,13 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     }
     setTimer()
     let isReady = lobby.isReady
-    ready.withLock { if $0 != .draining { $0 = isReady ? .ready : .starting } }
+    ready.withLock { now in
+      switch now {
+      case .draining: break
+      case .starting: if isReady { now = .ready }
+      case .ready, .lost: now = isReady ? .ready : .lost
+      }
+    }
     if isReady { reportReady() }
     reportQuiet()
   }

@@ -70,7 +70,16 @@ package struct Logger: Sendable {
       JSONWriter.append(.object(object), to: &line)
     case .text:
       let date = Date(timeIntervalSince1970: Double(time) / 1000).formatted(.iso8601)
-      line = Array("\(date) \(level) \(text)\(fields.map { " \($0.key)=\($0.value)" }.joined())".utf8)
+      line = Array("\(date) \(level) \(text)".utf8)
+      for (key, value) in fields {
+        line += Array(" \(key)=".utf8)
+        // What could be taken for more fields is quoted, as in JSON.
+        if value.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0 == "=" || $0 == "\"" }) {
+          JSONWriter.append(.string(value), to: &line)
+        } else {
+          line += Array(value.utf8)
+        }
+      }
       // What players typed may be in a field; a terminal must not obey it.
       for i in line.indices where line[i] < 0x20 { line[i] = UInt8(ascii: "?") }
     }

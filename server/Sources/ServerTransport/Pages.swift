@@ -52,7 +52,12 @@ package struct PeoplePage: Sendable {
   /// Answers what needs no look at the lobby.
   @Sendable func answerAtOnce(_ request: HTTPRequest) -> HTTPReply? {
     guard request.isLook else { return .wrongMethod("GET, HEAD") }
-    return request.path == ["play"] ? play(request) : site?.answer(request)
+    switch request.path {
+    case ["play"]: return play(request)
+    // For balancers. Anybody may ask here, so the database is not asked in turn.
+    case ["readyz"]: return .readiness(host.whyNotReady)
+    default: return site?.answer(request)
+    }
   }
 
   @Sendable func answer(_ request: HTTPRequest) async throws -> HTTPReply {
@@ -301,13 +306,13 @@ package struct AdminPage: Sendable {
     switch what {
     case "healthz": return HTTPReply(text: "alive\n")
     case "readyz":
-      guard host.isReady else { return .refusal(.serviceUnavailable, "not ready") }
-      guard try await host.reachesStore() else { return .refusal(.serviceUnavailable, "the store does not answer") }
-      return HTTPReply(text: "ready\n")
+      if let why = host.whyNotReady { return .readiness(why) }
+      return .readiness(try await host.reachesStore() ? nil : LobbyHost.Readiness.lost.rawValue)
     default:
       let (gauges, counts) = try await host.inspect { ($0.gauges, $0.counts) }
       var out = Exposition()
       for (name, help, value) in gauges { out.gauge("alina_\(name)", help, value) }
+      out.gauge("alina_ready", "1 if players are let in, 0 if not: /readyz says why.", host.whyNotReady == nil ? 1 : 0)
       out.gauge("alina_open_connections", "Connections of players that are open here.", listener.connections)
       if let page {
         out.gauge(
@@ -353,6 +358,10 @@ extension HTTPRequest {
 }
 
 extension HTTPReply {
+  fileprivate static func readiness(_ why: String?) -> HTTPReply {
+    why.map { refusal(.serviceUnavailable, $0) } ?? HTTPReply(text: "ready\n")
+  }
+
   fileprivate static func wrongMethod(_ allowed: String) -> HTTPReply {
     var reply = refusal(.methodNotAllowed, "only \(allowed)")
     reply.headers = ["allow": allowed]

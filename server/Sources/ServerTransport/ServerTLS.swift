@@ -41,11 +41,16 @@ package final class ServerTLS: Sendable {
     return (try TLSContext(showing: chain, key: TLSKey(file: key)), SHA256.hash(chain[0].der).hex)
   }
 
+  /// Whether a folder has the self-signed certificate.
+  package static func hasSelfSigned(in folder: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder + "/self-signed.crt")
+  }
+
   /// Finds the self-signed certificate in a folder, or makes one for ten years; kept, because clients pin it.
   package static func selfSigned(in folder: String, names: [String]) throws -> ServerTLS {
     let certificateFile = folder + "/self-signed.crt"
     let keyFile = folder + "/self-signed.key"
-    if !FileManager.default.fileExists(atPath: certificateFile) {
+    if !hasSelfSigned(in: folder) {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       let known = names.filter { name in

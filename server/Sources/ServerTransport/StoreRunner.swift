@@ -41,12 +41,13 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private var changes: [Question] = []
   private var isChanging = false
   /// Questions that wait until fewer are asked at once.
-  private var waiting: [Question] = []
+  private var waiting = CircularBuffer<Question>()
   private var askedNow = 0
   private var isTurnEnding = false
   /// When the strongest players were asked for, and who they are.
   private var best: [Variant: (at: Int64, players: EventLoopFuture<[AccountRecord]>)] = [:]
-  private var said: [String: Int64] = [:]
+  /// When the store failed first and last, if it is in trouble.
+  private var trouble: (since: Int64, last: Int64)?
   private var isFinished = false
   private let heard = Mutex<[String?]>([])
 
@@ -113,7 +114,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     case (_, false, false): answer([asked], on: questions)
     case (_, true, _):
       // A beat does not queue behind logins: without it the others take this node for dead.
-      if case .beat = question { waiting.insert(asked, at: 0) } else { waiting.append(asked) }
+      if case .beat = question { waiting.prepend(asked) } else { waiting.append(asked) }
       askMore()
     }
   }
@@ -153,6 +154,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
           switch result {
           case .success(let answer):
             if case .differences(let found) = answer { self.metrics.found(found) }
+            if case .beat = asked.question { self.seeWhetherTroubleIsOver() }
             return .answer(asked.number, answer)
           case .failure(let error):
             self.complain("the store did not answer", "\(error)")
@@ -172,13 +174,18 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     }
   }
 
-  /// Logs what keeps happening while a store cannot be reached: the same at most once a second.
+  /// Logs the first failure of a store, and no more until it is mended: by then everything that is asked has failed.
   private func complain(_ text: String, _ error: String) {
     let now = Moment.current.steady
-    if let last = said[text + error], now - last < 1000 { return }
-    said = said.filter { now - $0.value < 1000 }
-    said[text + error] = now
-    logger.warning(text, metadata: ["error": error])
+    if trouble == nil { logger.warning(text, metadata: ["error": error]) }
+    trouble = (trouble?.since ?? now, now)
+  }
+
+  /// Logs that the store is mended once nothing has failed for two beats: a full disk answers in between.
+  private func seeWhetherTroubleIsOver() {
+    guard let (since, last) = trouble, Moment.current.steady - last > 2000 else { return }
+    trouble = nil
+    logger.notice("the store answers again", metadata: ["seconds": "\((last - since) / 1000)"])
   }
 
   /// The strongest players of a game, as of some seconds ago.

@@ -9,6 +9,8 @@ enum Failure {
     switch error {
     case let error as StoreError: line(error.description, 1)
     case let error as ConfigurationError: line(error.text, 2)
+    // Whoever ends with a code alone has said why.
+    case let code as ExitCode: Foundation.exit(code.rawValue)
     default: break
     }
     switch command.exitCode(for: error) {
@@ -21,7 +23,7 @@ enum Failure {
   }
 
   private static func line(_ text: String, _ code: Int32) -> Never {
-    let flat = text.split(separator: "\n").joined(separator: " ")
+    let flat = Layers.placed(text).split(separator: "\n").joined(separator: " ")
     Logger.write("alina-server: \(flat)\n", to: STDERR_FILENO)
     Foundation.exit(code)
   }
@@ -30,4 +32,15 @@ enum Failure {
 /// A setting that cannot be.
 struct ConfigurationError: Error {
   let text: String
+}
+
+extension String {
+  /// Reads a file; throws one line that names it and says why it cannot be read.
+  init(readFrom path: String) throws(StoreError) {
+    do { self = try String(contentsOfFile: path, encoding: .utf8) } catch {
+      let reason = (error as? CocoaError)?.underlying as? POSIXError
+      throw .unusable(
+        "cannot read \(path): " + (reason.map { String(cString: strerror($0.code.rawValue)) } ?? "it is no text"))
+    }
+  }
 }

@@ -84,7 +84,8 @@ struct Restore: ParsableCommand {
 /// Writes everything as text.
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write accounts and matches as lines of JSON, each log with its hash; the server must be stopped.")
+    abstract: "Write accounts and matches as lines of JSON, each log with its hash.",
+    discussion: "A server that has the database as a file must be stopped; one on PostgreSQL may be running.")
   @OptionGroup var options: DataOptions
   @Argument(help: "The file to make; - is standard output.") var file: String
 
@@ -121,10 +122,7 @@ struct Import: ParsableCommand {
   @Argument(help: "The file made by export.") var file: String
 
   func run() throws {
-    let text: String
-    do { text = try String(contentsOfFile: file, encoding: .utf8) } catch {
-      throw StoreError.unusable("cannot read \(file): \(error.localizedDescription)")
-    }
+    let text = try String(readFrom: file)
     let store = try options.opened()
     defer { store.close() }
     let summary = try StoreArchive.load(text.split(whereSeparator: \.isNewline), into: store)
@@ -135,8 +133,11 @@ struct Import: ParsableCommand {
 /// Removes what identifies a player.
 struct Forget: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove a player's name and token; the server must be stopped. (Running: POST /players/NAME/forget.)",
-    discussion: "The logs of past matches keep the name they were played under, because their hashes do.")
+    abstract: "Remove a player's name and token. (A running server: POST /players/NAME/forget.)",
+    discussion: """
+      A server that has the database as a file must be stopped; one on PostgreSQL may be running. \
+      The logs of past matches keep the name they were played under, because their hashes do.
+      """)
   @OptionGroup var options: DataOptions
   @Argument(help: "The player's name.") var name: String
 

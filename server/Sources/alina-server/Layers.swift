@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import MatchStore
 import PostgresStore
+import Synchronization
 
 /// Lays the settings of a file and of the environment under the command line.
 enum Layers {
@@ -24,6 +26,16 @@ enum Layers {
       "language": "stop all nodes of a store, then start the new build; docs/cluster.md",
     ]
   }()
+
+  /// Where each setting that no flag gives comes from: `FILE:3: listen` or `ALINA_LISTEN`.
+  private static let places = Mutex<[String: String]>([:])
+
+  /// A complaint that begins with a flag; if the value is from elsewhere it begins with that place instead.
+  static func placed(_ complaint: String) -> String {
+    let flag = complaint.prefix { !" :".contains($0) }
+    guard let place = places.withLock({ $0[String(flag.dropFirst(2))] }) else { return complaint }
+    return place + complaint.dropFirst(flag.count)
+  }
 
   /// Refuses a password on the command line, which everybody on the machine can read.
   static func refusePasswords(_ given: ArraySlice<String>) throws {
@@ -49,53 +61,52 @@ enum Layers {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if let instead = removed[name] { throw ConfigurationError(text: "--\(name) is no more: \(instead)") }
     }
-    var file = ProcessInfo.processInfo.environment["ALINA_CONFIG"]
+    var (file, source) = (ProcessInfo.processInfo.environment["ALINA_CONFIG"], "ALINA_CONFIG")
     if let at = given.firstIndex(of: "--config") {
       guard at + 1 < given.count else { throw ConfigurationError(text: "--config needs a file") }
-      file = given[at + 1]
+      (file, source) = (given[at + 1], "--config")
       given.removeSubrange(at...(at + 1))
     }
     var under: [String: [String]] = [:]
-    if let file { under = try read(file) }
+    if let file { under = try read(file, from: source) }
     for name in (Array(flags.keys) + removed.keys).sorted() {
       let key = "ALINA_" + name.uppercased().replacing("-", with: "_")
       if let value = ProcessInfo.processInfo.environment[key] { under[name] = try flag(name, value, key) }
     }
+    for word in given { places.withLock { $0[String(word.dropFirst(2).prefix { $0 != "=" })] = nil } }
     // Of a flag given twice the last counts: the command line.
     return command + under.sorted { $0.key < $1.key }.flatMap(\.value) + given
   }
 
-  private static func read(_ path: String) throws -> [String: [String]] {
+  private static func read(_ path: String, from source: String) throws -> [String: [String]] {
     let text: String
-    do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
-      throw ConfigurationError(text: "cannot read \(path): \(error.localizedDescription)")
-    }
+    do { text = try String(readFrom: path) } catch { throw ConfigurationError(text: "\(source): \(error)") }
     var result: [String: [String]] = [:]
     for (i, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let content = String(line).trimmingCharacters(in: .whitespacesAndNewlines)
       guard !content.isEmpty, !content.hasPrefix("#") else { continue }
       let parts = content.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-      guard parts.count == 2 else { throw ConfigurationError(text: "\(path), line \(i + 1): not \"name = value\"") }
-      guard result[parts[0]] == nil else {
-        throw ConfigurationError(text: "\(path), line \(i + 1): \(parts[0]) is set twice")
-      }
-      result[parts[0]] = try flag(parts[0], parts[1], "\(path), line \(i + 1)")
+      guard parts.count == 2 else { throw ConfigurationError(text: "\(path):\(i + 1): not \"name = value\"") }
+      let place = "\(path):\(i + 1): \(parts[0])"
+      guard result[parts[0]] == nil else { throw ConfigurationError(text: "\(place) is set twice") }
+      result[parts[0]] = try flag(parts[0], parts[1], place)
     }
     return result
   }
 
   private static func flag(_ name: String, _ value: String, _ place: String) throws -> [String] {
-    if let instead = removed[name] { throw ConfigurationError(text: "\(place): --\(name) is no more: \(instead)") }
+    if let instead = removed[name] { throw ConfigurationError(text: "\(place) is no more: \(instead)") }
     switch flags[name] {
     case true?:
-      guard !value.isEmpty else { throw ConfigurationError(text: "\(place): \(name) has no value") }
+      guard !value.isEmpty else { throw ConfigurationError(text: "\(place) has no value") }
+      places.withLock { $0[name] = place }
       return ["--\(name)=\(value)"]
-    case nil: throw ConfigurationError(text: "\(place): there is no setting \(name)")
+    case nil: throw ConfigurationError(text: "\(place) is no setting")
     case false?:
       switch value {
       case "true", "yes", "1": return ["--\(name)"]
       case "false", "no", "0", "": return []
-      default: throw ConfigurationError(text: "\(place): \(name) is true or false, not \(value)")
+      default: throw ConfigurationError(text: "\(place) is true or false, not \(value)")
       }
     }
   }

@@ -62,7 +62,7 @@ struct ServeOptions: ParsableArguments {
     @Flag(help: "Keep everything in memory; nothing survives the process.")
     var memory = false
     @Option(help: ArgumentHelp("Days after which finished matches are dropped (default: never).", valueName: "days"))
-    var keepDays: Int?
+    var keepDays: Number?
     /// Lets a test see what `synchronous=NORMAL` would lose.
     @Flag(help: .hidden) var weakSync = false
   }
@@ -82,39 +82,39 @@ struct ServeOptions: ParsableArguments {
   /// What one client, and all together, may take.
   struct Limits: ParsableArguments {
     @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
-    var threads = 1
+    var threads: Number = 1
     @Option(
       help: ArgumentHelp(
         "Connections in all (default: the limit of open files less 64 and what the pages may take, at most 10000).",
         valueName: "n")
     )
-    var maxConnections: Int?
+    var maxConnections: Number?
     @Option(help: ArgumentHelp("Connections of one address (IPv6: of one /64).", valueName: "n"))
-    var maxPerAddress = 64
+    var maxPerAddress: Number = 64
     @Option(help: ArgumentHelp("Messages a second of one connection.", valueName: "n"))
-    var rate = 20
+    var rate: Number = 20
     @Option(help: ArgumentHelp("Messages at once of one connection.", valueName: "n"))
-    var burst = 40
+    var burst: Number = 40
     @Option(help: ArgumentHelp("Messages a second of a bot's connection.", valueName: "n"))
-    var botRate = 200
+    var botRate: Number = 200
     @Option(help: ArgumentHelp("Logins a minute from one address.", valueName: "n"))
-    var loginsPerMinute = 30
+    var loginsPerMinute: Number = 30
     @Option(
       help: ArgumentHelp(
         "Guests that are kept; of more the oldest who are away and play nothing are forgotten, once a minute.",
         valueName: "n"))
-    var maxGuests = 20_000
+    var maxGuests: Number = 20_000
     @Option(help: ArgumentHelp("Tries of room codes a minute, of one address and of one account.", valueName: "n"))
-    var codeTries = 5
+    var codeTries: Number = 5
     @Option(
       help: ArgumentHelp("Writes waiting for the disk beyond which commands are refused as busy.", valueName: "n"))
-    var maxPending = 4096
+    var maxPending: Number = 4096
     @Option(
       help: ArgumentHelp(
         "Milliseconds a write may wait for the disk beyond which commands are refused as busy.", valueName: "ms"))
-    var maxWait = 2000
+    var maxWait: Number = 2000
     @Option(help: ArgumentHelp("Seconds a stopping server may take to finish.", valueName: "seconds"))
-    var drainSeconds = 5
+    var drainSeconds: Number = 5
   }
 
   /// What is logged, and how.
@@ -125,8 +125,8 @@ struct ServeOptions: ParsableArguments {
     var logLevel = "notice"
   }
 
-  /// What the flags mean; throws the first that cannot be.
-  func resolved() throws -> ServerConfiguration {
+  /// What the flags mean; throws the first that cannot be. Only who `starts` makes what is missing.
+  func resolved(starts: Bool) throws -> ServerConfiguration {
     var result = ServerConfiguration()
     let address = try Self.address(addresses.listen, "listen")
     (result.listener.host, result.listener.port) = address
@@ -150,61 +150,58 @@ struct ServeOptions: ParsableArguments {
     }
     switch (encryption.tlsCert, encryption.tlsKey, encryption.tlsSelfSigned) {
     case (let certificate?, let key?, false):
+      for (flag, file) in [("--tls-cert", certificate), ("--tls-key", key)] {
+        do { _ = try String(readFrom: file) } catch { throw ConfigurationError(text: "\(flag): \(error)") }
+      }
       do { result.listener.tls = try ServerTLS(certificate: certificate, key: key) } catch {
-        throw ConfigurationError(text: "the certificate \(certificate) and key \(key) cannot be used: \(error)")
+        throw ConfigurationError(text: "--tls-cert \(certificate) and --tls-key \(key) cannot be used: \(error)")
       }
-    case (nil, nil, true):
+    case (nil, nil, true) where starts || ServerTLS.hasSelfSigned(in: folder):
       do { result.listener.tls = try ServerTLS.selfSigned(in: folder, names: ["localhost", address.host]) } catch {
-        throw ConfigurationError(text: "cannot make a certificate in \(folder): \(error)")
+        throw ConfigurationError(text: "--tls-self-signed: no certificate in \(folder): \(error)")
       }
-    case (nil, nil, false): break
+    case (nil, nil, _): break
     default:
       throw ConfigurationError(text: "TLS needs --tls-cert and --tls-key, or --tls-self-signed alone")
     }
-    for (text, host) in [(addresses.listen, address.host)] + (result.page.map { [(addresses.page, $0.host)] } ?? []) {
-      guard result.listener.tls != nil || encryption.insecure || Self.isLoopback(host) else {
+    let isEncrypted = encryption.tlsCert != nil || encryption.tlsSelfSigned
+    for (flag, address) in [("--listen", address)] + (result.page.map { [("--page", $0)] } ?? []) {
+      guard isEncrypted || encryption.insecure || Self.isLoopback(address.host) else {
         throw ConfigurationError(
-          text: "\(text) is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without")
+          text: "\(flag) \(address.host):\(address.port) is reachable from outside: give certificates, "
+            + "--tls-self-signed, or --insecure to go without")
       }
     }
     if let page = result.page { try resolve(page, &result) }
     let million = 1...1_000_000
-    for (name, value, range) in [
-      ("threads", limits.threads, 1...64), ("max-per-address", limits.maxPerAddress, million),
-      ("rate", limits.rate, million),
-      ("burst", limits.burst, million), ("bot-rate", limits.botRate, million),
-      ("logins-per-minute", limits.loginsPerMinute, million),
-      ("code-tries", limits.codeTries, million), ("max-guests", limits.maxGuests, million),
-      ("max-pending", limits.maxPending, 1...10_000_000),
-      ("max-wait", limits.maxWait, 1...600_000),
-      ("drain-seconds", limits.drainSeconds, 0...600), ("keep-days", storage.keepDays ?? 1, 1...36_500),
-    ] { try Self.check(name, value, range) }
+    let rate = try limits.rate.checked("rate", million)
+    let burst = try limits.burst.checked("burst", million)
+    let botRate = try limits.botRate.checked("bot-rate", million)
+    result.threads = try limits.threads.checked("threads", 1...64)
+    result.keepDays = try storage.keepDays?.checked("keep-days", 1...36_500)
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))
-    if let asked = limits.maxConnections { try Self.check("max-connections", asked, 1...most) }
-    result.listener.maxConnections = limits.maxConnections ?? min(10_000, most)
-    result.listener.maxPerAddress = limits.maxPerAddress
-    result.listener.drainSeconds = limits.drainSeconds
-    result.listener.session.rate = limits.rate
-    result.listener.session.burst = limits.burst
-    result.listener.session.botRate = limits.botRate
+    result.listener.maxConnections =
+      try limits.maxConnections?.checked("max-connections", 1...most) ?? min(10_000, most)
+    result.listener.maxPerAddress = try limits.maxPerAddress.checked("max-per-address", million)
+    result.listener.drainSeconds = try limits.drainSeconds.checked("drain-seconds", 0...600)
+    (result.listener.session.rate, result.listener.session.burst) = (rate, burst)
+    result.listener.session.botRate = botRate
+    result.lobby.rate = [rate, burst]
+    result.lobby.botRate = [botRate, max(burst, botRate)]
+    result.lobby.loginsPerMinute = try limits.loginsPerMinute.checked("logins-per-minute", million)
+    result.lobby.codeTriesPerMinute = try limits.codeTries.checked("code-tries", million)
+    result.lobby.maxGuests = try limits.maxGuests.checked("max-guests", million)
+    result.lobby.maxPending = try limits.maxPending.checked("max-pending", 1...10_000_000)
+    result.lobby.maxWait = try limits.maxWait.checked("max-wait", 1...600_000)
     for text in (addresses.proxyFrom ?? "").split(separator: ",") {
       guard let range = AddressRange(String(text)) else {
         throw ConfigurationError(text: "--proxy-from: \(text) is no address or network like 10.0.0.0/8")
       }
       result.listener.proxies.append(range)
     }
-    result.lobby.rate = [limits.rate, limits.burst]
-    result.lobby.botRate = [limits.botRate, max(limits.burst, limits.botRate)]
-    result.lobby.loginsPerMinute = limits.loginsPerMinute
-    result.lobby.codeTriesPerMinute = limits.codeTries
-    result.lobby.maxGuests = limits.maxGuests
-    result.lobby.maxPending = limits.maxPending
-    result.lobby.maxWait = limits.maxWait
-    result.threads = limits.threads
     result.weakSync = storage.weakSync
-    result.keepDays = storage.keepDays
     guard let format = Logger.Format(rawValue: log.logFormat) else {
       throw ConfigurationError(text: "--log-format is text or json, not \(log.logFormat)")
     }
@@ -243,25 +240,34 @@ struct ServeOptions: ParsableArguments {
     return (base ?? NSHomeDirectory() + "/.local/share") + "/alina"
   }
 
-  static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws {
-    guard range.contains(value) else {
-      throw ConfigurationError(text: "--\(name) is \(range.lowerBound)–\(range.upperBound), not \(value)")
-    }
-  }
-
   static func address(_ text: String, _ name: String) throws -> (host: String, port: Int) {
-    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
-      (0...65_535).contains(port)
-    else { throw ConfigurationError(text: "--\(name) is HOST:PORT with a port of 0–65535, not \(text)") }
-    var host = String(text[..<colon])
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    guard !host.isEmpty else {
-      throw ConfigurationError(text: "--\(name) is HOST:PORT; the host is missing in \(text)")
+    guard let parts = text.wholeMatch(of: /(?:\[([^\[\]]+)\]|([^\[\]:]+)):([0-9]+)/), let port = Int(parts.3),
+      let host = parts.1 ?? parts.2, port <= 65_535
+    else {
+      throw ConfigurationError(
+        text: "--\(name) is HOST:PORT, or [ADDRESS]:PORT for IPv6, with a port of 0–65535, not \(text)")
     }
-    return (host, port)
+    return (String(host), port)
   }
 
   static func isLoopback(_ host: String) -> Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+}
+
+/// A number as it was given, so that a wrong one is told of in one way, wherever it comes from.
+struct Number: ExpressibleByArgument, ExpressibleByIntegerLiteral {
+  let defaultValueDescription: String
+
+  init(argument: String) { defaultValueDescription = argument }
+  init(integerLiteral value: Int) { defaultValueDescription = "\(value)" }
+
+  /// What it is; throws unless it is one of those that the flag may have.
+  func checked(_ name: String, _ range: ClosedRange<Int>) throws -> Int {
+    guard let value = Int(defaultValueDescription), range.contains(value) else {
+      throw ConfigurationError(
+        text: "--\(name) is \(range.lowerBound)–\(range.upperBound), not \(defaultValueDescription)")
+    }
+    return value
+  }
 }
 
 /// Serves until SIGTERM or SIGINT.
@@ -277,7 +283,7 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup var options: ServeOptions
 
   func run() async throws {
-    try await ServerProcess.run(try options.resolved()) { address, page in
+    try await ServerProcess.run(try options.resolved(starts: true)) { address, page in
       let browser = page.map { "\($0.isPlayable ? "in a browser" : "live boards"): \($0.url)\n" } ?? ""
       Logger.write("listening \(address)\n\(browser)", to: STDOUT_FILENO)
     }
@@ -291,7 +297,7 @@ struct CheckConfig: ParsableCommand {
   @OptionGroup var options: ServeOptions
 
   func run() throws {
-    _ = try options.resolved()
+    _ = try options.resolved(starts: false)
     print("the configuration can be used")
   }
 }

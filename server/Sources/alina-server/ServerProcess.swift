@@ -91,9 +91,11 @@ enum ServerProcess {
     if let address = configuration.page {
       let page = PeoplePage(
         host: host, listener: listener, site: configuration.site, origins: configuration.pageOrigins)
-      let server = try page.serve(
-        at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page,
-        tls: configuration.pageTLS)
+      let server = try await naming("--page") {
+        try page.serve(
+          at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.page,
+          tls: configuration.pageTLS)
+      }
       pages.append(server)
       peoplePage = (page, server)
       let name = address.host.contains(":") ? "[\(address.host)]" : address.host
@@ -108,12 +110,14 @@ enum ServerProcess {
     if let address = configuration.admin {
       let page = AdminPage(host: host, listener: listener, page: peoplePage)
       pages.append(
-        try page.serve(at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin))
+        try await naming("--admin") {
+          try page.serve(at: address, loop: pageGroup.next(), mostConnections: configuration.mostOnPages.admin)
+        })
       logger.notice("admin", metadata: ["url": "http://\(address.host):\(pages.last?.port ?? 0)/"])
     }
     let tls = configuration.listener.tls
     if let tls { logger.notice("TLS", metadata: ["fingerprint": tls.fingerprint]) }
-    listening(try await listener.start(), pageAddress)
+    listening(try await naming("--listen") { try await listener.start() }, pageAddress)
     Systemd.notify("READY=1")
     let pruning = configuration.keepDays.map { days in Task { await prune(store, days, logger) } }
     await wait(signals, tls, configuration.site, logger)
@@ -132,6 +136,11 @@ enum ServerProcess {
     try await pageGroup.shutdownGracefully()
     try await group.shutdownGracefully()
     try await lobbyGroup.shutdownGracefully()
+  }
+
+  /// Listens; what prevents it is told with the flag in front.
+  private static func naming<T>(_ flag: String, _ listen: () async throws -> T) async throws -> T {
+    do { return try await listen() } catch let error as StoreError { throw StoreError.unusable("\(flag): \(error)") }
   }
 
   /// Returns when it is time to stop.

@@ -105,7 +105,7 @@ import TicTacToe
       (["--page-origin", "https://a/b"], "--page-origin: https://a/b is no origin like https://alina.example"),
       (
         ["--page", "0.0.0.0:80"],
-        "0.0.0.0:80 is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without"
+        "--page 0.0.0.0:80 is reachable from outside: give certificates, --tls-self-signed, or --insecure to go without"
       ),
     ] {
       let result = try ServerChild.run(["check-config"] + flags)

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -18,6 +19,50 @@ import Testing
     let gone = try ServerChild.run(["status", "--admin", "127.0.0.1:\(port)"])
     #expect(gone.code == 1 && gone.out.isEmpty)
     #expect(gone.errors.hasPrefix("alina-server: no server answers at 127.0.0.1:\(port)"))
+  }
+
+  @Test func `a lost database is named as long as it lasts, and logged once when it goes and once when it is back`()
+    async throws
+  {
+    let bed = PostgresTestBed()
+    let server = ServerChild(TemporaryFolder())
+    try server.start(["--store", bed.url], pages: true)
+    let (page, admin) = (try #require(server.port(of: "page")), try #require(server.port(of: "admin")))
+    func ready(_ port: Int) throws -> String { try RawPeer(port).http("readyz").body }
+    #expect(try [ready(page), ready(admin)] == ["ready\n", "ready\n"])
+    try bed.order("kill")
+    let lost = "the database cannot be reached"
+    for _ in 0..<5 {
+      #expect(try ready(admin) == lost + "\n")
+      try await Task.sleep(for: .seconds(1))
+    }
+    // A balancer in front of the page need not know the port of administrators.
+    #expect(try ready(page) == lost + "\n")
+    #expect(try RawPeer(admin).http("metrics").body.contains("\nalina_ready 0\n"))
+    let status = try ServerChild.run(["status", "--admin", "127.0.0.1:\(admin)"])
+    #expect(status.code == 1 && status.errors.isEmpty && status.out.hasPrefix("ready: no, \(lost)\n"), "\(status)")
+    try bed.order("start")
+    for _ in 0..<100 where !server.logText.contains("answers again") { try await Task.sleep(for: .milliseconds(100)) }
+    #expect(try ready(admin) == "ready\n")
+    let said = server.logText.split(separator: "\n").drop { !$0.contains(" warning ") }
+    #expect(said.count == 2 && said.last?.contains(" notice the store answers again") == true, "\(said)")
+    #expect(server.stop() == 0)
+  }
+
+  @Test func `what a database refuses is told in its words, with what to do`() throws {
+    let bed = PostgresTestBed.shared
+    try bed.sql("CREATE ROLE reader_only LOGIN")
+    defer { _ = try? bed.sql("DROP ROLE reader_only") }
+    func said(_ url: String) throws -> String {
+      let result = try ServerChild.run(["--store", url, "--no-page", "--no-admin", "--listen", "127.0.0.1:0"])
+      #expect(result.code == 1 && !result.errors.contains("cannot reach"), "\(result)")
+      return result.errors
+    }
+    let refused = try said(bed.url.dropLast("postgres".count) + "nowhere")
+    #expect(refused.contains("/nowhere: PostgreSQL: connection to server"), "\(refused)")
+    #expect(refused.contains(#"database "nowhere" does not exist"#), "\(refused)")
+    let reader = try said(bed.url.replacing("//postgres@", with: "//reader_only@"))
+    #expect(reader.hasSuffix("the role reader_only must own the database\n"), "\(reader)")
   }
 
   @Test func `systemd is told when the server is ready and when it stops`() throws {
