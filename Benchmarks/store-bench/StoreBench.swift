@@ -64,7 +64,7 @@ import TicTacToe
         let (m, ply) = (tables[at].m, tables[at].ply)
         var record = MatchRecord(id: m, x: 1, o: 2, created: 5)
         if ply == 9 { record.ended = 9 }
-        let event = StoredEvent(seq: ply, side: ply % 2 == 1 ? .x : .o, mid: "m\(ply)", body: body)
+        let event = StoredEvent(seq: ply, body: body)
         let isEnd = ply == 1 || ply == 9
         return StoreUnit(logs: [
           .init(m, after: ply - 1, [event], record: isEnd ? record : nil, nodes: ply == 1 ? ["bench"] : [])

@@ -92,6 +92,13 @@ struct CachedMatch: Sendable {
 
   static func key(_ side: Player, _ mid: String) -> String { side.text + mid }
 
+  /// A session follows a side from now on; `false` if it did.
+  @discardableResult mutating func add(_ session: String, to side: Player) -> Bool {
+    guard !followers[side].contains(session) else { return false }
+    followers[side].append(session)
+    return true
+  }
+
   /// Folds an event that happened at a steady time, with all that it means for clocks and absences.
   mutating func add(
     _ event: MatchEvent, body: [UInt8], at now: Int64, _ configuration: LobbyConfiguration

@@ -9,9 +9,7 @@ extension Lobby {
   /// Events that would follow in a match; nothing is changed yet.
   func draft(_ match: CachedMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
     let after = match.state.seq
-    let stored = events.enumerated().map { i, event in
-      StoredEvent(seq: after + 1 + i, side: event.side, mid: event.mid, body: event.body)
-    }
+    let stored = events.enumerated().map { i, event in StoredEvent(seq: after + 1 + i, body: event.body) }
     return Draft(StoreUnit.Log(match.id, after: after, stored, record: record), events)
   }
 
@@ -144,6 +142,7 @@ extension Lobby {
     if !unsure.isEmpty { ask(.accounts(unsure), .learned) }
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
+      counts.moves += events.count { if case .move = $0.kind { true } else { false } }
       if let nodes = followers[log.m] { matches[log.m]?.nodes = nodes }
       if let record = log.record {
         matches[log.m]?.record = record
@@ -367,18 +366,16 @@ extension Lobby {
   private mutating func seatOpener(_ m: MatchID) {
     guard let match = matches[m], let opener = match.record.opener, let side = match.side(of: opener) else { return }
     for session in sessions.of(opener) where session.games.contains(match.state.terms.rules) {
-      if !match.followers[side].contains(session.id) { matches[m]?.followers[side].append(session.id) }
+      matches[m]?.add(session.id, to: side)
     }
     if sessions.of(opener).isEmpty, match.nodes.allSatisfy({ $0 == node }) { matches[m]?.hasLeft[side] = true }
   }
 
   /// The sessions that played a match play its rematch on the other side.
   mutating func swapSeats(from old: MatchID, to m: MatchID) {
-    guard let before = matches[old], let match = matches[m] else { return }
+    guard let before = matches[old], matches[m] != nil else { return }
     for side in Player.allCases {
-      for session in before.followers[side.opponent] where !match.followers[side].contains(session) {
-        matches[m]?.followers[side].append(session)
-      }
+      for session in before.followers[side.opponent] { matches[m]?.add(session, to: side) }
       // Who has left the old match is not at the new one either, and this node is who knows.
       let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
       if before.nodes.contains(node), hasLeft, matches[m]?.followers[side].isEmpty == true {
@@ -463,7 +460,7 @@ extension Lobby {
     guard let match = matches[m], let side = match.side(of: account),
       sessions[session]?.games.contains(match.state.terms.rules) == true
     else { return }
-    if !match.followers[side].contains(session) { matches[m]?.followers[side].append(session) }
+    matches[m]?.add(session, to: side)
     matches[m]?.hasLeft[side] = false
     if match.away[side] { updatePresence(m) }
   }

@@ -78,13 +78,13 @@ extension Lobby {
       led(id, to: m)
       route(.follow(m, re: re, isNew: true), m, for: id)
     case .purpose:
-      seeks[id] = nil
+      endSeek(id)
       refuse(id, re, .midReused, Lobby.keyReused)
     case .playing:
-      seeks[id] = nil
+      endSeek(id)
       refuse(id, re, .occupied, Lobby.isPlaying)
     case .unknown:
-      seeks[id] = nil
+      endSeek(id)
       refuse(id, re, .auth, "this account is no more")
     }
   }
@@ -155,10 +155,7 @@ extension Lobby {
     guard let side = matches[m]?.side(of: account) else { return }
     let found = lastPairings.first { $0.value.m == m && $0.value.ticket.id == ticket }
     if let id = found?.key, let session = connections[id]?.session {
-      if matches[m]?.followers[side].contains(session) == false {
-        matches[m]?.followers[side].append(session)
-        introduce(m, to: id, side)
-      }
+      if matches[m]?.add(session, to: side) == true { introduce(m, to: id, side) }
     } else if sessions.of(account).isEmpty {
       matches[m]?.hasLeft[side] = true
     }
@@ -175,7 +172,7 @@ extension Lobby {
 
   mutating func askForQueue() {
     mustReadQueue = false
-    ask(.tickets, .tickets(known: Set(tickets.oldestFirst.map(\.id))))
+    ask(.tickets, .tickets(known: tickets.ids))
   }
 
   /// The queue as the store has it; what came here by itself since then stays.
@@ -183,7 +180,10 @@ extension Lobby {
     // Nobody waits any more at a node that is no more.
     let waiting = found.filter { one in nodes.living.contains { $0.id == one.ticket.node } }
     let present = Set(waiting.map(\.ticket.id))
-    for id in known.subtracting(present) { tickets.remove(id: id) }
+    for id in known.subtracting(present) {
+      tickets.remove(id: id)
+      if seeker(id) != nil { nodes.mustCompare = true }
+    }
     for ticket in waiting.compactMap({ Ticket($0, ahead) }) {
       var ticket = ticket
       ticket.offeredBots = tickets[id: ticket.id]?.offeredBots ?? false
@@ -281,7 +281,7 @@ extension Lobby {
     guard let side = matches[m]?.side(of: seat.account) else { return }
     if let id = sessions[seat.session]?.connection, seeks[id]?.ticket.id == seat.id {
       led(id, to: m)
-      matches[m]?.followers[side].append(seat.session)
+      matches[m]?.add(seat.session, to: side)
     } else {
       matches[m]?.hasLeft[side] = true
     }
@@ -300,6 +300,8 @@ extension Lobby {
       }
     // The store did not do it: it is not asked again at once.
     case nil: return mustReadQueue = true
+    // Whoever waits here may have been led to a match of which this node has not heard.
+    case .ticket: nodes.mustCompare = true
     default: break
     }
     askForQueue()

@@ -100,7 +100,6 @@ extension Lobby {
     let event = MatchEvent(
       at: now.wall, side: side, mid: command.mid, clocks: clocks,
       .move(ply: position.plies, cell: name, spent: spent))
-    counts.moves += 1
     if let outcome = VariantMove(cell, in: position).outcome {
       return draftEnd(match, outcome, .normal, first: [event])
     }

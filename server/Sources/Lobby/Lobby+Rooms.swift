@@ -106,6 +106,6 @@ extension Lobby {
     guard let session = session(of: id), let match = matches[m], let side = match.side(of: session.account) else {
       return
     }
-    if !match.followers[side].contains(session.id) { matches[m]?.followers[side].append(session.id) }
+    matches[m]?.add(session.id, to: side)
   }
 }

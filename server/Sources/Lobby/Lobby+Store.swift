@@ -38,12 +38,14 @@ extension Lobby {
       matches[m]?.isBehind = true
       timers.set(.reread(m), at: now.steady + configuration.askAgain)
     case (.readBack(let number), .match(let found)): readBack(number, found)
-    // The question itself is slow to fail where the store cannot be reached.
-    case (.readBack(let number), _): readBack(number)
+    case (.readBack(let number), _): timers.set(.readBack(number), at: now.steady + configuration.askAgain)
     case (.learned, .accounts(let found)): learn(found)
     case (.learned, _): break
     case (.learnedFor(let number), let answer):
-      if case .accounts(let found) = answer { learn(found) }
+      if case .accounts(let found) = answer {
+        accounts.doubt(found.map(\.id))
+        learn(found)
+      }
       guard let out = store[unit: number] else { return }
       finish(number, out)
       again(out)
@@ -77,6 +79,9 @@ extension Lobby {
     case (.tickets(let known), .tickets(let waiting)): readQueue(waiting, known)
     case (.tickets, _): mustReadQueue = true
     case (.unqueued, .done): break
+    case (.detached, .done): break
+    case (.detached(let session, let generation), _):
+      timers.set(.detach(session, generation: generation), at: now.steady + configuration.askAgain)
     case (.unqueued(let ticket), _): timers.set(.unqueue(ticket), at: now.steady + configuration.askAgain)
     case (.me(let id, let re), _): refuseBusy(id, re)
     case (.bare(let id, let line, _), _), (.code(let id, let line, _), _): refuseBusy(id, line.id)
@@ -120,7 +125,9 @@ extension Lobby {
   /// Reads a match from the store, for a connection or for this node.
   mutating func load(_ m: MatchID, _ work: StoreWork.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
-      guard store.loading.count < 256, store.loading[m, default: []].count < 64 else {
+      // Who plays it has asked for nothing that could be refused.
+      if case .follow = request {
+      } else if store.loading.count >= 256 || store.loading[m, default: []].count >= 64 {
         return refuseBusy(id, request.re)
       }
       connections[id]?.outstanding += 1
@@ -394,7 +401,9 @@ extension Lobby {
 
   /// Logs who is nowhere: both are away since a restart, or one since his node died.
   private mutating func takeCare(of m: MatchID, here: [Int64]) {
-    guard let match = matches[m], match.unit == nil, [.confirming, .live].contains(match.state.phase) else { return }
+    guard let match = matches[m], match.unit == nil, !match.isBeingRead,
+      [.confirming, .live].contains(match.state.phase)
+    else { return }
     let absent = Player.allCases.filter { side in match.account(at: side).map { !here.contains($0) } ?? true }
     if absent.count == 2 {
       let recovered = MatchEvent(at: now.wall, clocks: match.state.clocks, .recovered)
@@ -424,6 +433,8 @@ extension Lobby {
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {
+    // What the store says is true, should it have lost something.
+    accounts.doubt(differences.accounts.map(\.id).filter { accounts[$0]?.version == memory.accounts[$0] })
     learn(differences.accounts)
     for id in differences.gone {
       for session in sessions.of(id) { end(session, .revoked, "this account is no more") }

@@ -139,8 +139,6 @@ extension Lobby {
 
   /// Not both confirmed: the match is nothing, and whoever did returns to the queue as if nothing had been.
   private mutating func fallApart(_ match: CachedMatch) {
-    var draft = draftEnd(match, nil, .aborted)
-    draft.unit.forgetsKeys = true
-    decide(draft, .itself)
+    decide(draftEnd(match, nil, .aborted), .itself)
   }
 }

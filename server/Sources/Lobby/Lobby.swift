@@ -21,6 +21,10 @@ package struct Lobby: Sendable {
     case reread(MatchID)
     /// The store has not said what is in a match that somebody here is to sit down at, and is asked again.
     case load(MatchID)
+    /// The store has not said what became of a unit, and is asked again.
+    case readBack(UInt64)
+    /// The store may still have a session here that has gone.
+    case detach(String, generation: Int64)
     /// A ticket may be in the queue that nobody waits with.
     case unqueue(String)
   }
@@ -127,6 +131,8 @@ package struct Lobby: Sendable {
       timers.set(.compare, at: now.steady + configuration.compareEvery)
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
+    case .readBack(let number): readBack(number)
+    case .detach(let session, let generation): detach(session, generation)
     case .unqueue(let ticket): unqueue(ticket)
     }
   }

@@ -152,8 +152,9 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var beatEvery: Int64 = 1000
   /// Milliseconds between two looks at what differs from the store.
   package var compareEvery: Int64 = 2000
-  /// Milliseconds that the timers of a match ring later at a node where the side concerned is not.
-  package var otherNodesWait: Int64 = 500
+  /// Milliseconds that the timers of a match ring later at a node where the side concerned is not: by then its own node has heard of what
+  /// it waits for, be it by comparison.
+  package var otherNodesWait: Int64 = 2500
   /// Matches that nobody follows taken at once.
   package var sweptAtOnce = 64
   /// Milliseconds after which the store is asked again what it has not answered.

@@ -116,6 +116,9 @@ struct Accounts: Sendable {
     adding[account.id]?.isRead = true
   }
 
+  /// What the store says of these next is taken for true, whatever is known.
+  mutating func doubt(_ ids: [Int64]) { for id in ids { all[id]?.version = -1 } }
+
   mutating func forget(_ id: Int64) { all[id] = nil }
 
   /// A unit is out, or is no more, that adds to accounts.
@@ -135,8 +138,7 @@ struct Accounts: Sendable {
     var unsure: [Int64] = []
     for score in scores where all[score.account] != nil {
       if adding[score.account]?.isRead == true {
-        // Older than anything the store has.
-        all[score.account]?.version = -1
+        doubt([score.account])
         unsure.append(score.account)
       } else {
         all[score.account]?.add(score)

@@ -57,6 +57,7 @@ enum Then: Sendable {
   case queued(ConnectionID, Ticket, re: String?)
   case tickets(known: Set<String>)
   case unqueued(String)
+  case detached(String, generation: Int64)
   case loaded(MatchID)
   case reread(MatchID)
   case readBack(UInt64)

@@ -117,6 +117,8 @@ struct TicketQueue: Sendable {
   /// All, the longest waiting first; O(n log n).
   var oldestFirst: [Ticket] { bySession.values.sorted { ($0.since, $0.id) < ($1.since, $1.id) } }
 
+  var ids: Set<String> { Set(sessions.keys) }
+
   subscript(session session: String) -> Ticket? { bySession[session] }
   subscript(id id: String) -> Ticket? { sessions[id].flatMap { bySession[$0] } }
 

@@ -72,7 +72,6 @@ struct MemoryContent {
   /// The last rated match of an account, which holds its slot while it goes on.
   var slots: [Int64: MatchID] = [:]
   var keys: [KeyID: Use] = [:]
-  var keysOf = MemoryIndex<MatchID, KeyID>()
 
   var tickets: [String: Ticket] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
@@ -156,12 +155,8 @@ struct MemoryContent {
     }
     for slot in unit.slots { slots[slot.account] = m }
     for key in unit.keys {
-      let id = KeyID(account: key.account, key: key.key)
-      drop(key: id)
-      keys[id] = Use(purpose: key.purpose, m: m, at: clock())
-      keysOf.insert(id, m)
+      keys[KeyID(account: key.account, key: key.key)] = Use(purpose: key.purpose, m: m, at: clock())
     }
-    if unit.forgetsKeys { for id in keysOf[m] { drop(key: id) } }
     for ticket in unit.tickets { tickets[ticket]?.led = m }
     return .applied(followers)
   }
@@ -177,11 +172,6 @@ struct MemoryContent {
     guard let record = log.record, var match = matches[log.m] else { return }
     match.stored.record = record
     put(match)
-  }
-
-  private mutating func drop(key: KeyID) {
-    guard let use = keys.removeValue(forKey: key) else { return }
-    keysOf.remove(key, use.m)
   }
 
   // MARK: accounts and sessions
@@ -324,7 +314,6 @@ struct MemoryContent {
       let ticket = tickets[id]
       guard ticket == nil || ticket?.led != nil else { continue }
       found.tickets.append(.init(id: id, m: ticket?.led))
-      drop(ticket: id)
     }
     found.matches.sort()
     found.accounts.sort { $0.id < $1.id }
@@ -348,7 +337,7 @@ struct MemoryContent {
     }
     let idle = kept.filter { !isHere($0.id) && liveOf[$0.id].isEmpty }
     for guest in idle.prefix(max(0, kept.count - most)) { forget(account: guest.id) }
-    for (id, use) in keys where use.at < time - age && matches[use.m]?.isLive != true { drop(key: id) }
+    keys = keys.filter { $0.value.at >= time - age || matches[$0.value.m]?.isLive == true }
     for (id, ticket) in tickets {
       if let led = ticket.led, matches[led]?.isLive != true { drop(ticket: id) }
     }

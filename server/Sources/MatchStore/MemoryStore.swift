@@ -6,7 +6,7 @@ import Synchronization
 /// May be called from any thread.
 package final class MemoryStore: MatchStore {
   package let isShared: Bool
-  private let content: Mutex<MemoryContent>
+  let content: Mutex<MemoryContent>
   private let listeners = Mutex<[NodeID: @Sendable (String?) -> Void]>([:])
 
   /// `shared` for several nodes in one process; `clock` is in milliseconds since 1970.

@@ -166,7 +166,8 @@ extension AccountRecord {
   ) throws(E) -> ChangeResult? {
     switch change {
     case .register(let name, let token, let lives):
-      guard guest else { return .forbidden }
+      // Asked again by the name that he has by now: the answer was lost, and the token with it.
+      guard guest || name.lowercased() == self.name.lowercased() else { return .forbidden }
       let other = try holder(name)
       guard other == nil || other == id else { return .nameTaken }
       (self.name, guest, self.token, tokenExpires) = (name, false, token, now + lives)

@@ -77,6 +77,9 @@ extension AccountRecord {
     set { self[.classic].lost = newValue }
   }
 
+  /// Beyond this, and not a number, a rating is a mistake of whoever wrote it.
+  static let mostRating = 1e6
+
   /// The results in the other games, each as a text: the game, rating, deviation, volatility, the time of the last rated
   /// match, won, drawn and lost. Archives, nodes and queries hand them on so.
   package var otherGames: [String] {
@@ -94,7 +97,8 @@ extension AccountRecord {
         guard parts.count == 8, let rules = Variant(rawValue: String(parts[0])) else { continue }
         let numbers = parts[1...3].compactMap { Double($0) }
         let counts = parts[4...].compactMap { Int64($0) }
-        guard numbers.count == 3, counts.count == 4 else { continue }
+        let isSound = numbers.allSatisfy { abs($0) <= AccountRecord.mostRating }
+        guard numbers.count == 3, counts.count == 4, isSound else { continue }
         var standing = Standing()
         standing.rating = Glicko2.Rating(value: numbers[0], deviation: numbers[1], volatility: numbers[2])
         (standing.ratedAt, standing.won) = (counts[0], Int(counts[1]))
@@ -199,16 +203,10 @@ package struct MatchRecord: Sendable, Hashable {
 package struct StoredEvent: Sendable, Hashable {
   /// Its number, from 1 without gaps.
   package var seq: Int
-  /// The side, if one did it.
-  package var side: Player?
-  /// The command it answers, if that had an id: unique for match and side, which is the lobby's business.
-  package var mid: String?
   /// The bytes that were hashed and sent.
   package var body: [UInt8]
 
-  package init(seq: Int, side: Player? = nil, mid: String? = nil, body: [UInt8]) {
-    (self.seq, self.side, self.mid, self.body) = (seq, side, mid, body)
-  }
+  package init(seq: Int, body: [UInt8]) { (self.seq, self.body) = (seq, body) }
 }
 
 /// A match with its whole log.

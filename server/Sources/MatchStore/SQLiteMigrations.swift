@@ -53,8 +53,10 @@ enum SQLiteMigrations {
       lost INTEGER NOT NULL, PRIMARY KEY (account, rules)) WITHOUT ROWID;
     """,
     // What lobbies had in memory only, and what finds it. Nodes are names with spaces between them, in order. A rated
-    // slot is held by the last rated match of an account, while it goes on.
+    // slot is held by the last rated match of an account, while it goes on. An event's side and command are in its body.
     """
+    ALTER TABLE event DROP COLUMN side;
+    ALTER TABLE event DROP COLUMN mid;
     ALTER TABLE match ADD COLUMN nodes TEXT NOT NULL DEFAULT '';
     ALTER TABLE account ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE account ADD COLUMN rated_match TEXT;
@@ -67,7 +69,6 @@ enum SQLiteMigrations {
     CREATE TABLE used_key (
       account INTEGER NOT NULL, key TEXT NOT NULL, purpose TEXT NOT NULL, match_id TEXT NOT NULL, at INTEGER NOT NULL,
       PRIMARY KEY (account, key)) WITHOUT ROWID;
-    CREATE INDEX used_key_match ON used_key (match_id);
     CREATE INDEX used_key_at ON used_key (at);
     CREATE TABLE forgotten_account (highest INTEGER NOT NULL);
     INSERT INTO forgotten_account VALUES (0);

@@ -272,7 +272,7 @@ extension SQLiteRows: StoreRows {
     let openings = try run(
       """
       SELECT n, id, x, o, opener, code, created, ended, (SELECT max(seq) FROM event WHERE match = n),
-        e.seq, e.side, e.mid, e.body
+        e.seq, e.body
       FROM match LEFT JOIN event e ON e.match = n AND e.seq = 1
       WHERE n IN (
         SELECT n FROM match WHERE x = ?1 AND ended IS NULL UNION SELECT n FROM match WHERE o = ?1 AND ended IS NULL
@@ -391,13 +391,11 @@ extension SQLiteRows: StoreRows {
     return waiting
   }
 
-  /// What has become of a ticket that does not wait any more, which is forgotten by that.
-  func take(ticket: String) throws(StoreError) -> Differences.LedTicket? {
+  /// What has become of a ticket that does not wait any more.
+  func outcome(of ticket: String) throws(StoreError) -> Differences.LedTicket? {
     let found = try run("SELECT led FROM ticket WHERE id = ?", .text(ticket)) { $0.optionalText(0) }.first
     guard let led = found else { return .init(id: ticket, m: nil) }
-    guard let led else { return nil }
-    try drop(ticket: ticket)
-    return .init(id: ticket, m: MatchID(rawValue: led))
+    return led.map { .init(id: ticket, m: MatchID(rawValue: $0)) }
   }
 
   /// Unless one of this number has led to a match: that is what was asked before, and its answer was lost.

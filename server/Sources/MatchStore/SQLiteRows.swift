@@ -102,18 +102,16 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// The event in a row of `seq, side, mid, body`, from a column on.
+  /// The event in a row of `seq, body`, from a column on.
   static func event(_ row: SQLiteRow, _ first: Int32 = 0) -> StoredEvent {
-    StoredEvent(
-      seq: Int(row.int(first)), side: Player(text: row.text(first + 1)), mid: row.optionalText(first + 2),
-      body: row.bytes(first + 3))
+    StoredEvent(seq: Int(row.int(first)), body: row.bytes(first + 1))
   }
 
   /// The matches of records, with their logs: as long as the number of the last event says.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
     for case let (n, record)? in records {
-      let events = try run("SELECT seq, side, mid, body FROM event WHERE match = ? ORDER BY seq", .int(n)) {
+      let events = try run("SELECT seq, body FROM event WHERE match = ? ORDER BY seq", .int(n)) {
         SQLiteRows.event($0)
       }
       found.append(StoredMatch(record: record, events: events, length: events.last?.seq))
@@ -314,7 +312,6 @@ extension SQLiteRows: StoreConditions {
         "INSERT OR REPLACE INTO used_key (account, key, purpose, match_id, at) VALUES (?, ?, ?, ?, ?)",
         .int(key.account), .text(key.key), .text(key.purpose), m, .int(now()))
     }
-    if unit.forgetsKeys { try run("DELETE FROM used_key WHERE match_id = ?", m) }
     for ticket in unit.tickets { try run("UPDATE ticket SET led = ? WHERE id = ?", m, .text(ticket)) }
     return followers
   }
@@ -352,9 +349,7 @@ extension SQLiteRows: StoreConditions {
 
   private func write(_ events: [StoredEvent], of n: Int64) throws(StoreError) {
     for event in events {
-      try run(
-        "INSERT INTO event (match, seq, side, mid, body) VALUES (?, ?, ?, ?, ?)", .int(n), .int(event.seq),
-        .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
+      try run("INSERT INTO event (match, seq, body) VALUES (?, ?, ?)", .int(n), .int(event.seq), .blob(event.body))
     }
   }
 
@@ -443,7 +438,7 @@ extension SQLiteRows {
       found.sessions.append(id)
     }
     found.sessions.sort()
-    for id in Set(memory.tickets).sorted() { if let led = try take(ticket: id) { found.tickets.append(led) } }
+    for id in Set(memory.tickets).sorted() { if let led = try outcome(of: id) { found.tickets.append(led) } }
     return found
   }
 

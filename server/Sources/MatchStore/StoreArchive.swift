@@ -114,12 +114,14 @@ extension AccountRecord: FieldObject {
 
   package mutating func code(_ c: inout FieldCoder) throws(FieldError) {
     try c.code("account", &id)
+    try c.require((1..<1 << 53).contains(id), "account", "1 to 2^53 - 1")
     try c.code("name", &name)
     try c.code("token", &token)
     try c.code("token_expires", &tokenExpires)
     let numbers = try c.field("rating", [rating.value, rating.deviation, rating.volatility].map { "\($0)" })
     let read = numbers.compactMap { Double($0) }
-    try c.require(read.count == 3, "rating", "rating, deviation and volatility")
+    let isSound = read.allSatisfy { abs($0) <= AccountRecord.mostRating }
+    try c.require(read.count == 3 && isSound, "rating", "rating, deviation and volatility")
     rating = .init(value: read[0], deviation: read[1], volatility: read[2])
     try c.code("rated_at", &ratedAt, or: 0)
     let results = try c.field("results", [won, drawn, lost, xBalance])
@@ -166,9 +168,8 @@ private struct ArchivedMatch: FieldObject {
     for text in events {
       let body = Array(text.utf8)
       do throws(ProtocolError) {
-        let event = try MatchEvent(body: body)
-        try state.append(event, body: body)
-        log.append(StoredEvent(seq: state.seq, side: event.side, mid: event.mid, body: body))
+        try state.append(body: body)
+        log.append(StoredEvent(seq: state.seq, body: body))
       } catch { throw .inconsistent("match \(record.id): \(error.message)") }
     }
     guard state.hash.digest == hash else { throw .inconsistent("match \(record.id) does not have its hash") }

@@ -70,6 +70,6 @@ extension StoreUnit {
   /// Whether it is one event of one match and nothing else.
   package var isMove: Bool {
     logs.count == 1 && logs[0].events.count == 1 && logs[0].record == nil && scores.isEmpty && slots.isEmpty
-      && keys.isEmpty && tickets.isEmpty && !forgetsKeys
+      && keys.isEmpty && tickets.isEmpty
   }
 }

@@ -147,7 +147,7 @@ package struct Differences: Sendable, Hashable {
   package var gone: [Int64] = []
   /// Sessions that are no more, or have another generation, in order.
   package var sessions: [String] = []
-  /// Tickets that do not wait any more, and the match they have led to, if they have; those that have are forgotten. By id.
+  /// Tickets that do not wait any more, and the match they have led to, if they have. By id.
   package var tickets: [LedTicket] = []
 
   package init() {}

@@ -22,8 +22,6 @@ package struct StoreUnit: Sendable, Hashable {
   package var slots: [Slot] = []
   /// Keys that lead to the first match from now on.
   package var keys: [Key] = []
-  /// Whether all keys that led to the first match are forgotten: it came to nothing.
-  package var forgetsKeys = false
   /// Tickets that wait no longer, since they have led to the first match.
   package var tickets: [String] = []
 

@@ -110,7 +110,9 @@ enum PostgresMigrations {
     [
       "DROP FUNCTION append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
       "DROP FUNCTION must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
-      "DROP SEQUENCE node_epoch", "ALTER TABLE match_event DROP COLUMN epoch",
+      "DROP SEQUENCE node_epoch",
+      // An event's side and command are in its body.
+      "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
       "ALTER TABLE match DROP COLUMN epoch, ADD COLUMN nodes TEXT[] COLLATE \"C\" NOT NULL DEFAULT '{}'",
       // There are few sets of nodes: whoever looks for matches of dead ones goes from set to set.
       "DROP INDEX match_live", "CREATE INDEX match_nodes ON match (nodes) WHERE ended IS NULL",
@@ -142,7 +144,7 @@ enum PostgresMigrations {
         account BIGINT NOT NULL, key TEXT COLLATE "C" NOT NULL, match_id TEXT COLLATE "C" NOT NULL,
         purpose TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (account, key))
       """,
-      "CREATE INDEX used_key_match ON used_key (match_id)", "CREATE INDEX used_key_at ON used_key (at)",
+      "CREATE INDEX used_key_at ON used_key (at)",
       "CREATE INDEX account_banned ON account (id) WHERE banned",
       "CREATE INDEX account_muted ON account (id) WHERE muted",
       """

@@ -200,12 +200,6 @@ extension PostgresStore {
     SELECT d.id, t.match_id FROM unnest($1::text[]) AS d (id) LEFT JOIN ticket t ON t.id = d.id
     WHERE t.id IS NULL OR t.match_id IS NOT NULL
     """)
-  private static let forgetLed = PGStatement(
-    "forget_led",
-    """
-    DELETE FROM ticket WHERE id IN (
-      SELECT id FROM ticket WHERE id = ANY($1::text[]) AND match_id IS NOT NULL ORDER BY id FOR UPDATE)
-    """)
 
   private func compare(_ node: NodeID, _ memory: Memory) throws(StoreError) -> Differences {
     let matches = memory.matches.sorted { $0.key < $1.key }
@@ -257,8 +251,6 @@ extension PostgresStore {
         differences.tickets.append(.init(id: id, m: PostgresRows.id(row[1])))
       }
       differences.tickets.sort { $0.id < $1.id }
-      let led = differences.tickets.filter { $0.m != nil }.map(\.id)
-      if !led.isEmpty { try pool.run([PostgresStore.forgetLed(.texts(led))]) }
     }
     return differences
   }

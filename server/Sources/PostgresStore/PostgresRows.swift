@@ -107,7 +107,7 @@ enum PostgresRows {
 
   static let matchWidth = 8
   static let matchColumns = "id, x, o, opener, code, created, ended, seq"
-  static let eventColumns = "e.match_id, e.seq, e.side, e.mid, e.body"
+  static let eventColumns = "e.match_id, e.seq, e.body"
   /// The columns of a match, and its first event's.
   static let openingColumns = "\(columns(matchColumns, of: "m")), \(eventColumns)"
 
@@ -123,10 +123,8 @@ enum PostgresRows {
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [StoredEvent]] = [:]
     for row in events {
-      guard row.count == 5, let m = row[0].text, let seq = row[1].int, let side = row[2].text, let body = row[4].bytes
-      else { continue }
-      logs[m, default: []].append(
-        StoredEvent(seq: Int(seq), side: Player(text: side), mid: row[3].text, body: body))
+      guard row.count == 3, let m = row[0].text, let seq = row[1].int, let body = row[2].bytes else { continue }
+      logs[m, default: []].append(StoredEvent(seq: Int(seq), body: body))
     }
     return records.compactMap { row in
       guard row.count >= matchWidth, let id = id(row[0]), let created = row[5].int, let length = row[7].int else {

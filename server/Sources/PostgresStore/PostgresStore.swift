@@ -32,7 +32,7 @@ package final class PostgresStore: MatchStore {
   static let everywhere = [
     "SET synchronous_commit = on", "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 2000",
-    "SET plan_cache_mode = force_generic_plan", "SET jit = off",
+    "SET plan_cache_mode = force_generic_plan", "SET jit = off", "SET extra_float_digits = 1",
     "SET tcp_keepalives_idle = 5", "SET tcp_keepalives_interval = 1", "SET tcp_keepalives_count = 3",
     "SET tcp_user_timeout = 8000",
   ].map { PGStatement(once: $0)() }

@@ -33,7 +33,8 @@ extension PostgresPool.Transaction: StoreRows {
     // Read once it is locked: results in other games are rows of their own.
     case .id(let id):
       return try run([Self.lockAccount(.int(id)), Self.account(.int(id))])[1].rows.first.flatMap(PostgresRows.account)
-    case .name(let name): return try locked(Self.lockAccountNamed(.text(name.lowercased())))
+    case .name(let name):
+      return try holder(of: name) == nil ? nil : locked(Self.lockAccountNamed(.text(name.lowercased())))
     }
   }
 
@@ -47,7 +48,9 @@ extension PostgresPool.Transaction: StoreRows {
   }
 
   mutating func holder(of name: String) throws(StoreError) -> Int64? {
-    try run([Self.holder(.text(name.lowercased()))])[0].rows.first?.first?.int
+    // PostgreSQL has no texts with NUL, so nobody has such a name.
+    guard !name.utf8.contains(0) else { return nil }
+    return try run([Self.holder(.text(name.lowercased()))])[0].rows.first?.first?.int
   }
 
   mutating func replace(_ account: AccountRecord) throws(StoreError) {

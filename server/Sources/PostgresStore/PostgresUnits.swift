@@ -36,9 +36,9 @@ extension PostgresStore {
         WHERE (SELECT count(*) FROM locked) > 0 AND match.id = d.id AND match.seq = d.after
         RETURNING match.id, match.nodes),
       logged AS (
-        INSERT INTO match_event (match_id, seq, side, mid, body)
-        SELECT e.* FROM unnest($4::text[], $5::bigint[], $6::text[], $7::text[], $8::bytea[])
-          AS e (match_id, seq, side, mid, body) WHERE (e.match_id IN (SELECT id FROM grown)) IS TRUE)
+        INSERT INTO match_event (match_id, seq, body)
+        SELECT e.* FROM unnest($4::text[], $5::bigint[], $6::bytea[]) AS e (match_id, seq, body)
+        WHERE (e.match_id IN (SELECT id FROM grown)) IS TRUE)
     SELECT id, nodes FROM grown
     """)
 
@@ -75,13 +75,12 @@ extension [StoreUnit] {
 }
 
 extension PGStatement {
-  /// With the events of matches as the last five parameters.
+  /// With the events of matches as the last three parameters.
   fileprivate func callAsFunction(_ values: PGValue..., events: [(m: MatchID, event: StoredEvent)]) -> PGCall {
     PGCall(
       statement: self,
       values: values + [
         .texts(events.map(\.m.rawValue)), .ints(events.map { Int64($0.event.seq) }),
-        .texts(events.map { $0.event.side?.text ?? "" }), .texts(events.map(\.event.mid)),
         .blobs(events.map(\.event.body)),
       ])
   }
@@ -202,7 +201,6 @@ private struct PostgresJudge: StoreConditions {
   private var events: [(m: MatchID, event: StoredEvent)] = []
   private var ledTickets: [(id: String, m: MatchID)] = []
   private var newUses: [Key: Use] = [:]
-  private var forgotten: Set<MatchID> = []
 
   init(_ needs: PostgresNeeds, _ found: [PGRows]) {
     var answers = found.map(\.rows)[...]
@@ -258,11 +256,6 @@ private struct PostgresJudge: StoreConditions {
     for key in unit.keys {
       uses[Key(key)] = Use(purpose: key.purpose, m: m)
       newUses[Key(key)] = uses[Key(key)]
-    }
-    if unit.forgetsKeys {
-      forgotten.insert(m)
-      uses = uses.filter { $0.value.m != m }
-      newUses = newUses.filter { $0.value.m != m }
     }
     tickets.subtract(unit.tickets)
     ledTickets += unit.tickets.map { ($0, m) }
@@ -340,8 +333,7 @@ private struct PostgresJudge: StoreConditions {
   private static let addEvents = PGStatement(
     "add_events",
     """
-    INSERT INTO match_event (match_id, seq, side, mid, body)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[])
+    INSERT INTO match_event (match_id, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
     """)
   /// A slot that does not move is NULL, one that is freed is empty.
   private static let changeAccounts = PGStatement(
@@ -378,7 +370,6 @@ private struct PostgresJudge: StoreConditions {
   private static let leadTickets = PGStatement(
     "lead_tickets",
     "UPDATE ticket SET match_id = d.m FROM unnest($1::text[], $2::text[]) AS d (id, m) WHERE ticket.id = d.id")
-  private static let forgetKeys = PGStatement("forget_keys", "DELETE FROM used_key WHERE match_id = ANY($1::text[])")
   private static let useKeys = PGStatement(
     "use_keys",
     """
@@ -411,7 +402,6 @@ private struct PostgresJudge: StoreConditions {
       calls.append(
         PostgresJudge.leadTickets(.texts(ledTickets.map(\.id)), .texts(ledTickets.map(\.m.rawValue))))
     }
-    if !forgotten.isEmpty { calls.append(PostgresJudge.forgetKeys(.texts(forgotten.map(\.rawValue)))) }
     if !newUses.isEmpty {
       let all = newUses.sorted { ($0.key.account, $0.key.key) < ($1.key.account, $1.key.key) }
       calls.append(

@@ -75,7 +75,7 @@ import TicTacToe
     for (side, kind) in kinds + [(nil, .end(nil, .aborted, ratings: nil))] {
       let event = MatchEvent(at: 1, side: side, kind)
       try state.append(event, body: event.body)
-      log.append(StoredEvent(seq: state.seq, side: side, mid: nil, body: event.body))
+      log.append(StoredEvent(seq: state.seq, body: event.body))
     }
     let record = MatchRecord(id: m, x: 1, o: 2, created: 1, ended: 2)
     #expect(world.store.apply([StoreUnit(logs: [.init(m, after: 0, log, record: record)])]) == [.applied([:])])

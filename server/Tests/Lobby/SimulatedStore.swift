@@ -86,7 +86,7 @@ struct SimulatedStore {
       let length = logs[unit.logs[i].m]?.state.seq ?? 0
       unit.logs[i].after = length
       for (n, event) in unit.logs[i].events.enumerated() {
-        unit.logs[i].events[n] = StoredEvent(seq: length + n + 1, side: event.side, mid: event.mid, body: event.body)
+        unit.logs[i].events[n] = StoredEvent(seq: length + n + 1, body: event.body)
       }
     }
     return unit

@@ -41,6 +41,8 @@ struct SteppedLobby {
   var isSlow = false
   var isSlowToJudge = false
   var late: [LobbyInput] = []
+  /// Whether the store answers no question.
+  var isSilent = false
   /// Done to the store before the next unit: what somebody else is quicker with.
   var before: ((MemoryStore, StoreUnit) -> Void)?
   /// The units that were handed out, with their verdicts.
@@ -119,7 +121,7 @@ struct SteppedLobby {
   }
 
   private func answer(_ question: StoreQuestion) -> StoreAnswer? {
-    mood == .full && question.changes ? nil : try? store.answer(question)
+    isSilent || mood == .full && question.changes ? nil : try? store.answer(question)
   }
 
   private mutating func hear(_ input: LobbyInput, _ inputs: inout [LobbyInput]) {

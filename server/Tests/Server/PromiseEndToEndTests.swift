@@ -33,7 +33,7 @@ import TicTacToe
     let id = try #require(MatchID(rawValue: m))
     // As if another program had written there.
     let there = try #require(try store.match(id)?.events.count)
-    let strange = StoredEvent(seq: there + 1, side: .o, mid: nil, body: Array(#"{"k":"move","at":1}"#.utf8))
+    let strange = StoredEvent(seq: there + 1, body: Array(#"{"k":"move","at":1}"#.utf8))
     let node = server.host.node
     #expect(store.apply([StoreUnit(logs: [.init(id, after: there, [strange])])]) == [.applied([id: [node]])])
     x.move(m, 0, "b2")

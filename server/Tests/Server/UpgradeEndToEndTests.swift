@@ -30,7 +30,7 @@ import TicTacToe
     return try log.map { event in
       let body = event.body
       try state.append(event, body: body)
-      return StoredEvent(seq: state.seq, side: event.side, mid: event.mid, body: body)
+      return StoredEvent(seq: state.seq, body: body)
     }
   }
 
@@ -91,8 +91,7 @@ import TicTacToe
           .int(ended))
         for event in log {
           try db.run(
-            "INSERT INTO event VALUES (?, ?, ?, ?, ?)", .int(n), .int(event.seq), .text(event.side?.text ?? ""),
-            .text(event.mid), .blob(event.body))
+            "INSERT INTO event VALUES (?, ?, '', NULL, ?)", .int(n), .int(event.seq), .blob(event.body))
         }
       }
     }
@@ -139,9 +138,8 @@ import TicTacToe
           .text(match.rawValue), .int(now - 10_000), ended.map { .int($0) } ?? .null, .int(Int64(log.count)))
         for event in log {
           try run(
-            "INSERT INTO match_event (match_id, seq, side, mid, epoch, body) VALUES ($1, $2, $3, $4, 7, $5)",
-            .text(match.rawValue), .int(Int64(event.seq)), .text(event.side?.text ?? ""),
-            event.mid.map { .text($0) } ?? .null, .bytes(event.body))
+            "INSERT INTO match_event (match_id, seq, side, epoch, body) VALUES ($1, $2, '', 7, $3)",
+            .text(match.rawValue), .int(Int64(event.seq)), .bytes(event.body))
         }
       }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// An event of any kind.
 func event(_ seq: Int, _ text: String = "") -> StoredEvent {
-  StoredEvent(seq: seq, side: .x, mid: "m\(seq)", body: Array(#"{"k":"confirm","at":\#(seq),"side":"x"}\#(text)"#.utf8))
+  StoredEvent(seq: seq, body: Array(#"{"k":"confirm","at":\#(seq),"side":"x"}\#(text)"#.utf8))
 }
 
 func move(_ m: MatchID, after: Int, _ text: String = "") -> StoreUnit {

@@ -202,7 +202,7 @@ import TicTacToe
     #expect(append(m, 3, in: store) == .conflict(.log(m)))
     #expect(append(m, 2, in: store) == .applied([m: []]))
     // What one unit meets alone leaves the others as they are: an event that somebody else has put there.
-    try SQLiteConnection(path).execute("INSERT INTO event SELECT n, 4, '', NULL, x'00' FROM match")
+    try SQLiteConnection(path).execute("INSERT INTO event SELECT n, 4, x'00' FROM match")
     var two = beginning(someID(9))
     two.logs.append(.init(m, after: 3, [Bench.event(4)]))
     for (i, unit) in [StoreUnit(logs: [two.logs[1]]), two].enumerated() {
@@ -356,6 +356,13 @@ import TicTacToe
     for cut in ["", String(text.dropLast(9))] {
       #expect(throws: StoreError.self) { try StoreArchive.load(cut.split(separator: "\n"), into: bench.store) }
       #expect(try bench.store.accounts().isEmpty && bench.store.matchIDs().isEmpty)
+    }
+    for (sound, wrong) in [
+      (#""rating":["1500.3"#, #""rating":["nan"#), (#""rating":["1500.3"#, #""rating":["1e3003"#),
+      (#""account":1,"#, #""account":9223372036854775807,"#),
+    ] {
+      let lines = text.replacing(sound, with: wrong).split(separator: "\n")
+      #expect { try StoreArchive.load(lines, into: bench.store) } throws: { "\($0)".contains("line 2: ") }
     }
     let taken = try StoreArchive.load(text.split(separator: "\n"), into: bench.store)
     #expect(taken.matches == 2 && taken.accounts == 2 && taken.events == 6)

@@ -21,7 +21,7 @@ enum SQLiteTestBed {
       for event in events {
         try db.run(
           "INSERT INTO match_event VALUES (?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(event.seq),
-          .text(event.side?.text ?? ""), .text(event.mid), .blob(event.body))
+          .text(""), .null, .blob(event.body))
       }
     }
   }

@@ -156,13 +156,15 @@ extension StoreConformance {
     #expect(abs(expected.tokenExpires - 5000 - (try bench.now())) < 4000)
     try refused(.register(name: "Eve", token: token, lives: 1), .forbidden)
     let other = Bench.digest("other")
+    // Asked again, since the answer was lost.
+    try changed(.register(name: "Ann", token: other, lives: 5000)) { $0.token = other }
     try changed(.token(other, lives: 1_000_000), of: .name("aNN")) { $0.token = other }
     for on in [true, false] {
       try changed(.quiet(on)) { $0.quiet = on }
       try changed(.muted(on)) { $0.muted = on }
       try changed(.banned(on)) { $0.banned = on }
     }
-    for name in ["nobody", "ANN"] { try refused(.block(name: name, on: true), .notFound) }
+    for name in ["nobody", "ANN", "a\0b"] { try refused(.block(name: name, on: true), .notFound) }
     let names = ["Cid", "Dan"]
     let (cid, dan) = (try bench.player(names[0]), try bench.player(names[1]))
     for (name, id) in [("bob", bob.id), ("Cid", cid.id), ("DAN", dan.id)] {

@@ -44,11 +44,15 @@ package struct HistoryChecker: Sendable {
       var answers: [String: Int] = [:]
       for (i, entry) in stored.events.enumerated() {
         if entry.seq != i + 1 { faults.append("match \(id) has seq \(entry.seq) in place \(i + 1)") }
-        do throws(ProtocolError) { try state.append(body: entry.body) } catch {
+        let event: MatchEvent
+        do throws(ProtocolError) {
+          event = try MatchEvent(body: entry.body)
+          try state.append(event, body: entry.body)
+        } catch {
           faults.append("match \(id) seq \(entry.seq): \(error.message)")
           break
         }
-        if let mid = entry.mid, let side = entry.side {
+        if let mid = event.mid, let side = event.side {
           if answers.updateValue(entry.seq, forKey: side.text + mid) != nil {
             faults.append("match \(id): mid \(mid) of \(side.text) twice")
           }

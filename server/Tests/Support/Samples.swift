@@ -33,7 +33,7 @@ package func someMatch() throws -> (MatchRecord, [StoredEvent]) {
   for event in events {
     let body = event.body
     try state.append(event, body: body)
-    stored.append(StoredEvent(seq: state.seq, side: event.side, mid: event.mid, body: body))
+    stored.append(StoredEvent(seq: state.seq, body: body))
   }
   return (record, stored)
 }
