@@ -34,7 +34,7 @@ extension Lobby {
     guard mayLogIn(id, re) else { return }
     guard !isBusy else {
       refuseBusy(id, re)
-      return close(id, .restart, "too much waits to be stored; come back", retry: 1000)
+      return close(id, .restart, "the server cannot store this now; come back", retry: 1000)
     }
     guard hello.resume != nil || hello.token != nil || sessions.count < configuration.maxGuests else {
       refuse(id, re, .busy, "there are as many guests as may be; come back later, or with a name")

@@ -159,7 +159,7 @@ package struct Lobby: Sendable {
   }
 
   mutating func refuseBusy(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .busy, "too much waits to be stored; try again in a moment")
+    refuse(id, re, .busy, "the server cannot store this now; try again in a moment")
   }
 
   mutating func note(_ text: String, _ fields: [String: String] = [:]) { effects.append(.note(text, fields)) }
