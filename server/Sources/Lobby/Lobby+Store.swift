@@ -126,8 +126,8 @@ extension Lobby {
   mutating func load(_ m: MatchID, _ work: StoreWork.Loading, for id: ConnectionID?) {
     if case .request(let request) = work, let id {
       // Who plays it has asked for nothing that could be refused.
-      if case .follow = request {
-      } else if store.loading.count >= 256 || store.loading[m, default: []].count >= 64 {
+      let plays = if case .follow = request { true } else { false }
+      guard plays || store.loading.count < 256 && store.loading[m, default: []].count < 64 else {
         return refuseBusy(id, request.re)
       }
       connections[id]?.outstanding += 1

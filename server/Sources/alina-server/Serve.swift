@@ -180,6 +180,10 @@ struct ServeOptions: ParsableArguments {
     result.threads = try limits.threads.checked("threads", 1...64)
     result.keepDays = try storage.keepDays?.checked("keep-days", 1...36_500)
     var files = rlimit()
+    // Shells and systemd begin with a low limit that any process may raise up to another one.
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    files.rlim_cur = files.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     let most = result.share(max(1, Int(min(files.rlim_cur, 1_000_000)) - 64))
     result.listener.maxConnections =
