@@ -250,7 +250,8 @@ import TicTacToe
   private static let hasGNUParallel =
     program("parallel").flatMap { try? Child.run([$0, "--version"]) }?.out.hasPrefix("GNU parallel") == true
 
-  @Test(.enabled(if: hasGNUParallel, "not installed: GNU parallel")) func `shards are played by GNU parallel as the page says`() throws {
+  @Test(.enabled(if: hasGNUParallel, "not installed: GNU parallel"))
+  func `shards are played by GNU parallel as the page says`() throws {
     try Support.withFolder { folder in
       let run = "\(Support.arena) run --x levels:3 --o perfect --games 1000 --seed 7"
       let output = try Support.shell(
