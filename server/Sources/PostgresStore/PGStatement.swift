@@ -19,7 +19,7 @@ package struct PGStatement: Sendable, Hashable {
 }
 
 /// A statement and the values of its parameters.
-package struct PGCall: Sendable {
+package struct PGCall: Sendable, Hashable {
   var statement: PGStatement
   var values: [PGValue]
 }

@@ -56,11 +56,27 @@ final class PostgresPool: Sendable {
     fileprivate var isBegun = false
     fileprivate var isDone = false
     fileprivate var hasMetOthers = false
+    /// Rows of calls that were made ahead.
+    private var foreseen: [PGCall: PGRows] = [:]
+    /// Calls whose rows nobody needs; they go with the next flight.
+    private var held: [PGCall] = []
+
+    fileprivate init(_ connection: PGConnection) { self.connection = connection }
 
     /// Makes the calls and returns their rows; without an answer nothing of the transaction is done.
     mutating func run(_ calls: [PGCall]) throws(StoreError) -> [PGRows] {
+      let known = calls.compactMap { foreseen.removeValue(forKey: $0) }
+      if known.count == calls.count { return known }
       do throws(PGError) { return try fly(calls) } catch { throw .failed(error.description) }
     }
+
+    /// Makes calls ahead, in one flight: `run` will give their rows, as they are now.
+    mutating func foresee(_ calls: [PGCall]) throws(StoreError) {
+      for (call, rows) in zip(calls, try run(calls)) { foreseen[call] = rows }
+    }
+
+    /// Makes the calls before whatever comes next.
+    mutating func hold(_ calls: [PGCall]) { held += calls }
 
     /// Makes the last calls and commits.
     @discardableResult mutating func finish(_ calls: [PGCall] = []) throws(StoreError) -> [PGRows] {
@@ -78,10 +94,10 @@ final class PostgresPool: Sendable {
     }
 
     private mutating func fly(_ calls: [PGCall]) throws(PGError) -> [PGRows] {
-      let begin = isBegun ? [] : [PGStatement.begin()]
-      isBegun = true
+      let first = (isBegun ? [] : [PGStatement.begin()]) + held
+      (isBegun, held) = (true, [])
       do throws(PGError) {
-        return Array(try connection.run(begin + calls, within: PostgresPool.deadline).dropFirst(begin.count))
+        return Array(try connection.run(first + calls, within: PostgresPool.deadline).dropFirst(first.count))
       } catch {
         if case .contended = error { hasMetOthers = true }
         throw error
@@ -94,7 +110,7 @@ final class PostgresPool: Sendable {
     try lend { (connection) throws(StoreError) in
       let end = Moment.currentSteady + PostgresPool.deadline
       while true {
-        var transaction = Transaction(connection: connection)
+        var transaction = Transaction(connection)
         do throws(StoreError) {
           // What the body itself refuses must not leave its locks behind.
           defer { transaction.rollBack() }

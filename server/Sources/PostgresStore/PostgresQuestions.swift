@@ -31,7 +31,11 @@ extension PostgresStore {
         [PostgresStore.history, PostgresStore.historyLogs].map { PGCall(statement: $0, values: values) })
       return .matches(PostgresRows.matches(found[0].rows, found[1].rows))
     case .enter(let entry, let node):
-      return .entry(try transact { (rows) throws(StoreError) in try rows.enter(entry, at: node) })
+      return .entry(
+        try transact { (rows) throws(StoreError) in
+          try rows.foresee(entry)
+          return try rows.enter(entry, at: node)
+        })
     case .settle(let session, let generation):
       try pool.run([PostgresStore.settle(.text(session), .int(generation))])
     case .detach(let session, let generation):
@@ -47,7 +51,11 @@ extension PostgresStore {
     case .report(let report): try add(report)
     case .reports(let before, let limit): return .reports(try reports(before, limit))
     case .queue(let ticket, let rated):
-      return .queued(try transact { (rows) throws(StoreError) in try rows.queue(ticket, rated: rated) })
+      return .queued(
+        try transact { (rows) throws(StoreError) in
+          try rows.foresee(ticket, rated: rated)
+          return try rows.queue(ticket, rated: rated)
+        })
     case .unqueue(let ticket): try pool.run([PostgresStore.unqueue(.text(ticket))])
     case .tickets: return .tickets(try tickets())
     }

@@ -12,6 +12,27 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
+  /// Asks in one flight for what `StoreRows` will look at, as far as that is known.
+  mutating func foresee(_ entry: Entry) throws(StoreError) {
+    switch entry {
+    case .resume(let presented, _, _):
+      let token = PGValue.bytes(presented.bytes)
+      try foresee([Self.now(), Self.lockAccountOfSession(token), Self.sessionPresenting(token)])
+    case .token(let token, _, _, _): try foresee([Self.now(), Self.lockAccountOfToken(.bytes(token.bytes))])
+    case .guest(let names, _, _, _, _):
+      let name = names.first.map { Self.holder(.text($0.lowercased())) }
+      try foresee([Self.now(), Self.nextNumber()] + [name].compactMap(\.self))
+    }
+  }
+
+  /// The same, for a place in the queue.
+  mutating func foresee(_ ticket: TicketRecord, rated: Bool) throws(StoreError) {
+    let (account, key) = (PGValue.int(ticket.account), PGValue.text(ticket.key))
+    try foresee(
+      [Self.lockAccount(account), Self.account(account)] + (ticket.key.isEmpty ? [] : [Self.use(account, key)])
+        + [Self.ticketsOf(.text(ticket.session), key, account)] + (rated ? [Self.playsRated(account)] : []))
+  }
+
   // MARK: accounts
 
   private static let lockAccount = PGStatement(
@@ -54,7 +75,7 @@ extension PostgresPool.Transaction: StoreRows {
   }
 
   mutating func replace(_ account: AccountRecord) throws(StoreError) {
-    _ = try run(PostgresRows.put(account, by: PostgresRows.replaceAccount))
+    hold(PostgresRows.put(account, by: PostgresRows.replaceAccount))
   }
 
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord {
@@ -64,7 +85,7 @@ extension PostgresPool.Transaction: StoreRows {
     var account = account
     account.id = number
     // Another guest may take the name meanwhile; then all of it is tried again with the next name.
-    _ = try run(PostgresRows.put(account, by: PostgresRows.addAccount))
+    hold(PostgresRows.put(account, by: PostgresRows.addAccount))
     return account
   }
 
@@ -130,7 +151,12 @@ extension PostgresPool.Transaction: StoreRows {
     let put = Self.enterSession(
       .text(session.id), .int(session.account), .bytes(session.resume.bytes), .optional(session.previous?.bytes),
       .int(session.expires), .text(node))
-    let found = try run([Self.lockSession(.text(session.id)), put])
+    let enter = [Self.lockSession(.text(session.id)), put]
+    // Whoever enters has his oldest sessions forgotten then, and is told how he stands.
+    let most = Self.forgetOldest(
+      .int(session.account), .int(Int64(SessionRecord.mostPerAccount)), .text(session.id))
+    try foresee(enter + [most] + PostgresStore.profileCalls(session.account))
+    let found = try run(enter)
     return (found[1].rows.first?.first?.int ?? 0, found[0].rows.first?.first?.text)
   }
 
@@ -182,12 +208,12 @@ extension PostgresPool.Transaction: StoreRows {
 
   /// Adds it, unless one of this number has led to a match: that is what was asked before, and its answer was lost.
   mutating func put(_ ticket: TicketRecord) throws(StoreError) {
-    _ = try run([
+    hold([
       Self.putTicket(
         .text(ticket.id), .text(ticket.session), .int(ticket.account), .text(ticket.node), .text(ticket.key),
         .text(ticket.purpose), .text(ticket.wish), .int(ticket.since))
     ])
   }
 
-  mutating func drop(ticket: String) throws(StoreError) { _ = try run([Self.dropTicket(.text(ticket))]) }
+  mutating func drop(ticket: String) throws(StoreError) { hold([Self.dropTicket(.text(ticket))]) }
 }
