@@ -128,7 +128,7 @@ extension Lobby {
     }
     finish(number, out)
     if matches[log.m] != nil {
-      if let followed { catchUp(followed) } else { vanished(log.m) }
+      if let followed { catchUp(followed, from: matches[log.m]?.known ?? 0) } else { vanished(log.m) }
     }
     again(out)
   }

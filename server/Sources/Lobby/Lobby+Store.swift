@@ -243,12 +243,12 @@ extension Lobby {
 
   private mutating func reread(_ m: MatchID, _ found: Followed?) {
     matches[m]?.isBeingRead = false
-    if matches[m] != nil { if let found { catchUp(found) } else { vanished(m) } }
+    if matches[m] != nil { if let found { catchUp(found, from: matches[m]?.known ?? 0) } else { vanished(m) } }
     goOn(with: m)
   }
 
-  /// Goes on from what the store has of a match in memory.
-  mutating func catchUp(_ found: Followed) {
+  /// Goes on from what the store has of a match in memory, which was asked for when it had `known` events at least.
+  mutating func catchUp(_ found: Followed, from known: Int) {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
     let record = found.match.record
@@ -264,7 +264,7 @@ extension Lobby {
           isSame = false
         }
       }
-      guard isSame, seq >= match.known else { throw .inconsistent("its log is not what it was") }
+      guard isSame, seq >= known else { throw .inconsistent("its log is not what it was") }
       // Word of what came later was quicker than this answer.
       guard seq >= match.state.seq else { return }
       matches[m]?.record = record
@@ -392,7 +392,7 @@ extension Lobby {
     nodes.isSweeping = false
     for one in found {
       let m = one.match.record.id
-      if matches[m] == nil { guard install(one) else { continue } } else { catchUp(one) }
+      if matches[m] == nil { guard install(one) else { continue } } else { catchUp(one, from: 0) }
       takeCare(of: m, here: one.here)
     }
     if !found.isEmpty { note("took up matches that nobody followed", ["matches": "\(found.count)"]) }

@@ -85,8 +85,12 @@ package struct Lobby: Sendable {
       take(.line(line, at: at), for: id)
     case .disconnected(let id, let clean): disconnected(id, clean: clean)
     case .caughtUp(let id, let missed): for m in missed { take(.caughtUp(m), for: id) }
-    case .verdict(let number, let verdict): judged(number, verdict)
-    case .answer(let number, let answer): answered(number, answer)
+    case .verdict(let number, let verdict):
+      if case .unknown = verdict { nodes.doubtsUntil = now.steady + configuration.doubts }
+      judged(number, verdict)
+    case .answer(let number, let answer):
+      if answer == nil { nodes.doubtsUntil = now.steady + configuration.doubts }
+      answered(number, answer)
     case .hint(let text): hear(text)
     case .tick: break
     case .drain(let retry): drain(retry)
@@ -124,7 +128,7 @@ package struct Lobby: Sendable {
       sendAway()
       timers.set(.beat, at: now.steady + configuration.beatEvery)
     case .compare:
-      if nodes.haveCompany(now.steady) || nodes.mustCompare {
+      if nodes.haveCompany(now.steady) || nodes.mustCompare || now.steady < nodes.doubtsUntil {
         compare()
         if isKeeper { askForQueue() }
       }

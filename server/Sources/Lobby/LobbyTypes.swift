@@ -157,6 +157,8 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var otherNodesWait: Int64 = 2500
   /// Matches that nobody follows taken at once.
   package var sweptAtOnce = 64
+  /// Milliseconds for which it is looked for what the store did not answer for and may do later.
+  package var doubts: Int64 = 30_000
   /// Milliseconds after which the store is asked again what it has not answered.
   package var askAgain: Int64 = 200
 

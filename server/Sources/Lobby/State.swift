@@ -244,6 +244,8 @@ struct Nodes: Sendable {
   /// Whether a beat, or a look for what nobody follows, has not been answered.
   var isBeating = false
   var isSweeping = false
+  /// Until when something may still be stored that the store did not answer for.
+  var doubtsUntil = Int64.min / 2
   /// Comparisons so far; every third one is also for matches that name this node and are not here.
   var comparisons = 0
   /// Whether an answer was lost that may have told of such a match.
