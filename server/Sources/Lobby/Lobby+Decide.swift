@@ -305,8 +305,8 @@ extension Lobby {
       switch event.kind {
       case .gone: if let side = event.side { tellGone(side, m) }
       case .end, .aside: hasEnded(m)
-      case .rematch(let next?):
-        if next != begins, matches[next] == nil, hasFollowers(m) { load(next, .rematch(of: m), for: nil) }
+      case .rematch(let next?) where next != begins && hasFollowers(m):
+        if matches[next] == nil { load(next, .rematch(of: m), for: nil) } else { goOver(from: m, to: next) }
       default: break
       }
     }
@@ -369,19 +369,6 @@ extension Lobby {
       matches[m]?.add(session.id, to: side)
     }
     if sessions.of(opener).isEmpty, match.nodes.allSatisfy({ $0 == node }) { matches[m]?.hasLeft[side] = true }
-  }
-
-  /// The sessions that played a match play its rematch on the other side.
-  mutating func swapSeats(from old: MatchID, to m: MatchID) {
-    guard let before = matches[old], matches[m] != nil else { return }
-    for side in Player.allCases {
-      for session in before.followers[side.opponent] { matches[m]?.add(session, to: side) }
-      // Who has left the old match is not at the new one either, and this node is who knows.
-      let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
-      if before.nodes.contains(node), hasLeft, matches[m]?.followers[side].isEmpty == true {
-        matches[m]?.hasLeft[side] = true
-      }
-    }
   }
 
   private mutating func hasEnded(_ m: MatchID) {

@@ -186,7 +186,10 @@ extension Lobby {
     }
     for ticket in waiting.compactMap({ Ticket($0, ahead) }) {
       var ticket = ticket
-      ticket.offeredBots = tickets[id: ticket.id]?.offeredBots ?? false
+      let known = tickets[id: ticket.id]
+      ticket.offeredBots = known?.offeredBots ?? false
+      // The store's clock may have been set back since then.
+      ticket.since = min(ticket.since, known?.since ?? now.steady)
       if !store.isPairing(ticket.id) { tickets.insert(ticket) }
     }
     pairAll()

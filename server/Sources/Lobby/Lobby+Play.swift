@@ -248,4 +248,29 @@ extension Lobby {
     draft.unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }
     return draft
   }
+
+  /// Whoever played a match here sits down at its rematch, which somebody else has had loaded.
+  mutating func goOver(from old: MatchID, to m: MatchID) {
+    for (session, side) in swapSeats(from: old, to: m) {
+      if let id = sessions[session]?.connection { introduce(m, to: id, side) }
+    }
+    updatePresence(m)
+  }
+
+  /// The sessions that played a match play its rematch on the other side; returns those that did not yet.
+  @discardableResult mutating func swapSeats(from old: MatchID, to m: MatchID) -> [(session: String, side: Player)] {
+    guard let before = matches[old], matches[m] != nil else { return [] }
+    var new: [(session: String, side: Player)] = []
+    for side in Player.allCases {
+      for session in before.followers[side.opponent] where matches[m]?.add(session, to: side) == true {
+        new.append((session, side))
+      }
+      // Who has left the old match is not at the new one either, and this node is who knows.
+      let hasLeft = before.away[side.opponent] || before.hasLeft[side.opponent]
+      if before.nodes.contains(node), hasLeft, matches[m]?.followers[side].isEmpty == true {
+        matches[m]?.hasLeft[side] = true
+      }
+    }
+    return new
+  }
 }
