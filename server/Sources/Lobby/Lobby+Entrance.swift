@@ -150,7 +150,7 @@ extension Lobby {
 
   /// Tells the store that a session is connected here no more, unless it has been entered again.
   mutating func detach(_ session: String, _ generation: Int64) {
-    ask(.detach(session: session, generation: generation), .detached(session, generation: generation))
+    insist(.detach(session: session, generation: generation))
   }
 
   /// A session is connected here no more.

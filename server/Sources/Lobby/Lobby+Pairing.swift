@@ -62,7 +62,7 @@ extension Lobby {
     guard case .queued(let result) = answer else {
       endSeek(id)
       // It may still be put there.
-      timers.set(.unqueue(asked.id), at: now.steady + 5000)
+      timers.set(.insist(.unqueue(asked.id)), at: now.steady + 5000)
       return refuseBusy(id, re)
     }
     switch result {
@@ -97,7 +97,7 @@ extension Lobby {
   }
 
   /// Nobody waits with a ticket any more.
-  mutating func unqueue(_ ticket: String) { ask(.unqueue(ticket), .unqueued(ticket)) }
+  mutating func unqueue(_ ticket: String) { insist(.unqueue(ticket)) }
 
   /// A ticket has taken the place of another session's with the same key.
   private mutating func endSeeks(replacedBy ticket: Ticket) {

@@ -13,6 +13,9 @@ extension Lobby {
     effects.append(.ask(number, question))
   }
 
+  /// Asks the store for something that it must do, again and again until it has.
+  mutating func insist(_ question: StoreQuestion) { ask(question, .insisted(question)) }
+
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
     guard let (then, id) = store.answered(number) else { return }
     answered(then, answer)
@@ -78,11 +81,8 @@ extension Lobby {
     case (.queued(let id, let ticket, let re), _): queued(id, ticket, re, answer)
     case (.tickets(let known), .tickets(let waiting)): readQueue(waiting, known)
     case (.tickets, _): mustReadQueue = true
-    case (.unqueued, .done): break
-    case (.detached, .done): break
-    case (.detached(let session, let generation), _):
-      timers.set(.detach(session, generation: generation), at: now.steady + configuration.askAgain)
-    case (.unqueued(let ticket), _): timers.set(.unqueue(ticket), at: now.steady + configuration.askAgain)
+    case (.insisted, .done): break
+    case (.insisted(let question), _): timers.set(.insist(question), at: now.steady + configuration.askAgain)
     case (.me(let id, let re), _): refuseBusy(id, re)
     case (.bare(let id, let line, _), _), (.code(let id, let line, _), _): refuseBusy(id, line.id)
     }

@@ -23,10 +23,8 @@ package struct Lobby: Sendable {
     case load(MatchID)
     /// The store has not said what became of a unit, and is asked again.
     case readBack(UInt64)
-    /// The store may still have a session here that has gone.
-    case detach(String, generation: Int64)
-    /// A ticket may be in the queue that nobody waits with.
-    case unqueue(String)
+    /// What the store must do at last it may not have done.
+    case insist(StoreQuestion)
   }
 
   /// The limits it was started with.
@@ -136,8 +134,7 @@ package struct Lobby: Sendable {
     case .reread(let m): reread(m)
     case .load(let m): askFor(m)
     case .readBack(let number): readBack(number)
-    case .detach(let session, let generation): detach(session, generation)
-    case .unqueue(let ticket): unqueue(ticket)
+    case .insist(let question): insist(question)
     }
   }
 
