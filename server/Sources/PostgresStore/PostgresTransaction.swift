@@ -12,25 +12,23 @@ extension PostgresPool.Transaction: StoreRows {
     return now
   }
 
-  /// Asks in one flight for what `StoreRows` will look at, as far as that is known.
+  /// Asks in one flight for what `StoreRows` will look at, as far as that is known. A call that is made there as well is written
+  /// once, so that both are the same.
   mutating func foresee(_ entry: Entry) throws(StoreError) {
     switch entry {
-    case .resume(let presented, _, _):
-      let token = PGValue.bytes(presented.bytes)
-      try foresee([Self.now(), Self.lockAccountOfSession(token), Self.sessionPresenting(token)])
-    case .token(let token, _, _, _): try foresee([Self.now(), Self.lockAccountOfToken(.bytes(token.bytes))])
+    case .resume(let presented, _, _): try foresee([Self.now()] + Self.presenting(presented))
+    case .token(let token, _, _, _): try foresee([Self.now(), Self.lockAccount(of: token)])
     case .guest(let names, _, _, _, _):
-      let name = names.first.map { Self.holder(.text($0.lowercased())) }
-      try foresee([Self.now(), Self.nextNumber()] + [name].compactMap(\.self))
+      try foresee([Self.now(), Self.nextNumber()] + names.prefix(1).map(Self.holder(of:)))
     }
   }
 
   /// The same, for a place in the queue.
   mutating func foresee(_ ticket: TicketRecord, rated: Bool) throws(StoreError) {
-    let (account, key) = (PGValue.int(ticket.account), PGValue.text(ticket.key))
+    let (account, key) = (ticket.account, ticket.key)
     try foresee(
-      [Self.lockAccount(account), Self.account(account)] + (ticket.key.isEmpty ? [] : [Self.use(account, key)])
-        + [Self.ticketsOf(.text(ticket.session), key, account)] + (rated ? [Self.playsRated(account)] : []))
+      Self.reading(account) + (key.isEmpty ? [] : [Self.use(.int(account), .text(key))])
+        + [Self.waiting(ticket.session, key, account)] + (rated ? [Self.playsRated(.int(account))] : []))
   }
 
   // MARK: accounts
@@ -49,18 +47,22 @@ extension PostgresPool.Transaction: StoreRows {
     "plays_rated",
     "SELECT 1 FROM account a JOIN match m ON m.id = a.rated_match AND m.ended IS NULL WHERE a.id = $1::bigint")
 
+  private static func reading(_ id: Int64) -> [PGCall] { [lockAccount, account].map { $0(.int(id)) } }
+
   mutating func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
     switch who {
     // Read once it is locked: results in other games are rows of their own.
     case .id(let id):
-      return try run([Self.lockAccount(.int(id)), Self.account(.int(id))])[1].rows.first.flatMap(PostgresRows.account)
+      return try run(Self.reading(id))[1].rows.first.flatMap(PostgresRows.account)
     case .name(let name):
       return try holder(of: name) == nil ? nil : locked(Self.lockAccountNamed(.text(name.lowercased())))
     }
   }
 
+  private static func lockAccount(of token: SHA256.Digest) -> PGCall { lockAccountOfToken(.bytes(token.bytes)) }
+
   mutating func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord? {
-    try locked(Self.lockAccountOfToken(.bytes(token.bytes)))
+    try locked(Self.lockAccount(of: token))
   }
 
   private mutating func locked(_ lock: PGCall) throws(StoreError) -> AccountRecord? {
@@ -68,10 +70,12 @@ extension PostgresPool.Transaction: StoreRows {
     return try run([Self.account(.int(id))])[0].rows.first.flatMap(PostgresRows.account)
   }
 
+  private static func holder(of name: String) -> PGCall { holder(.text(name.lowercased())) }
+
   mutating func holder(of name: String) throws(StoreError) -> Int64? {
     // PostgreSQL has no texts with NUL, so nobody has such a name.
     guard !name.utf8.contains(0) else { return nil }
-    return try run([Self.holder(.text(name.lowercased()))])[0].rows.first?.first?.int
+    return try run([Self.holder(of: name)])[0].rows.first?.first?.int
   }
 
   mutating func replace(_ account: AccountRecord) throws(StoreError) {
@@ -135,9 +139,12 @@ extension PostgresPool.Transaction: StoreRows {
     RETURNING id
     """)
 
+  private static func presenting(_ token: SHA256.Digest) -> [PGCall] {
+    [lockAccountOfSession, sessionPresenting].map { $0(.bytes(token.bytes)) }
+  }
+
   mutating func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord? {
-    let value = PGValue.bytes(token.bytes)
-    let found = try run([Self.lockAccountOfSession(value), Self.sessionPresenting(value)])
+    let found = try run(Self.presenting(token))
     guard let row = found[1].rows.first, let id = row[0].text, let account = row[1].int,
       let resume = row[2].bytes.flatMap({ SHA256.Digest(bytes: $0) })
     else { return nil }
@@ -153,9 +160,10 @@ extension PostgresPool.Transaction: StoreRows {
       .int(session.expires), .text(node))
     let enter = [Self.lockSession(.text(session.id)), put]
     // Whoever enters has his oldest sessions forgotten then, and is told how he stands.
-    let most = Self.forgetOldest(
-      .int(session.account), .int(Int64(SessionRecord.mostPerAccount)), .text(session.id))
-    try foresee(enter + [most] + PostgresStore.profileCalls(session.account))
+    let most = SessionRecord.mostPerAccount
+    try foresee(
+      enter + [Self.trimming(session.account, to: most, but: session.id)]
+        + PostgresStore.profileCalls(session.account))
     let found = try run(enter)
     return (found[1].rows.first?.first?.int ?? 0, found[0].rows.first?.first?.text)
   }
@@ -164,11 +172,14 @@ extension PostgresPool.Transaction: StoreRows {
     try run([Self.forgetOthers(.int(account), .text(kept))])[0].rows.compactMap { $0.first?.text }.sorted()
   }
 
+  private static func trimming(_ account: Int64, to most: Int, but kept: String) -> PGCall {
+    forgetOldest(.int(account), .int(Int64(most)), .text(kept))
+  }
+
   mutating func trimSessions(
     of account: Int64, to most: Int, but kept: String
   ) throws(StoreError) -> [String] {
-    try run([Self.forgetOldest(.int(account), .int(Int64(most)), .text(kept))])[0].rows
-      .compactMap { $0.first?.text }.sorted()
+    try run([Self.trimming(account, to: most, but: kept)])[0].rows.compactMap { $0.first?.text }.sorted()
   }
 
   // MARK: keys and tickets
@@ -202,8 +213,12 @@ extension PostgresPool.Transaction: StoreRows {
     return (purpose, PostgresRows.id(row[1]))
   }
 
+  private static func waiting(_ session: String, _ key: String, _ account: Int64) -> PGCall {
+    ticketsOf(.text(session), .text(key), .int(account))
+  }
+
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord] {
-    try run([Self.ticketsOf(.text(session), .text(key), .int(account))])[0].rows.compactMap(PostgresRows.ticket)
+    try run([Self.waiting(session, key, account)])[0].rows.compactMap(PostgresRows.ticket)
   }
 
   /// Adds it, unless one of this number has led to a match: that is what was asked before, and its answer was lost.
