@@ -378,7 +378,7 @@ extension Lobby {
         for id in connections(of: side, in: match) { goOn(after: m, id) }
       }
     }
-    for id in connectionsFollowing(match) where lastPairings[id]?.m == m { lastPairings[id] = nil }
+    for id in connectionsFollowing(match) where seeks.last(id, ledTo: m) != nil { seeks.forgetLast(id) }
   }
 
   /// Whether a connection's version has an event's kind; to one that has not, the state stands for it. Whoever follows a

@@ -157,7 +157,7 @@ extension Lobby {
   mutating func leave(_ session: String, clean: Bool) {
     guard let known = sessions[session] else { return }
     endSeek(known.connection)
-    lastPairings[known.connection] = nil
+    seeks.forgetLast(known.connection)
     connections[known.connection]?.session = nil
     sessions.remove(session)
     for m in matches.of(known.account) {

@@ -30,7 +30,7 @@ extension Lobby {
       id: makeTicketID(), session: session.id, node: node, player: account,
       seek: seek, isBot: session.isBot, confirms: session.confirms, since: now.steady)
     seeks[id] = OpenSeek(ticket: ticket)
-    lastPairings[id] = nil
+    seeks.forgetLast(id)
     queue(ticket, id, re)
   }
 
@@ -91,7 +91,8 @@ extension Lobby {
 
   /// The seek of a connection is over.
   mutating func endSeek(_ id: ConnectionID) {
-    guard let open = seeks.removeValue(forKey: id) else { return }
+    guard let open = seeks[id] else { return }
+    seeks[id] = nil
     tickets.remove(id: open.ticket.id)
     unqueue(open.ticket.id)
   }
@@ -112,9 +113,6 @@ extension Lobby {
     }
   }
 
-  /// The connection that waits with a ticket.
-  func seeker(_ ticket: String) -> ConnectionID? { seeks.first { $0.value.ticket.id == ticket }?.key }
-
   /// A ticket is not in the queue, though its connection waits: asks for a place anew, or to be told what is wrong.
   mutating func askForPlace(_ id: ConnectionID) {
     guard let open = seeks[id], open.isStored else { return }
@@ -124,16 +122,13 @@ extension Lobby {
 
   /// What a connection sought has led to a match.
   private mutating func led(_ id: ConnectionID, to m: MatchID) {
-    guard let open = seeks.removeValue(forKey: id) else { return }
-    tickets.remove(id: open.ticket.id)
-    lastPairings[id] = (open.ticket, m)
+    if let ticket = seeks.lead(id, to: m) { tickets.remove(id: ticket.id) }
   }
 
   /// A match came to nothing: what was sought goes on being sought, unless something else is by now.
   mutating func goOn(after m: MatchID, _ id: ConnectionID, _ re: String? = nil) {
-    guard let last = lastPairings[id], last.m == m, seeks[id] == nil, !isDraining else { return }
-    lastPairings[id] = nil
-    var ticket = last.ticket
+    guard var ticket = seeks.last(id, ledTo: m), seeks[id] == nil, !isDraining else { return }
+    seeks.forgetLast(id)
     // The old number has led to a match, once and for all.
     ticket.id = makeTicketID()
     seeks[id] = OpenSeek(ticket: ticket)
@@ -142,7 +137,7 @@ extension Lobby {
 
   /// Another node has paired somebody who waits here.
   mutating func pairedElsewhere(_ ticket: String, _ account: Int64, _ m: MatchID) {
-    if let id = seeker(ticket) { led(id, to: m) }
+    if let id = seeks.seeker(ticket) { led(id, to: m) }
     if matches[m] == nil {
       load(m, .paired(ticket: ticket, account: account), for: nil)
     } else {
@@ -153,8 +148,7 @@ extension Lobby {
   /// A match that another node has begun is here: whoever waited sits down at it, or has gone meanwhile.
   mutating func sit(_ ticket: String, _ account: Int64, at m: MatchID) {
     guard let side = matches[m]?.side(of: account) else { return }
-    let found = lastPairings.first { $0.value.m == m && $0.value.ticket.id == ticket }
-    if let id = found?.key, let session = connections[id]?.session {
+    if let id = seeks.seeker(ticket, ledTo: m), let session = connections[id]?.session {
       if matches[m]?.add(session, to: side) == true { introduce(m, to: id, side) }
     } else if sessions.of(account).isEmpty {
       matches[m]?.hasLeft[side] = true
@@ -164,25 +158,29 @@ extension Lobby {
 
   /// Tells somebody who has waited for long that bots would play.
   mutating func offered(_ ticket: String, _ bots: Int) {
-    guard let id = seeker(ticket), let open = seeks[id] else { return }
+    guard let id = seeks.seeker(ticket), let open = seeks[id] else { return }
     send(.queued(ticket: ticket, waited: Int(now.steady - open.ticket.since), bots: bots), to: id)
   }
 
   // MARK: at the keeper
 
+  /// Reads the queue, or does so once it has been read: meanwhile others may have come.
   mutating func askForQueue() {
-    mustReadQueue = false
+    mustReadQueue = isReadingQueue
+    guard !isReadingQueue else { return }
+    isReadingQueue = true
     ask(.tickets, .tickets(known: tickets.ids))
   }
 
   /// The queue as the store has it; what came here by itself since then stays.
   mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
+    isReadingQueue = false
     // Nobody waits any more at a node that is no more.
     let waiting = found.filter { one in nodes.living.contains { $0.id == one.ticket.node } }
     let present = Set(waiting.map(\.ticket.id))
     for id in known.subtracting(present) {
       tickets.remove(id: id)
-      if seeker(id) != nil { nodes.mustCompare = true }
+      if seeks.seeker(id) != nil { nodes.mustCompare = true }
     }
     for ticket in waiting.compactMap({ Ticket($0, ahead) }) {
       var ticket = ticket
@@ -193,6 +191,7 @@ extension Lobby {
       if !store.isPairing(ticket.id) { tickets.insert(ticket) }
     }
     pairAll()
+    if mustReadQueue { askForQueue() }
   }
 
   /// Puts a ticket where its waiting time says, and looks for a partner at once.
@@ -299,7 +298,7 @@ extension Lobby {
       for seat in pairing.both where seat.account == account {
         unqueue(seat.id)
         if seat.node != node { tell([seat.node], .look(ticket: seat.id)) }
-        if let id = seeker(seat.id) { askForPlace(id) }
+        if let id = seeks.seeker(seat.id) { askForPlace(id) }
       }
     // The store did not do it: it is not asked again at once.
     case nil: return mustReadQueue = true

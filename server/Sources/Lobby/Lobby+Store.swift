@@ -80,7 +80,7 @@ extension Lobby {
       if let m { route(.line(line, at: at), m, for: id) } else { refuseCode(id, line.id) }
     case (.queued(let id, let ticket, let re), _): queued(id, ticket, re, answer)
     case (.tickets(let known), .tickets(let waiting)): readQueue(waiting, known)
-    case (.tickets, _): mustReadQueue = true
+    case (.tickets, _): (mustReadQueue, isReadingQueue) = (true, false)
     case (.insisted, .done): break
     case (.insisted(let question), _): timers.set(.insist(question), at: now.steady + configuration.askAgain)
     case (.me(let id, let re), _): refuseBusy(id, re)
@@ -287,7 +287,7 @@ extension Lobby {
     case .grown(let m, let seq, let bodies): grown(m, seq, bodies)
     case .paired(let ticket, let account, let m): pairedElsewhere(ticket, account, m)
     case .bots(let ticket, let count): offered(ticket, count)
-    case .look(let ticket): if let id = seeker(ticket) { askForPlace(id) }
+    case .look(let ticket): if let id = seeks.seeker(ticket) { askForPlace(id) }
     case .queued: if isKeeper { askForQueue() }
     case .session(let id, let generation): evict(id, before: generation)
     case .account(let id): if accounts[id] != nil { ask(.accounts([id]), .learned) }
@@ -424,7 +424,7 @@ extension Lobby {
     }
     memory.accounts = accounts.all.mapValues(\.version)
     for session in sessions.all { memory.sessions[session.id] = session.generation }
-    memory.tickets = seeks.values.filter(\.isStored).map(\.ticket.id).sorted()
+    memory.tickets = seeks.stored
     // What names this node and is not here is no matter of a moment.
     nodes.comparisons += 1
     memory.wantsOthers = nodes.mustCompare || nodes.comparisons % 3 == 0
@@ -447,7 +447,7 @@ extension Lobby {
       if memory.matches[m] != nil { reread(m) } else if matches[m] == nil { load(m, .named, for: nil) }
     }
     for ticket in differences.tickets {
-      guard let id = seeker(ticket.id), let account = seeks[id]?.ticket.account else { continue }
+      guard let id = seeks.seeker(ticket.id), let account = seeks[id]?.ticket.account else { continue }
       if let m = ticket.m { pairedElsewhere(ticket.id, account, m) } else { askForPlace(id) }
     }
   }

@@ -44,13 +44,11 @@ package struct Lobby: Sendable {
   var tries = Tries()
   var nodes = Nodes()
   /// What the connections of this node seek.
-  var seeks: [ConnectionID: OpenSeek] = [:]
-  /// What they sought last, and the match that it led to.
-  var lastPairings: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
+  var seeks = Seeks()
   /// Who waits, if the queue is here.
   var tickets = TicketQueue()
-  /// Whether the store may have tickets that this node took out of its queue.
-  var mustReadQueue = false
+  /// Whether the store may have tickets that are not in this node's queue; and whether it is being read for that.
+  var (mustReadQueue, isReadingQueue) = (false, false)
   var timers = TimerQueue<Timer>()
   var effects: [LobbyEffect] = []
   /// When the last match ended, by the wall clock.
@@ -141,7 +139,7 @@ package struct Lobby: Sendable {
   private mutating func drain(_ retry: Int) {
     isDraining = true
     for id in connections.keys.sorted() { send(.drain(retry: retry), to: id) }
-    for id in seeks.keys.sorted() { endSeek(id) }
+    for id in seeks.open.keys.sorted() { endSeek(id) }
   }
 
   // MARK: saying
@@ -222,7 +220,7 @@ package struct Lobby: Sendable {
     for account in accounts.all.keys where sessions.of(account).isEmpty && matches.of(account).isEmpty {
       faults.append("account \(account) is in memory for nobody")
     }
-    for (id, open) in seeks where connections[id]?.session != open.ticket.session {
+    for (id, open) in seeks.open where connections[id]?.session != open.ticket.session {
       faults.append("ticket \(open.ticket.id) is sought by nobody")
     }
     for match in matches.all.values {

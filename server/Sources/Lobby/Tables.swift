@@ -86,6 +86,55 @@ struct OpenSeek: Sendable {
   var isStored = false
 }
 
+/// What the connections of this node seek, and what they sought last; found by connection and by ticket.
+struct Seeks: Sendable {
+  private(set) var open: [ConnectionID: OpenSeek] = [:]
+  /// What was sought last, and the match that it has led to.
+  private var led: [ConnectionID: (ticket: Ticket, m: MatchID)] = [:]
+  private var connections: [String: ConnectionID] = [:]
+
+  var count: Int { open.count }
+  var isEmpty: Bool { open.isEmpty }
+  /// The tickets that the store has, in order.
+  var stored: [String] { open.values.filter(\.isStored).map(\.ticket.id).sorted() }
+
+  subscript(id: ConnectionID) -> OpenSeek? {
+    get { open[id] }
+    set {
+      if let old = open[id] { connections[old.ticket.id] = nil }
+      open[id] = newValue
+      if let newValue { connections[newValue.ticket.id] = id }
+    }
+  }
+
+  /// The connection that waits with a ticket.
+  func seeker(_ ticket: String) -> ConnectionID? {
+    connections[ticket].flatMap { open[$0]?.ticket.id == ticket ? $0 : nil }
+  }
+
+  /// What a connection seeks has led to a match; returns the ticket.
+  mutating func lead(_ id: ConnectionID, to m: MatchID) -> Ticket? {
+    guard let ticket = open[id]?.ticket else { return nil }
+    self[id] = nil
+    forgetLast(id)
+    led[id] = (ticket, m)
+    connections[ticket.id] = id
+    return ticket
+  }
+
+  /// The connection whose ticket has led to a match.
+  func seeker(_ ticket: String, ledTo m: MatchID) -> ConnectionID? {
+    connections[ticket].flatMap { led[$0]?.ticket.id == ticket && led[$0]?.m == m ? $0 : nil }
+  }
+
+  /// What a connection sought last, if it has led to this match.
+  func last(_ id: ConnectionID, ledTo m: MatchID) -> Ticket? { led[id].flatMap { $0.m == m ? $0.ticket : nil } }
+
+  mutating func forgetLast(_ id: ConnectionID) {
+    if let last = led.removeValue(forKey: id) { connections[last.ticket.id] = nil }
+  }
+}
+
 /// Two tickets that become a match.
 struct Pairing: Sendable {
   var m: MatchID

@@ -171,6 +171,20 @@ extension SteppedLobby {
     #expect(world.closed[first] == .revoked && world.closed.count == 1)
   }
 
+  @Test func `word of many who wait leads to one reading of the queue at a time, and none is missed`() throws {
+    var world = try SteppedLobby()
+    let text = Hint.queued.text
+    world.isSlow = true
+    let readings = (0..<50).flatMap { _ in
+      world.lobby.reduce(.hint(text), now: Moment(steady: world.now, wall: 0)).compactMap { effect -> UInt64? in
+        if case .ask(let number, .tickets) = effect { number } else { nil }
+      }
+    }
+    #expect(readings.count == 1)
+    let effects = world.lobby.reduce(.answer(readings[0], .tickets([])), now: Moment(steady: world.now, wall: 0))
+    #expect(effects.count { if case .ask(_, .tickets) = $0 { true } else { false } } == 1, "some came meanwhile")
+  }
+
   @Test func `a place in the queue that was lost is asked for again`() throws {
     var world = try SteppedLobby()
     let a = world.login("a")

@@ -108,7 +108,7 @@ extension Simulation {
   /// Whoever waits is known to the queue, and nobody else is, but for as long as word of it takes; and two who may meet do.
   private mutating func lookAtQueue() {
     guard case .tickets(let stored)? = store.answer(.tickets) else { return }
-    let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.values)
+    let seeks = nodes.compactMap(\.lobby).flatMap(\.seeks.open.values)
     let (waiting, known) = (Set(seeks.map(\.ticket.id)), Set(stored.map(\.ticket.id)))
     var still: [String: Int64] = [:]
     for id in waiting.symmetricDifference(known).sorted() {
