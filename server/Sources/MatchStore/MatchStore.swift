@@ -73,6 +73,23 @@ extension StoreQuestion {
   }
 }
 
+/// Questions that a store which several nodes use answers together: many of them cost it little more than one.
+package enum StoreLane: Sendable, Hashable {
+  case follow(NodeID)
+  case queue
+}
+
+extension StoreQuestion {
+  /// Those of one lane may be asked at once, in any order.
+  package var lane: StoreLane? {
+    switch self {
+    case .follow(_, let node): .follow(node)
+    case .queue: .queue
+    default: nil
+    }
+  }
+}
+
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Nothing was done, nor will be: the store cannot be reached, has no room, or met others too often.
   case failed(String)

@@ -411,8 +411,6 @@ extension MemoryContent: StoreRows {
     return account
   }
 
-  func playsRated(_ account: Int64) -> Bool { slot(of: account) != nil }
-
   func profile(_ id: Int64) -> Profile? {
     guard let account = accounts[id] else { return nil }
     let live = liveOf[id].compactMap { matches[$0]?.stored }.sorted {
@@ -452,6 +450,10 @@ extension MemoryContent: StoreRows {
     for id in gone { forget(session: id) }
     return gone
   }
+}
+
+extension MemoryContent: QueueRows {
+  func hasAccount(_ id: Int64) -> Bool { accounts[id] != nil }
 
   func tickets(session: String, key: String, account: Int64) -> [TicketRecord] {
     ticketsOf[account].compactMap { tickets[$0] }.filter {
@@ -459,7 +461,6 @@ extension MemoryContent: StoreRows {
     }.map(\.record).sorted { $0.id < $1.id }
   }
 
-  /// Unless one of this number has led to a match: that is what was asked before, and its answer was lost.
   mutating func put(_ ticket: TicketRecord) {
     guard tickets[ticket.id] == nil else { return }
     tickets[ticket.id] = Ticket(record: ticket)

@@ -209,7 +209,7 @@ extension SQLiteRows {
   }
 }
 
-// MARK: what entering, changing and waiting stand on
+// MARK: what entering and changing stand on
 
 extension SQLiteRows: StoreRows {
   func now() -> Int64 { Moment.current.wall }
@@ -264,8 +264,6 @@ extension SQLiteRows: StoreRows {
     try insert(account)
     return account
   }
-
-  func playsRated(_ account: Int64) throws(StoreError) -> Bool { try slot(of: account) != nil }
 
   func profile(_ id: Int64) throws(StoreError) -> Profile? {
     guard let account = try account(.id(id)) else { return nil }
@@ -362,6 +360,14 @@ extension SQLiteRows: StoreRows {
     ) { $0.text(0) }
     return try forget(sessions: gone)
   }
+}
+
+// MARK: what waiting stands on
+
+extension SQLiteRows: QueueRows {
+  func hasAccount(_ id: Int64) throws(StoreError) -> Bool {
+    try !run("SELECT 1 FROM account WHERE id = ?", .int(id)) { _ in }.isEmpty
+  }
 
   /// The ticket in a row whose columns begin like those below.
   private static func ticket(_ row: SQLiteRow) -> TicketRecord {
@@ -398,7 +404,6 @@ extension SQLiteRows: StoreRows {
     return led.map { .init(id: ticket, m: MatchID(rawValue: $0)) }
   }
 
-  /// Unless one of this number has led to a match: that is what was asked before, and its answer was lost.
   func put(_ ticket: TicketRecord) throws(StoreError) {
     try run(
       """

@@ -2,7 +2,7 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// What a store can do within a transaction. Entering, changing an account and waiting are written once, on top of it.
+/// What a store can do within a transaction. Entering and changing an account are written once, on top of it.
 ///
 /// What was read stays as it was read until the transaction ends: a store that several nodes use locks it.
 package protocol StoreRows {
@@ -18,8 +18,6 @@ package protocol StoreRows {
   mutating func replace(_ account: AccountRecord) throws(StoreError)
   /// Adds an account under a number that nobody has had; returns the account as it is stored.
   mutating func add(_ account: AccountRecord) throws(StoreError) -> AccountRecord
-  /// Whether an account's rated slot is held by a match that goes on.
-  mutating func playsRated(_ account: Int64) throws(StoreError) -> Bool
   /// An account and what it plays.
   mutating func profile(_ account: Int64) throws(StoreError) -> Profile?
 
@@ -33,13 +31,6 @@ package protocol StoreRows {
   mutating func forgetSessions(of account: Int64, but kept: String) throws(StoreError) -> [String]
   /// Forgets the oldest sessions of an account beyond so many, first those at no living node, never `kept`; returns which, in order.
   mutating func trimSessions(of account: Int64, to most: Int, but kept: String) throws(StoreError) -> [String]
-
-  /// What a key of an account was used for, and the match it led to if that goes on.
-  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
-  /// The tickets that wait of a session, or with a key of an account; without a key only the session's.
-  mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
-  mutating func put(_ ticket: TicketRecord) throws(StoreError)
-  mutating func drop(ticket: String) throws(StoreError)
 }
 
 extension StoreRows {
@@ -89,10 +80,30 @@ extension StoreRows {
     account.version += 1
     return .changed(account, forgotten: forgotten)
   }
+}
 
+/// What a store looks up before it lets somebody wait, and what it does then. Waiting is written once, on top of it.
+///
+/// What was read stays as it was read until the transaction ends.
+package protocol QueueRows {
+  /// Milliseconds since 1970 on the store's clock.
+  mutating func now() throws(StoreError) -> Int64
+  mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
+  /// The live match in an account's rated slot.
+  mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
+  /// What a key of an account was used for, and the match it led to if that goes on.
+  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
+  /// The tickets that wait of a session of an account, or with a key of it, by number; without a key only the session's.
+  mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
+  /// Adds a ticket, unless one of this number has led to a match: that is what was asked before, and its answer was lost.
+  mutating func put(_ ticket: TicketRecord) throws(StoreError)
+  mutating func drop(ticket: String) throws(StoreError)
+}
+
+extension QueueRows {
   /// See `StoreQuestion.queue`.
   package mutating func queue(_ wanted: TicketRecord, rated: Bool) throws(StoreError) -> QueueResult {
-    guard try account(.id(wanted.account)) != nil else { return .unknown }
+    guard try hasAccount(wanted.account) else { return .unknown }
     if !wanted.key.isEmpty, let use = try use(of: wanted.key, wanted.account) {
       if let m = use.live { return use.purpose == wanted.purpose ? .led(m) : .purpose }
     }
@@ -101,7 +112,7 @@ extension StoreRows {
       return .purpose
     }
     if wanted.hasLostPlace, before.contains(where: { $0.session != wanted.session }) { return .purpose }
-    if rated, try playsRated(wanted.account) { return .playing }
+    if rated, try slot(of: wanted.account) != nil { return .playing }
     var ticket = wanted
     if ticket.since == 0 { ticket.since = try now() }
     for old in before {

@@ -17,22 +17,28 @@ extension PostgresStore {
   private static let account = PGStatement(
     "profile",
     """
-    SELECT \(PostgresRows.accountColumns), (SELECT id FROM match m WHERE m.id = account.rated_match AND m.ended IS NULL)
+    SELECT \(PostgresRows.accountColumns), \(PostgresRows.liveMatch("account.rated_match"))
     FROM account WHERE account.id = $1::bigint
     """)
-  /// The keys of a match are in its first event, be it sought or opened.
+  /// The keys of a match are in its first event, be it sought or opened; LIMIT keeps that a look-up for each match.
   private static let liveOf = PGStatement(
     "live_of",
     """
-    SELECT \(PostgresRows.openingColumns) FROM match m LEFT JOIN match_event e ON e.match_id = m.id AND e.seq = 1
-    WHERE ended IS NULL AND (x = $1::bigint OR o = $1::bigint OR opener = $1::bigint) ORDER BY created, id
+    SELECT \(PostgresRows.openingColumns) FROM match m
+      LEFT JOIN LATERAL (SELECT * FROM match_event WHERE match_id = m.id AND seq = 1 LIMIT 1) AS e ON true
+    WHERE m.id = ANY(ARRAY(
+      SELECT id FROM match WHERE x = $1::bigint AND ended IS NULL
+      UNION ALL SELECT id FROM match WHERE o = $1::bigint AND ended IS NULL
+      UNION ALL SELECT id FROM match WHERE opener = $1::bigint AND ended IS NULL))
+    ORDER BY m.created, m.id
     """)
   private static let lastOf = PGStatement(
     "last_of",
-    """
-    SELECT id FROM match WHERE ended > \(PostgresRows.now) - 60000 AND (x = $1::bigint OR o = $1::bigint)
-    ORDER BY ended DESC, id DESC LIMIT 1
-    """)
+    "SELECT id FROM ("
+      + ["x", "o"].map { seat in
+        "(SELECT id, ended FROM match WHERE \(seat) = $1::bigint AND ended > (SELECT \(PostgresRows.now) - 60000)"
+          + " ORDER BY ended DESC, id DESC LIMIT 1)"
+      }.joined(separator: " UNION ALL ") + ") AS seats ORDER BY ended DESC, id DESC LIMIT 1")
   private static let blockedNames = PGStatement(
     "blocked_names",
     """

@@ -5,9 +5,30 @@ import TicTacToe
 /// Questions about nodes and matches; those about players are in `PostgresPlayers`.
 extension PostgresStore {
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
-    questions.map { question in
-      do throws(StoreError) { return .success(try answerOne(question)) } catch { return .failure(error) }
+    var (answers, rest) = ([Result<StoreAnswer, StoreError>](), questions[...])
+    while let first = rest.first {
+      let some = first.lane == nil ? rest.prefix(1) : rest.prefix { $0.lane == first.lane }
+      rest = rest.dropFirst(some.count)
+      do throws(StoreError) { answers += try answerTogether(some).map { .success($0) } } catch {
+        answers += some.map { _ in .failure(error) }
+      }
     }
+    return answers
+  }
+
+  /// Answers one question, or several of one lane.
+  private func answerTogether(_ questions: ArraySlice<StoreQuestion>) throws(StoreError) -> [StoreAnswer] {
+    var (wishes, followed) = ([(ticket: TicketRecord, rated: Bool)](), [MatchID]())
+    var follower: NodeID?
+    for question in questions {
+      switch question {
+      case .queue(let ticket, let rated): wishes.append((ticket, rated))
+      case .follow(let m, let node): (followed, follower) = (followed + [m], node)
+      default: return [try answerOne(question)]
+      }
+    }
+    if let follower { return try follow(followed, follower).map { .match($0) } }
+    return try queue(wishes).map { .queued($0) }
   }
 
   private func answerOne(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
@@ -17,7 +38,6 @@ extension PostgresStore {
     case .sweep(let node, let limit): return .swept(try sweep(node, limit))
     case .compare(let node, let memory): return .differences(try compare(node, memory))
     case .clean(let guests, let age): try clean(guests, age)
-    case .follow(let m, let node): return .match(try follow(m, node))
     case .match(let m): return .match(try followed([m], asker: nil).first)
     case .code(let code):
       return .id(PostgresRows.id(try read([PostgresStore.placeOf(.text(code))])[0].rows.first?.first))
@@ -50,14 +70,10 @@ extension PostgresStore {
     case .players(let list, let after, let limit): return .accounts(try players(list, after, limit))
     case .report(let report): try add(report)
     case .reports(let before, let limit): return .reports(try reports(before, limit))
-    case .queue(let ticket, let rated):
-      return .queued(
-        try transact { (rows) throws(StoreError) in
-          try rows.foresee(ticket, rated: rated)
-          return try rows.queue(ticket, rated: rated)
-        })
     case .unqueue(let ticket): try pool.run([PostgresStore.unqueue(.text(ticket))])
     case .tickets: return .tickets(try tickets())
+    case .follow(let m, let node): return .match(try follow([m], node)[0])
+    case .queue(let ticket, let rated): return .queued(try queue([(ticket, rated)])[0])
     }
     return .done
   }
@@ -181,7 +197,7 @@ extension PostgresStore {
     """
     UPDATE match SET nodes = array_append(match.nodes, $2)
     FROM (SELECT id FROM match WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) AS locked
-    WHERE match.id = locked.id AND match.ended IS NULL AND NOT $2 = ANY(match.nodes)
+    WHERE match.id = locked.id AND \(PostgresRows.isLive("match")) AND NOT $2 = ANY(match.nodes)
     """)
   private static let naming = PGStatement(
     "matches_naming",
@@ -343,11 +359,6 @@ extension PostgresStore {
 
   // MARK: matches
 
-  private static let follow = PGStatement(
-    "follow",
-    """
-    UPDATE match SET nodes = array_append(nodes, $2) WHERE id = $1 AND ended IS NULL AND NOT $2 = ANY(nodes)
-    """)
   private static let followedMatches = PGStatement(
     "followed_matches",
     "SELECT \(PostgresRows.matchColumns), nodes, \(PostgresRows.now) FROM match WHERE id = ANY($1::text[]) ORDER BY id")
@@ -368,10 +379,11 @@ extension PostgresStore {
     WHERE s.account = \(seats) AND (s.node = $2 OR \(isHere("s")))
     """)
 
-  private func follow(_ m: MatchID, _ node: NodeID) throws(StoreError) -> Followed? {
+  private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [Followed?] {
     // Read only then: whatever is added from now on is told to this node.
-    try pool.run([PostgresStore.follow(.id(m), .text(node))])
-    return try followed([m], asker: node).first
+    try pool.run([PostgresStore.name(.texts(ids.map(\.rawValue)), .text(node))])
+    let found = try followed(ids, asker: node)
+    return ids.map { m in found.first { $0.match.record.id == m } }
   }
 
   /// Matches that are there, by id; `asker` lives.
@@ -406,7 +418,8 @@ extension PostgresStore {
   private static let openLogs = PGStatement(
     "open_logs",
     """
-    SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id IN (SELECT id \(open)) ORDER BY match_id, seq
+    SELECT \(PostgresRows.eventColumns) FROM match_event e WHERE match_id = ANY(ARRAY(SELECT id \(open)))
+    ORDER BY match_id, seq
     """)
 
   /// The latest of each seat by its index, then the latest of both.
@@ -423,7 +436,7 @@ extension PostgresStore {
   private static let historyLogs = PGStatement(
     "history_logs",
     """
-    SELECT \(PostgresRows.eventColumns) FROM match_event e JOIN (\(latest("id, ended"))) h ON h.id = e.match_id
-    ORDER BY e.match_id, e.seq
+    SELECT \(PostgresRows.eventColumns) FROM match_event e
+    WHERE match_id = ANY(ARRAY(SELECT id FROM (\(latest("id, ended"))) AS page)) ORDER BY match_id, seq
     """)
 }

@@ -10,6 +10,16 @@ enum PostgresRows {
   /// What holds for the row of a node that lives.
   static let lives = "beat_at > \(now) - \(Beat.lives)"
 
+  // Plans are made once, while tables may be empty: then an index of all live matches, or of all tickets that wait, looks as good
+  // as one that finds a row. So whoever looks for rows by something else says in these words that they are live.
+
+  /// The match with an id, while it goes on, as a value.
+  static func liveMatch(_ id: String) -> String { "(SELECT m.id FROM match m WHERE m.id = \(id) AND m.ended IS NULL)" }
+  /// What holds for the row of a match that goes on.
+  static func isLive(_ match: String) -> String { "coalesce(\(match).ended, 0) = 0" }
+  /// What holds for the row of a ticket that waits.
+  static let waits = "coalesce(ticket.match_id, '') = ''"
+
   /// A column with a name, as columns of `alias`.
   private static func columns(_ names: String, of alias: String) -> String {
     names.split(separator: ", ").map { "\(alias).\($0)" }.joined(separator: ", ")

@@ -3,7 +3,7 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Players as questions read and change them. Accounts are locked before their sessions, keys and tickets.
+/// Players as questions read and change them. Accounts are locked before their sessions.
 extension PostgresPool.Transaction: StoreRows {
   private static let now = PGStatement("now", "SELECT \(PostgresRows.now)")
 
@@ -23,14 +23,6 @@ extension PostgresPool.Transaction: StoreRows {
     }
   }
 
-  /// The same, for a place in the queue.
-  mutating func foresee(_ ticket: TicketRecord, rated: Bool) throws(StoreError) {
-    let (account, key) = (ticket.account, ticket.key)
-    try foresee(
-      Self.reading(account) + (key.isEmpty ? [] : [Self.use(.int(account), .text(key))])
-        + [Self.waiting(ticket.session, key, account)] + (rated ? [Self.playsRated(.int(account))] : []))
-  }
-
   // MARK: accounts
 
   private static let lockAccount = PGStatement(
@@ -43,9 +35,6 @@ extension PostgresPool.Transaction: StoreRows {
     "account", "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
   private static let holder = PGStatement("holder", "SELECT id FROM account WHERE name_lower = $1")
   private static let nextNumber = PGStatement("next_number", "SELECT nextval('account_id')")
-  private static let playsRated = PGStatement(
-    "plays_rated",
-    "SELECT 1 FROM account a JOIN match m ON m.id = a.rated_match AND m.ended IS NULL WHERE a.id = $1::bigint")
 
   private static func reading(_ id: Int64) -> [PGCall] { [lockAccount, account].map { $0(.int(id)) } }
 
@@ -91,10 +80,6 @@ extension PostgresPool.Transaction: StoreRows {
     // Another guest may take the name meanwhile; then all of it is tried again with the next name.
     hold(PostgresRows.put(account, by: PostgresRows.addAccount))
     return account
-  }
-
-  mutating func playsRated(_ account: Int64) throws(StoreError) -> Bool {
-    try !run([Self.playsRated(.int(account))])[0].rows.isEmpty
   }
 
   mutating func profile(_ account: Int64) throws(StoreError) -> Profile? {
@@ -181,54 +166,4 @@ extension PostgresPool.Transaction: StoreRows {
   ) throws(StoreError) -> [String] {
     try run([Self.trimming(account, to: most, but: kept)])[0].rows.compactMap { $0.first?.text }.sorted()
   }
-
-  // MARK: keys and tickets
-
-  /// A match that goes on may end right after: then the answer came before that.
-  private static let use = PGStatement(
-    "use_of_key",
-    """
-    SELECT k.purpose, m.id FROM used_key k LEFT JOIN match m ON m.id = k.match_id AND m.ended IS NULL
-    WHERE k.account = $1::bigint AND k.key = $2
-    """)
-  private static let ticketsOf = PGStatement(
-    "tickets_of",
-    """
-    SELECT \(PostgresRows.ticketColumns) FROM ticket WHERE match_id IS NULL
-      AND (session = $1 OR account = $3::bigint AND key = $2 AND key <> '')
-    ORDER BY id FOR UPDATE
-    """)
-  private static let putTicket = PGStatement(
-    "put_ticket",
-    """
-    INSERT INTO ticket (id, session, account, node, key, purpose, wish, since) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-    ON CONFLICT (id) DO NOTHING
-    """)
-  private static let dropTicket = PGStatement("drop_ticket", "DELETE FROM ticket WHERE id = $1")
-
-  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)? {
-    guard let row = try run([Self.use(.int(account), .text(key))])[0].rows.first, let purpose = row[0].text else {
-      return nil
-    }
-    return (purpose, PostgresRows.id(row[1]))
-  }
-
-  private static func waiting(_ session: String, _ key: String, _ account: Int64) -> PGCall {
-    ticketsOf(.text(session), .text(key), .int(account))
-  }
-
-  mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord] {
-    try run([Self.waiting(session, key, account)])[0].rows.compactMap(PostgresRows.ticket)
-  }
-
-  /// Adds it, unless one of this number has led to a match: that is what was asked before, and its answer was lost.
-  mutating func put(_ ticket: TicketRecord) throws(StoreError) {
-    hold([
-      Self.putTicket(
-        .text(ticket.id), .text(ticket.session), .int(ticket.account), .text(ticket.node), .text(ticket.key),
-        .text(ticket.purpose), .text(ticket.wish), .int(ticket.since))
-    ])
-  }
-
-  mutating func drop(ticket: String) throws(StoreError) { hold([Self.dropTicket(.text(ticket))]) }
 }

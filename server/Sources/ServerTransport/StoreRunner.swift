@@ -32,14 +32,22 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
-  /// Questions that a store of several nodes is asked at once.
-  private static let mostAtOnce = 6
+  /// Questions that are asked together: whatever came while the last ones were answered.
+  private struct Line {
+    var waiting: [Question] = []
+    var isAsking = false
+  }
+
+  /// A line of a shared store; `nil` for the changing questions of another, which share a commit.
+  private typealias LineName = StoreLane?
+
+  /// Questions of no lane that a store of several nodes is asked at once.
+  private static let mostAtOnce = 4
+  private static let mostTogether = 256
 
   private var units: [Unit] = []
   private var isStoring = false
-  /// Changing questions that wait for the one commit of all of them.
-  private var changes: [Question] = []
-  private var isChanging = false
+  private var lines: [LineName: Line] = [:]
   /// Questions that wait until fewer are asked at once.
   private var waiting = CircularBuffer<Question>()
   private var askedNow = 0
@@ -71,7 +79,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     loop.execute {
       self.isTurnEnding = false
       self.applyUnits()
-      self.askChanges()
+      for name in self.lines.keys { self.askTogether(name) }
     }
   }
 
@@ -109,24 +117,28 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     if case .history = question { return answer([asked], on: histories) }
     switch (isInstant, store.isShared, question.changes) {
     case (true, _, _), (_, false, true):
-      changes.append(asked)
-      endTurn()
+      join(nil, asked)
     case (_, false, false): answer([asked], on: questions)
     case (_, true, _):
+      if let lane = question.lane { return join(lane, asked) }
       // A beat does not queue behind logins: without it the others take this node for dead.
       if case .beat = question { waiting.prepend(asked) } else { waiting.append(asked) }
       askMore()
     }
   }
 
-  private func askChanges() {
-    guard !isChanging, !changes.isEmpty else { return }
-    let batch = changes
-    changes = []
-    isChanging = true
-    answer(batch, on: writes) {
-      self.isChanging = false
-      if !self.isInstant { self.askChanges() }
+  private func join(_ name: LineName, _ question: Question) {
+    lines[name, default: Line()].waiting.append(question)
+    endTurn()
+  }
+
+  private func askTogether(_ name: LineName) {
+    guard let line = lines[name], !line.isAsking, !line.waiting.isEmpty else { return }
+    let some = line.waiting.prefix(StoreRunner.mostTogether)
+    lines[name] = Line(waiting: Array(line.waiting.dropFirst(some.count)), isAsking: true)
+    answer(Array(some), on: name == nil ? writes : questions) {
+      self.lines[name]?.isAsking = false
+      if !self.isInstant { self.askTogether(name) }
     }
   }
 
@@ -278,7 +290,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Begins nothing any more.
   func stop() {
     isFinished = true
-    (units, changes, waiting) = ([], [], [])
+    (units, lines, waiting) = ([], [:], [])
   }
 
   /// Waits for what is being done. May be called from any thread but the loop's.

@@ -50,6 +50,9 @@ final class Bench {
 
   deinit { for store in others + [store] { store.close() } }
 
+  /// Runs a statement in the database.
+  @discardableResult func sql(_ text: String) throws -> [[PGValue]] { try PostgresTestBed.shared.sql(text, at: url) }
+
   /// The same content as another node sees it.
   func view() throws -> any MatchStore {
     guard let url else { return store }

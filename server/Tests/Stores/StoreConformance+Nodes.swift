@@ -100,6 +100,21 @@ extension StoreConformance {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `several matches are followed at once, each as it is`(kind: StoreKind) throws {
+    let bench = try Bench(kind)
+    let ann = try bench.player("Ann")
+    let (mine, over) = (bench.begin(2, ann.id, nodes: []), bench.begin(1, ended: 7, nodes: []))
+    let asked = [mine, someID(9), over, mine]
+    let found = try bench.store.answer(asked.map { .follow($0, "a") }).map { answer -> Followed? in
+      guard case .match(let found) = try answer.get() else { throw Bench.Unanswered() }
+      return found
+    }
+    #expect(found.map { $0?.match.record.id } == [mine, nil, over, mine])
+    #expect(found.map { $0?.nodes } == [["a"], nil, [], ["a"]])
+    #expect(found[0]?.accounts == [ann] && found[0]?.match.events == Bench.events(1))
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what no living node follows is swept, some at a time`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let ann = try bench.player("Ann")

@@ -8,7 +8,7 @@ import TicTacToe
 
 @testable import MatchStore
 
-/// Entering, accounts, and waiting for others.
+/// Entering and accounts.
 extension StoreConformance {
   // MARK: entering
 
@@ -423,71 +423,6 @@ extension StoreConformance {
       let results = try live()
       guard case .waits = results[0] else { throw Bench.Unanswered() }
       #expect(results[1] == .led(someID(2)), "what goes on is found by it")
-    }
-  }
-
-  // MARK: the queue
-
-  @Test(arguments: StoreKind.allCases)
-  func `a ticket waits, and keeps the place of the one before it`(kind: StoreKind) throws {
-    let bench = try Bench(kind)
-    let (ann, bob) = (try bench.player("Ann"), try bench.player("Bob"))
-    let time = try bench.now()
-    guard case .waits(let since) = try bench.queue(bench.ticket("t1", ann.id, session: "s1", key: "k1")) else {
-      throw Bench.Unanswered()
-    }
-    #expect((time...(try bench.now())).contains(since))
-    #expect(try bench.queue(bench.ticket("t2", bob.id, session: "s2", since: time - 50)) == .waits(since: time - 50))
-    var expected = bench.ticket("t1", ann.id, session: "s1", key: "k1")
-    expected.since = since
-    #expect(
-      try bench.tickets() == [
-        WaitingTicket(bench.ticket("t2", bob.id, session: "s2", since: time - 50), bob), WaitingTicket(expected, ann),
-      ])
-    // The same key from another session of the account: the same wish.
-    let again = bench.ticket("t3", ann.id, session: "s3", key: "k1", since: since + 100)
-    #expect(try bench.queue(again) == .waits(since: since))
-    #expect(try bench.tickets().map(\.ticket.id) == ["t2", "t3"])
-    // Another wish of the same session begins anew.
-    #expect(
-      try bench.queue(bench.ticket("t4", ann.id, session: "s3", key: "k2", since: since + 200))
-        == .waits(since: since + 200))
-    #expect(
-      try bench.queue(bench.ticket("t5", bob.id, session: "s2", since: time + 900)) == .waits(since: time - 50),
-      "without a key the session's is the same wish")
-    #expect(try bench.tickets().map(\.ticket.id) == ["t5", "t4"])
-    // No key is nobody's: another session's stays.
-    _ = try bench.queue(bench.ticket("t6", bob.id, session: "s6", since: time + 1000))
-    // The key of another account is another one.
-    _ = try bench.queue(bench.ticket("t7", bob.id, session: "s7", key: "k2", purpose: "q", since: time + 1001))
-    #expect(try Set(bench.tickets().map(\.ticket.id)) == ["t4", "t5", "t6", "t7"])
-    #expect(try bench.queue(bench.ticket("t8", ann.id, session: "s8", key: "k2", purpose: "other")) == .purpose)
-    #expect(try bench.queue(bench.ticket("t8", 99_999)) == .unknown)
-    _ = try bench.store.answer(.unqueue("t5"))
-    _ = try bench.store.answer(.unqueue("t8"))
-    #expect(try Set(bench.tickets().map(\.ticket.id)) == ["t4", "t6", "t7"])
-  }
-
-  @Test(arguments: StoreKind.allCases)
-  func `a key that has led to a match leads there, and who plays a rated one does not wait for another`(
-    kind: StoreKind
-  ) throws {
-    let bench = try Bench(kind)
-    let ann = try bench.player("Ann")
-    var unit = bench.beginning(someID(1), ann.id)
-    unit.keys = [.init(account: ann.id, "k1", purpose: "p")]
-    unit.slots = [.init(account: ann.id, .classic, ann.rating)]
-    #expect(bench.apply(unit) == .applied([:]))
-    #expect(try bench.queue(bench.ticket("t1", ann.id, key: "k1"), rated: true) == .led(someID(1)))
-    #expect(try bench.queue(bench.ticket("t1", ann.id, key: "k1", purpose: "q"), rated: true) == .purpose)
-    #expect(try bench.queue(bench.ticket("t1", ann.id, key: "k2"), rated: true) == .playing)
-    #expect(try bench.tickets().isEmpty)
-    guard case .waits = try bench.queue(bench.ticket("t1", ann.id, key: "k2")) else { throw Bench.Unanswered() }
-    #expect(try bench.queue(bench.ticket("t2", ann.id, key: "k2"), rated: true) == .playing)
-    #expect(try bench.tickets().map(\.ticket.id) == ["t1"], "what is refused replaces nothing")
-    try bench.end(someID(1))
-    guard case .waits = try bench.queue(bench.ticket("t3", ann.id, key: "k1", purpose: "q"), rated: true) else {
-      throw Bench.Unanswered()
     }
   }
 }
