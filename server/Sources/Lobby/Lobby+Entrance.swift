@@ -105,7 +105,7 @@ extension Lobby {
     session.isBot = hello.caps.contains("bot")
     session.confirms = hello.caps.contains("confirm")
     session.games = hello.games
-    session.isUnsettled = record.previous != nil
+    session.unsettledSince = record.previous == nil ? nil : now.steady
     sessions.put(session)
     connections[id]?.session = record.id
     // 0 knows no event at all; the session lets nobody in who has no version in common, but simulated clients.

@@ -17,8 +17,8 @@ extension Lobby {
         return
       }
       guard let session = sessions[sessionID], let account = accounts[session.account] else { return }
-      if session.isUnsettled {
-        ask(.settle(session: sessionID, generation: session.generation), .nothing)
+      if let since = session.unsettledSince, at > since {
+        insist(.settle(session: sessionID, generation: session.generation))
         sessions.settle(sessionID)
       }
       perform(line, at, session, account, id)

@@ -61,8 +61,8 @@ struct Session: Sendable {
   var confirms = false
   /// The games that the client knows. Of the others it is told nothing.
   var games = [Variant.classic]
-  /// Whether the client has not yet shown that it has the new resume token.
-  var isUnsettled = true
+  /// When the client was told its new resume token, in steady milliseconds; `nil` once it has said something since, and so has it.
+  var unsettledSince: Int64?
 }
 
 /// The sessions of this node, by number and by account.
@@ -83,7 +83,7 @@ struct Sessions: Sendable {
     }
   }
 
-  mutating func settle(_ id: String) { byID[id]?.isUnsettled = false }
+  mutating func settle(_ id: String) { byID[id]?.unsettledSince = nil }
 
   mutating func remove(_ id: String) {
     guard let session = byID.removeValue(forKey: id) else { return }

@@ -375,6 +375,7 @@ import TicTacToe
     // Not yet used: the first token still does, as if the answer had been lost.
     let third = world.login("", resume: token)
     #expect(world.heardAny(third, #""t":"welcome""#))
+    world.wait(1)
     world.type(third, "me")
     let fourth = world.login("", resume: token)
     #expect(world.heardAny(fourth, #""code":"auth""#))

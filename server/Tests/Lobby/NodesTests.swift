@@ -113,6 +113,27 @@ import TicTacToe
     #expect(world.heardAny(o, #""k":"move""#))
   }
 
+  @Test func `what a client said behind its hello does not show that it has the new resume token`() throws {
+    var world = try SteppedLobby()
+    let a = world.login("a")
+    let resume = try #require(world.field("resume", of: a, in: "welcome"))
+    world.drop(a)
+    for isRead in [false, true] {
+      world.isSlow = true
+      let b = world.login("", resume: resume)
+      world.type(b, #"{"t":"me"}"#)
+      world.hearLate()
+      #expect(world.heard(b).count { $0.hasPrefix(#"{"t":"welcome""#) } == 1)
+      if isRead {
+        world.wait(1)
+        world.type(b, #"{"t":"me"}"#)
+      }
+      world.drop(b)
+    }
+    let c = world.login("", resume: resume)
+    #expect(world.closed[c] == .revoked, "what it said then does")
+  }
+
   @Test func `a session whose end the store could not take is not taken for connected for ever`() throws {
     var world = try SteppedLobby()
     let ann = world.login("Ann")

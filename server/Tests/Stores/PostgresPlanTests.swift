@@ -1,5 +1,7 @@
 import Foundation
 import MatchProtocol
+import ServerTestSupport
+import TestSupport
 import Testing
 import TicTacToe
 

@@ -1,6 +1,8 @@
 import MatchProtocol
+import ServerTestSupport
 import TestSupport
 import Testing
+import TicTacToe
 
 @testable import MatchStore
 
