@@ -418,8 +418,8 @@ extension MemoryContent: StoreRows {
     }
     let last = lastOf[id].flatMap { matches[$0]?.stored.record }
     return Profile(
-      account: account, live: live.map(\.record.id), last: last?.ended ?? .min > clock() - 60_000 ? last?.id : nil,
-      blockedNames: account.blocked.prefix(50).compactMap { accounts[$0]?.name }, rated: slot(of: id),
+      account: account, last: last?.ended ?? .min > clock() - 60_000 ? last?.id : nil,
+      blockedNames: account.blocked.prefix(50).compactMap { accounts[$0]?.name },
       openings: live.map { StoredMatch(record: $0.record, events: Array($0.events.prefix(1)), length: $0.length) })
   }
 

@@ -58,24 +58,18 @@ package struct Entered: Sendable, Hashable {
 /// An account and what it plays.
 package struct Profile: Sendable, Hashable {
   package var account: AccountRecord
-  /// Its live matches and open rooms (as x, o or opener), oldest first by `created`, then id.
-  package var live: [MatchID]
   /// The match at whose board it sat that ended last, if it ended within the last minute.
   package var last: MatchID?
   /// The names of the first fifty accounts it blocks, in its order; those that are gone are left out.
   package var blockedNames: [String]
-  /// The live match in its rated slot.
-  package var rated: MatchID?
-  /// Its live matches and open rooms with their first event each, which names the game.
-  package var openings: [StoredMatch] = []
+  /// Its live matches and open rooms (as x, o or opener), oldest first by `created`, then id; with their first event each,
+  /// which names the game.
+  package var openings: [StoredMatch]
 
-  package init(
-    account: AccountRecord, live: [MatchID], last: MatchID? = nil, blockedNames: [String], rated: MatchID? = nil,
-    openings: [StoredMatch] = []
-  ) {
-    (self.account, self.live, self.last, self.blockedNames, self.rated, self.openings) = (
-      account, live, last, blockedNames, rated, openings
-    )
+  package var live: [MatchID] { openings.map(\.record.id) }
+
+  package init(account: AccountRecord, last: MatchID?, blockedNames: [String], openings: [StoredMatch]) {
+    (self.account, self.last, self.blockedNames, self.openings) = (account, last, blockedNames, openings)
   }
 }
 

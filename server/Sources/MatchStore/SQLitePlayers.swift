@@ -293,9 +293,7 @@ extension SQLiteRows: StoreRows {
     for other in account.blocked.prefix(50) {
       names += try run("SELECT name FROM account WHERE id = ?", .int(other)) { $0.text(0) }
     }
-    return Profile(
-      account: account, live: openings.map(\.record.id), last: last.first ?? nil, blockedNames: names,
-      rated: try slot(of: id), openings: openings)
+    return Profile(account: account, last: last.first ?? nil, blockedNames: names, openings: openings)
   }
 
   func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord? {

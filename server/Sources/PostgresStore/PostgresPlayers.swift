@@ -14,12 +14,8 @@ extension PostgresStore {
 
   // MARK: profiles
 
-  private static let account = PGStatement(
-    "profile",
-    """
-    SELECT \(PostgresRows.accountColumns), \(PostgresRows.liveMatch("account.rated_match"))
-    FROM account WHERE account.id = $1::bigint
-    """)
+  static let account = PGStatement(
+    "account", "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
   /// The keys of a match are in its first event, be it sought or opened; LIMIT keeps that a look-up for each match.
   private static let liveOf = PGStatement(
     "live_of",
@@ -49,15 +45,13 @@ extension PostgresStore {
   static func profileCalls(_ id: Int64) -> [PGCall] { [account, liveOf, lastOf, blockedNames].map { $0(.int(id)) } }
 
   static func profile(_ found: [PGRows]) -> Profile? {
-    guard found.count == 4, let row = found[0].rows.first, let account = PostgresRows.account(row.dropLast()) else {
-      return nil
-    }
+    guard found.count == 4, let account = found[0].rows.first.flatMap(PostgresRows.account) else { return nil }
     let openings = PostgresRows.matches(
       found[1].rows.map { Array($0.prefix(PostgresRows.matchWidth)) },
       found[1].rows.map { Array($0.dropFirst(PostgresRows.matchWidth)) })
     return Profile(
-      account: account, live: openings.map(\.record.id), last: PostgresRows.id(found[2].rows.first?.first),
-      blockedNames: found[3].rows.compactMap { $0.first?.text }, rated: PostgresRows.id(row.last), openings: openings)
+      account: account, last: PostgresRows.id(found[2].rows.first?.first),
+      blockedNames: found[3].rows.compactMap { $0.first?.text }, openings: openings)
   }
 
   private static let topOfClassic = PGStatement(

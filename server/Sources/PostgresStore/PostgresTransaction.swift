@@ -31,8 +31,7 @@ extension PostgresPool.Transaction: StoreRows {
     "lock_account_named", "SELECT id FROM account WHERE name_lower = $1 FOR UPDATE")
   private static let lockAccountOfToken = PGStatement(
     "lock_account_of_token", "SELECT id FROM account WHERE token = $1::bytea ORDER BY id LIMIT 1 FOR UPDATE")
-  private static let account = PGStatement(
-    "account", "SELECT \(PostgresRows.accountColumns) FROM account WHERE id = $1::bigint")
+  private static let account = PostgresStore.account
   private static let holder = PGStatement("holder", "SELECT id FROM account WHERE name_lower = $1")
   private static let nextNumber = PGStatement("next_number", "SELECT nextval('account_id')")
 

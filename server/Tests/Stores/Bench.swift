@@ -244,6 +244,13 @@ final class Bench {
     return result
   }
 
+  /// Whether an account's rated slot is held: a wish for a rated match is refused then.
+  func playsRated(_ account: Int64) throws -> Bool {
+    let result = try queue(ticket("probe", account), rated: true)
+    _ = try store.answer(.unqueue("probe"))
+    return result == .playing
+  }
+
   func tickets() throws -> [WaitingTicket] {
     guard case .tickets(let all) = try store.answer(.tickets) else { throw Unanswered() }
     return all

@@ -143,8 +143,8 @@ import TicTacToe
     let found = try #require(swept.first { $0.match.record.id == live })
     #expect(found.match.events.map(\.seq) == [1, 2] && found.accounts.map(\.name) == ["Ann"])
     #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
-    guard case .profile(let profile?) = try store.answer(.profile(7)) else { return }
-    #expect(profile.rated == live, "his slot is still held")
+    let wish = TicketRecord(id: "t", session: "s", account: 7, node: "a", key: "", purpose: "p", wish: "w", since: 0)
+    #expect(try store.answer(.queue(wish, rated: true)) == .queued(.playing), "his slot is still held")
     let guest = Entry.guest(
       names: ["g"], token: Bench.digest("g"), session: "g", resume: Bench.digest("gr"), lives: Bench.lives)
     guard case .entry(.entered(let entered)) = try store.answer(.enter(guest, "a")) else { return }

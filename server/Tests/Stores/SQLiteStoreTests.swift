@@ -110,8 +110,10 @@ import TicTacToe
       case .entry(.entered(let entered)) = try store.answer(
         .enter(.resume(presented: Bench.digest("r"), fresh: Bench.digest("f"), lives: Bench.lives), "b"))
     else { throw Bench.Unanswered() }
-    #expect(entered.generation == 2 && entered.before == "a" && entered.profile.rated == someID(1))
+    #expect(entered.generation == 2 && entered.before == "a")
     #expect(entered.profile.account.version == 1)
+    let rated = TicketRecord(id: "t3", session: "s", account: 1, node: "b", key: "", purpose: "p", wish: "w", since: 0)
+    #expect(try store.answer(.queue(rated, rated: true)) == .queued(.playing), "his slot is still held")
     let again = TicketRecord(
       id: "t2", session: "s", account: 1, node: "b", key: "used", purpose: "p", wish: "w", since: 0)
     #expect(try store.answer(.queue(again, rated: true)) == .queued(.led(someID(1))))

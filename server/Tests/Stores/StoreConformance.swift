@@ -182,17 +182,17 @@ import TicTacToe
     var stale = rated(1, ann, bob)
     stale.slots[1].rating.value += 1
     #expect(bench.apply(stale) == .conflict(.rating(bob.id)))
-    #expect(try bench.profile(ann.id)?.rated == nil)
+    #expect(try !bench.playsRated(ann.id))
     #expect(bench.apply(rated(1, ann, bob)) == .applied([:]))
-    #expect(try bench.profile(ann.id)?.rated == someID(1) && bench.profile(bob.id)?.rated == someID(1))
+    #expect(try bench.playsRated(ann.id) && bench.playsRated(bob.id))
     #expect(bench.apply(rated(2, cid, ann)) == .conflict(.playing(ann.id)))
     #expect(bench.apply(rated(2, cid, bob, other)) == .conflict(.playing(bob.id)), "one of all games")
-    #expect(try bench.profile(cid.id)?.rated == nil && bench.store.match(someID(2)) == nil)
+    #expect(try !bench.playsRated(cid.id) && bench.store.match(someID(2)) == nil)
     #expect(bench.apply(bench.beginning(someID(3), ann.id, cid.id)) == .applied([:]), "others it may play")
     try bench.end(someID(3))
     #expect(bench.apply(rated(2, cid, ann)) == .conflict(.playing(ann.id)))
     try bench.end(someID(1))
-    #expect(try bench.profile(ann.id)?.rated == nil)
+    #expect(try !bench.playsRated(ann.id))
     #expect(bench.apply(rated(2, cid, ann, other)) == .applied([:]))
     #expect(bench.apply(rated(4, bob, ann)) == .conflict(.playing(ann.id)))
     var gone = bench.beginning(someID(5))
@@ -306,7 +306,7 @@ import TicTacToe
     func refuse(_ conflict: Conflict) throws {
       #expect(bench.apply(unit) == .conflict(conflict))
       #expect(try bench.store.match(someID(3)) == nil && bench.store.match(room)?.length == 1)
-      #expect(try bench.account(bob.id) == bob && bench.profile(bob.id)?.rated == nil)
+      #expect(try bench.account(bob.id) == bob && !bench.playsRated(bob.id))
       #expect(try bench.tickets().count <= 1)
     }
     try refuse(.log(room))
@@ -329,7 +329,7 @@ import TicTacToe
     unit.logs[0].record?.code = "XYZ"
     #expect(bench.apply(unit) == .applied([room: ["a"]]))
     #expect(try bench.tickets().isEmpty && bench.place("XYZ") == someID(3))
-    #expect(try bench.account(bob.id)?.rating.value == 1600 && bench.profile(bob.id)?.rated == someID(3))
+    #expect(try bench.account(bob.id)?.rating.value == 1600 && bench.playsRated(bob.id))
   }
 
   // MARK: finding matches
