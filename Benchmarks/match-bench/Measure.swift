@@ -63,6 +63,7 @@ struct Measure {
       }
     }
     if options.wants("latency") { try latency() }
+    if options.wants("across"), let child = cluster(2) { try across(child) }
     if options.wants("flood") { try flood() }
     if options.wants("idle") { try idle("idle connections, plain", tls: false, goal: "≤ 10 KiB") }
     if options.wants("idle-tls") { try idle("idle connections, TLS", tls: true, goal: "≤ 50 KiB") }
@@ -183,6 +184,30 @@ struct Measure {
         ratio: "the load itself was late by \(fixed(late)) ms (p99)",
         goal: "p99 ≤ 10 ms"))
     try verify(players, "latency")
+  }
+
+  /// A hundred matches between two nodes, five moves a second each.
+  private mutating func across(_ child: Child) throws {
+    let loop = group.next()
+    let players = Players(loop, pace: 200_000_000)
+    try players.join(100, ports: child.ports)
+    Thread.sleep(forTimeInterval: 4)
+    try loop.submit { players.clearLatency() }.wait()
+    Thread.sleep(forTimeInterval: Double(options.seconds))
+    let (count, at, late) = try loop.submit {
+      (
+        players.passage.totalCount, [50.0, 99].map { Double(players.passage.valueAtPercentile($0)) / 1e6 },
+        Double(players.lateness.valueAtPercentile(99)) / 1e6
+      )
+    }.wait()
+    try loop.submit { players.stop() }.wait()
+    Thread.sleep(forTimeInterval: 1)
+    add(
+      Row(
+        name: "move to an opponent at another node, after the mover's answer",
+        value: "p50 \(fixed(at[0])) ms, p99 \(fixed(at[1])) ms (\(count) moves)",
+        ratio: "the load itself was late by \(fixed(late)) ms (p99)", goal: "≤ 1 ms"))
+    try verify(players, "across")
   }
 
   /// A hundred matches, five moves a second each, alone and beside fifty connections, of a thread of their own, that say ten

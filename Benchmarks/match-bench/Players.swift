@@ -43,6 +43,13 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   /// Nanoseconds from the instant a move was due until it was sent: what of `latency` is the load's own.
   private(set) var lateness = Histogram<UInt32>(
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+  /// Nanoseconds from the answer to a mover until his opponent, at another node, is told of the move; 0 if he is told first. Only at
+  /// a pace.
+  private(set) var passage = Histogram<UInt32>(
+    highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+  /// Who was told of a move first, for each game.
+  private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
+  private var nodes = 1
   /// When the move that is on its way was due, for each game.
   private var due: [UInt64] = []
   private let pace: UInt64?
@@ -56,7 +63,10 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
 
   /// Connects to the servers in turn and seeks; a server pairs neighbours.
   func join(_ matches: Int, ports: [Int]) throws {
-    try loop.submit { for _ in 0..<(matches * 2) { self.seats.append(Seat()) } }.wait()
+    try loop.submit {
+      self.nodes = ports.count
+      for _ in 0..<(matches * 2) { self.seats.append(Seat()) }
+    }.wait()
     let links = try Link.open(matches * 2, ports: ports, on: loop) { i, link in
       link.onLine = { self.take($0, i, link) }
     }
@@ -66,6 +76,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   func clearLatency() {
     latency.reset()
     lateness.reset()
+    passage.reset()
   }
 
   /// Lets running games stand and begins none.
@@ -76,7 +87,9 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     let seat = seats[i]
     if line.has(#"{"t":"ok","re":"m"#) {
       guard let seq = line.after(#""seq":"#, from: 17) else { return }
-      answers.append(Answer(game: seat.game, ply: line.number(at: 17), seq: line.number(at: seq)))
+      let ply = line.number(at: 17)
+      answers.append(Answer(game: seat.game, ply: ply, seq: line.number(at: seq)))
+      told(i, ply, isMover: true)
     } else if line.has(#"{"t":"paired","m":""#) {
       let name = line.word(at: 19)
       seat.side = line.has(#"","side":"x"#, at: 19 + name.utf8.count) ? 0 : 1
@@ -112,6 +125,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       guard seat.ply & 1 == seat.side else { return }
       moves += 1
       if pace != nil { latency.record(steadyNanoseconds() - due[seat.game]) }
+      told(i, seat.ply - 1, isMover: false)
       if seat.ply < 9 { move(i, link) }
     } else if line.has("start", at: body) {
       if seat.side == 0 { move(i, link) }
@@ -119,6 +133,18 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
       if let hash = line.after(#""hash":""#, from: 30) { shown[seat.game] = line.word(at: hash) }
       guard !isOver else { return }
       link.send("{\"t\":\"rematch\",\"m\":\"\(games[seat.game])\",\"mid\":\"again\"}\n")
+    }
+  }
+
+  /// Somebody was told of a move, as its mover or as the opponent.
+  private func told(_ i: Int, _ ply: Int, isMover: Bool) {
+    guard pace != nil else { return }
+    let (game, now) = (seats[i].game, steadyNanoseconds())
+    if let before = first[game], before.ply == ply, before.isMover != isMover {
+      first[game] = nil
+      if before.node != i % nodes { passage.record(isMover ? 0 : now - before.at) }
+    } else {
+      first[game] = (ply, i % nodes, isMover, now)
     }
   }
 

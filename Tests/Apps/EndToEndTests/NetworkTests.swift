@@ -35,16 +35,6 @@ struct NetworkTests {
     func kill() { process.kill() }
   }
 
-  /// What a window has saved of its newest game, if it is a match with so many moves.
-  private func record(_ desk: WindowProgram, moves: Int) throws -> Record {
-    try waitFor(seconds: 60, "\(moves) moves in the file; \(desk.complaints)") {
-      guard let file = desk.games.last, let text = try? String(contentsOf: file, encoding: .utf8),
-        let record = try? Record(text: text, variants: Variant.allCases), record.game.cells.count == moves
-      else { return nil }
-      return record
-    }
-  }
-
   /// A window at its own half of the screen, on its way to a server or finding its match again by itself.
   private func desk(
     _ server: Server?, place: Int, folder: URL, recording: URL? = nil, _ more: [String] = []
@@ -95,14 +85,14 @@ struct NetworkTests {
       try desks[mover].click(cell: cell)
       try game.play(Square(cell))
       for desk in desks {
-        #expect(try record(desk, moves: ply + 1).game.moves == game.moves)
+        #expect(try desk.record(moves: ply + 1).game.moves == game.moves)
       }
     }
     #expect(game.position.outcome == nil)
     try desks[1 - x].click(cell: 7)
     try desks[x].click(cell: 8)
     for desk in desks {
-      let final = try record(desk, moves: 9)
+      let final = try desk.record(moves: 9)
       #expect(final.game.end == GameEnd(outcome: .draw, termination: .normal))
       try desk.park()
       _ = try waitFor(seconds: 30, "all nine marks") {
@@ -111,7 +101,7 @@ struct NetworkTests {
       }
     }
     for (index, desk) in desks.enumerated() {
-      let frames = try record(desk, moves: 9).times.compactMap(\.frame)
+      let frames = try desk.record(moves: 9).times.compactMap(\.frame)
       #expect(try desk.quit() == 0)
       #expect(desk.complaints == "")
       // The killed window began a new recording; what each has heard since must be sound, and no click in it.
@@ -153,7 +143,7 @@ struct NetworkTests {
       try desks[mover].click(cell, of: rules)
       state.play(cell)
       for desk in desks {
-        let record = try record(desk, moves: state.plies)
+        let record = try desk.record(moves: state.plies)
         #expect(record.game.variant == rules && record.game.state == state)
       }
     }
@@ -178,7 +168,7 @@ struct NetworkTests {
       desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
     }
     try desks[x].click(cell: 4)
-    for desk in desks { _ = try record(desk, moves: 1) }
+    for desk in desks { _ = try desk.record(moves: 1) }
     // A third looks on, then begins a game of his own, which the match must leave alone.
     let watcher = try desk(first, place: 2, folder: WindowProgram.newFolder())
     try watcher.wait(page: "network")
@@ -190,7 +180,7 @@ struct NetworkTests {
     try watcher.wait(page: "board")
     let alone = try watcher.hear("Your move")
     try desks[1 - x].click(cell: 0)
-    for desk in desks { _ = try record(desk, moves: 2) }
+    for desk in desks { _ = try desk.record(moves: 2) }
     usleep(500_000)  // time in which the move would have brought the match back
     #expect(try watcher.quit() == 0)
     #expect(!watcher.spoken.dropFirst(alone).contains { $0.contains("watching") })
@@ -198,10 +188,10 @@ struct NetworkTests {
     try desks[x].hear("Connection lost")
     // A move made meanwhile shows at once, and is sent when the server is there again.
     try desks[x].click(cell: 8)
-    _ = try record(desks[x], moves: 3)
+    _ = try desks[x].record(moves: 3)
     let second = try Server(in: folder, at: first.address)
     defer { second.kill() }
-    #expect(try record(desks[1 - x], moves: 3).game.moves == [Square(4), Square(0), Square(8)])
+    #expect(try desks[1 - x].record(moves: 3).game.moves == [Square(4), Square(0), Square(8)])
     for desk in desks { #expect(try desk.quit() == 0) }
   }
 

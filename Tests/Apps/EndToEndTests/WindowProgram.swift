@@ -1,4 +1,5 @@
 import Foundation
+import Records
 import Synchronization
 import TestSupport
 import Testing
@@ -141,6 +142,16 @@ final class WindowProgram {
   func hear(_ words: String, after count: Int = 0, seconds: Double = 15) throws -> Int {
     try waitFor(seconds: seconds, "'\(words)' to be said; last: \(spoken.suffix(3))") {
       spoken.dropFirst(count).firstIndex { $0.hasPrefix(words) }.map { $0 + 1 }
+    }
+  }
+
+  /// What the program has saved of its newest game, once that has so many moves.
+  func record(moves: Int, seconds: Double = 60) throws -> Record {
+    try waitFor(seconds: seconds, "\(moves) moves in the file; \(complaints)") {
+      guard let file = games.last, let text = try? String(contentsOf: file, encoding: .utf8),
+        let record = try? Record(text: text, variants: Variant.allCases), record.game.cells.count == moves
+      else { return nil }
+      return record
     }
   }
 
