@@ -1,4 +1,4 @@
-// Files, as the shared rooms know them, in localStorage; and what leaves the page: downloads, the clipboard, links.
+// Files, as the shared targets know them, in localStorage; and what leaves the page: downloads, the clipboard, links.
 
 const prefix = 'alina/';
 /** In place of localStorage where a browser refuses it: kept until the page is closed. */

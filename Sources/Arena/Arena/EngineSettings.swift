@@ -169,7 +169,7 @@ package struct TimeLimit: Sendable, Hashable {
       }
       (moveTime, clock, increment) = (Int(seconds * 1000), 0, 0)
     default:
-      // cutechess-cli's MOVES/TIME: a side makes at most five moves, so it never reaches the next period.
+      // cutechess-cli's MOVES/TIME counts as TIME for the whole game.
       let time = text.replacing(/^(0|[5-9]|[1-9][0-9]+)\//, with: "")
       let parts = time.split(separator: "+", omittingEmptySubsequences: false).map { part in
         part.split(separator: ":", omittingEmptySubsequences: false).reduce(0) { 60 * $0 + (Double($1) ?? -.infinity) }

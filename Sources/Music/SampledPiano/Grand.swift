@@ -75,7 +75,7 @@ final class Grand: @unchecked Sendable {
   }
 }
 
-// The functions of the seam: at file scope, so that no closure carries an actor's check onto the audio thread.
+// The functions of the interface: at file scope, so that no closure carries an actor's check onto the audio thread.
 
 private func grand(_ context: UnsafeMutableRawPointer) -> Unmanaged<Grand> { Unmanaged<Grand>.fromOpaque(context) }
 

@@ -2,7 +2,7 @@ import CFluidSynth
 import Glibc
 import Synth
 
-/// The sampled grand: a soundfont's piano played by FluidSynth behind the engine's instrument seam.
+/// The sampled grand: a soundfont's piano played by FluidSynth behind the interface `Instrument`.
 ///
 /// Loading takes a second or two and some 115 MB; do it on a background thread, then hand `instrument` to
 /// `Engine.attach(_:)` and keep this object alive as long as the engine. Its own reverb and chorus are off. FluidSynth

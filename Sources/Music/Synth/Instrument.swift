@@ -1,4 +1,4 @@
-/// A piano that the engine plays through plain C functions: the seam for the sampled grand.
+/// A piano that the engine plays through plain C functions: the interface for the sampled grand.
 ///
 /// All functions are called on the audio thread and must be real-time safe. Frames come in runs of at most 64 that
 /// never cross the engine's 64-frame grid.

@@ -58,7 +58,7 @@ extension ScoreRules {
     public var quickest = 0.55
     /// Seconds from one long note to the next at most, while people play.
     public var apart = 19.0
-    /// Pairs before the long note of a bar that an opponent answers in musical time: as few, and as many.
+    /// Pairs before the long note of a bar that an opponent answers in musical time: the least and the most.
     public var answered = 2...4
 
     mutating func visit<V: RuleVisitor>(_ v: inout V) {
@@ -140,9 +140,9 @@ extension ScoreRules {
     public var alternates = false
     /// Whether T has the last bar alone.
     public var endsWithTAlone = false
-    /// Whether the pedal is let go in the second last bar.
+    /// Whether the pedal is let go in the last two bars.
     public var releasesPedal = false
-    /// Whether bars 4 and 8 strike the low tonic within the arch.
+    /// Whether the bars that `drone.bars` names strike the low tonic in the arch, too.
     public var strikesDrone = false
     /// The chain its long notes are sent to, if any.
     public var chain: String?

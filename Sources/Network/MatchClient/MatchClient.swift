@@ -11,7 +11,7 @@ import TicTacToe
 /// client.connect()
 /// client.perform(.seek(MatchTerms()))
 /// for event in client.poll() { … }            // each frame
-/// client.perform(.move(match, Square(4)))     // shows at once in client.match(match)?.position
+/// client.perform(.move(match, Cell(4)))       // shows at once in client.match(match)?.position
 /// ```
 package final class MatchClient: Sendable {
   /// Where and how to connect.

@@ -31,6 +31,7 @@ package enum Limits {
   package static let lag = 500
 }
 
-/// The versions of the protocol that this build speaks, best first. The number is also the version of the log's
-/// language: a peer that speaks it can fold every kind of event it brought (`MatchEvent.Kind.since`).
+/// The versions of the protocol that this build speaks, best first. A client that speaks one can fold the kinds of events that
+/// it brought (`MatchEvent.Kind.since`). Version 3 of the log's language, which brought other games, needs no version of the
+/// protocol: a client names the games that it knows in `caps`.
 package let protocolVersions = [2, 1]

@@ -6,7 +6,7 @@ package struct ControlModel: Sendable, Hashable {
   package var intent: Intent
   /// The key that does the same, as an English keyboard names it.
   package var key = ""
-  /// The same as a poem has it, in a small line beneath.
+  /// The same in other words, in a small line beneath.
   package var poem: Phrase?
   /// What is new behind the word, where anything is.
   package var count = 0

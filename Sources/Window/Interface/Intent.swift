@@ -1,6 +1,6 @@
 import TicTacToe
 
-/// What the player wants: the one vocabulary of buttons, keys, scripts and tables.
+/// What the player wants: the one vocabulary of buttons, keys, scripts and the window state.
 ///
 /// A button carries one, the responder chain brings it up (cell → board → page → screen), and whoever cares answers.
 package enum Intent: Sendable, Hashable {
@@ -38,7 +38,7 @@ package enum Intent: Sendable, Hashable {
   case abortMatch
 
   // Games and pieces
-  /// The game on the board is wanted for review (`RootScreen.replay`).
+  /// The game on the board is wanted for review (`PagesModel.replay`).
   case review
   /// Walk to a ply of the game under review.
   case seek(Int)
@@ -51,7 +51,7 @@ package enum Intent: Sendable, Hashable {
   /// Show the folder of kept pieces.
   case openPieces
   case saveGame
-  /// The list of saved games is wanted (`RootScreen.games`).
+  /// The list of saved games is wanted (`PagesModel.games`).
   case listGames
   /// Open a game file by path (from the list, the path field or a drop).
   case openGame(path: String)
@@ -66,7 +66,7 @@ package enum Intent: Sendable, Hashable {
   case copyText(String)
   /// Give away the link of a room, of the game under review or on the board, or of the match for those who want to watch.
   case shareRoom(code: String), shareGame, shareMatch
-  /// Statistics are wanted (`RootScreen.statistics`).
+  /// Statistics are wanted (`PagesModel.statistics`).
   case statistics
 
   // Music

@@ -6,7 +6,7 @@ import Screen
 import Session
 import TicTacToe
 
-/// Games as files and text, pieces and pictures: what the table wants done with them.
+/// Games as files and text, pieces and pictures: what the window state wants done with them.
 package final class Files {
   private let machine: Machine
   private let session: GameSession

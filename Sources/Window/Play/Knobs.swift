@@ -146,7 +146,7 @@ extension Tonality {
 }
 
 extension Settings {
-  /// Keeps what a table wants kept.
+  /// Keeps what the window state wants kept.
   func remember(_ memory: Memory) {
     switch memory {
     case .server(let address): server = address

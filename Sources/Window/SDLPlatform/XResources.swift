@@ -20,7 +20,7 @@ enum XResources {
     return scale(dpi: text)
   }()
 
-  /// Reads the resource; what is no sensible number is no destination.
+  /// Reads the resource; a text that is no sensible number counts as unset.
   static func scale(dpi text: String?) -> Double {
     guard let dpi = text.flatMap(Double.init), (48...480).contains(dpi) else { return 1 }
     return dpi / 96

@@ -51,17 +51,13 @@ extension Theme {
       falloff: numbers["falloff"] ?? 0)
   }
 
-  /// The themes of a folder, the shipped ones first and then `extra`; the light one needs no file.
+  /// The shipped themes, from a folder; the light one needs no file.
   ///
-  /// A file that cannot be used is left out with a message; a missing shipped file is left out in silence.
-  package static func read(
-    folder: String, extra: [String] = [], services: PlatformServices
-  ) -> (themes: [Theme], messages: [String]) {
+  /// A file that cannot be used is left out with a message, and a missing one in silence.
+  package static func read(folder: String, services: PlatformServices) -> (themes: [Theme], messages: [String]) {
     var themes: [Theme] = []
     var messages: [String] = []
-    for name in shipped + extra.filter({ !shipped.contains($0) }) {
-      // A name from the settings file must not lead out of the folder.
-      guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else { continue }
+    for name in shipped {
       let path = "\(folder)/\(name).theme"
       guard let bytes = services.readFile(path) else {
         if name == "light" { themes.append(.light) }

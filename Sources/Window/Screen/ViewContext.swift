@@ -14,7 +14,8 @@ struct Metrics: Sendable, Hashable {
   /// The least width and height of what can be pressed.
   let target: Double
 
-  /// Measures for a window of device pixels; `scale` is device pixels per point, `textScale` the reader's destination, `target` in points.
+  /// Measures for a window of device pixels; `scale` is device pixels per point, `textScale` the size of text
+  /// that the reader wants, 1 for the usual one; `target` in points.
   init(width: Double, height: Double, scale: Double, textScale: Double, target: Double = 0) {
     self.target = (target * scale).rounded(.up)
     bounds = Rect(0, 0, width, height)
@@ -22,7 +23,7 @@ struct Metrics: Sendable, Hashable {
     let page = (width * height).squareRoot()
     let grown = 17.2 * power(page / 960, 0.8)
     let fitting = min(grown, width / 22 * 1.15)
-    // However large the destination, ten letters must fit side by side.
+    // However large the reader wants the text, ten letters must fit side by side.
     em = min(max(13.5 * scale, fitting) * textScale, width / 11, height / 11)
     margin = max(14 * scale, min(width * 0.05, height * 0.058))
     hairline = max(1, (page / 960).rounded(.down)) * max(1, scale.rounded(.down))

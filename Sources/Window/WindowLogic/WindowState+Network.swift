@@ -405,7 +405,7 @@ extension WindowState {
     return now - turnSince.at < WindowState.rematchWithin
   }
 
-  /// What the board page shows of the match; `milliseconds` is the client's clock, `seconds` the table's.
+  /// What the board page shows of the match; `milliseconds` is the client's clock, `seconds` that of `step`.
   package func online(at seconds: Double, client milliseconds: Int64) -> OnlineModel? {
     guard let view, view.state.players != nil else { return nil }
     let state = view.state

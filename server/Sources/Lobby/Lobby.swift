@@ -7,7 +7,7 @@ import TicTacToe
 ///
 /// Nothing here blocks, waits or reads a clock. Memory holds only what is durable. A decision goes to the store as a unit; what it changes
 /// is folded into memory, and told, once the store has applied it. So nobody ever sees what a power cut could take back, and a unit
-/// that is refused leaves nothing to undo: the log is read again and the command is decided anew.
+/// that is refused leaves nothing to undo.
 ///
 /// A match does one thing at a time, and so does a connection. What comes meanwhile waits in order.
 package struct Lobby: Sendable {

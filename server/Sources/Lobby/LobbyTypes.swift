@@ -92,7 +92,7 @@ package enum LobbyEffect: Sendable {
   case store(UInt64, StoreUnit)
   /// Ask the store and report the answer under this number.
   case ask(UInt64, StoreQuestion)
-  /// Tell other nodes something, once everything that was reported before is carried out.
+  /// Tell other nodes something, after the effects before this one.
   case tell([NodeID], String)
   /// An event of a public match became durable, for pages.
   case publish(MatchID)
@@ -124,7 +124,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var firstMoveWithin = 30_000
   /// Milliseconds a move of an untimed match may take.
   package var untimedMove = 600_000
-  /// Milliseconds a side may be away after `bye`, and after a lost connection.
+  /// Milliseconds a side may be away after `bye`.
   package var graceAfterBye = 10_000
   /// Milliseconds a side may be away after a lost connection or a restart.
   package var grace = 40_000
@@ -138,7 +138,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var codeLives = 600_000
   /// Milliseconds after which a bot is offered.
   package var botAfter = 20_000
-  /// Milliseconds a `key` is remembered.
+  /// Milliseconds a `key` is remembered at least; it is kept while its match goes on.
   package var keyLives: Int64 = 600_000
   /// Guests that are kept: of more than that the oldest who are away and play nothing are forgotten.
   package var maxGuests = 20_000
@@ -157,7 +157,7 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var otherNodesWait: Int64 = 2500
   /// Matches that nobody follows taken at once.
   package var sweptAtOnce = 64
-  /// Milliseconds for which it is looked for what the store did not answer for and may do later.
+  /// Milliseconds after a lost answer in which the lobby compares: the store may still do what was asked.
   package var doubts: Int64 = 30_000
   /// Milliseconds after which the store is asked again what it has not answered.
   package var askAgain: Int64 = 200

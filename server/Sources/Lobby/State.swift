@@ -39,7 +39,7 @@ enum Request: Sendable {
 struct Connection: Sendable {
   let address: String?
   var session: String?
-  /// The version of the protocol that is spoken on it, and so of the log's language.
+  /// The version of the protocol that is spoken on it.
   var version = 1
   var watching: [MatchID] = []
   var roundTrip = 0
@@ -232,7 +232,7 @@ struct Nodes: Sendable {
   var living: [NodeRecord] = []
   /// When a beat was sent that was answered, by the steady clock.
   var beatAt = Int64.min / 2
-  /// What the store's clock is ahead of this machine's wall clock.
+  /// By how many milliseconds the store's clock is ahead of this machine's wall clock.
   var clockAhead: Int64 = 0
   /// The store's clock less the steady one, at the last beat.
   var clockOffset: Int64?

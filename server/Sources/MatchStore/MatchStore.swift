@@ -9,8 +9,8 @@ package protocol MatchStore: AnyObject, Sendable {
   /// has lost its file or connection opens it again by itself at the next call.
   func apply(_ units: [StoreUnit]) -> [Verdict]
 
-  /// Answers questions, as if one after the other. Each that changes something is all or nothing and durable, unless it throws: then
-  /// whether it was done is known only after `.failed`.
+  /// Answers questions, as if one after the other. What a question changes is all or nothing, and durable when it is answered. After
+  /// `.failed` nothing was done; after another error it was done, or not, or will be later.
   func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>]
 
   /// Whether several nodes can use it at once. If not, whoever has it open is alone: every other node is dead.
@@ -35,7 +35,7 @@ package protocol MatchStore: AnyObject, Sendable {
   func prune(before: Int64) throws(StoreError) -> Int
   /// Throws unless the store can be reached now.
   func ping() throws(StoreError)
-  /// Closes it; further calls fail.
+  /// Closes the file or the connections; further calls fail. A store in memory has nothing to close.
   func close()
 }
 

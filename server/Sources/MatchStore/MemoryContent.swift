@@ -59,14 +59,14 @@ struct MemoryContent {
 
   var matches: [MatchID: Match] = [:]
   var live: Set<MatchID> = []
-  /// Live ones by seats and opener, finished ones by seats.
+  /// Live matches by seats and opener, finished ones by seats.
   var liveOf = MemoryIndex<Int64, MatchID>()
   var endedOf = MemoryIndex<Int64, MatchID>()
   /// At whose board an account sat that ended last.
   var lastOf: [Int64: MatchID] = [:]
-  /// Live ones.
+  /// Live matches by the code of their room.
   var coded = MemoryIndex<String, MatchID>()
-  /// Live ones that a node follows, and that none does.
+  /// Live matches by the nodes that follow them, and those that no node follows.
   var followed = MemoryIndex<NodeID, MatchID>()
   var unfollowed: Set<MatchID> = []
   /// The last rated match of an account, which holds its slot while it goes on.

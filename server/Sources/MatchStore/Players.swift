@@ -41,7 +41,7 @@ package struct Entered: Sendable, Hashable {
   package var generation: Int64
   /// The node it was connected to before, unless that has detached it; it may be dead.
   package var before: NodeID?
-  /// The account, what it plays.
+  /// The account, and what it plays.
   package var profile: Profile
   /// Sessions of his that are forgotten, since he has so many.
   package var forgotten: [String] = []

@@ -211,7 +211,7 @@ package final class SQLiteStore: MatchStore {
     }
   }
 
-  /// Answers what changes something in one transaction, and what does not on another connection.
+  /// Answers all of them in one transaction of the connection that writes if one changes the file, else on one that only reads.
   package func answer(_ questions: [StoreQuestion]) -> [Result<StoreAnswer, StoreError>] {
     do throws(StoreError) {
       guard questions.contains(where: { $0.writes }) else {

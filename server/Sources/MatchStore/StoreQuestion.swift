@@ -196,11 +196,13 @@ package struct WaitingTicket: Sendable, Hashable {
 
 /// What became of a ticket; all but `waits` leave the queue as it is.
 package enum QueueResult: Sendable, Hashable {
-  /// It waits since then. A ticket of this session, or with the same key of the same account, has given its place and age to it.
+  /// It waits since then. A ticket of this session, or with the same key of the same account, waits no more; one with the same
+  /// key has given its age to it.
   case waits(since: Int64)
   /// Its key has led to this match, which goes on.
   case led(MatchID)
-  /// Its key was used for something else, or another session waits with it.
+  /// Its key was used for something else, or waits for something else; or it has lost its place, and another session waits with its
+  /// key.
   case purpose
   /// The account is in a rated match, and this would be another one.
   case playing

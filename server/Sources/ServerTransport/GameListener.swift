@@ -88,8 +88,9 @@ package final class GameListener: Sendable {
 
   /// Open connections now.
   package var connections: Int { open.withLock { $0.all } }
-  /// Whether sessions are taken.
+  /// The most connections of one address.
   var mostPerAddress: Int { configuration.maxPerAddress }
+  /// Whether sessions are taken.
   var isListening: Bool { open.withLock { $0.isListening } }
 
   /// Listens, and returns `HOST:PORT` once players are let in.

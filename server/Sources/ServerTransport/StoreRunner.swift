@@ -38,7 +38,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     var isAsking = false
   }
 
-  /// A line of a shared store; `nil` for the changing questions of another, which share a commit.
+  /// The lane of a shared store, or `nil` for the changing questions of a store that only this process uses: they share a commit.
   private typealias LineName = StoreLane?
 
   /// Questions of no lane that a store of several nodes is asked at once.

@@ -53,8 +53,8 @@ struct ServerConfiguration: Sendable {
 
 /// A server process from start to stop.
 enum ServerProcess {
-  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`, and with
-  /// where browsers find live boards, if they do, and whether they find the page to play on there.
+  /// Serves until SIGTERM or SIGINT; throws what prevents it from starting. `listening` is called with `HOST:PORT`
+  /// for games and, if there is a page, with its URL and whether one can play on it or only see live boards.
   static func run(
     _ configuration: ServerConfiguration,
     listening: @escaping @Sendable (String, _ page: (url: String, isPlayable: Bool)?) -> Void

@@ -11,7 +11,7 @@ import Synth
 import TicTacToe
 import Tintinnabuli
 
-/// The same questions to both builds of the shared rooms: what Embedded Swift answers must be what the native one answers.
+/// The same questions to both builds of the shared targets: what Embedded Swift answers must be what the native one answers.
 package struct Probe {
   private let pack: RulePack
 

@@ -60,7 +60,8 @@ package struct MatchEvent: Sendable, Hashable {
     case gone
     /// A side came back.
     case back
-    /// The server restarted. The clocks stand as at the last event.
+    /// The server restarted, or the nodes of both sides died. Both sides count as away, and the clocks are stopped as they
+    /// were at the last event.
     case recovered
     /// The match is over; the outcome is `nil` if it was aborted.
     case end(Outcome?, Reason, ratings: Sides<RatingChange>?)
@@ -185,9 +186,8 @@ extension MatchEvent {
 }
 
 extension MatchEvent.Kind {
-  /// The version of the log's language that brought this kind. A peer that speaks an older version cannot fold it. So
-  /// no node writes the kind while a node that speaks less may own the match next, and such a client gets the state
-  /// instead.
+  /// The version of the log's language that brought this kind. A client that speaks an older version cannot fold it, and gets
+  /// the state instead.
   package var since: Int {
     switch self {
     case .open(_, let terms), .start(_, let terms, _, _, _, _): terms.rules == .classic ? 1 : 3

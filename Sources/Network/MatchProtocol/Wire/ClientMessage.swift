@@ -49,7 +49,7 @@ package enum ClientMessage: Sendable, Hashable {
 
   /// A request to be paired.
   package struct Seek: Sendable, Hashable {
-    /// The clock, and whether the match is rated.
+    /// The game, the clock, and whether the match is rated.
     package var terms: MatchTerms
     /// The most that the ratings may differ; without it the range widens with the wait.
     package var range: Int?

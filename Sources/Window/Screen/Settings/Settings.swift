@@ -67,7 +67,7 @@ package final class Settings {
   @Setting package var reply: Reply
   /// The pace of the music, 0.7…1.3.
   @Setting package var pace: Double
-  /// The tuning of A4 in hertz, 400…480.
+  /// The tuning of A4 in hertz, 415…466.
   @Setting package var a4: Double
   @Setting package var piano: PianoKind
   @Setting package var filmShape: FilmShape
@@ -123,7 +123,7 @@ package final class Settings {
     _preview = Setting(store, "preview", 0.5, in: 0...1)
     _reply = Setting(store, "reply", Reply.musical)
     _pace = Setting(store, "pace", 1.0, in: 0.7...1.3)
-    _a4 = Setting(store, "a4", 440.0, in: 400...480)
+    _a4 = Setting(store, "a4", 440.0, in: 415...466)
     _piano = Setting(store, "piano", PianoKind.grand)
     _filmShape = Setting(store, "film-shape", FilmShape.wide)
     _background = Setting(store, "background", BackgroundSound.full)

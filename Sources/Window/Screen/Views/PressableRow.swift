@@ -46,7 +46,7 @@ final class ContentsRow: PressableRow {
   let title: String
   let key: String
   let intent: Intent
-  /// The same as a poem has it, in a small line beneath.
+  /// The same in other words, in a small line beneath.
   let poem: String?
 
   init(context: ViewContext, title: String, key: String, intent: Intent, poem: String? = nil) {

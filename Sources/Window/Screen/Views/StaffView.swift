@@ -23,7 +23,7 @@ final class StaffView: View {
     /// Staff steps the upper and lower staff are written lower (8va) or higher (8vb) than they sound.
     var shiftM = 0
     var shiftT = 0
-    /// Whether the arch ends here: the bar of three after the bar of two.
+    /// Whether this is the last bar of the arch.
     var isFinal = false
   }
 

@@ -12,7 +12,7 @@ final class TextButton: View {
   var isEnabled = true {
     didSet { if isEnabled != oldValue { setNeedsDisplay() } }
   }
-  /// The same as a poem has it, in a small line beneath.
+  /// The same in other words, in a small line beneath.
   var poem: String?
   var alignment = TextAlignment.center
   private let ink = Motion(0)
