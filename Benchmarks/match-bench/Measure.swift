@@ -189,7 +189,7 @@ struct Measure {
   /// A hundred matches between two nodes, five moves a second each.
   private mutating func across(_ child: Child) throws {
     let loop = group.next()
-    let players = Players(loop, pace: 200_000_000)
+    let players = Players(loop, pace: 200_000_000, keepsNeighbours: true)
     try players.join(100, ports: child.ports)
     Thread.sleep(forTimeInterval: 4)
     try loop.submit { players.clearLatency() }.wait()
