@@ -29,12 +29,7 @@ extension PostgresStore {
     ORDER BY m.created, m.id
     """)
   private static let lastOf = PGStatement(
-    "last_of",
-    "SELECT id FROM ("
-      + ["x", "o"].map { seat in
-        "(SELECT id, ended FROM match WHERE \(seat) = $1::bigint AND ended > (SELECT \(PostgresRows.now) - 60000)"
-          + " ORDER BY ended DESC, id DESC LIMIT 1)"
-      }.joined(separator: " UNION ALL ") + ") AS seats ORDER BY ended DESC, id DESC LIMIT 1")
+    "last_of", latest("id, ended", ended: "> (SELECT \(PostgresRows.now) - 60000)", most: "1"))
   private static let blockedNames = PGStatement(
     "blocked_names",
     """

@@ -9,26 +9,27 @@ extension PostgresStore {
     while let first = rest.first {
       let some = first.lane == nil ? rest.prefix(1) : rest.prefix { $0.lane == first.lane }
       rest = rest.dropFirst(some.count)
-      do throws(StoreError) { answers += try answerTogether(some).map { .success($0) } } catch {
-        answers += some.map { _ in .failure(error) }
-      }
+      do throws(StoreError) {
+        if let lane = first.lane, some.count > 1 {
+          answers += try answer(some, of: lane).map { .success($0) }
+        } else {
+          answers.append(.success(try answerOne(first)))
+        }
+      } catch { answers += some.map { _ in .failure(error) } }
     }
     return answers
   }
 
-  /// Answers one question, or several of one lane.
-  private func answerTogether(_ questions: ArraySlice<StoreQuestion>) throws(StoreError) -> [StoreAnswer] {
-    var (wishes, followed) = ([(ticket: TicketRecord, rated: Bool)](), [MatchID]())
-    var follower: NodeID?
-    for question in questions {
-      switch question {
-      case .queue(let ticket, let rated): wishes.append((ticket, rated))
-      case .follow(let m, let node): (followed, follower) = (followed + [m], node)
-      default: return [try answerOne(question)]
-      }
+  /// Answers several questions of one lane together.
+  private func answer(_ questions: ArraySlice<StoreQuestion>, of lane: StoreLane) throws(StoreError) -> [StoreAnswer] {
+    switch lane {
+    case .follow(let node):
+      let ids = questions.compactMap { if case .follow(let m, _) = $0 { m } else { nil } }
+      return try follow(ids, node).map { .match($0) }
+    case .queue:
+      let wishes = questions.compactMap { if case .queue(let ticket, let rated) = $0 { (ticket, rated) } else { nil } }
+      return try queue(wishes).map { .queued($0) }
     }
-    if let follower { return try follow(followed, follower).map { .match($0) } }
-    return try queue(wishes).map { .queued($0) }
   }
 
   private func answerOne(_ question: StoreQuestion) throws(StoreError) -> StoreAnswer {
@@ -38,6 +39,7 @@ extension PostgresStore {
     case .sweep(let node, let limit): return .swept(try sweep(node, limit))
     case .compare(let node, let memory): return .differences(try compare(node, memory))
     case .clean(let guests, let age): try clean(guests, age)
+    case .follow(let m, let node): return .match(try follow([m], node)[0])
     case .match(let m): return .match(try followed([m], asker: nil).first)
     case .code(let code):
       return .id(PostgresRows.id(try read([PostgresStore.placeOf(.text(code))])[0].rows.first?.first))
@@ -70,10 +72,9 @@ extension PostgresStore {
     case .players(let list, let after, let limit): return .accounts(try players(list, after, limit))
     case .report(let report): try add(report)
     case .reports(let before, let limit): return .reports(try reports(before, limit))
+    case .queue(let ticket, let rated): return .queued(try queue([(ticket, rated)])[0])
     case .unqueue(let ticket): try pool.run([PostgresStore.unqueue(.text(ticket))])
     case .tickets: return .tickets(try tickets())
-    case .follow(let m, let node): return .match(try follow([m], node)[0])
-    case .queue(let ticket, let rated): return .queued(try queue([(ticket, rated)])[0])
     }
     return .done
   }
@@ -382,8 +383,8 @@ extension PostgresStore {
   private func follow(_ ids: [MatchID], _ node: NodeID) throws(StoreError) -> [Followed?] {
     // Read only then: whatever is added from now on is told to this node.
     try pool.run([PostgresStore.name(.texts(ids.map(\.rawValue)), .text(node))])
-    let found = try followed(ids, asker: node)
-    return ids.map { m in found.first { $0.match.record.id == m } }
+    let found = Dictionary(uniqueKeysWithValues: try followed(ids, asker: node).map { ($0.match.record.id, $0) })
+    return ids.map { found[$0] }
   }
 
   /// Matches that are there, by id; `asker` lives.
@@ -422,15 +423,15 @@ extension PostgresStore {
     ORDER BY match_id, seq
     """)
 
-  /// The latest of each seat by its index, then the latest of both.
-  private static func latest(_ columns: String) -> String {
+  /// The latest matches of an account `$1` that ended at some time: of each seat by its index, then of both.
+  static func latest(_ columns: String, ended: String = "< $2::bigint", most: String = "$3::bigint") -> String {
     let seats = ["x", "o"].map { seat in
-      "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended < $2::bigint"
-        + " ORDER BY ended DESC FETCH FIRST ($3::bigint) ROWS WITH TIES)"
+      "(SELECT \(columns) FROM match WHERE \(seat) = $1::bigint AND ended \(ended)"
+        + " ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES)"
     }
     // Whatever ended in the same millisecond is on the same page.
     return "SELECT * FROM (SELECT \(columns) FROM (" + seats.joined(separator: " UNION ")
-      + ") AS seats ORDER BY ended DESC FETCH FIRST ($3::bigint) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
+      + ") AS seats ORDER BY ended DESC FETCH FIRST (\(most)) ROWS WITH TIES) AS page ORDER BY ended DESC, id DESC"
   }
   private static let history = PGStatement("history", latest(PostgresRows.matchColumns))
   private static let historyLogs = PGStatement(

@@ -17,6 +17,15 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// With the time in ns at which it was asked.
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
 
+  /// Questions that are asked together: whatever came while the last ones were answered.
+  private struct Line {
+    var waiting: [Question] = []
+    var isAsking = false
+  }
+
+  /// The lane of a shared store, or `nil` for the changing questions of a store that only this process uses: they share a commit.
+  private typealias LineName = StoreLane?
+
   private let loop: any EventLoop
   private let store: any MatchStore
   private let metrics: HostMetrics
@@ -32,14 +41,6 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   /// Pages of what is over: one at a time, so that nobody's login or move waits for them.
   private let histories = DispatchQueue(label: "alina.histories", qos: .utility)
   private let probes = DispatchQueue(label: "alina.probes", qos: .utility, attributes: .concurrent)
-  /// Questions that are asked together: whatever came while the last ones were answered.
-  private struct Line {
-    var waiting: [Question] = []
-    var isAsking = false
-  }
-
-  /// The lane of a shared store, or `nil` for the changing questions of a store that only this process uses: they share a commit.
-  private typealias LineName = StoreLane?
 
   /// Questions of no lane that a store of several nodes is asked at once.
   private static let mostAtOnce = 4
