@@ -23,7 +23,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     var ply = 0
   }
 
-  private let loop: any EventLoop
+  let loop: any EventLoop
   private var seats: [Seat] = []
   private var links: [Link] = []
   private var numbers: [String: Int] = [:]

@@ -44,7 +44,7 @@ struct NetworkTests {
     let desk = try WindowProgram(
       (server.map { ["--connect", $0.address] } ?? []) + ["--piano", "modal"] + more, environment: environment,
       folder: folder)
-    try WindowProgram.shell("xdotool", "windowmove", desk.window, "\(place * 1_280)", "0")
+    try desk.stand(at: place)
     return desk
   }
 
@@ -56,16 +56,8 @@ struct NetworkTests {
     defer { server.kill() }
     var recordings = folders.map { $0.appendingPathComponent("sound.raw") }
     var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], recording: recordings[$0]) }
-    for desk in desks {
-      try desk.wait(page: "network")
-      try desk.click("Quick match")
-    }
+    let x = try WindowProgram.quickMatch(desks)
     for desk in desks { try desk.wait(page: "board") }
-
-    // Who has X is the server's choice: X's window says so. The match has begun when the window counts the seconds.
-    let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
-    }
     let moves = [4, 0, 2, 6, 3, 5, 1]  // every threat is parried, the board fills
     var game = Game()
     for (ply, cell) in moves.enumerated() {
@@ -123,13 +115,7 @@ struct NetworkTests {
     let server = try Server(in: folder)
     defer { server.kill() }
     var desks = try (0..<2).map { try desk(server, place: $0, folder: folders[$0], ["--game", rules.rawValue]) }
-    for desk in desks {
-      try desk.wait(page: "network")
-      try desk.click("Quick match")
-    }
-    let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
-    }
+    let x = try WindowProgram.quickMatch(desks)
     var state = VariantState(startOf: rules)
     var random = SplitMix64(seed: 3)
     while state.outcome == nil {
@@ -160,13 +146,7 @@ struct NetworkTests {
     let folders = try [WindowProgram.newFolder(), WindowProgram.newFolder()]
     let first = try Server(in: folder)
     let desks = try (0..<2).map { try desk(first, place: $0, folder: folders[$0]) }
-    for desk in desks {
-      try desk.wait(page: "network")
-      try desk.click("Quick match")
-    }
-    let x = try waitFor(seconds: 60, "one to be told to move") {
-      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
-    }
+    let x = try WindowProgram.quickMatch(desks)
     try desks[x].click(cell: 4)
     for desk in desks { _ = try desk.record(moves: 1) }
     // A third looks on, then begins a game of his own, which the match must leave alone.

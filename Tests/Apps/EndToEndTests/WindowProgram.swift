@@ -101,6 +101,9 @@ final class WindowProgram {
     try WindowProgram.shell("xdotool", "mousemove", "--window", window, "\(Int(x))", "\(Int(y))", "click", "1")
   }
 
+  /// Puts the window at a place of its own on the screen, 0 being the leftmost.
+  func stand(at place: Int) throws { try WindowProgram.shell("xdotool", "windowmove", window, "\(place * 1_280)", "0") }
+
   /// Types what a script of xdotool says, line by line.
   func run(script: String) throws {
     let file = folder.appendingPathComponent("hands-\(UUID().uuidString)")
@@ -142,6 +145,18 @@ final class WindowProgram {
   func hear(_ words: String, after count: Int = 0, seconds: Double = 15) throws -> Int {
     try waitFor(seconds: seconds, "'\(words)' to be said; last: \(spoken.suffix(3))") {
       spoken.dropFirst(count).firstIndex { $0.hasPrefix(words) }.map { $0 + 1 }
+    }
+  }
+
+  /// Begins a match between windows that are on the network page; returns which has X: the server chooses, and X's window says so. The
+  /// match has begun when the window counts the seconds.
+  static func quickMatch(_ desks: [WindowProgram]) throws -> Int {
+    for desk in desks {
+      try desk.wait(page: "network")
+      try desk.click("Quick match")
+    }
+    return try waitFor(seconds: 60, "one to be told to move") {
+      desks.firstIndex { $0.spoken.contains { $0.contains("make your first move") } }
     }
   }
 

@@ -11,7 +11,7 @@ import Testing
   @Test func `nodes and database are killed and stopped under load; nothing told is lost, and every match goes on`()
     async throws
   {
-    let run = try await ClusterFaultRun(try ClusterChild())
+    let run = try await ClusterFaultRun(try ClusterScript())
     for fault in runsAll ? ClusterFault.processes : [.kill] {
       try await run.strike(fault, rounds: amount("CLUSTER_ROUNDS", quick: 1, all: 2))
     }
@@ -20,12 +20,12 @@ import Testing
 
   @Test(
     .long,
-    .enabled(if: ClusterChild.hasNamespaces, "needs root, ip and iptables: scripts/namespaces says what is missing"))
+    .enabled(if: ClusterScript.hasNamespaces, "needs root, ip and iptables: scripts/namespaces says what is missing"))
   func
     `nodes are cut off from the database under load; nothing told is lost, and every match goes on`()
     async throws
   {
-    let run = try await ClusterFaultRun(try ClusterChild(namespaces: true))
+    let run = try await ClusterFaultRun(try ClusterScript(namespaces: true))
     for fault in ClusterFault.partitions {
       try await run.strike(fault, rounds: amount("CLUSTER_ROUNDS", quick: 1, all: 1))
     }
@@ -37,7 +37,7 @@ import Testing
     `nodes pause, sessions of the database end and its clock is set under load; nothing told is lost, and every match goes on`()
     async throws
   {
-    let cluster = try ClusterChild { child in
+    let cluster = try ClusterScript { child in
       if child.nodes.isEmpty { #expect(throws: Never.self) { try child.makeClock() } }
     }
     let run = try await ClusterFaultRun(cluster)
@@ -58,7 +58,7 @@ import Testing
       databases.append(try await FlakyProxy(seed: ClusterFaultRun.seed + UInt64(10 + i), .clear))
       environment["ALINA_DB_PORT_n\(i + 1)"] = "\(databases[i].port)"
     }
-    let cluster = try ClusterChild(environment: environment) { child in
+    let cluster = try ClusterScript(environment: environment) { child in
       guard child.nodes.isEmpty, let port = URL(string: child.url)?.port else { return }
       for proxy in databases { proxy.lead(to: port) }
     }

@@ -51,7 +51,7 @@ final class ClusterFaultRun {
   /// CLUSTER_SEED repeats a run.
   static let seed = UInt64(amount("CLUSTER_SEED", quick: 1, all: 1))
 
-  let cluster: ClusterChild
+  let cluster: ClusterScript
   let crowd = Crowd()
   /// A proxy of each node before the database, if there are any.
   private let databases: [FlakyProxy]
@@ -60,9 +60,9 @@ final class ClusterFaultRun {
   /// What was live when the fault struck, the last time if it does so several times.
   private var struck: [MatchID: Int] = [:]
 
-  init(_ cluster: ClusterChild, databases: [FlakyProxy] = []) async throws {
+  init(_ cluster: ClusterScript, databases: [FlakyProxy] = []) async throws {
     (self.cluster, self.databases) = (cluster, databases)
-    crowd.join(16, nodes: cluster.nodes)
+    crowd.join(16, nodes: try cluster.endpoints)
     try await crowd.play { crowd.games >= 8 }
     try #require(crowd.games >= 8, "nobody plays")
   }
