@@ -61,4 +61,18 @@ package final class ClusterScript {
     }
     throw Failed(description: "scripts/cluster ended at \(order)")
   }
+
+  /// Of each node whether it is ready, and how many nodes live as it knows; or why it does not say.
+  package func states() throws -> [String] {
+    try nodes.indices.map { i in
+      let said = try order("status n\(i + 1)")
+      let shown = said.filter { $0.hasPrefix("ready:") || $0.hasPrefix("nodes alive:") }
+      return (shown.isEmpty ? said : shown).joined(separator: ", ")
+    }
+  }
+
+  /// Whether each node is ready and knows all others, by what `states` says.
+  package func isWhole(_ states: [String]) -> Bool {
+    states.allSatisfy { $0 == "ready: yes, nodes alive: \(nodes.count)" }
+  }
 }

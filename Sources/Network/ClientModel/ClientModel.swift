@@ -36,6 +36,8 @@ package struct ClientModel: Sendable {
     package var close = false
     /// Whether `resume` or `token` changed and should be saved.
     package var credentialsChanged = false
+    /// Addresses of other nodes of the server, `HOST:PORT`.
+    package var nodes: [String] = []
   }
 
   private struct Outstanding: Sendable {
@@ -190,6 +192,7 @@ package struct ClientModel: Sendable {
       out.events.append(.registered(name: name))
     case .ping(let ts): out.lines.append(ClientLine(.pong(ts)).bytes)
     case .pong, .help: break
+    case .nodes(let addresses): out.nodes = addresses
     case .drain(let milliseconds):
       retry = milliseconds
       out.events.append(.draining(retry: milliseconds))
@@ -203,6 +206,7 @@ package struct ClientModel: Sendable {
     identity.resume = welcome.resume
     if let token = welcome.token { identity.token = token }
     out.credentialsChanged = true
+    out.nodes = welcome.nodes
     out.events.append(.status(.online(welcome)))
     // The first message on the new connection tells the server that its new resume token has arrived.
     if outstanding.isEmpty, seeking == nil, watching.isEmpty,

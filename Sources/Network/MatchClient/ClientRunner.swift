@@ -210,10 +210,8 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   private func carryOut(_ output: ClientModel.Output) {
     send(output.lines)
-    for case .status(.online(let welcome)) in output.events {
-      tries = 0
-      learn(welcome.nodes)
-    }
+    for case .status(.online) in output.events { tries = 0 }
+    learn(output.nodes)
     if output.credentialsChanged {
       folder?.credentials = .init(token: model.identity.token, resume: model.identity.resume)
     }

@@ -18,6 +18,8 @@ struct ClusterTests {
       return desk
     }
     let x = try WindowProgram.quickMatch(desks)
+    // A window that came before the nodes knew one another learns now where else it can go.
+    try waitFor(seconds: 20, "nodes that know one another") { try cluster.isWhole(cluster.states()) ? () : nil }
     // What happens before a move: whoever makes it may be at any node by then.
     let faults = [
       1: ["kill n1"], 2: ["start n1", "kill n2"], 3: ["start n2", "stop n3"], 4: ["cont n3", "stop n1"],

@@ -176,6 +176,18 @@ private let welcome = ServerMessage.welcome(
     try online(named)
   }
 
+  @Test func `a node that comes later is where a client goes when its own dies`() throws {
+    let (peer, other) = (try Peer(), try Peer())
+    let client = client(peer.port)
+    try peer.take()
+    peer.say(greeting + welcome + ServerMessage.nodes(["127.0.0.1:\(other.port)"]).bytes())
+    try online(client)
+    peer.hangUp()
+    try other.take()
+    other.say(greeting + welcome)
+    try online(client)
+  }
+
   @Test func `a client that is let go says good bye and closes, and so does one that disconnects`() throws {
     let peer = try Peer()
     for letGo in [true, false] {

@@ -73,7 +73,7 @@ let clientMessages: [ClientMessage] = [
       .ok(someMatch, seq: 3), .ok(nil, seq: nil), .err(.busy, "later"), .gone(someMatch, .o, claimIn: 40_000),
       .chat(someMatch, from: "Ann", text: "hi", emote: nil), .chat(someMatch, from: "Ann", text: nil, emote: "gg"),
       .page("top", rows: [row, row], more: 5), .page("me", rows: [], more: nil), .ping(1), .pong(1, now: 2),
-      .drain(retry: 1000), .bye(.replaced, "again", retry: nil), .bye(.restart, "", retry: 50),
+      .nodes(["a:1", "b:2"]), .drain(retry: 1000), .bye(.replaced, "again", retry: nil), .bye(.restart, "", retry: 50),
       .help("h"),
     ]
     for message in messages {

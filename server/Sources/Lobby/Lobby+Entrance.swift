@@ -117,7 +117,7 @@ extension Lobby {
       deviation: Int(account.rating.deviation.rounded()), token: token,
       rate: session.isBot ? configuration.botRate : configuration.rate, matches: mine, now: now.wall)
     welcome.version = version
-    welcome.nodes = otherNodes.map(\.address).filter { !$0.isEmpty }
+    welcome.nodes = addressesOfOthers
     send(.welcome(welcome), to: id, re: re)
     // How each match stands comes before the answers to what the client has said meanwhile.
     let follows = mine.map { Request.follow($0, re: nil, isNew: false) }

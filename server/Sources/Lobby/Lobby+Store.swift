@@ -362,7 +362,15 @@ extension Lobby {
       // Nobody could move meanwhile.
       for match in matches.values { matches[match.id]?.postpone(by: sentAt - nodes.beatAt, now.steady) }
     }
+    let known = addressesOfOthers
     (nodes.living, nodes.beatAt) = (beat.nodes, sentAt)
+    let addresses = addressesOfOthers
+    // Who came before that node did would otherwise have nowhere to go when this one dies.
+    if !addresses.allSatisfy(known.contains) {
+      for (id, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.session != nil {
+        send(.nodes(addresses), to: id)
+      }
+    }
     if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
     guard isKeeper else { return nodes.hasStarted = true }
     if !wasKeeper { askForQueue() }

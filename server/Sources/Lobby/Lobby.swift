@@ -109,6 +109,8 @@ package struct Lobby: Sendable {
 
   /// The living nodes but this one, as of the last beat.
   package var otherNodes: [NodeRecord] { nodes.living.filter { $0.id != node } }
+  /// Where clients reach them.
+  var addressesOfOthers: [String] { otherNodes.map(\.address).filter { !$0.isEmpty } }
 
   private mutating func fire(_ timer: Timer) {
     switch timer {

@@ -8,6 +8,22 @@ import TicTacToe
 
 /// What several nodes do on one store, and what one does when its store does not say what became of a unit.
 @Suite struct NodesTests {
+  @Test func `clients are told of a node that comes, once`() throws {
+    let clock = TestClock()
+    let store = MemoryStore(shared: true) { clock.wall }
+    var world = try SteppedLobby(.init(), store: store, clock: clock, node: "a", seed: 1)
+    let x = world.login("x")
+    let stranger = world.connect()
+    for (addresses, isNews) in [(["b:2"], true), (["b:2"], false), (["b:2", ""], false), (["b:2", "c:3"], true)] {
+      world.said = []
+      for address in addresses { _ = try store.answer(.beat("node of \(address)", address: address)) }
+      world.wait(1000)
+      #expect(world.heardAny(x, #""t":"nodes""#) == isNews)
+      #expect(!world.heardAny(stranger, #""t":"nodes""#))
+    }
+    #expect(world.heardAny(x, #"{"t":"nodes","nodes":["b:2","c:3"]}"#))
+  }
+
   // MARK: verdicts
 
   @Test func `a command that came second is decided again, and its mid is answered once`() throws {

@@ -174,7 +174,7 @@ final class ClusterFaultRun {
     for _ in 0..<100 {
       try await crowd.play(milliseconds: 200)
       states = try cluster.states()
-      if states.allSatisfy({ $0 == "ready: yes, nodes alive: \(cluster.nodes.count)" }) { return }
+      if cluster.isWhole(states) { return }
     }
     Issue.record("\(fault.name): a node does not come back: \(states)")
   }

@@ -30,15 +30,6 @@ extension ClusterScript {
     return try connection.run([PGStatement(once: text)()], within: 5000).first?.rows ?? []
   }
 
-  /// Of each node whether it is ready, and how many nodes live as it knows; or why it does not say.
-  func states() throws -> [String] {
-    try nodes.indices.map { i in
-      let said = try order("status n\(i + 1)")
-      let shown = said.filter { $0.hasPrefix("ready:") || $0.hasPrefix("nodes alive:") }
-      return (shown.isEmpty ? said : shown).joined(separator: ", ")
-    }
-  }
-
   /// How many sessions the nodes have in the database.
   func countSessions() throws -> Int64 {
     let others = "application_name = 'alina-server' AND pid <> pg_backend_pid()"

@@ -127,6 +127,8 @@ package enum ServerMessage: Sendable, Hashable {
   case page(String, rows: [JSONObject], more: Int64?)
   case ping(Int64)
   case pong(Int64, now: Int64)
+  /// A node has come: the addresses of all other nodes, as in `Welcome`.
+  case nodes([String])
   case drain(retry: Int)
   /// The connection ends.
   case bye(ByeCode, String, retry: Int?)
@@ -185,6 +187,7 @@ extension ServerMessage {
     case .page: "page"
     case .ping: "ping"
     case .pong: "pong"
+    case .nodes: "nodes"
     case .drain: "drain"
     case .bye: "bye"
     case .help: "help"
@@ -204,7 +207,7 @@ extension ServerMessage {
       .queued(ticket: "", waited: 0, bots: 0), .paired(m, .x, confirmIn: nil), .room(m, code: "", expiresIn: 0),
       .err(.bad, ""), .gone(m, .x, claimIn: 0), .chat(m, from: "", text: nil, emote: nil),
       .page("", rows: [], more: nil),
-      .drain(retry: 0), .bye(.bye, "", retry: nil), .help(""),
+      .nodes([]), .drain(retry: 0), .bye(.bye, "", retry: nil), .help(""),
     ]
   }()
 
@@ -259,6 +262,7 @@ extension ServerMessage {
       return .page(try c.field("of", of), rows: try c.field("rows", rows, or: []), more: try c.field("more", more))
     case .ping(let ts): return .ping(try c.field("ts", ts))
     case .pong(let ts, let now): return .pong(try c.field("ts", ts), now: try c.field("now", now))
+    case .nodes(let addresses): return .nodes(try c.field("nodes", addresses))
     case .drain(let retry): return .drain(retry: try c.field("retry_ms", retry))
     case .bye(let code, let text, let retry):
       let code = ByeCode(rawValue: try c.field("code", code.rawValue)) ?? .bye
