@@ -297,23 +297,22 @@ package struct ClientModel: Sendable {
     // The next event that does not fit asks again.
     if let m = syncing.first(where: { $0.value == line.re })?.key { syncing[m] = nil }
     let asked = outstanding.first { $0.id == line.re }?.line
-    if code != .busy, code != .rate, code != .draining { settle(line.re) }
+    // A server that stops is no answer: the next one is asked again, but for moves and the like.
+    if code != .draining { settle(line.re) }
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
     guard case .act(let m?, let action, _)? = asked?.message else {
       switch asked?.message {
       case .say, .emote: out.events.append(.unsaid(code, text))
       default: out.events.append(.refused(code, text, nil))
       }
-      if code == .busy || code == .rate, let asked { settle(asked.id) }
       return
     }
+    settle(line.re)
     if case .move(_, let cell) = action {
-      settle(line.re)
       matches[m]?.pending = nil
       out.events.append(.movePutRight(m, cell, code, text))
       if line.state == nil { sync(m, &out) }
     } else {
-      settle(line.re)
       out.events.append(.refused(code, text, m))
     }
   }

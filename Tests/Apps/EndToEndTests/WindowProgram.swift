@@ -160,9 +160,14 @@ final class WindowProgram {
     }
   }
 
-  /// What the program has saved of its newest game, once that has so many moves.
-  func record(moves: Int, seconds: Double = 60) throws -> Record {
-    try waitFor(seconds: seconds, "\(moves) moves in the file; \(complaints)") {
+  /// How often the server could not store a move.
+  var refusals: Int { spoken.count { $0.contains("cannot store this now") } }
+
+  /// What the program has saved of its newest game, once that has so many moves; until then, does what is to be done
+  /// meanwhile.
+  func record(moves: Int, seconds: Double = 60, meanwhile: () throws -> Void = {}) throws -> Record {
+    try waitFor(seconds: seconds, "\(moves) moves in the file; \(spoken.suffix(5)) \(complaints)") {
+      try meanwhile()
       guard let file = games.last, let text = try? String(contentsOf: file, encoding: .utf8),
         let record = try? Record(text: text, variants: Variant.allCases), record.game.cells.count == moves
       else { return nil }
