@@ -338,7 +338,7 @@ extension Lobby {
 
   /// A node that has lost the store while others may have it sends its players to them, as soon as those take it for dead.
   mutating func sendAway() {
-    guard isOutOfTouch, nodes.living.count > 1 else { return }
+    guard isOutOfTouch, nodes.haveCompany(nodes.beatAt) else { return }
     for id in connections.keys.sorted() {
       close(id, .restart, "this node has lost its database; come back", retry: 100)
     }
@@ -358,10 +358,7 @@ extension Lobby {
     if roundTrip <= 500 || nodes.clockOffset == nil {
       setClock(to: beat.now + roundTrip / 2, within: 50 + roundTrip / 2)
     }
-    if isOutOfTouch {
-      // Nobody could move meanwhile.
-      for match in matches.values { matches[match.id]?.postpone(by: sentAt - nodes.beatAt, now.steady) }
-    }
+    if isOutOfTouch { comeBack(by: sentAt) }
     let known = addressesOfOthers
     (nodes.living, nodes.beatAt) = (beat.nodes, sentAt)
     let addresses = addressesOfOthers
@@ -374,15 +371,22 @@ extension Lobby {
     if beat.nodes.contains(where: { $0.id != node }) { nodes.companyAt = now.steady }
     guard isKeeper else { return nodes.hasStarted = true }
     if !wasKeeper { askForQueue() }
-    guard now.steady >= nodes.trustsClockFrom else { return }
+    guard now.steady >= nodes.trustsBeatsFrom else { return }
     if gone || !wasKeeper || now.steady - nodes.sweptAt >= 5000 { sweep() }
+  }
+
+  /// Has the store again: meanwhile nobody could move, and perhaps no other node could beat.
+  private mutating func comeBack(by time: Int64) {
+    for match in matches.values { matches[match.id]?.postpone(by: time - nodes.beatAt, now.steady) }
+    nodes.trustsBeatsFrom = now.steady + Beat.lives + configuration.beatEvery
+    if nodes.haveCompany(nodes.beatAt) { nodes.companyAt = now.steady }
   }
 
   /// Goes by the store's clock, which is known up to an error, where this machine's wall clock differs by more.
   private mutating func setClock(to time: Int64, within error: Int64) {
     let offset = time - now.steady
     if let before = nodes.clockOffset, abs(offset - before) > 1000 {
-      nodes.trustsClockFrom = now.steady + Beat.lives + configuration.beatEvery
+      nodes.trustsBeatsFrom = now.steady + Beat.lives + configuration.beatEvery
     }
     nodes.clockOffset = offset
     let ahead = time - (now.wall - nodes.clockAhead)

@@ -236,8 +236,8 @@ struct Nodes: Sendable {
   var clockAhead: Int64 = 0
   /// The store's clock less the steady one, at the last beat.
   var clockOffset: Int64?
-  /// Until when nobody is taken for dead: the store's clock has jumped.
-  var trustsClockFrom: Int64 = 0
+  /// Until when nobody is taken for dead: the store's clock has jumped, or was out of reach.
+  var trustsBeatsFrom: Int64 = 0
   /// When there was another node last.
   var companyAt = Int64.min / 2
   var hasStarted = false

@@ -240,6 +240,38 @@ import TicTacToe
 
   // MARK: two nodes
 
+  @Test func `a node that loses its database twice sends its players away twice, though it was first to have it back`()
+    throws
+  {
+    var world = try SteppedNodes()
+    for _ in 0..<3 {
+      let x = world[1].login("")
+      for i in world.nodes.indices { world.nodes[i].isSilent = true }
+      world.wait(5000)
+      #expect(world[1].closed[x] == .restart)
+      world.nodes[1].drop(x)
+      // As far as this node can see now, it is alone.
+      world.nodes[1].isSilent = false
+      world.wait(1000)
+    }
+  }
+
+  @Test func `after a time without a database no node takes another for dead because it is slower to come back`()
+    throws
+  {
+    var world = try SteppedNodes()
+    let m = world.pair().m
+    let before = try world[0].stored(m).seq
+    for i in world.nodes.indices { world.nodes[i].isSilent = true }
+    world.wait(5000)
+    for i in world.nodes.indices {
+      world.nodes[i].isSilent = false
+      world.wait(2000)
+    }
+    world.wait(5000)
+    #expect(try world[0].stored(m).seq == before, "nobody is said to have gone, or to have come back")
+  }
+
   @Test func `two who seek at two nodes are paired, and see each other's moves`() throws {
     var world = try SteppedNodes()
     let (x, o, m) = world.pair()
