@@ -15,7 +15,7 @@ extension Simulation {
     nodes[i].life += 1
     nodes[i].name = "n\(i)l\(nodes[i].life)"
     (nodes[i].waiting, nodes[i].isCommitting, nodes[i].isListening) = ([], false, true)
-    nodes[i].tickAt = nil
+    (nodes[i].tickAt, nodes[i].startedAt) = (nil, now)
     // Each machine counts from its own start, and its wall clock is a little off.
     nodes[i].steadyAhead = Int64(random.below(1_000_000))
     nodes[i].wallAhead = Int64(random.below(400)) - 200
@@ -70,9 +70,7 @@ extension Simulation {
     switch random.below(9) {
     case 0, 1: crash(i)
     case 2: if nodes[i].lobby != nil, !isStopped(i) { nodes[i].stopsAtCommit = true }
-    case 3:
-      count("cut from the store")
-      nodes[i].isCutFromStore = true
+    case 3: return cutOff(i)
     case 4:
       count("store down")
       isStoreDown = true
@@ -82,11 +80,26 @@ extension Simulation {
     default: drain(i)
     }
     for i in nodes.indices where cannotReachStore(i) { trouble(i) }
-    // Most faults end by themselves, the others with the next one.
+    healSometime()
+  }
+
+  /// Most faults end by themselves, the others with the next one.
+  private mutating func healSometime() {
     if random.below(4) > 0 { queue.set(.heal, at: now + Int64(random.below(6000))) }
   }
 
+  mutating func cutOff(_ i: Int) {
+    guard !isCalm else { return }
+    count("cut from the store")
+    nodes[i].isCutFromStore = true
+    trouble(i)
+    healSometime()
+  }
+
   mutating func heal() {
+    if isStoreDown, random.below(2) == 0 {
+      queue.set(.relapse(random.below(nodes.count)), at: now + Int64(random.below(1500)))
+    }
     isStoreDown = false
     for i in nodes.indices {
       nodes[i].isCutFromStore = false

@@ -32,6 +32,8 @@ struct Watch {
   var uninformed: [Follower: (seq: Int, since: Int64)] = [:]
   /// Live matches that no node has in memory.
   var orphans: [MatchID: Int64] = [:]
+  /// Since when a node has had no way to a store that works.
+  var cutOff: [Int: Int64] = [:]
   /// Tickets of the queue that nobody waits with, or of somebody waiting that the queue does not have.
   var astray: [String: Int64] = [:]
   /// Since when a ticket has waited.
@@ -44,6 +46,8 @@ extension Simulation {
   /// Milliseconds in which a match of a node that is gone has a follower again: a node is believed in for three seconds, and
   /// looked for every second.
   private static let swept: Int64 = 7000
+  /// Milliseconds in which a node without its store sends its players away: it waits for three seconds, and looks every second.
+  private static let sentAway: Int64 = 5000
 
   /// Looks whether everything is as it should be.
   mutating func look() {
@@ -54,6 +58,7 @@ extension Simulation {
     watch.quietSince = nodes.map(\.wellSince).max() ?? .max
     lookAtFollowers()
     lookAtOrphans()
+    lookAtStranded()
     lookAtQueue()
     lookAtBans()
     if isCalm {
@@ -103,6 +108,27 @@ extension Simulation {
       tally["longest without a follower"] = max(tally["longest without a follower"] ?? 0, Int(now - since))
     }
     watch.orphans = still
+  }
+
+  /// Nobody is left at a node that has no way to the store while there is another that has.
+  private mutating func lookAtStranded() {
+    for i in nodes.indices {
+      guard nodes[i].isCutFromStore, !isStoreDown, nodes[i].lobby != nil, !isStopped(i), nodes[i].backlog.isEmpty else {
+        watch.cutOff[i] = nil
+        continue
+      }
+      let since = watch.cutOff[i, default: now]
+      watch.cutOff[i] = since
+      guard now - since > Self.sentAway, let id = seated.sorted().first(where: { homes[$0] == i }) else { continue }
+      // Both were there for so long before that they have heard of each other.
+      let knewEachOther = nodes.indices.contains { j in
+        j != i && quiet(since, nodes[j].wellSince) > Self.sentAway
+          && max(nodes[i].startedAt, nodes[j].startedAt) < since - Self.swept
+      }
+      if knewEachOther {
+        checker.faults.append("connection \(id) has been at \(nodes[i].name) for \(now - since) ms without a store")
+      }
+    }
   }
 
   /// Whoever waits is known to the queue, and nobody else is, but for as long as word of it takes; and two who may meet do.

@@ -69,6 +69,8 @@ struct Simulation {
     case depart(Int, until: Int64, life: Int)
     case fault
     case heal
+    /// A node is cut off, just after all have had their store back.
+    case relapse(Int)
   }
 
   struct Client {
@@ -99,6 +101,8 @@ struct Simulation {
     var backlog: [Action] = []
     var stopsAtCommit = false
     var isCutFromStore = false
+    /// When this life began.
+    var startedAt: Int64 = 0
     /// Since when nothing has been wrong with it.
     var wellSince: Int64 = .max
   }
@@ -245,6 +249,7 @@ struct Simulation {
     case .lateQuestion(let question): _ = store.answer(question)
     case .fault: fault()
     case .heal: heal()
+    case .relapse(let i): cutOff(i)
     default: performAtNode(action)
     }
     checker.faults += store.faults
@@ -276,7 +281,7 @@ struct Simulation {
     case .tick(let i, _, _), .flush(let i, _), .verdicts(let i, _, _), .answer(let i, _, _, _), .hint(let i, _, _),
       .restart(let i, _), .depart(let i, _, _):
       i
-    case .think, .dial, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn, .fault, .heal:
+    case .think, .dial, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn, .fault, .heal, .relapse:
       nil
     }
   }
