@@ -42,8 +42,13 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
         } else if line.has(#"{"t":"bye""#) {
           faults.append("sent away: \(String(decoding: line, as: UTF8.self))")
         } else if line.has(#"{"t":"err""#) {
-          faults.append("export refused: \(String(decoding: line, as: UTF8.self))")
-          game = ask(link, i)
+          let text = String(decoding: line, as: UTF8.self)
+          if text.contains(#""code":"busy""#) {
+            loop.scheduleTask(in: .milliseconds(200)) { [self, game] in send(game, to: link) }
+          } else {
+            faults.append("export refused: \(text)")
+            game = ask(link, i)
+          }
         }
       }
       link.onEnd = { [self] in faults.append("connection \(i) ended, having asked for \(asked[i] ?? "nothing")") }
@@ -73,8 +78,12 @@ final class Export: @unchecked Sendable {  // confined to the one event loop of 
     }
     defer { next += 1 }
     asked[i] = players.games[next]
-    link.send("{\"t\":\"export\",\"id\":\"x\",\"m\":\"\(players.games[next])\"}\n")
+    send(next, to: link)
     return next
+  }
+
+  private func send(_ game: Int, to link: Link) {
+    link.send("{\"t\":\"export\",\"id\":\"x\",\"m\":\"\(players.games[game])\"}\n")
   }
 
   private func fold(_ line: UnsafeRawBufferPointer, _ game: Int) {

@@ -120,7 +120,7 @@ struct Measure {
   private mutating func play(_ name: String, _ child: Child, goal: String) throws {
     let loop = group.next()
     let players = Players(loop)
-    try players.join(options.matches, ports: child.ports)
+    try players.join(options.matches, at: child)
     let (each, used) = try rates(child) { [players.moves, players.lines] }
     let (moves, lines) = (each[0], each[1])
     try loop.submit { players.stop() }.wait()
@@ -142,7 +142,7 @@ struct Measure {
   private mutating func pair(_ name: String, _ child: Child) throws {
     let loop = group.next()
     let pairs = Pairs(loop)
-    try pairs.join(options.matches * 2, ports: child.ports)
+    try pairs.join(options.matches * 2, at: child)
     let (each, used) = try rates(child) { [pairs.begun] }
     try loop.submit { pairs.stop() }.wait()
     faults += try loop.submit { pairs.refusals }.wait().map { "\(name): refused \($0)" }
@@ -167,7 +167,7 @@ struct Measure {
     _ players: Players, _ child: Child, matches: Int, seconds: Int, _ histogram: KeyPath<Players, Histogram<UInt32>>
   ) throws -> (count: UInt64, at: [Double], late: Double) {
     let loop = players.loop
-    try players.join(matches, ports: child.ports)
+    try players.join(matches, at: child)
     Thread.sleep(forTimeInterval: 4)
     try loop.submit { players.clearLatency() }.wait()
     Thread.sleep(forTimeInterval: Double(seconds))
@@ -217,7 +217,7 @@ struct Measure {
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
     let (loop, other) = (group.next(), MultiThreadedEventLoopGroup.singleton.next())
     let players = Players(loop, pace: 200_000_000)
-    try players.join(100, ports: child.ports)
+    try players.join(100, at: child)
     let seconds = Double(options.seconds)
     func slowest(_ meanwhile: () throws -> Void) throws -> (all: Double, own: Double) {
       try loop.submit { players.clearLatency() }.wait()
