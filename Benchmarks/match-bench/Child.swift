@@ -65,8 +65,7 @@ final class Child {
     exit(1)
   }
 
-  deinit { stop() }
-
+  /// Ends them; whoever started them does so.
   func stop() {
     guard process.isRunning else { return }
     if servers.first == process.processIdentifier { process.terminate() }

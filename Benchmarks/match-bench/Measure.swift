@@ -84,6 +84,7 @@ struct Measure {
   /// As many connections as in the other measurements, one line under way on each.
   private mutating func echoLines() throws {
     let child = Child(CommandLine.arguments[0], ["echo"])
+    defer { child.stop() }
     let loop = group.next()
     let line = Array(String(repeating: "x", count: 74).utf8) + [0x0A]
     let links = try Link.open(options.matches * 2, ports: child.ports, on: loop) { _, link in
@@ -118,9 +119,10 @@ struct Measure {
   }
 
   private mutating func play(_ name: String, _ child: Child, goal: String) throws {
+    defer { child.stop() }
     let loop = group.next()
     let players = Players(loop)
-    try players.join(options.matches, at: child)
+    try players.join(options.matches, ports: child.ports)
     let (each, used) = try rates(child) { [players.moves, players.lines] }
     let (moves, lines) = (each[0], each[1])
     try loop.submit { players.stop() }.wait()
@@ -140,9 +142,10 @@ struct Measure {
 
   /// Players who are paired and part at once.
   private mutating func pair(_ name: String, _ child: Child) throws {
+    defer { child.stop() }
     let loop = group.next()
     let pairs = Pairs(loop)
-    try pairs.join(options.matches * 2, at: child)
+    try pairs.join(options.matches * 2, ports: child.ports)
     let (each, used) = try rates(child) { [pairs.begun] }
     try loop.submit { pairs.stop() }.wait()
     faults += try loop.submit { pairs.refusals }.wait().map { "\(name): refused \($0)" }
@@ -167,7 +170,7 @@ struct Measure {
     _ players: Players, _ child: Child, matches: Int, seconds: Int, _ histogram: KeyPath<Players, Histogram<UInt32>>
   ) throws -> (count: UInt64, at: [Double], late: Double) {
     let loop = players.loop
-    try players.join(matches, at: child)
+    try players.join(matches, ports: child.ports)
     Thread.sleep(forTimeInterval: 4)
     try loop.submit { players.clearLatency() }.wait()
     Thread.sleep(forTimeInterval: Double(seconds))
@@ -186,9 +189,11 @@ struct Measure {
 
   /// Two thousand matches, each a move a second.
   private mutating func latency() throws {
+    let child = server(["--memory"])
+    defer { child.stop() }
     let players = Players(group.next(), pace: 1_000_000_000)
     let (count, at, late) = try time(
-      players, server(["--memory"]), matches: 2000, seconds: max(options.seconds, 20), \.latency)
+      players, child, matches: 2000, seconds: max(options.seconds, 20), \.latency)
     add(
       Row(
         name: "move to opponent, 2,000 matches at 1 move/s",
@@ -200,6 +205,7 @@ struct Measure {
 
   /// A hundred matches between two nodes, five moves a second each.
   private mutating func across(_ child: Child) throws {
+    defer { child.stop() }
     let players = Players(group.next(), pace: 200_000_000, keepsNeighbours: true)
     let (count, at, late) = try time(players, child, matches: 100, seconds: options.seconds, \.passage)
     add(
@@ -215,9 +221,10 @@ struct Measure {
   private mutating func flood() throws {
     let child = Child(
       options.server, ["--listen", "127.0.0.1:0", "--no-page", "--no-admin", "--memory", "--log-level", "error"])
+    defer { child.stop() }
     let (loop, other) = (group.next(), MultiThreadedEventLoopGroup.singleton.next())
     let players = Players(loop, pace: 200_000_000)
-    try players.join(100, at: child)
+    try players.join(100, ports: child.ports)
     let seconds = Double(options.seconds)
     func slowest(_ meanwhile: () throws -> Void) throws -> (all: Double, own: Double) {
       try loop.submit { players.clearLatency() }.wait()
@@ -275,6 +282,7 @@ struct Measure {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let child = server(
       ["--memory", "--max-connections", "19900", "--data", folder] + (tls ? ["--tls-self-signed"] : []))
+    defer { child.stop() }
     let context = tls ? try TLSContext() : nil
     let loop = group.next()
     let welcomed = NIOLoopBoundBox<Int>.makeBoxSendingValue(0, eventLoop: loop)

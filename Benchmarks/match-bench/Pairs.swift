@@ -12,8 +12,8 @@ final class Pairs: @unchecked Sendable {  // confined to the one event loop of t
   init(_ loop: any EventLoop) { self.loop = loop }
 
   /// Connects to the servers in turn and seeks.
-  func join(_ players: Int, at server: Child) throws {
-    _ = try Link.open(players, ports: server.ports, on: loop) { _, link in link.onLine = { self.take($0, link) } }
+  func join(_ players: Int, ports: [Int]) throws {
+    _ = try Link.open(players, ports: ports, on: loop) { _, link in link.onLine = { self.take($0, link) } }
   }
 
   /// Seeks no more.

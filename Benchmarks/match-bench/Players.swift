@@ -49,9 +49,7 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
     highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
   /// Who was told of a move first, for each game.
   private var first: [Int: (ply: Int, node: Int, isMover: Bool, at: UInt64)] = [:]
-  /// It ends when nobody holds it.
-  private var server: Child?
-  private var nodes: Int { server?.ports.count ?? 1 }
+  private var nodes = 1
   /// When the move that is on its way was due, for each game.
   private var due: [UInt64] = []
   private let pace: UInt64?
@@ -68,12 +66,12 @@ final class Players: @unchecked Sendable {  // confined to the one event loop of
   var lines: Int { links.reduce(0) { $0 + $1.lines } }
 
   /// Connects to the servers in turn and seeks; a server pairs neighbours.
-  func join(_ matches: Int, at server: Child) throws {
-    self.server = server
+  func join(_ matches: Int, ports: [Int]) throws {
     try loop.submit {
+      self.nodes = ports.count
       for _ in 0..<(matches * 2) { self.seats.append(Seat()) }
     }.wait()
-    let links = try Link.open(matches * 2, ports: server.ports, on: loop) { i, link in
+    let links = try Link.open(matches * 2, ports: ports, on: loop) { i, link in
       link.onLine = { self.take($0, i, link) }
     }
     try loop.submit { self.links = links }.wait()
