@@ -281,7 +281,8 @@ struct Simulation {
     case .tick(let i, _, _), .flush(let i, _), .verdicts(let i, _, _), .answer(let i, _, _, _), .hint(let i, _, _),
       .restart(let i, _), .depart(let i, _, _):
       i
-    case .think, .dial, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn, .fault, .heal, .relapse:
+    case .think, .dial, .toClient, .hangUp, .look, .units, .question, .lateUnit, .lateQuestion, .goOn, .fault, .heal,
+      .relapse:
       nil
     }
   }
