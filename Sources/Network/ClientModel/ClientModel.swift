@@ -297,7 +297,7 @@ package struct ClientModel: Sendable {
     // The next event that does not fit asks again.
     if let m = syncing.first(where: { $0.value == line.re })?.key { syncing[m] = nil }
     let asked = outstanding.first { $0.id == line.re }?.line
-    // A server that stops is no answer: the next one is asked again, but for moves and the like.
+    // What a stopping server refuses is asked of the next one, except what is done in a match: the player decides anew.
     if code != .draining { settle(line.re) }
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }
     guard case .act(let m?, let action, _)? = asked?.message else {

@@ -362,7 +362,7 @@ extension Lobby {
     let known = addressesOfOthers
     (nodes.living, nodes.beatAt) = (beat.nodes, sentAt)
     let addresses = addressesOfOthers
-    // Who came before that node did would otherwise have nowhere to go when this one dies.
+    // A client that came before the new node did would otherwise have nowhere to go when this node dies.
     if !addresses.allSatisfy(known.contains) {
       for (id, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.session != nil {
         send(.nodes(addresses), to: id)
