@@ -94,6 +94,16 @@ private struct Results: Sendable {
     check(results, seeds, "SIM_CLUSTER_SEED", had: SimulationTests.common + ["conflict", "hint", "deaf", "swept"])
   }
 
+  /// As the lobby was on 25 November 2026 these worlds did, of twenty thousand.
+  @Test func `no seed that once broke a promise does so again`() async throws {
+    for seed: UInt64 in [548, 1354, 1594, 2024, 3772] {
+      #expect(try await simulate(seed...seed, SimulationTests.oneNode).faults == [])
+    }
+    for seed: UInt64 in [83, 1655, 1778, 3014, 4554] {
+      #expect(try await simulate(seed...seed, SimulationTests.threeNodes).faults == [])
+    }
+  }
+
   @Test(arguments: [1, 3]) func `a hostile client costs the others nothing that was promised`(nodes: Int) async throws {
     let seeds = seeds("SIM_HOSTILE_SEED", quick: 6, all: 300)
     let results = try await simulate(seeds) { seed in
