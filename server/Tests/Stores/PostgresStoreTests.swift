@@ -135,7 +135,7 @@ import TicTacToe
     }
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
-    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(7), .int(7)]])
+    #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(8), .int(7)]])
     #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
     _ = try store.answer(.beat("a", address: "h:1"))
     guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { return }
