@@ -236,8 +236,9 @@ package final class AudioDevice {
   private func close() {
     guard isOpen else { return }
     isOpen = false
-    Mix_HookMusic(nil, nil)
+    // The device first: what it asks for without its hook is empty, and ends the sound before its last block.
     Mix_CloseAudio()
+    Mix_HookMusic(nil, nil)
     SDL_QuitSubSystem(SDL_INIT_AUDIO)
   }
 

@@ -70,7 +70,8 @@ struct RulesTests {
         #expect(click < 6, "a click of \(click) dB at frame \(frame), rules changed about \(moment)")
       }
     }
-    let silent = heard.samples.dropFirst(96_000).split { $0 != 0 }.map(\.count).max() ?? 0
+    // The last block may be empty: SDL can ask for one more while the window closes the device.
+    let silent = heard.samples.dropFirst(96_000).dropLast(2_048).split { $0 != 0 }.map(\.count).max() ?? 0
     #expect(silent < 128, "a gap of \(silent / 2) frames")
     // The second move's bar is the new rules' bar.
     try save(("short: 1.05 ", "short: 0.62 "), ("reverb-send: -7.5", "reverb-send: -12"))
