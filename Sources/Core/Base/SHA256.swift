@@ -21,7 +21,7 @@ package struct SHA256: Sendable {
     package init(words: SIMD8<UInt32>) { self.words = words }
 
     /// Makes a digest from 32 bytes, or `nil` if there are not 32.
-    package init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: [UInt8]) {
       guard bytes.count == 32 else { return nil }
       var words = SIMD8<UInt32>()
       for (i, byte) in bytes.enumerated() { words[i / 4] = words[i / 4] << 8 | UInt32(byte) }

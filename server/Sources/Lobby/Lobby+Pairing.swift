@@ -182,13 +182,13 @@ extension Lobby {
       tickets.remove(id: id)
       if seeks.seeker(id) != nil { nodes.mustCompare = true }
     }
-    for ticket in waiting.compactMap({ Ticket($0, ahead) }) {
-      var ticket = ticket
+    for one in waiting where !store.isPairing(one.ticket.id) {
+      guard var ticket = Ticket(one, ahead) else { continue }
       let known = tickets[id: ticket.id]
       ticket.offeredBots = known?.offeredBots ?? false
       // The store's clock may have been set back since then.
       ticket.since = min(ticket.since, known?.since ?? now.steady)
-      if !store.isPairing(ticket.id) { tickets.insert(ticket) }
+      tickets.insert(ticket)
     }
     pairAll()
     if mustReadQueue { askForQueue() }
