@@ -64,10 +64,9 @@ import TicTacToe
         let (m, ply) = (tables[at].m, tables[at].ply)
         var record = MatchRecord(id: m, x: 1, o: 2, created: 5)
         if ply == 9 { record.ended = 9 }
-        let event = StoredEvent(seq: ply, body: body)
         let isEnd = ply == 1 || ply == 9
         return StoreUnit(logs: [
-          .init(m, after: ply - 1, [event], record: isEnd ? record : nil, nodes: ply == 1 ? ["bench"] : [])
+          .init(m, after: ply - 1, [body], record: isEnd ? record : nil, nodes: ply == 1 ? ["bench"] : [])
         ])
       }
     }
@@ -194,7 +193,7 @@ import TicTacToe
       }
       let units = records.enumerated().map { i, record in
         var unit = StoreUnit(logs: [
-          .init(record.id, after: 0, [StoredEvent(seq: 1, body: body)], record: record, nodes: ["bench"])
+          .init(record.id, after: 0, [body], record: record, nodes: ["bench"])
         ])
         let seats = [players[2 * i], players[2 * i + 1]]
         unit.slots = seats.map { StoreUnit.Slot(account: $0.id, .classic, $0.rating) }
@@ -210,7 +209,7 @@ import TicTacToe
       let ends = records.map { record in
         var ended = record
         ended.ended = 9
-        return StoreUnit(logs: [.init(record.id, after: 1, [StoredEvent(seq: 2, body: body)], record: ended)])
+        return StoreUnit(logs: [.init(record.id, after: 1, [body], record: ended)])
       }
       try apply(ends, to: store)
     }

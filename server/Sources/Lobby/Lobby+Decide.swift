@@ -8,9 +8,7 @@ extension Lobby {
 
   /// Events that would follow in a match; nothing is changed yet.
   func draft(_ match: CachedMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
-    let after = match.state.seq
-    let stored = events.enumerated().map { i, event in StoredEvent(seq: after + 1 + i, body: event.body) }
-    return Draft(StoreUnit.Log(match.id, after: after, stored, record: record), events)
+    return Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
 
   /// The end of a match: its last events, its record, results and ratings.
@@ -115,12 +113,11 @@ extension Lobby {
   mutating func readBack(_ number: UInt64, _ followed: Followed?) {
     guard let out = store[unit: number] else { return }
     let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
-    let events = followed?.match.events ?? []
+    let bodies = followed?.match.bodies ?? []
     let isThere =
-      log.events.isEmpty
+      log.bodies.isEmpty
       ? followed?.match.record == log.record
-      : events.count >= log.after + log.events.count
-        && zip(events[log.after...], log.events).allSatisfy { $0.body == $1.body }
+      : bodies.dropFirst(log.after).starts(with: log.bodies)
     if isThere, let followed {
       learn(followed.accounts)
       // Of another match nobody knows who follows it; a comparison will tell those.
@@ -149,11 +146,11 @@ extension Lobby {
         matches.index(log.m)
       }
       if case .command(let id, let line, _, _) = out.then, case .join = line.message { joins(id, log.m) }
-      fold(Array(zip(events, log.events.map(\.body))), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
+      fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
       // Whom a match concerns that is over its row does not say.
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
       let others = hadEnded ? otherNodes.map(\.id) : (followers[log.m] ?? []).filter { $0 != node }
-      tell(others, .grown(log.m, seq: log.after + 1, log.events.map(\.body)))
+      tell(others, .grown(log.m, seq: log.after + 1, log.bodies))
     }
     for (log, events) in zip(draft.unit.logs, draft.events) where log.after == 0 { begun(log, events, out.then) }
     switch out.then {
@@ -180,8 +177,8 @@ extension Lobby {
     guard matches[log.m] == nil else { return seat(then, at: log.m) }
     var match = CachedMatch(record)
     match.nodes = log.nodes
-    for (event, entry) in zip(events, log.events) {
-      do throws(ProtocolError) { try match.add(event, body: entry.body, at: now.steady, configuration) } catch {
+    for (event, body) in zip(events, log.bodies) {
+      do throws(ProtocolError) { try match.add(event, body: body, at: now.steady, configuration) } catch {
         preconditionFailure("the lobby logs what cannot follow: \(error.message)")
       }
       counts.events += 1

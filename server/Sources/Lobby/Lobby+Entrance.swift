@@ -128,8 +128,8 @@ extension Lobby {
   func live(_ profile: Profile, in games: [Variant]) -> [MatchID] {
     profile.live.filter { m in
       if let match = matches[m] { return games.contains(match.state.terms.rules) }
-      let first = profile.openings.first { $0.record.id == m }?.events.first
-      switch first.flatMap({ try? MatchEvent(body: $0.body) })?.kind {
+      let first = profile.openings.first { $0.record.id == m }?.bodies.first
+      switch first.flatMap({ try? MatchEvent(body: $0) })?.kind {
       case .open(_, let terms), .start(_, let terms, _, _, _, _): return games.contains(terms.rules)
       default: return true
       }

@@ -164,11 +164,11 @@ struct MemoryContent {
   private mutating func grow(_ log: StoreUnit.Log) {
     if log.after == 0 {
       guard let record = log.record else { return }
-      return put(Match(stored: StoredMatch(record: record, events: log.events), nodes: Set(log.nodes).sorted()))
+      return put(Match(stored: StoredMatch(record: record, bodies: log.bodies), nodes: Set(log.nodes).sorted()))
     }
     // In place: a copy of the log at each move would make a match cost the square of its length.
-    matches[log.m]?.stored.events += log.events
-    matches[log.m]?.stored.length += log.events.count
+    matches[log.m]?.stored.bodies += log.bodies
+    matches[log.m]?.stored.length += log.bodies.count
     guard let record = log.record, var match = matches[log.m] else { return }
     match.stored.record = record
     put(match)
@@ -420,7 +420,7 @@ extension MemoryContent: StoreRows {
     return Profile(
       account: account, last: last?.ended ?? .min > clock() - 60_000 ? last?.id : nil,
       blockedNames: account.blocked.prefix(50).compactMap { accounts[$0]?.name },
-      openings: live.map { StoredMatch(record: $0.record, events: Array($0.events.prefix(1)), length: $0.length) })
+      openings: live.map { StoredMatch(record: $0.record, bodies: Array($0.bodies.prefix(1)), length: $0.length) })
   }
 
   func session(presenting token: SHA256.Digest) -> SessionRecord? {

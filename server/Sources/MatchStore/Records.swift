@@ -199,35 +199,25 @@ package struct MatchRecord: Sendable, Hashable {
   }
 }
 
-/// One entry of a log as stored.
-package struct StoredEvent: Sendable, Hashable {
-  /// Its number, from 1 without gaps.
-  package var seq: Int
-  /// The bytes that were hashed and sent.
-  package var body: [UInt8]
-
-  package init(seq: Int, body: [UInt8]) { (self.seq, self.body) = (seq, body) }
-}
-
 /// A match with its whole log.
 package struct StoredMatch: Sendable, Hashable {
   /// What is kept beside the log.
   package var record: MatchRecord
-  /// The log, by `seq`.
-  package var events: [StoredEvent]
+  /// The bodies of the events, which are the bytes that were hashed and sent: the first has the `seq` 1.
+  package var bodies: [[UInt8]]
   /// How many events the log has by the store's own count, which says whether it is whole.
   package var length: Int
 
-  package init(record: MatchRecord, events: [StoredEvent], length: Int? = nil) {
-    (self.record, self.events, self.length) = (record, events, length ?? events.count)
+  package init(record: MatchRecord, bodies: [[UInt8]], length: Int? = nil) {
+    (self.record, self.bodies, self.length) = (record, bodies, length ?? bodies.count)
   }
 
   /// Reads the log event by event; throws if it is not whole or an event cannot be read.
   package func read(_ each: (MatchEvent, [UInt8]) throws(ProtocolError) -> Void) throws(ProtocolError) {
-    guard length == events.count else {
-      throw .inconsistent("match \(record.id) has \(events.count) events and should have \(length)")
+    guard length == bodies.count else {
+      throw .inconsistent("match \(record.id) has \(bodies.count) events and should have \(length)")
     }
-    for entry in events { try each(try MatchEvent(body: entry.body), entry.body) }
+    for body in bodies { try each(try MatchEvent(body: body), body) }
   }
 
   /// What the log folds to; throws if it does not. O(events).

@@ -270,7 +270,7 @@ extension SQLiteRows: StoreRows {
     let openings = try run(
       """
       SELECT n, id, x, o, opener, code, created, ended, (SELECT max(seq) FROM event WHERE match = n),
-        e.seq, e.body
+        e.body
       FROM match LEFT JOIN event e ON e.match = n AND e.seq = 1
       WHERE n IN (
         SELECT n FROM match WHERE x = ?1 AND ended IS NULL UNION SELECT n FROM match WHERE o = ?1 AND ended IS NULL
@@ -280,7 +280,7 @@ extension SQLiteRows: StoreRows {
     ) { row in
       SQLiteRows.record(row).map {
         StoredMatch(
-          record: $0.record, events: row.optionalInt(9) == nil ? [] : [SQLiteRows.event(row, 9)],
+          record: $0.record, bodies: row.optionalInt(8) == nil ? [] : [row.bytes(9)],
           length: Int(row.int(8)))
       }
     }.compactMap { $0 }

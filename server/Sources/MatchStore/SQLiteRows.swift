@@ -102,19 +102,14 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// The event in a row of `seq, body`, from a column on.
-  static func event(_ row: SQLiteRow, _ first: Int32 = 0) -> StoredEvent {
-    StoredEvent(seq: Int(row.int(first)), body: row.bytes(first + 1))
-  }
-
   /// The matches of records, with their logs: as long as the number of the last event says.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
     for case let (n, record)? in records {
       let events = try run("SELECT seq, body FROM event WHERE match = ? ORDER BY seq", .int(n)) {
-        SQLiteRows.event($0)
+        (seq: Int($0.int(0)), body: $0.bytes(1))
       }
-      found.append(StoredMatch(record: record, events: events, length: events.last?.seq))
+      found.append(StoredMatch(record: record, bodies: events.map(\.body), length: events.last?.seq))
     }
     return found
   }
@@ -323,14 +318,14 @@ extension SQLiteRows: StoreConditions {
       "INSERT INTO match (id, x, o, opener, code, created, ended, nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       .text(record.id.rawValue), .int(record.x), .int(record.o), .int(record.opener), .text(record.code),
       .int(record.created), .int(record.ended), .text(nodes.joined(separator: " ")))
-    let match = Match(n: db.lastRow, record: record, length: log.events.count, nodes: nodes)
-    try write(log.events, of: match.n)
+    let match = Match(n: db.lastRow, record: record, length: log.bodies.count, nodes: nodes)
+    try write(log, of: match.n)
     if record.ended == nil { matches[log.m] = match }
   }
 
   private func grow(_ match: Match, _ log: StoreUnit.Log) throws(StoreError) {
-    try write(log.events, of: match.n)
-    matches[log.m]?.length += log.events.count
+    try write(log, of: match.n)
+    matches[log.m]?.length += log.bodies.count
     guard let record = log.record, record != match.record else { return }
     var ended = match.record
     ended.ended = record.ended
@@ -347,9 +342,9 @@ extension SQLiteRows: StoreConditions {
     if record.ended != nil { matches[log.m] = nil }
   }
 
-  private func write(_ events: [StoredEvent], of n: Int64) throws(StoreError) {
-    for event in events {
-      try run("INSERT INTO event (match, seq, body) VALUES (?, ?, ?)", .int(n), .int(event.seq), .blob(event.body))
+  private func write(_ log: StoreUnit.Log, of n: Int64) throws(StoreError) {
+    for (i, body) in log.bodies.enumerated() {
+      try run("INSERT INTO event (match, seq, body) VALUES (?, ?, ?)", .int(n), .int(log.after + 1 + i), .blob(body))
     }
   }
 

@@ -40,7 +40,7 @@ package enum StoreArchive {
       }
       try write(Data(ArchivedMatch(stored, hash).bytes(capacity: 2048, isLine: true)))
       summary.matches += 1
-      summary.events += stored.events.count
+      summary.events += stored.bodies.count
     }
     return summary
   }
@@ -70,9 +70,9 @@ package enum StoreArchive {
           summary.accounts += 1
         } else {
           let stored = try ProtocolError.fields { () throws(FieldError) in try ArchivedMatch(fields) }.checked()
-          matches.append(StoreUnit(logs: [.init(stored.record.id, after: 0, stored.events, record: stored.record)]))
+          matches.append(StoreUnit(logs: [.init(stored.record.id, after: 0, stored.bodies, record: stored.record)]))
           summary.matches += 1
-          summary.events += stored.events.count
+          summary.events += stored.bodies.count
         }
       } catch { throw StoreError.unusable("line \(i + 1): \(error.message)") }
     }
@@ -146,7 +146,7 @@ private struct ArchivedMatch: FieldObject {
 
   init(_ stored: StoredMatch, _ hash: LogHash) {
     (record, self.hash) = (stored.record, hash.digest)
-    events = stored.events.map { String(decoding: $0.body, as: UTF8.self) }
+    events = stored.bodies.map { String(decoding: $0, as: UTF8.self) }
   }
 
   mutating func code(_ c: inout FieldCoder) throws(FieldError) {
@@ -164,15 +164,13 @@ private struct ArchivedMatch: FieldObject {
   /// The match; throws if its log does not fold, or to another hash.
   func checked() throws(ProtocolError) -> StoredMatch {
     var state = MatchState(id: record.id)
-    var log: [StoredEvent] = []
-    for text in events {
-      let body = Array(text.utf8)
-      do throws(ProtocolError) {
-        try state.append(body: body)
-        log.append(StoredEvent(seq: state.seq, body: body))
-      } catch { throw .inconsistent("match \(record.id): \(error.message)") }
+    let bodies = events.map { Array($0.utf8) }
+    for body in bodies {
+      do throws(ProtocolError) { try state.append(body: body) } catch {
+        throw .inconsistent("match \(record.id): \(error.message)")
+      }
     }
     guard state.hash.digest == hash else { throw .inconsistent("match \(record.id) does not have its hash") }
-    return StoredMatch(record: record, events: log)
+    return StoredMatch(record: record, bodies: bodies)
   }
 }

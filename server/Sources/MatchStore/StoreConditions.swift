@@ -58,18 +58,15 @@ extension StoreConditions {
 extension StoreUnit {
   /// Why no store could store it: a mistake of whoever made it.
   package var mistake: String? {
-    for log in logs {
-      if log.after == 0, log.record == nil { return "match \(log.m) would begin without a record" }
-      for (i, event) in log.events.enumerated() where event.seq != log.after + i + 1 {
-        return "event \(event.seq) of match \(log.m) would be in place \(log.after + i + 1)"
-      }
+    for log in logs where log.after == 0 && log.record == nil {
+      return "match \(log.m) would begin without a record"
     }
     return logs.isEmpty ? "a unit without a match" : nil
   }
 
   /// Whether it is one event of one match and nothing else.
   package var isMove: Bool {
-    logs.count == 1 && logs[0].events.count == 1 && logs[0].record == nil && scores.isEmpty && slots.isEmpty
+    logs.count == 1 && logs[0].bodies.count == 1 && logs[0].record == nil && scores.isEmpty && slots.isEmpty
       && keys.isEmpty && tickets.isEmpty
   }
 }

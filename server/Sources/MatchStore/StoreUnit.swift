@@ -32,15 +32,15 @@ package struct StoreUnit: Sendable, Hashable {
     package var m: MatchID
     /// How many events the log must have; 0 for a match that must not be there.
     package var after: Int
-    /// The events `after` + 1…; none if only the record changes.
-    package var events: [StoredEvent]
+    /// The bodies of the events `after` + 1…; none if only the record changes.
+    package var bodies: [[UInt8]]
     /// What is kept beside the log from now on; `nil` leaves that as it is. A new match has one.
     package var record: MatchRecord?
     /// For a new match: the nodes that follow it.
     package var nodes: [NodeID] = []
 
-    package init(_ m: MatchID, after: Int, _ events: [StoredEvent], record: MatchRecord? = nil, nodes: [NodeID] = []) {
-      (self.m, self.after, self.events, self.record, self.nodes) = (m, after, events, record, nodes)
+    package init(_ m: MatchID, after: Int, _ bodies: [[UInt8]], record: MatchRecord? = nil, nodes: [NodeID] = []) {
+      (self.m, self.after, self.bodies, self.record, self.nodes) = (m, after, bodies, record, nodes)
     }
   }
 

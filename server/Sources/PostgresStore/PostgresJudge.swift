@@ -149,7 +149,7 @@ struct PostgresJudge: StoreConditions, QueueRows {
   private var rooms: [String: MatchID] = [:]
 
   // What is written besides.
-  private var events: [(m: MatchID, event: StoredEvent)] = []
+  private var events: [EventRow] = []
   private var ledTickets: [(id: String, m: MatchID)] = []
   private var newUses: [Key: Use] = [:]
   private var newTickets: [String: TicketRecord] = [:]
@@ -264,10 +264,10 @@ struct PostgresJudge: StoreConditions, QueueRows {
   // MARK: what grows
 
   private mutating func grow(_ log: StoreUnit.Log) {
-    events += log.events.map { (log.m, $0) }
+    events += log.numbered
     var match = matches[log.m] ?? Match(length: 0, nodes: Set(log.nodes).sorted(), isNew: true)
-    match.length += log.events.count
-    match.grown += log.events.count
+    match.length += log.bodies.count
+    match.grown += log.bodies.count
     match.record = log.record ?? match.record
     matches[log.m] = match
     guard let record = log.record else { return }

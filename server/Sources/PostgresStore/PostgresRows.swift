@@ -117,7 +117,7 @@ enum PostgresRows {
 
   static let matchWidth = 8
   static let matchColumns = "id, x, o, opener, code, created, ended, seq"
-  static let eventColumns = "e.match_id, e.seq, e.body"
+  static let eventColumns = "e.match_id, e.body"
   /// The columns of a match, and its first event's.
   static let openingColumns = "\(columns(matchColumns, of: "m")), \(eventColumns)"
 
@@ -131,10 +131,10 @@ enum PostgresRows {
 
   /// Matches in the order of their rows, each with its log; O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
-    var logs: [String: [StoredEvent]] = [:]
+    var logs: [String: [[UInt8]]] = [:]
     for row in events {
-      guard row.count == 3, let m = row[0].text, let seq = row[1].int, let body = row[2].bytes else { continue }
-      logs[m, default: []].append(StoredEvent(seq: Int(seq), body: body))
+      guard row.count == 2, let m = row[0].text, let body = row[1].bytes else { continue }
+      logs[m, default: []].append(body)
     }
     return records.compactMap { row in
       guard row.count >= matchWidth, let id = id(row[0]), let created = row[5].int, let length = row[7].int else {
@@ -143,7 +143,7 @@ enum PostgresRows {
       var record = MatchRecord(
         id: id, x: row[1].int, o: row[2].int, opener: row[3].int, code: row[4].text, created: created)
       record.ended = row[6].int
-      return StoredMatch(record: record, events: logs[id.rawValue] ?? [], length: Int(length))
+      return StoredMatch(record: record, bodies: logs[id.rawValue] ?? [], length: Int(length))
     }
   }
 }

@@ -50,8 +50,8 @@ extension PostgresStore {
   private func move(_ units: [StoreUnit]) throws(StoreError) -> [Verdict] {
     let logs = units.flatMap(\.logs)
     let call = PostgresStore.append(
-      .texts(logs.map(\.m.rawValue)), .ints(logs.map { Int64($0.after) }), .ints(logs.map { Int64($0.events.count) }),
-      events: logs.flatMap { log in log.events.map { (log.m, $0) } })
+      .texts(logs.map(\.m.rawValue)), .ints(logs.map { Int64($0.after) }), .ints(logs.map { Int64($0.bodies.count) }),
+      events: logs.flatMap(\.numbered))
     let grown = Dictionary(
       try writer.run([call])[0].rows.map { ($0[0].text, PostgresRows.nodes($0[1])) }, uniquingKeysWith: { $1 })
     return logs.map { log in
@@ -88,14 +88,26 @@ extension [StoreUnit] {
   }
 }
 
+extension StoreUnit.Log {
+  /// Its events as rows of `match_event`.
+  var numbered: [EventRow] { bodies.enumerated().map { EventRow(m: m, seq: after + 1 + $0, body: $1) } }
+}
+
+/// An event as a row of `match_event`.
+struct EventRow {
+  let m: MatchID
+  let seq: Int
+  let body: [UInt8]
+}
+
 extension PGStatement {
   /// With the events of matches as the last three parameters.
-  func callAsFunction(_ values: PGValue..., events: [(m: MatchID, event: StoredEvent)]) -> PGCall {
+  func callAsFunction(_ values: PGValue..., events: [EventRow]) -> PGCall {
     PGCall(
       statement: self,
       values: values + [
-        .texts(events.map(\.m.rawValue)), .ints(events.map { Int64($0.event.seq) }),
-        .blobs(events.map(\.event.body)),
+        .texts(events.map(\.m.rawValue)), .ints(events.map { Int64($0.seq) }),
+        .blobs(events.map(\.body)),
       ])
   }
 }

@@ -65,7 +65,7 @@ import TicTacToe
     var world = try SteppedLobby()
     let m = try #require(MatchID(rawValue: "longlonglong"))
     var state = MatchState(id: m)
-    var log: [StoredEvent] = []
+    var log: [[UInt8]] = []
     let seats = Sides(
       x: PlayerInfo(name: "Ann", rating: 1500, guest: true), o: PlayerInfo(name: "Bob", rating: 1500, guest: true))
     var kinds: [(Player?, MatchEvent.Kind)] = [
@@ -75,7 +75,7 @@ import TicTacToe
     for (side, kind) in kinds + [(nil, .end(nil, .aborted, ratings: nil))] {
       let event = MatchEvent(at: 1, side: side, kind)
       try state.append(event, body: event.body)
-      log.append(StoredEvent(seq: state.seq, body: event.body))
+      log.append(event.body)
     }
     let record = MatchRecord(id: m, x: 1, o: 2, created: 1, ended: 2)
     #expect(world.store.apply([StoreUnit(logs: [.init(m, after: 0, log, record: record)])]) == [.applied([:])])

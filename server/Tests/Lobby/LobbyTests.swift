@@ -286,7 +286,7 @@ import TicTacToe
     #expect(accounts.map(\.won).reduce(0, +) == 1 && accounts.map(\.lost).reduce(0, +) == 1)
     let id = try #require(MatchID(rawValue: m))
     let log = try #require(try world.store.match(id))
-    let ends = try log.events.filter { if case .end = try MatchEvent(body: $0.body).kind { true } else { false } }
+    let ends = try log.bodies.filter { if case .end = try MatchEvent(body: $0).kind { true } else { false } }
     #expect(ends.count == 1)
     #expect(accounts.first { $0.lost == 1 }?.rating.value ?? 1500 < 1400)
     world.type(a, #"{"t":"top","id":"t"}"#)

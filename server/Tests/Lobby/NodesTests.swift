@@ -37,7 +37,7 @@ import TicTacToe
         var other = unit
         if !isSameCommand {
           let event = MatchEvent(at: 5, side: .o, mid: "offer", .draw(.offer, offer: nil))
-          other.logs[0].events = [StoredEvent(seq: unit.logs[0].after + 1, body: event.body)]
+          other.logs[0].bodies = [event.body]
         }
         #expect(store.apply([other]).count == 1)
       }
@@ -48,9 +48,9 @@ import TicTacToe
       }
       #expect(world.units.count == (isSameCommand ? 2 : 3))
       let stored = try #require(try world.store.match(id))
-      let moves = try stored.events.filter { try MatchEvent(body: $0.body).mid == "p0" }
+      let moves = try zip(1..., stored.bodies).filter { try MatchEvent(body: $1).mid == "p0" }
       #expect(moves.count == 1)
-      let seq = try #require(moves.first?.seq)
+      let seq = try #require(moves.first?.0)
       #expect(
         world.heard(x).filter { $0.contains(#""t":"ok""#) } == [#"{"t":"ok","re":"r","m":"\#(m)","seq":\#(seq)}"#])
       #expect(world.heard(o).filter { $0.contains(#""k":"move""#) }.count == 1)

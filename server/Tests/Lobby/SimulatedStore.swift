@@ -66,10 +66,10 @@ struct SimulatedStore {
     let m = added.m
     let empty = MatchRecord(id: m, created: 0)
     var log = logs[m] ?? Log(state: MatchState(id: m), record: empty, grewAt: now, movedAt: now)
-    for event in added.events {
+    for body in added.bodies {
       let before = (log.state.position.plies, log.state.phase)
-      do throws(ProtocolError) { try log.state.append(body: event.body) } catch {
-        faults.append("match \(m) seq \(event.seq) cannot follow what is stored: \(error.message)")
+      do throws(ProtocolError) { try log.state.append(body: body) } catch {
+        faults.append("match \(m) seq \(log.state.seq + 1) cannot follow what is stored: \(error.message)")
       }
       if before != (log.state.position.plies, log.state.phase) { log.movedAt = now }
       log.grewAt = now
@@ -83,11 +83,7 @@ struct SimulatedStore {
   private func asLongAsItIs(_ wanted: StoreUnit) -> StoreUnit {
     var unit = wanted
     for i in unit.logs.indices {
-      let length = logs[unit.logs[i].m]?.state.seq ?? 0
-      unit.logs[i].after = length
-      for (n, event) in unit.logs[i].events.enumerated() {
-        unit.logs[i].events[n] = StoredEvent(seq: length + n + 1, body: event.body)
-      }
+      unit.logs[i].after = logs[unit.logs[i].m]?.state.seq ?? 0
     }
     return unit
   }

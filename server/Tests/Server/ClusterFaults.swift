@@ -112,7 +112,7 @@ final class ClusterFaultRun {
     defer { store.close() }
     return try matches.filter { !crowd.haveMoved(since: [$0.key: $0.value]) }.map { m, moves in
       let stored = try store.match(m)
-      let log = stored?.events.map { String(decoding: $0.body, as: UTF8.self) } ?? []
+      let log = stored?.bodies.map { String(decoding: $0, as: UTF8.self) } ?? []
       let views = crowd.clients.filter { $0.matches[m] != nil }.map { "\($0.status): \($0.matches[m]?.state.seq ?? 0)" }
       return "\(m) after \(moves): \(log), ended \(stored?.record.ended ?? 0), seen by \(views)"
     }

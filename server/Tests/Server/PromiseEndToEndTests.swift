@@ -32,8 +32,8 @@ import TicTacToe
     let (x2, o2, m2, _) = try RawPeer.pair(server.port)
     let id = try #require(MatchID(rawValue: m))
     // As if another program had written there.
-    let there = try #require(try store.match(id)?.events.count)
-    let strange = StoredEvent(seq: there + 1, body: Array(#"{"k":"move","at":1}"#.utf8))
+    let there = try #require(try store.match(id)?.bodies.count)
+    let strange = Array(#"{"k":"move","at":1}"#.utf8)
     let node = server.host.node
     #expect(store.apply([StoreUnit(logs: [.init(id, after: there, [strange])])]) == [.applied([id: [node]])])
     x.move(m, 0, "b2")

@@ -66,11 +66,9 @@ final class Bench {
 
   static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(Array(text.utf8)) }
 
-  static func event(_ seq: Int, side: Player? = .x) -> StoredEvent {
-    StoredEvent(seq: seq, body: Array("event \(seq)".utf8))
-  }
+  static func event(_ seq: Int) -> [UInt8] { Array("event \(seq)".utf8) }
 
-  static func events(_ count: Int) -> [StoredEvent] { (0..<count).map { event($0 + 1) } }
+  static func events(_ count: Int) -> [[UInt8]] { (0..<count).map { event($0 + 1) } }
 
   // MARK: units
 

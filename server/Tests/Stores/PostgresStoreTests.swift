@@ -141,7 +141,7 @@ import TicTacToe
     guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { return }
     #expect(Set(swept.map(\.match.record.id)) == [live, older, newer] && swept.allSatisfy { $0.nodes == ["a"] })
     let found = try #require(swept.first { $0.match.record.id == live })
-    #expect(found.match.events.map(\.seq) == [1, 2] && found.accounts.map(\.name) == ["Ann"])
+    #expect(found.match.bodies.count == 2 && found.accounts.map(\.name) == ["Ann"])
     #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
     let wish = TicketRecord(id: "t", session: "s", account: 7, node: "a", key: "", purpose: "p", wish: "w", since: 0)
     #expect(try store.answer(.queue(wish, rated: true)) == .queued(.playing), "his slot is still held")
@@ -279,7 +279,7 @@ import TicTacToe
     // It has not happened yet; whoever decides again waits for it.
     #expect(try store.length(m) == 1)
     #expect(store.apply(move(m, after: 1, "again")) == .conflict(.log(m)))
-    #expect(try store.match(m)?.events.last == event(2, "slow"))
+    #expect(try store.match(m)?.bodies.last == event(2, "slow"))
   }
 
   // MARK: several nodes

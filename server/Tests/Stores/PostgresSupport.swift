@@ -6,8 +6,8 @@ import Testing
 @testable import MatchStore
 
 /// An event of any kind.
-func event(_ seq: Int, _ text: String = "") -> StoredEvent {
-  StoredEvent(seq: seq, body: Array(#"{"k":"confirm","at":\#(seq),"side":"x"}\#(text)"#.utf8))
+func event(_ seq: Int, _ text: String = "") -> [UInt8] {
+  Array(#"{"k":"confirm","at":\#(seq),"side":"x"}\#(text)"#.utf8)
 }
 
 func move(_ m: MatchID, after: Int, _ text: String = "") -> StoreUnit {
@@ -23,7 +23,7 @@ func beginning(_ m: MatchID, x: Int64? = nil, o: Int64? = nil, nodes: [NodeID] =
 extension MatchStore {
   func apply(_ unit: StoreUnit) -> Verdict { apply([unit])[0] }
   func appliesAll(_ units: [StoreUnit]) -> Bool { apply(units).allSatisfy(\.isApplied) }
-  func length(_ m: MatchID) throws -> Int? { try match(m)?.events.count }
+  func length(_ m: MatchID) throws -> Int? { try match(m)?.bodies.count }
 }
 
 extension Verdict {

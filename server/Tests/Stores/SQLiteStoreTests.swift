@@ -12,7 +12,7 @@ import TicTacToe
 /// What is the file's own.
 @Suite struct SQLiteStoreTests {
   private func begin(
-    _ record: MatchRecord, _ events: [StoredEvent] = Bench.events(1), in store: any MatchStore
+    _ record: MatchRecord, _ events: [[UInt8]] = Bench.events(1), in store: any MatchStore
   ) {
     #expect(store.apply([StoreUnit(logs: [.init(record.id, after: 0, events, record: record)])]) == [.applied([:])])
   }
@@ -49,7 +49,7 @@ import TicTacToe
     }
     done.wait()
     #expect(try pruned.withLock { $0 }?.get() == 900)
-    #expect(try store.match(live.id)?.events.count == count)
+    #expect(try store.match(live.id)?.bodies.count == count)
     #expect(try store.matchIDs().count == 101)
   }
 
@@ -61,16 +61,16 @@ import TicTacToe
     let live = MatchRecord(id: someID(9), x: nil, o: nil, opener: 4, code: "ABC234", created: 7)
     try SQLiteTestBed.putVersion1([(record, events), (live, Bench.events(1))], at: path)
     let store = try SQLiteStore(path: path)
-    #expect(try store.match(record.id) == StoredMatch(record: record, events: events))
+    #expect(try store.match(record.id) == StoredMatch(record: record, bodies: events))
     guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { throw Bench.Unanswered() }
-    #expect(swept.map(\.match) == [StoredMatch(record: live, events: Bench.events(1))])
+    #expect(swept.map(\.match) == [StoredMatch(record: live, bodies: Bench.events(1))])
     let entry = Entry.guest(
       names: ["guest-x"], token: Bench.digest("x"), session: "s", resume: Bench.digest("r"), lives: Bench.lives)
     guard case .entry(.entered(let entered)) = try store.answer(.enter(entry, "a")) else { throw Bench.Unanswered() }
     #expect(entered.profile.account.id == 5, "the number of whoever opened that is not given again")
     #expect(append(live.id, 1, in: store) == .applied([live.id: ["a"]]))
     #expect(append(live.id, 1, in: store) == .conflict(.log(live.id)))
-    #expect(try store.match(live.id)?.events == Bench.events(2))
+    #expect(try store.match(live.id)?.bodies == Bench.events(2))
   }
 
   @Test func `everything is there when the file is opened again`() throws {
@@ -173,7 +173,7 @@ import TicTacToe
     }
     stop.withLock { $0 = true }
     readers.wait()
-    #expect(try store.match(m)?.events == Bench.events(21))
+    #expect(try store.match(m)?.bodies == Bench.events(21))
     // While it cannot be opened, nothing is done; afterwards all goes on.
     try store.abandon()
     try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
@@ -200,7 +200,7 @@ import TicTacToe
     for case .applied in verdicts { Issue.record("\(verdicts)") }
     for case .unknown in verdicts { Issue.record("it is known: \(verdicts)") }
     try SQLiteConnection(path).execute("ALTER TABLE elsewhere RENAME TO used_key")
-    #expect(try store.match(m)?.events == Bench.events(2))
+    #expect(try store.match(m)?.bodies == Bench.events(2))
     #expect(append(m, 3, in: store) == .conflict(.log(m)))
     #expect(append(m, 2, in: store) == .applied([m: []]))
     // What one unit meets alone leaves the others as they are: an event that somebody else has put there.
@@ -216,7 +216,7 @@ import TicTacToe
     }
     #expect(try store.match(someID(9)) == nil)
     #expect(store.apply([beginning(someID(9))]) == [.applied([:])])
-    #expect(try store.match(m)?.events.count == 4)
+    #expect(try store.match(m)?.bodies.count == 4)
   }
 
   @Test func `what is stored is its owner's to read, and all in one file once the store is closed`() throws {
@@ -314,7 +314,7 @@ import TicTacToe
       #expect(left.allSatisfy { $0.hasSuffix(".lock") }, "\(left)")
     }
     #expect(try SQLiteStore.restore(folder.path + "/snap", to: target) == nil)
-    #expect(try SQLiteStore(path: target).match(record.id)?.events == events)
+    #expect(try SQLiteStore(path: target).match(record.id)?.bodies == events)
   }
 
   @Test func `a restored backup is the database, and what was there is kept aside`() throws {
@@ -332,7 +332,7 @@ import TicTacToe
     #expect(aside.map { FileManager.default.fileExists(atPath: $0) } == true)
     let store = try SQLiteStore(path: path)
     #expect(try store.accounts().isEmpty)
-    #expect(try store.match(record.id)?.events == events)
+    #expect(try store.match(record.id)?.bodies == events)
   }
 }
 
@@ -346,7 +346,7 @@ import TicTacToe
     try store.add([someAccount(1, "Ann"), someAccount(2, "guest-Bob"), someAccount(3, "Cid")])
     let units = [
       StoreUnit(logs: [.init(record.id, after: 0, events, record: record)]),
-      StoreUnit(logs: [.init(torn.id, after: 0, [StoredEvent(seq: 1, body: [0])], record: torn)]),
+      StoreUnit(logs: [.init(torn.id, after: 0, [[0]], record: torn)]),
       StoreUnit(logs: [.init(live.id, after: 0, Array(events[..<2]), record: live, nodes: ["a"])]),
     ]
     #expect(store.apply(units) == [.applied([:]), .applied([:]), .applied([:])])

@@ -12,16 +12,16 @@ enum SQLiteTestBed {
   }
 
   /// Matches as a build of version 1 wrote them.
-  static func putVersion1(_ matches: [(MatchRecord, [StoredEvent])], at path: String) throws {
+  static func putVersion1(_ matches: [(MatchRecord, [[UInt8]])], at path: String) throws {
     let db = try SQLiteConnection(path)
     for (record, events) in matches {
       try db.run(
         "INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(record.x), .int(record.o),
         .int(record.opener), .text(record.code), .int(record.created), .int(record.ended), .int(events.count))
-      for event in events {
+      for (seq, body) in zip(1..., events) {
         try db.run(
-          "INSERT INTO match_event VALUES (?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(event.seq),
-          .text(""), .null, .blob(event.body))
+          "INSERT INTO match_event VALUES (?, ?, ?, ?, ?)", .text(record.id.rawValue), .int(seq),
+          .text(""), .null, .blob(body))
       }
     }
   }

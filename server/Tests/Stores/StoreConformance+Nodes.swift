@@ -81,7 +81,7 @@ extension StoreConformance {
     let m = bench.begin(1, ann.id, 99_999, opener: bob.id, nodes: [])
     #expect(try bench.follow(someID(9)) == nil)
     let followed = try #require(try bench.follow(m))
-    #expect(followed.match == (try bench.store.match(m)) && followed.match.events == Bench.events(1))
+    #expect(followed.match == (try bench.store.match(m)) && followed.match.bodies == Bench.events(1))
     #expect(followed.accounts == [ann, bob] && followed.nodes == ["a"])
     #expect(followed.here == [ann.id, bob.id])
     #expect(abs(followed.now - (try bench.now())) < 60_000)
@@ -111,7 +111,7 @@ extension StoreConformance {
     }
     #expect(found.map { $0?.match.record.id } == [mine, nil, over, mine])
     #expect(found.map { $0?.nodes } == [["a"], nil, [], ["a"]])
-    #expect(found[0]?.accounts == [ann] && found[0]?.match.events == Bench.events(1))
+    #expect(found[0]?.accounts == [ann] && found[0]?.match.bodies == Bench.events(1))
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -129,7 +129,7 @@ extension StoreConformance {
     swept += try bench.sweep(limit: 2)
     #expect(swept.map(\.match.record.id).sorted() == [none, dead, half].sorted())
     for followed in swept {
-      #expect(followed.nodes == ["a"] && followed.match.events == Bench.events(1))
+      #expect(followed.nodes == ["a"] && followed.match.bodies == Bench.events(1))
       if followed.match.record.id == none { #expect(followed.accounts == [ann] && followed.here == [ann.id]) }
     }
     #expect(try bench.sweep().isEmpty)

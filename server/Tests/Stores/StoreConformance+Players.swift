@@ -247,7 +247,7 @@ extension StoreConformance {
     var profile = try #require(try bench.profile(ann.id))
     #expect(profile.account.blocked == [bob.id] && profile.blockedNames == ["Bob"])
     #expect(profile.live == same.sorted() + [later])
-    #expect(profile.openings.allSatisfy { $0.events == Bench.events(1) })
+    #expect(profile.openings.allSatisfy { $0.bodies == Bench.events(1) })
     #expect(profile.last == ended[1])
     let entered = try bench.entered(
       .token(Bench.digest("t-Ann"), session: "s2", resume: Bench.digest("r2"), lives: Bench.lives))

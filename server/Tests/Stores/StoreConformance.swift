@@ -15,7 +15,7 @@ import TicTacToe
   @Test(arguments: StoreKind.allCases) func `what was applied is read back as it was`(kind: StoreKind) throws {
     let bench = try Bench(kind)
     let (one, two) = (someID(1), someID(2))
-    let events = [Bench.event(1), Bench.event(2, side: .o), Bench.event(3, side: nil)]
+    let events = Bench.events(3)
     var record = MatchRecord(id: one, x: 1, o: 2, opener: 2, code: "ABC123", created: 5)
     var unit = StoreUnit(logs: [
       .init(one, after: 0, Array(events[..<2]), record: record, nodes: ["b", "a"]),
@@ -25,13 +25,13 @@ import TicTacToe
     unit = StoreUnit(logs: [.init(one, after: 2, [events[2]]), .init(two, after: 1, [Bench.event(2)])])
     guard case .applied(let followers) = bench.apply(unit) else { throw Bench.Unanswered() }
     #expect(followers.mapValues { $0.sorted() } == [one: ["a", "b"], two: []])
-    #expect(try bench.store.match(one) == StoredMatch(record: record, events: events))
+    #expect(try bench.store.match(one) == StoredMatch(record: record, bodies: events))
     record.x = 7
     record.ended = 99
     unit = StoreUnit(logs: [.init(one, after: 3, [], record: record)])
     guard case .applied = bench.apply(unit) else { throw Bench.Unanswered() }
     let read = try #require(try bench.store.match(one))
-    #expect(read == StoredMatch(record: record, events: events), "also when it is over")
+    #expect(read == StoredMatch(record: record, bodies: events), "also when it is over")
     #expect(try bench.store.matchIDs() == [one, two].sorted())
     #expect(try bench.store.match(someID(3)) == nil)
   }
@@ -64,7 +64,7 @@ import TicTacToe
     }
     let missing = StoreUnit(logs: [.init(someID(7), after: 1, [Bench.event(2)])])
     #expect(bench.apply(missing) == .conflict(.log(someID(7))))
-    #expect(try bench.store.match(m)?.events == Bench.events(1))
+    #expect(try bench.store.match(m)?.bodies == Bench.events(1))
     #expect(try bench.store.match(someID(8)) == nil && bench.store.match(someID(7)) == nil)
     #expect(try bench.account(ann.id)?.won == 0)
     var free = bench.beginning(someID(9), ann.id)
@@ -78,11 +78,11 @@ import TicTacToe
     let m = someID(1)
     let verdicts = bench.store.apply([
       bench.beginning(m), StoreUnit(logs: [.init(m, after: 1, [Bench.event(2)])]),
-      StoreUnit(logs: [.init(m, after: 1, [Bench.event(2, side: .o)])]),
+      StoreUnit(logs: [.init(m, after: 1, [Bench.event(2)])]),
       StoreUnit(logs: [.init(m, after: 2, [Bench.event(3), Bench.event(4)])]),
     ])
     #expect(verdicts == [.applied([:]), .applied([m: ["a"]]), .conflict(.log(m)), .applied([m: ["a"]])])
-    #expect(try bench.store.match(m)?.events == Bench.events(4))
+    #expect(try bench.store.match(m)?.bodies == Bench.events(4))
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -95,9 +95,8 @@ import TicTacToe
     let places = 40
     DispatchQueue.concurrentPerform(iterations: views.count) { i in
       for after in 1...places {
-        let side: Player = i == 0 ? .x : .o
         // The slower one may see what comes later as well.
-        let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1, side: side)])])
+        let unit = StoreUnit(logs: [.init(m, after: after, [Bench.event(after + 1)])])
         while true {
           let verdict = views[i].apply([unit])[0]
           if case .applied = verdict {
@@ -114,7 +113,7 @@ import TicTacToe
     }
     #expect(counts.withLock { $0.reduce(0, +) } == places)
     let stored = try #require(try bench.store.match(m))
-    #expect(stored.events.map(\.seq) == Array(1...(places + 1)) && stored.length == places + 1)
+    #expect(stored.bodies == Bench.events(places + 1) && stored.length == places + 1)
   }
 
   // MARK: results and slots
@@ -343,7 +342,7 @@ import TicTacToe
     }
     let found = try bench.matches(.live(limit: 3))
     #expect(found.map(\.record.id) == [someID(4)] + [someID(2), someID(3)].sorted().reversed())
-    #expect(found.allSatisfy { $0.events == Bench.events(1) })
+    #expect(found.allSatisfy { $0.bodies == Bench.events(1) })
     #expect(try bench.matches(.live(limit: 10)).count == 4)
   }
 
@@ -356,7 +355,7 @@ import TicTacToe
     }
     let first = try bench.matches(.history(1, before: .max, limit: 20))
     #expect(first.map(\.record.ended) == (6...25).reversed().map { Int64($0) })
-    #expect(first.allSatisfy { $0.events == Bench.events(1) })
+    #expect(first.allSatisfy { $0.bodies == Bench.events(1) })
     let rest = try bench.matches(.history(1, before: first.last?.record.ended ?? 0, limit: 20))
     #expect(rest.map(\.record.ended) == (1...5).reversed().map { Int64($0) })
     // What ended in one millisecond is on one page, however long that makes it: the next begins before it.

@@ -37,31 +37,30 @@ package struct HistoryChecker: Sendable {
     let answered = Dictionary(grouping: acknowledged, by: \.m)
     for id in try store.matchIDs() {
       guard let stored = try store.match(id) else { continue }
-      if stored.length != stored.events.count {
-        faults.append("match \(id) has \(stored.events.count) events, its row says \(stored.length)")
+      if stored.length != stored.bodies.count {
+        faults.append("match \(id) has \(stored.bodies.count) events, its row says \(stored.length)")
       }
       var state = MatchState(id: id)
       var answers: [String: Int] = [:]
-      for (i, entry) in stored.events.enumerated() {
-        if entry.seq != i + 1 { faults.append("match \(id) has seq \(entry.seq) in place \(i + 1)") }
+      for (seq, body) in zip(1..., stored.bodies) {
         let event: MatchEvent
         do throws(ProtocolError) {
-          event = try MatchEvent(body: entry.body)
-          try state.append(event, body: entry.body)
+          event = try MatchEvent(body: body)
+          try state.append(event, body: body)
         } catch {
-          faults.append("match \(id) seq \(entry.seq): \(error.message)")
+          faults.append("match \(id) seq \(seq): \(error.message)")
           break
         }
         if let mid = event.mid, let side = event.side {
-          if answers.updateValue(entry.seq, forKey: side.text + mid) != nil {
+          if answers.updateValue(seq, forKey: side.text + mid) != nil {
             faults.append("match \(id): mid \(mid) of \(side.text) twice")
           }
         }
-        if let hash = seen[id]?[entry.seq], hash != state.hash.short {
-          faults.append("match \(id) seq \(entry.seq): what was seen is not what is stored")
+        if let hash = seen[id]?[seq], hash != state.hash.short {
+          faults.append("match \(id) seq \(seq): what was seen is not what is stored")
         }
       }
-      for (seq, _) in seen[id] ?? [:] where seq > stored.events.count {
+      for (seq, _) in seen[id] ?? [:] where seq > stored.bodies.count {
         faults.append("match \(id) seq \(seq) was seen and is lost")
       }
       for command in answered[id] ?? [] {
@@ -112,7 +111,7 @@ package struct HistoryChecker: Sendable {
         let o = stored.record.o
       else { continue }
       var state = MatchState(id: id)
-      for entry in stored.events { try state.append(body: entry.body) }
+      for body in stored.bodies { try state.append(body: body) }
       guard let changes = state.end?.ratings else { continue }
       let at = places[id] ?? ended
       chains[x, default: [:]][state.terms.rules, default: []].append((at, changes.x))
