@@ -40,11 +40,6 @@ package struct ClientModel: Sendable {
     package var nodes: [String] = []
   }
 
-  private struct Outstanding: Sendable {
-    let id: String
-    let line: ClientLine
-  }
-
   /// The client's identity.
   package private(set) var identity: Identity
   /// The known matches, live and just over.
@@ -59,8 +54,10 @@ package struct ClientModel: Sendable {
   private var random: SplitMix64
   private var nextID = 1
   private var helloID: String?
-  private var outstanding: [Outstanding] = []
-  private var seeking: ClientMessage.Seek?
+  /// Commands that are not answered.
+  private var outstanding: [ClientLine] = []
+  /// The seek that is waiting, if there is one.
+  package private(set) var currentSeek: ClientMessage.Seek?
   /// The requests for missed events that are not answered, by their ids.
   private var syncing: [MatchID: String] = [:]
   private var watching: [MatchID: String?] = [:]
@@ -98,7 +95,7 @@ package struct ClientModel: Sendable {
   // MARK: commands
 
   /// Sends a command and keeps it until it is answered. A move shows at once.
-  package mutating func act(_ m: MatchID, _ action: MatchAction, now: Int64) -> Output {
+  package mutating func act(_ m: MatchID, _ action: MatchAction) -> Output {
     if case .move(let ply, let name) = action, let ply {
       guard let view = matches[m], view.canMove, let cell = view.state.terms.rules.cell(named: name.text) else {
         return Output()
@@ -115,9 +112,9 @@ package struct ClientModel: Sendable {
     switch message {
     case .seek(var seek):
       if seek.key == nil { seek.key = freshMid() }
-      seeking = seek
+      currentSeek = seek
       message = .seek(seek)
-    case .unseek: seeking = nil
+    case .unseek: currentSeek = nil
     case .create(let terms, nil): message = .create(terms, key: freshMid())
     case .watch(let m, let code): watching[m] = .some(code)
     case .unwatch(let m): watching[m] = nil
@@ -126,15 +123,12 @@ package struct ClientModel: Sendable {
     let line = ClientLine(id: freshID(), message)
     switch message {
     case .act, .create, .join, .register, .token, .mute, .block, .say, .emote:
-      outstanding.append(.init(id: line.id ?? "", line: line))
+      outstanding.append(line)
     default: break
     }
     if welcome != nil { out.lines.append(line.bytes) }
     return out
   }
-
-  /// The seek that is waiting, if there is one.
-  package var currentSeek: ClientMessage.Seek? { seeking }
 
   // MARK: what the server says
 
@@ -158,16 +152,17 @@ package struct ClientModel: Sendable {
     case .state(let state, let left, let you): take(state, left, you, now, &out)
     case .event(let m, let seq, let hash, let body): take(m, seq, hash, body, now, &out)
     case .ok:
-      let asked = outstanding.first { $0.id == parsed.re }?.line.message
+      let asked = outstanding.first { $0.id == parsed.re }?.message
       settle(parsed.re)
       // The client's own chat shows only after the server has taken it.
       let me = welcome?.you.name ?? ""
       if case .say(let m?, let text) = asked { out.events.append(.chat(m, from: me, text: text, emote: nil)) }
       if case .emote(let m?, let emote) = asked { out.events.append(.chat(m, from: me, text: nil, emote: emote)) }
     case .err(let code, let text): refused(code, text, parsed, now, &out)
-    case .queued(_, let waited, let bots): if seeking != nil { out.events.append(.queued(waited: waited, bots: bots)) }
+    case .queued(_, let waited, let bots):
+      if currentSeek != nil { out.events.append(.queued(waited: waited, bots: bots)) }
     case .paired(let m, let side, let confirmIn):
-      seeking = nil
+      currentSeek = nil
       settle(parsed.re)
       if confirmIn != nil { out.lines.append(ClientLine(id: freshID(), .confirm(m)).bytes) }
       out.events.append(.paired(m, side))
@@ -209,7 +204,7 @@ package struct ClientModel: Sendable {
     out.nodes = welcome.nodes
     out.events.append(.status(.online(welcome)))
     // The first message on the new connection tells the server that its new resume token has arrived.
-    if outstanding.isEmpty, seeking == nil, watching.isEmpty,
+    if outstanding.isEmpty, currentSeek == nil, watching.isEmpty,
       !matches.values.contains(where: { $0.state.phase != .over })
     {
       out.lines.append(ClientLine(id: freshID(), .me).bytes)
@@ -220,8 +215,8 @@ package struct ClientModel: Sendable {
     for (m, code) in watching.sorted(by: { $0.key < $1.key }) {
       out.lines.append(ClientLine(id: freshID(), .watch(m, code: code)).bytes)
     }
-    for waiting in outstanding { out.lines.append(waiting.line.bytes) }
-    if let seeking { out.lines.append(ClientLine(id: freshID(), .seek(seeking)).bytes) }
+    for waiting in outstanding { out.lines.append(waiting.bytes) }
+    if let currentSeek { out.lines.append(ClientLine(id: freshID(), .seek(currentSeek)).bytes) }
   }
 
   private mutating func take(_ state: MatchState, _ left: Int?, _ you: Player?, _ now: Int64, _ out: inout Output) {
@@ -296,7 +291,7 @@ package struct ClientModel: Sendable {
     }
     // The next event that does not fit asks again.
     if let m = syncing.first(where: { $0.value == line.re })?.key { syncing[m] = nil }
-    let asked = outstanding.first { $0.id == line.re }?.line
+    let asked = outstanding.first { $0.id == line.re }
     // What a stopping server refuses is asked of the next one, except what is done in a match: the player decides anew.
     if code != .draining { settle(line.re) }
     if case .state(let state, let left, let you)? = line.state { take(state, left, you, now, &out) }

@@ -27,7 +27,7 @@ extension ClientModel {
   }
 
   /// Sends the command. A command that no longer makes sense sends nothing.
-  package mutating func perform(_ command: Command, now: Int64) -> Output {
+  package mutating func perform(_ command: Command) -> Output {
     switch command {
     case .seek(let terms): return ask(.seek(.init(terms, range: nil, bots: false, key: nil)))
     case .acceptBots:
@@ -47,15 +47,15 @@ extension ClientModel {
       return Output()
     case .move(let m, let cell):
       guard let state = matches[m]?.state else { return Output() }
-      return act(m, .move(ply: state.position.plies, cell: CellName(cell, in: state.terms.rules)), now: now)
-    case .resign(let m): return act(m, .resign, now: now)
-    case .offerDraw(let m): return act(m, .draw(.offer, offer: nil), now: now)
+      return act(m, .move(ply: state.position.plies, cell: CellName(cell, in: state.terms.rules)))
+    case .resign(let m): return act(m, .resign)
+    case .offerDraw(let m): return act(m, .draw(.offer, offer: nil))
     case .answerDraw(let m, let accept):
       guard let offer = matches[m]?.state.offer else { return Output() }
-      return act(m, .draw(accept ? .accept : .decline, offer: offer.seq), now: now)
-    case .rematch(let m): return act(m, .rematch, now: now)
-    case .abort(let m): return act(m, .abort, now: now)
-    case .claim(let m): return act(m, .claim, now: now)
+      return act(m, .draw(accept ? .accept : .decline, offer: offer.seq))
+    case .rematch(let m): return act(m, .rematch)
+    case .abort(let m): return act(m, .abort)
+    case .claim(let m): return act(m, .claim)
     case .say(let m, let text):
       return ask(.say(m, String(String.UnicodeScalarView(text.unicodeScalars.prefix(Limits.say)))))
     case .emote(let m, let emote): return ask(.emote(m, emote))

@@ -85,7 +85,7 @@ final class ClientRunner: @unchecked Sendable {  // all state is confined to `lo
 
   func perform(_ command: ClientModel.Command) {
     loop.execute {
-      self.carryOut(self.model.perform(command, now: PollLoop.now))
+      self.carryOut(self.model.perform(command))
     }
   }
 

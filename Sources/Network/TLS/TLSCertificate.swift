@@ -36,19 +36,12 @@ package final class TLSCertificate: @unchecked Sendable {  // never changed
   }
 
   /// The certificate in DER, as TLS sends it.
-  package var der: [UInt8] { bytes { i2d_X509(pointer, $0) } }
-
-  /// The certificate's public key, in the form of `TLSKey.publicKey`.
-  package var publicKey: [UInt8] { bytes { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(pointer), $0) } }
-
-  /// Whether the certificate is for a host of this name. Only the alternative names count, not the subject.
-  package func isFor(_ host: String) -> Bool {
-    X509_check_host(pointer, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT), nil) == 1
-  }
-
-  /// Whether the certificate's period of validity contains the present time.
-  package var isValidNow: Bool {
-    X509_cmp_current_time(X509_get0_notBefore(pointer)) < 0 && X509_cmp_current_time(X509_get0_notAfter(pointer)) > 0
+  package var der: [UInt8] {
+    // Without a place to write to, OpenSSL tells the size; with one, it moves the pointer to the end.
+    [UInt8](unsafeUninitializedCapacity: Int(max(0, i2d_X509(pointer, nil)))) { buffer, count in
+      var end = buffer.baseAddress
+      count = Int(max(0, i2d_X509(pointer, &end)))
+    }
   }
 }
 
@@ -66,9 +59,6 @@ package final class TLSKey: @unchecked Sendable {  // never changed
   }
 
   deinit { EVP_PKEY_free(pointer) }
-
-  /// The public key.
-  package var publicKey: [UInt8] { bytes { i2d_PUBKEY(pointer, $0) } }
 }
 
 private func reading(_ file: String, _ body: (OpaquePointer) -> Void) throws(TLSFailure) {
@@ -76,13 +66,4 @@ private func reading(_ file: String, _ body: (OpaquePointer) -> Void) throws(TLS
   guard let bio = BIO_new_file(file, "r") else { throw .latest }
   defer { BIO_free(bio) }
   body(bio)
-}
-
-/// The bytes that an OpenSSL encoder writes. `write(nil)` returns their number; `write(&pointer)` writes them and
-/// advances the pointer.
-private func bytes(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
-  [UInt8](unsafeUninitializedCapacity: Int(max(0, write(nil)))) { buffer, count in
-    var end = buffer.baseAddress
-    count = Int(max(0, write(&end)))
-  }
 }

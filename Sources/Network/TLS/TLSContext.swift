@@ -1,7 +1,6 @@
 import COpenSSL
 
-/// What all connections of one purpose share: the own certificates, the trusted authorities, and the oldest accepted
-/// version of TLS.
+/// What all connections of one purpose share: the own certificates and the trusted authorities. At least TLS 1.2.
 package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   let pointer: OpaquePointer
 
@@ -10,7 +9,7 @@ package final class TLSContext: @unchecked Sendable {  // immutable after `init`
   ///
   /// - Parameter authorities: a PEM file of authorities to trust instead of this machine's.
   package convenience init(authorities: String? = nil) throws(TLSFailure) {
-    try self.init(TLS_client_method(), oldest: TLS1_2_VERSION)
+    try self.init(TLS_client_method())
     SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)
     let isReady =
       authorities.map { SSL_CTX_load_verify_file(pointer, $0) } ?? SSL_CTX_set_default_verify_paths(pointer)
@@ -19,37 +18,21 @@ package final class TLSContext: @unchecked Sendable {  // immutable after `init`
 
   /// A context for a server that accepts any client and shows its certificates.
   package convenience init(showing chain: [TLSCertificate], key: TLSKey) throws(TLSFailure) {
-    try self.init(TLS_server_method(), oldest: TLS1_2_VERSION)
-    try show(chain, key)
-  }
-
-  /// A context for both ends of a link whose certificates come from a private authority.
-  package convenience init(
-    among authorities: [TLSCertificate], showing chain: [TLSCertificate], key: TLSKey
-  ) throws(TLSFailure) {
-    try self.init(TLS_method(), oldest: TLS1_3_VERSION)
-    try show(chain, key)
-    for authority in authorities where X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), authority.pointer) != 1 {
-      throw .latest
-    }
-    SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-  }
-
-  private init(_ method: OpaquePointer?, oldest: Int32) throws(TLSFailure) {
-    // OpenSSL must not clean up at exit: another thread may still use it then.
-    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
-    ERR_clear_error()
-    guard let pointer = SSL_CTX_new(method) else { throw .latest }
-    self.pointer = pointer
-    guard alina_harden(pointer, oldest) == 1 else { throw .latest }
-  }
-
-  deinit { SSL_CTX_free(pointer) }
-
-  private func show(_ chain: [TLSCertificate], _ key: TLSKey) throws(TLSFailure) {
+    try self.init(TLS_server_method())
     guard let own = chain.first, SSL_CTX_use_certificate(pointer, own.pointer) == 1,
       SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1
     else { throw .latest }
     for other in chain.dropFirst() where alina_show_also(pointer, other.pointer) != 1 { throw .latest }
   }
+
+  private init(_ method: OpaquePointer?) throws(TLSFailure) {
+    // OpenSSL must not clean up at exit: another thread may still use it then.
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+    ERR_clear_error()
+    guard let pointer = SSL_CTX_new(method) else { throw .latest }
+    self.pointer = pointer
+    guard alina_harden(pointer) == 1 else { throw .latest }
+  }
+
+  deinit { SSL_CTX_free(pointer) }
 }

@@ -144,7 +144,7 @@ extension TableTests {
     var model = ClientModel(.init(), seed: 1)
     let m = TestWindow.m
     for command in [ClientModel.Command.acceptBots, .move(m, Cell(4)), .answerDraw(m, accept: true), .forget(m)] {
-      let output = model.perform(command, now: 0)
+      let output = model.perform(command)
       #expect(output.lines.isEmpty && output.events.isEmpty && !model.hasOutstanding, "\(command)")
     }
   }

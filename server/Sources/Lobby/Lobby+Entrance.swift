@@ -79,7 +79,7 @@ extension Lobby {
     case .entered(let entered):
       for session in entered.forgotten { revoke(session, "the account has too many sessions") }
       guard connections[id] != nil else {
-        return detach(entered.session.id, entered.generation)
+        return insist(.detach(session: entered.session.id, generation: entered.generation))
       }
       seat(entered, id, re, hello, token: token, resume: resume)
     }
@@ -142,15 +142,10 @@ extension Lobby {
     guard let connection = connections[id] else { return }
     for m in connection.watching { matches[m]?.watchers.removeAll { $0 == id } }
     if let session = connection.session.flatMap({ sessions[$0] }), session.connection == id {
-      detach(session.id, session.generation)
+      insist(.detach(session: session.id, generation: session.generation))
       leave(session.id, clean: clean)
     }
     connections[id] = nil
-  }
-
-  /// Tells the store that a session is connected here no more, unless it has been entered again.
-  mutating func detach(_ session: String, _ generation: Int64) {
-    insist(.detach(session: session, generation: generation))
   }
 
   /// A session is connected here no more.

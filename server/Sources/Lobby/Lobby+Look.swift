@@ -193,11 +193,8 @@ extension Lobby {
   }
 
   /// Live matches everybody may watch, the strongest pairs first; O(limit).
-  package func publicMatches(of games: [Variant] = Variant.allCases, limit: Int) -> [MatchState] {
-    let known = matches.listed.places.lazy.compactMap { matches[$0.id]?.state }.filter {
-      games.contains($0.terms.rules)
-    }
-    return Array(known.prefix(limit))
+  package func publicMatches(limit: Int) -> [MatchState] {
+    matches.listed.places.prefix(limit).compactMap { matches[$0.id]?.state }
   }
 
   /// A match in memory that everybody may watch.

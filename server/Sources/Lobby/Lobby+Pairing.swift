@@ -57,7 +57,7 @@ extension Lobby {
   mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
     guard seeks[id]?.ticket.id == asked.id else {
       // It was given up meanwhile, or its connection is gone.
-      return unqueue(asked.id)
+      return insist(.unqueue(asked.id))
     }
     guard case .queued(let result) = answer else {
       endSeek(id)
@@ -94,11 +94,8 @@ extension Lobby {
     guard let open = seeks[id] else { return }
     seeks[id] = nil
     tickets.remove(id: open.ticket.id)
-    unqueue(open.ticket.id)
+    insist(.unqueue(open.ticket.id))
   }
-
-  /// Nobody waits with a ticket any more.
-  mutating func unqueue(_ ticket: String) { insist(.unqueue(ticket)) }
 
   /// A ticket has taken the place of another session's with the same key.
   private mutating func endSeeks(replacedBy ticket: Ticket) {
@@ -296,7 +293,7 @@ extension Lobby {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
       // He cannot be paired with this ticket, and his node finds out why.
       for seat in pairing.both where seat.account == account {
-        unqueue(seat.id)
+        insist(.unqueue(seat.id))
         if seat.node != node { tell([seat.node], .look(ticket: seat.id)) }
         if let id = seeks.seeker(seat.id) { askForPlace(id) }
       }

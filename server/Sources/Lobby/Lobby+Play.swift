@@ -58,28 +58,30 @@ extension Lobby {
     return false
   }
 
+  /// Refuses a command with the state that is true.
+  private mutating func turnDown(_ command: Command, _ code: ErrorCode, _ text: String, _ match: CachedMatch) -> Draft?
+  {
+    refuse(command.id, command.re, code, text, match)
+    return nil
+  }
+
   private mutating func move(_ ply: Int?, _ name: CellName, _ command: Command, _ match: CachedMatch) -> Draft? {
     let side = command.side
     let (rules, position) = (match.state.terms.rules, match.state.position)
     if let ply, ply != position.plies, match.state.phase != .open {
-      refuse(command.id, command.re, .stalePly, "ply \(ply) is not the current one, \(position.plies)", match)
-      return nil
+      return turnDown(command, .stalePly, "ply \(ply) is not the current one, \(position.plies)", match)
     }
     guard requireLive(command, match) else { return nil }
     guard match.state.turn == side else {
-      refuse(command.id, command.re, .rules, "it is not your turn", match)
-      return nil
+      return turnDown(command, .rules, "it is not your turn", match)
     }
     guard let cell = rules.cell(named: name.text) else {
-      refuse(
-        command.id, command.re, .rules, "\(name.text) is no cell of \(rules.rawValue), which has \(rules.cellRange)",
-        match)
-      return nil
+      return turnDown(
+        command, .rules, "\(name.text) is no cell of \(rules.rawValue), which has \(rules.cellRange)", match)
     }
     guard position.moves.contains(cell) else {
       let why = rules == .ultimate ? position.refusal(of: cell) : "is taken"
-      refuse(command.id, command.re, .rules, "\(name.text) \(why)", match)
-      return nil
+      return turnDown(command, .rules, "\(name.text) \(why)", match)
     }
     let lag = Int64(min(connections[command.id]?.roundTrip ?? 0, Limits.lag))
     if let deadline = match.deadline(configuration), command.at > deadline + lag, !isOutOfTouch {
@@ -118,14 +120,12 @@ extension Lobby {
     case .offer:
       guard offer == nil, match.state.offersMade[command.side] < 2 else {
         let why = offer == nil ? "you have made your two draw offers" : "a draw offer stands"
-        refuse(command.id, command.re, .rules, why, match)
-        return nil
+        return turnDown(command, .rules, why, match)
       }
       return draft(match, [event(nil)])
     case .accept, .decline:
       guard let offer, offer.side == command.side.opponent, named == nil || named == offer.seq else {
-        refuse(command.id, command.re, .rules, "there is no such draw offer to answer", match)
-        return nil
+        return turnDown(command, .rules, "there is no such draw offer to answer", match)
       }
       return action == .accept
         ? draftEnd(match, .draw, .agreement, first: [event(offer.seq)]) : draft(match, [event(offer.seq)])
@@ -140,12 +140,10 @@ extension Lobby {
 
   private mutating func abort(_ command: Command, _ match: CachedMatch) -> Draft? {
     guard !match.isOver else {
-      refuse(command.id, command.re, .over, "the match is over", match)
-      return nil
+      return turnDown(command, .over, "the match is over", match)
     }
     guard !match.state.bothMoved else {
-      refuse(command.id, command.re, .rules, "both have moved; resign or offer a draw", match)
-      return nil
+      return turnDown(command, .rules, "both have moved; resign or offer a draw", match)
     }
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .abort)
     return draftEnd(match, nil, .aborted, first: [event])
@@ -156,8 +154,7 @@ extension Lobby {
     let absent = command.side.opponent
     guard match.state.bothMoved, let at = match.claimableAt(over: absent, configuration), at <= now.steady else {
       let text = match.awaySince[absent] == nil ? "your opponent is here" : "your opponent may still come back"
-      refuse(command.id, command.re, .rules, text, match)
-      return nil
+      return turnDown(command, .rules, text, match)
     }
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .claim)
     return draftEnd(match, .win(command.side), .gone, first: [event])
@@ -165,12 +162,10 @@ extension Lobby {
 
   private mutating func rematch(_ command: Command, _ match: CachedMatch) -> Draft? {
     guard match.isOver else {
-      refuse(command.id, command.re, .rules, "a rematch comes after the end", match)
-      return nil
+      return turnDown(command, .rules, "a rematch comes after the end", match)
     }
     guard match.state.next == nil, !match.state.wantsRematch[command.side] else {
-      refuse(command.id, command.re, .rules, "the rematch is asked for already", match)
-      return nil
+      return turnDown(command, .rules, "the rematch is asked for already", match)
     }
     guard !isDraining else {
       refuse(command.id, command.re, .draining, "the server is stopping")
@@ -178,22 +173,18 @@ extension Lobby {
     }
     guard let account = account(of: command.id), mayPlay(account, command.id, command.re) else { return nil }
     guard let until = match.rematchUntil, now.steady <= until, match.record.x != nil else {
-      refuse(
-        command.id, command.re, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)
-      return nil
+      return turnDown(command, .over, "a rematch can be asked within \(configuration.rematchWithin / 1000) s", match)
     }
     let agreed = match.state.wantsRematch[command.side.opponent]
     guard !agreed || match.account(at: command.side.opponent).map(isFull) != true else {
-      refuse(command.id, command.re, .occupied, Lobby.isFull, match)
-      return nil
+      return turnDown(command, .occupied, Lobby.isFull, match)
     }
     let next = agreed ? MatchID(using: &random) : nil
     let event = MatchEvent(at: now.wall, side: command.side, mid: command.mid, .rematch(next: next))
     let asked = draft(match, [event])
     guard let next else { return asked }
     guard let x = match.record.o.flatMap({ accounts[$0] }), let o = match.record.x.flatMap({ accounts[$0] }) else {
-      refuse(command.id, command.re, .over, "your opponent is no more", match)
-      return nil
+      return turnDown(command, .over, "your opponent is no more", match)
     }
     var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
     (record.opener, record.code) = (match.record.opener, match.record.code)

@@ -6,11 +6,8 @@ import TicTacToe
 extension Lobby {
   /// What a side's flag is forgiven for the network.
   private func lag(of side: Player, in match: CachedMatch) -> Int64 {
-    var most = 0
-    for session in match.followers[side] {
-      if let id = sessions[session]?.connection { most = max(most, connections[id]?.roundTrip ?? 0) }
-    }
-    return Int64(min(Limits.lag, most))
+    let trips = connections(of: side, in: match).compactMap { connections[$0]?.roundTrip }
+    return Int64(min(Limits.lag, trips.max() ?? 0))
   }
 
   /// Sets the timer of a match to the next instant at which something may be due.
@@ -72,7 +69,9 @@ extension Lobby {
     case .over: if let at = match.forgetAt, at <= now.steady { return forget(m) }
     case .open:
       if let dies = match.codeDies, dies <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
-    case .confirming: if let by = match.confirmBy, by <= now.steady { return fallApart(match) }
+    // Not both confirmed: the match is nothing, and whoever did returns to the queue as if nothing had been.
+    case .confirming:
+      if let by = match.confirmBy, by <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
     case .live: if let draft = draftDue(match) { return decide(draft, .itself) }
     }
     arm(m)
@@ -135,10 +134,5 @@ extension Lobby {
     connections[id]?.outstanding += 1
     let draft = draft(match, [MatchEvent(at: now.wall, side: side, .confirm)])
     decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
-  }
-
-  /// Not both confirmed: the match is nothing, and whoever did returns to the queue as if nothing had been.
-  private mutating func fallApart(_ match: CachedMatch) {
-    decide(draftEnd(match, nil, .aborted), .itself)
   }
 }

@@ -8,14 +8,7 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
 
   /// The first place that is not before a thing's.
   private func place(_ strength: Double, _ id: ID) -> Int {
-    var range = 0..<places.count
-    while !range.isEmpty {
-      let middle = (range.lowerBound + range.upperBound) / 2
-      let other = places[middle]
-      let isBefore = other.strength > strength || other.strength == strength && other.id < id
-      range = isBefore ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
+    places.place { $0.strength > strength || $0.strength == strength && $0.id < id }
   }
 
   /// Moves a thing from one strength to another; without one it has no place.
@@ -168,7 +161,6 @@ struct TicketQueue: Sendable {
 
   var ids: Set<String> { Set(sessions.keys) }
 
-  subscript(session session: String) -> Ticket? { bySession[session] }
   subscript(id id: String) -> Ticket? { sessions[id].flatMap { bySession[$0] } }
 
   /// Adds a ticket, in place of the one its session may have.
@@ -210,11 +202,17 @@ struct TicketQueue: Sendable {
 
   /// The first place in a line that is not before a strength and a time.
   private static func place(_ rating: Double, _ since: Int64, in line: [Ticket]) -> Int {
-    var range = 0..<line.count
+    line.place { ($0.rating, $0.since) < (rating, since) }
+  }
+}
+
+extension Array {
+  /// The first place of an ordered list that is not before something; O(log n).
+  fileprivate func place(_ isBefore: (Element) -> Bool) -> Int {
+    var range = indices
     while !range.isEmpty {
       let middle = (range.lowerBound + range.upperBound) / 2
-      let isBefore = (line[middle].rating, line[middle].since) < (rating, since)
-      range = isBefore ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      range = isBefore(self[middle]) ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
     return range.lowerBound
   }

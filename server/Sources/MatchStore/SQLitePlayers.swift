@@ -109,22 +109,22 @@ extension SQLiteRows {
   }
 
   func insert(_ a: AccountRecord) throws(StoreError) {
-    try run(
+    try put(
       """
       INSERT INTO account (id, name, name_lower, guest, token, token_expires, rating, deviation, volatility, rated_at,
         won, drawn, lost, x_balance, quiet, muted, banned, blocked)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token), .int(a.tokenExpires),
-      .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility), .int(a.ratedAt), .int(a.won),
-      .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned),
-      .text(SQLiteRows.text(a.blocked)))
-    try putOtherGames(a)
+      """, a)
     lastAccount = lastAccount.map { max($0, a.id) }
   }
 
-  private static func text(_ blocked: [Int64]) -> String { blocked.map(String.init).joined(separator: ",") }
-
-  private func putOtherGames(_ a: AccountRecord) throws(StoreError) {
+  /// Runs a statement that takes the fields of an account, its id first, and writes what it has of other games.
+  private func put(_ sql: StaticString, _ a: AccountRecord) throws(StoreError) {
+    try run(
+      sql, .int(a.id), .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token),
+      .int(a.tokenExpires), .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility),
+      .int(a.ratedAt), .int(a.won), .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted),
+      .bool(a.banned), .text(a.blocked.map(String.init).joined(separator: ",")))
     for rules in Variant.allCases where rules != .classic && a[rules] != Standing() {
       let s = a[rules]
       try run(
@@ -244,17 +244,13 @@ extension SQLiteRows: StoreRows {
   }
 
   func replace(_ a: AccountRecord) throws(StoreError) {
-    try run(
+    try put(
       """
-      UPDATE account SET name = ?, name_lower = ?, guest = ?, token = ?, token_expires = ?, rating = ?, deviation = ?,
-        volatility = ?, rated_at = ?, won = ?, drawn = ?, lost = ?, x_balance = ?, quiet = ?, muted = ?, banned = ?,
-        blocked = ?, version = version + 1
-      WHERE id = ?
-      """, .text(a.name), .text(a.name.lowercased()), .bool(a.guest), .blob(a.token), .int(a.tokenExpires),
-      .real(a.rating.value), .real(a.rating.deviation), .real(a.rating.volatility), .int(a.ratedAt), .int(a.won),
-      .int(a.drawn), .int(a.lost), .int(a.xBalance), .bool(a.quiet), .bool(a.muted), .bool(a.banned),
-      .text(SQLiteRows.text(a.blocked)), .int(a.id))
-    try putOtherGames(a)
+      UPDATE account SET name = ?2, name_lower = ?3, guest = ?4, token = ?5, token_expires = ?6, rating = ?7,
+        deviation = ?8, volatility = ?9, rated_at = ?10, won = ?11, drawn = ?12, lost = ?13, x_balance = ?14,
+        quiet = ?15, muted = ?16, banned = ?17, blocked = ?18, version = version + 1
+      WHERE id = ?1
+      """, a)
     versions[a.id] = nil
   }
 
@@ -322,16 +318,6 @@ extension SQLiteRows: StoreRows {
       .int(session.expires), .int(generation), .text(node))
     generations[session.id] = nil
     return (generation, before?.node)
-  }
-
-  func settle(session: String, generation: Int64) throws(StoreError) {
-    try run(
-      "UPDATE session SET previous = NULL WHERE id = ? AND generation = ? AND previous IS NOT NULL", .text(session),
-      .int(generation))
-  }
-
-  func detach(session: String, generation: Int64) throws(StoreError) {
-    try run("UPDATE session SET node = NULL WHERE id = ? AND generation = ?", .text(session), .int(generation))
   }
 
   private func forget(sessions: [String]) throws(StoreError) -> [String] {
@@ -412,9 +398,4 @@ extension SQLiteRows: QueueRows {
   }
 
   func drop(ticket: String) throws(StoreError) { try run("DELETE FROM ticket WHERE id = ?", .text(ticket)) }
-
-  /// Takes a ticket away that waits.
-  func unqueue(_ ticket: String) throws(StoreError) {
-    try run("DELETE FROM ticket WHERE id = ? AND led IS NULL", .text(ticket))
-  }
 }

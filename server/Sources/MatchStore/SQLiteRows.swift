@@ -394,8 +394,12 @@ extension SQLiteRows {
     case .history(let account, let before, let limit):
       return .matches(try history(account, before: before, limit: limit))
     case .enter(let entry, let node): return .entry(try rows.enter(entry, at: node))
-    case .settle(let session, let generation): try settle(session: session, generation: generation)
-    case .detach(let session, let generation): try detach(session: session, generation: generation)
+    case .settle(let session, let generation):
+      try run(
+        "UPDATE session SET previous = NULL WHERE id = ? AND generation = ? AND previous IS NOT NULL", .text(session),
+        .int(generation))
+    case .detach(let session, let generation):
+      try run("UPDATE session SET node = NULL WHERE id = ? AND generation = ?", .text(session), .int(generation))
     case .change(let who, let what): return .change(try rows.change(who, what))
     case .profile(let account): return .profile(try profile(account))
     case .accounts(let ids): return .accounts(try accounts(ids))
@@ -404,7 +408,7 @@ extension SQLiteRows {
     case .report(let report): try add(report)
     case .reports(let before, let limit): return .reports(try reports(before: before, limit: limit))
     case .queue(let ticket, let rated): return .queued(try rows.queue(ticket, rated: rated))
-    case .unqueue(let id): try unqueue(id)
+    case .unqueue(let id): try run("DELETE FROM ticket WHERE id = ? AND led IS NULL", .text(id))
     case .tickets: return .tickets(try tickets())
     }
     return .done

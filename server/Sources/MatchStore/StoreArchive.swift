@@ -11,16 +11,8 @@ package enum StoreArchive {
     package var accounts = 0
     package var matches = 0
     package var events = 0
-    /// Matches whose log cannot be read, which stay behind, and why.
-    package var broken: [Broken] = []
-
-    /// A match that stays behind.
-    package struct Broken: Sendable, Hashable {
-      /// Which.
-      package var m: MatchID
-      /// What is wrong with its log.
-      package var why: String
-    }
+    /// Matches that stay behind, and what is wrong with their logs.
+    package var broken: [MatchID: String] = [:]
   }
 
   /// Writes named accounts and all matches, a line at a time. Sessions and guests stay behind: they end with the move.
@@ -35,7 +27,7 @@ package enum StoreArchive {
       guard let stored = try store.match(id) else { continue }
       let hash: LogHash
       do throws(ProtocolError) { hash = try stored.folded().hash } catch {
-        summary.broken.append(.init(m: id, why: error.message))
+        summary.broken[id] = error.message
         continue
       }
       try write(Data(ArchivedMatch(stored, hash).bytes(capacity: 2048, isLine: true)))

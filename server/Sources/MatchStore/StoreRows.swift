@@ -85,14 +85,10 @@ extension StoreRows {
 /// What a store looks up before it lets somebody wait, and what it does then. Waiting is written once, on top of it.
 ///
 /// What was read stays as it was read until the transaction ends.
-package protocol QueueRows {
+package protocol QueueRows: StoreConditions {
   /// Milliseconds since 1970 on the store's clock.
   mutating func now() throws(StoreError) -> Int64
   mutating func hasAccount(_ id: Int64) throws(StoreError) -> Bool
-  /// The live match in an account's rated slot.
-  mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
-  /// What a key of an account was used for, and the match it led to if that goes on.
-  mutating func use(of key: String, _ account: Int64) throws(StoreError) -> (purpose: String, live: MatchID?)?
   /// The tickets that wait of a session of an account, or with a key of it, by number; without a key only the session's.
   mutating func tickets(session: String, key: String, account: Int64) throws(StoreError) -> [TicketRecord]
   /// Adds a ticket, unless one of this number has led to a match: that is what was asked before, and its answer was lost.

@@ -3,11 +3,8 @@ import Foundation
 import MatchStore
 import Synchronization
 
-/// What hearing and telling have in common.
-enum PostgresHints {
-  /// The name of a node's channel: of the whole database, so the schema is part of it. $1 is the node.
-  static let channel = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
-}
+/// The name of a node's channel: of the whole database, so the schema is part of it. $1 is the node.
+private let channelOfNode = "'alina_' || to_hex(hashtext(current_schema())) || '_' || "
 
 /// A thread that hears what is told to a node, and connects again for ever.
 final class PostgresListener: Sendable {
@@ -56,7 +53,7 @@ final class PostgresListener: Sendable {
 
   private func hear(_ connected: () -> Void) throws(PGError) {
     let connection = try PGConnection(address, setup: PostgresStore.everywhere)
-    let name = PGStatement(once: "SELECT quote_ident(\(PostgresHints.channel) $1)")(.text(node))
+    let name = PGStatement(once: "SELECT quote_ident(\(channelOfNode) $1)")(.text(node))
     let channel = try connection.run([name], within: 2000).first?.rows.first?.first?.text ?? ""
     _ = try connection.run([PGStatement(once: "LISTEN \(channel)")()], within: 2000)
     connected()
@@ -128,7 +125,7 @@ final class PostgresTeller: Sendable {
   private static let notify = PGStatement(
     "notify",
     """
-    SELECT count(pg_notify(\(PostgresHints.channel) d.node, d.text))
+    SELECT count(pg_notify(\(channelOfNode) d.node, d.text))
     FROM unnest($1::text[], $2::text[]) AS d (node, text)
     """)
 

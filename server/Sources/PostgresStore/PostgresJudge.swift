@@ -106,7 +106,7 @@ extension MatchRecord {
 }
 
 /// Judges units, or wishes to be paired, one after the other by what was read under locks, and gathers what is to be written.
-struct PostgresJudge: StoreConditions, QueueRows {
+struct PostgresJudge: QueueRows {
   struct Key: Hashable {
     var account: Int64
     var key: String

@@ -14,7 +14,6 @@ package struct PeoplePage: Sendable {
   static let mostWatchers = 1000
   /// Connections at once: watchers, and those who fetch what the page is made of.
   package static let mostConnections = mostWatchers + 100
-  static let boards = 24
 
   private let host: LobbyHost
   private let listener: GameListener
@@ -22,13 +21,10 @@ package struct PeoplePage: Sendable {
   private let origins: Set<String>
   private let site: Site?
   private let feed = BoardFeed()
-  /// Watchers that an address may have.
-  private let mostPerAddress: Int
 
   /// Makes the pages; from now on they are told of every public match.
   package init(host: LobbyHost, listener: GameListener, site: Site? = nil, origins: Set<String> = []) {
     (self.host, self.listener, self.site, self.origins) = (host, listener, site, origins)
-    mostPerAddress = listener.mostPerAddress
     let feed = feed
     host.onPublish { feed.changed($0) }
   }
@@ -44,7 +40,7 @@ package struct PeoplePage: Sendable {
     // Behind a proxy are many; what each of them may have is counted where it is known who asks.
     let key: @Sendable (SocketAddress) -> String? = { [listener] in listener.isProxy($0) ? nil : PeerAddress.key($0) }
     return try HTTPServer.start(
-      address, loop: loop, limits: HTTPLimits(most: mostConnections, mostPerAddress: mostPerAddress, key: key),
+      address, loop: loop, limits: HTTPLimits(most: mostConnections, mostPerAddress: listener.mostPerAddress, key: key),
       tls: tls,
       atOnce: answerAtOnce, answer: answer)
   }
@@ -91,13 +87,13 @@ package struct PeoplePage: Sendable {
       (reply.type, reply.text) = ("application/json", "[\(rows.joined(separator: ","))]")
     case ["live"]:
       let key = client(of: request).flatMap(PeerAddress.key)
-      guard feed.admits(key, mostPerAddress) else { return .refusal(.serviceUnavailable, "too many watchers") }
+      guard feed.admits(key, listener.mostPerAddress) else { return .refusal(.serviceUnavailable, "too many watchers") }
       (reply.type, reply.headers) = ("text/event-stream", ["cache-control": "no-store", "x-accel-buffering": "no"])
       reply.stream = { [host, feed] stream in
         feed.add(stream, key)
         Task {
           // On the lobby's loop, so that nothing is missed between what is now and what follows.
-          try await host.inspect { feed.begin(stream, $0.publicMatches(limit: Self.boards)) }
+          try await host.inspect { feed.begin(stream, $0.publicMatches(limit: Lobby.boards)) }
         }
       }
     default: return .refusal(.notFound, "there is no such page")
@@ -136,7 +132,9 @@ package struct PeoplePage: Sendable {
     return client
   }
 
-  @Sendable fileprivate static func boards(of lobby: Lobby) -> [String] { lobby.publicMatches(limit: boards).map(json) }
+  @Sendable fileprivate static func boards(of lobby: Lobby) -> [String] {
+    lobby.publicMatches(limit: Lobby.boards).map(json)
+  }
 
   static func json(_ match: MatchState) -> String {
     var out = JSONWriter(capacity: 200)

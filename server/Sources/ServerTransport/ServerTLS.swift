@@ -22,16 +22,11 @@ package final class ServerTLS: Sendable {
   /// SHA-256 of the leaf certificate, as the client shows and pins it.
   package var fingerprint: String { current.withLock { $0.fingerprint } }
 
-  /// Reads the files again; keeps what it has if they cannot be used.
-  func reload() throws {
-    let fresh = try ServerTLS.load(files.certificate, files.key)
-    current.withLock { $0 = fresh }
-  }
-
-  /// Reads the files again, and says what came of it.
+  /// Reads the files again, and says what came of it; keeps what it has if they cannot be used.
   package func reload(_ logger: Logger) {
     do {
-      try reload()
+      let fresh = try ServerTLS.load(files.certificate, files.key)
+      current.withLock { $0 = fresh }
       logger.notice("certificates read again", metadata: ["fingerprint": fingerprint])
     } catch { logger.error("the certificates cannot be used; the old ones stay", metadata: ["error": "\(error)"]) }
   }

@@ -293,20 +293,13 @@ enum PeerAddress {
       let bits = UInt32(bigEndian: v4.address.sin_addr.s_addr)
       return bits >> 24 == 127 ? nil : address.ipAddress
     case .v6:
-      guard let text = address.ipAddress, let bytes = address.packed else { return nil }
+      guard let text = address.ipAddress else { return nil }
+      let bytes = address.addressBytes
       if bytes.dropLast().allSatisfy({ $0 == 0 }), bytes.last == 1 { return nil }
       if text.hasPrefix("::ffff:127.") { return nil }
       if text.hasPrefix("::ffff:") { return String(text.dropFirst(7)) }
       return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
     case .unixDomainSocket: return nil
     }
-  }
-}
-
-extension SocketAddress {
-  /// The 16 bytes of an IPv6 address.
-  fileprivate var packed: [UInt8]? {
-    guard case .v6(let v6) = self else { return nil }
-    return withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
   }
 }

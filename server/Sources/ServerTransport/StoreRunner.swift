@@ -205,15 +205,11 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   func leaders(_ rules: Variant, limit: Int) -> EventLoopFuture<[AccountRecord]> {
     let now = Moment.current.steady
     if let best = best[rules], now - best.at < 5000 { return best.players }
-    let promise = loop.makePromise(of: [AccountRecord].self)
-    best[rules] = (now, promise.futureResult)
-    histories.async {
-      do throws(StoreError) {
-        let answer = try self.store.answer(.top(rules, limit: limit))
-        if case .accounts(let accounts) = answer { promise.succeed(accounts) } else { promise.succeed([]) }
-      } catch { promise.fail(error) }
+    let players = look(.top(rules, limit: limit)).map { answer -> [AccountRecord] in
+      if case .accounts(let found) = answer { found } else { [] }
     }
-    return promise.futureResult
+    best[rules] = (now, players)
+    return players
   }
 
   /// Asks something for an administrator, who waits his turn with those who look at what is over.

@@ -106,8 +106,8 @@ struct Export: ParsableCommand {
           }
         }
       }
-    for broken in summary.broken {
-      Logger.write("alina-server: match \(broken.m) is broken and left out: \(broken.why)\n", to: STDERR_FILENO)
+    for (m, why) in summary.broken.sorted(by: { $0.key < $1.key }) {
+      Logger.write("alina-server: match \(m) is broken and left out: \(why)\n", to: STDERR_FILENO)
     }
     let text = "exported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events\n"
     Logger.write(text, to: STDERR_FILENO)

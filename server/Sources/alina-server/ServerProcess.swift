@@ -38,8 +38,6 @@ struct ServerConfiguration: Sendable {
   /// Connections of the page and of the administrators' port.
   private(set) var mostOnPages = (page: PeoplePage.mostConnections, admin: AdminPage.mostConnections)
 
-  init() {}
-
   /// Gives what is served beside games its share of so many connections, and returns what is left for games: whoever takes
   /// all of the page takes no player's place.
   mutating func share(_ connections: Int) -> Int {

@@ -131,7 +131,7 @@ extension Simulation {
     case 88..<94: return carryOut(i, clients[i].model.ask(.say(m, "hm")))
     default: break
     }
-    if let action { carryOut(i, clients[i].model.act(m, action, now: now)) }
+    if let action { carryOut(i, clients[i].model.act(m, action)) }
   }
 
   mutating func idle(_ i: Int) {
@@ -155,7 +155,7 @@ extension Simulation {
     case 12..<15:
       let over = clients[i].model.matches.values.filter { $0.state.phase == .over && $0.you != nil }.map(\.state.id)
         .sorted()
-      if let m = over.last { carryOut(i, clients[i].model.act(m, .rematch, now: now)) }
+      if let m = over.last { carryOut(i, clients[i].model.act(m, .rematch)) }
     case 15:
       let questions: [ClientMessage] = [
         .top(.classic), .top(.ultimate), .me, .list, .history(nil, before: nil), .history(.ultimate, before: nil),

@@ -352,7 +352,7 @@ import TicTacToe
     #expect(store.apply(units) == [.applied([:]), .applied([:]), .applied([:])])
     var archive = Data()
     let exported = try StoreArchive.export(store) { archive += $0 }
-    #expect(exported.matches == 2 && exported.accounts == 2 && exported.broken.map(\.m) == [torn.id])
+    #expect(exported.matches == 2 && exported.accounts == 2 && exported.broken.map(\.key) == [torn.id])
     let text = String(decoding: archive, as: UTF8.self)
     let bench = try Bench(kind)
     for cut in ["", String(text.dropLast(9))] {

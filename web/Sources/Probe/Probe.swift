@@ -145,7 +145,7 @@ package struct Probe {
       if line.hasPrefix("> "), let cell = CellName(text: String(line.dropFirst(2))),
         let view = model.matches.values.first
       {
-        write(model.act(view.state.id, .move(ply: view.state.position.plies, cell: cell), now: now))
+        write(model.act(view.state.id, .move(ply: view.state.position.plies, cell: cell)))
       } else {
         let bytes = Array(line.utf8)
         bytes.withUnsafeBytes { write(model.receive($0, now: now)) }

@@ -40,7 +40,7 @@ final class WebConnection {
   var connection: Connection {
     Connection(
       poll: { self.poll() }, match: { self.model.matches[$0] },
-      perform: { self.carryOut(self.model.perform($0, now: WebConnection.milliseconds)) },
+      perform: { self.carryOut(self.model.perform($0)) },
       disconnect: { self.close() })
   }
 
