@@ -13,7 +13,7 @@ package struct Tally: Sendable, Hashable {
   /// No games.
   package init() {}
 
-  /// So many games.
+  /// A tally with these counts.
   package init(wins: Int, draws: Int, losses: Int) { (self.wins, self.draws, self.losses) = (wins, draws, losses) }
 
   /// All games.

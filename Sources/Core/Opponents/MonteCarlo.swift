@@ -41,7 +41,7 @@ package final class MonteCarloSearch {
     var epoch: UInt32 = 0
   }
 
-  /// By base-3 key of the position.
+  /// The search's nodes, by the position's base-3 key.
   private let nodes = UnsafeMutablePointer<Node>.allocate(capacity: Position.keyCount)
   private var epoch: UInt32 = 0
   /// 3ⁱ by cell, times the mark's digit: X's nine, then O's.

@@ -8,7 +8,7 @@ import Tintinnabuli
 package enum RuleLibrary {
   /// A rule file that was read and found good.
   package struct Loaded: Sendable, Hashable {
-    /// What it says.
+    /// The rules in the file.
     package let rules: ScoreRules
     /// Where it was.
     package let path: String

@@ -102,7 +102,7 @@ extension SQLiteRows {
 
   private static func nodes(_ text: String) -> [NodeID] { text.split(separator: " ").map(String.init) }
 
-  /// The matches of records, with their logs: as long as the number of the last event says.
+  /// The matches of records, with their logs. A log's length is the number of its last event, so that a gap shows.
   private func stored(_ records: [(n: Int64, record: MatchRecord)?]) throws(StoreError) -> [StoredMatch] {
     var found: [StoredMatch] = []
     for case let (n, record)? in records {

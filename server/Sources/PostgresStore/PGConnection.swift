@@ -193,7 +193,7 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
   case unreachable(String)
   /// The server has refused it, and undone all of it.
   case refused(String)
-  /// The same, since it met others; it may well be done if it is tried again.
+  /// Refused because of other transactions; a retry will probably succeed.
   case contended(String)
   /// No answer came: it was done, or not, or will be later.
   case lost(String)

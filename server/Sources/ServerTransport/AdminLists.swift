@@ -48,7 +48,7 @@ extension AdminPage {
 
   private static var noAnswer: HTTPReply { .refusal(.serviceUnavailable, "the store does not answer") }
 
-  /// A number that is not negative, or what stands for none.
+  /// A number of 0 or more: `none` without a text, `nil` if the text is no such number.
   private static func number(_ text: String?, else none: Int64) -> Int64? {
     guard let text else { return none }
     return Int64(text).flatMap { $0 >= 0 ? $0 : nil }

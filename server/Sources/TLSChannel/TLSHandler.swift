@@ -147,7 +147,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   // MARK: the end
 
-  /// Says good bye first, where there is somebody to say it to.
+  /// Sends TLS's closing alert first, if it can still be written.
   package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if mode != .input, canWrite {
       stopWriting()

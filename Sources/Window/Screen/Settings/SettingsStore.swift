@@ -1,7 +1,8 @@
 /// The settings file: one `key = value` a line, comments and unknown keys kept, written as a whole or not at all.
 ///
-/// A file that is no text is set aside as `settings.broken` and the defaults hold; a line that is no setting stays as it
-/// is, and a value that means nothing falls back to its default, each with a message. Nothing is ever fatal.
+/// A file that is no text is set aside as `settings.broken`, and the defaults hold. A line that is no setting stays as it
+/// is. A value that means nothing falls back to its default. Each is told in a message; nothing is fatal. A number out of
+/// range counts as the nearest one in it.
 package final class SettingsStore {
   package static let fileName = "settings"
   /// More bytes than this are not a settings file (64 KiB: a thousand times a full one).
