@@ -30,18 +30,6 @@ struct MemoryContent {
     var key: String
   }
 
-  struct Use {
-    var purpose: String
-    var m: MatchID
-    var at: Int64
-  }
-
-  struct Ticket {
-    var record: TicketRecord
-    /// The match it has led to.
-    var led: MatchID?
-  }
-
   let isShared: Bool
   let clock: @Sendable () -> Int64
   /// The node that asks, which lives. If nobody else can, it is the one that asked last.
@@ -71,9 +59,10 @@ struct MemoryContent {
   var unfollowed: Set<MatchID> = []
   /// The last rated match of an account, which holds its slot while it goes on.
   var slots: [Int64: MatchID] = [:]
-  var keys: [KeyID: Use] = [:]
+  var keys: [KeyID: (purpose: String, m: MatchID, at: Int64)] = [:]
 
-  var tickets: [String: Ticket] = [:]
+  /// With the match that a ticket has led to.
+  var tickets: [String: (record: TicketRecord, led: MatchID?)] = [:]
   var ticketsOf = MemoryIndex<Int64, String>()
 
   /// By number.
@@ -155,7 +144,7 @@ struct MemoryContent {
     }
     for slot in unit.slots { slots[slot.account] = m }
     for key in unit.keys {
-      keys[KeyID(account: key.account, key: key.key)] = Use(purpose: key.purpose, m: m, at: clock())
+      keys[KeyID(account: key.account, key: key.key)] = (key.purpose, m, clock())
     }
     for ticket in unit.tickets { tickets[ticket]?.led = m }
     return .applied(followers)
@@ -463,7 +452,7 @@ extension MemoryContent: QueueRows {
 
   mutating func put(_ ticket: TicketRecord) {
     guard tickets[ticket.id] == nil else { return }
-    tickets[ticket.id] = Ticket(record: ticket)
+    tickets[ticket.id] = (ticket, nil)
     ticketsOf.insert(ticket.id, ticket.account)
   }
 

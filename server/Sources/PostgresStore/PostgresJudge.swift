@@ -135,23 +135,18 @@ struct PostgresJudge: QueueRows {
     var others: [Variant: AccountScore] = [:]
   }
 
-  private struct Use {
-    var purpose: String
-    var m: MatchID
-  }
-
   // As it is after the units that were judged.
   private var matches: [MatchID: Match] = [:]
   private var accounts: [Int64: Account] = [:]
   private var tickets: Set<String> = []
   private var waiting: [Int64: [TicketRecord]] = [:]
-  private var uses: [Key: Use] = [:]
+  private var uses: [Key: (purpose: String, m: MatchID)] = [:]
   private var rooms: [String: MatchID] = [:]
 
   // What is written besides.
   private var events: [EventRow] = []
   private var ledTickets: [(id: String, m: MatchID)] = []
-  private var newUses: [Key: Use] = [:]
+  private var newUses: [Key: (purpose: String, m: MatchID)] = [:]
   private var newTickets: [String: TicketRecord] = [:]
   private var droppedTickets: [String] = []
 
@@ -187,7 +182,7 @@ struct PostgresJudge: QueueRows {
         guard let account = row[0].int, let key = row[1].text, let purpose = row[2].text,
           let m = PostgresRows.id(row[3])
         else { continue }
-        uses[Key(account: account, key: key)] = Use(purpose: purpose, m: m)
+        uses[Key(account: account, key: key)] = (purpose, m)
       }
     }
     if !needs.codes.isEmpty {
@@ -216,7 +211,7 @@ struct PostgresJudge: QueueRows {
       accounts[slot.account]?.isSlotMoved = true
     }
     for key in unit.keys {
-      uses[Key(key)] = Use(purpose: key.purpose, m: m)
+      uses[Key(key)] = (key.purpose, m)
       newUses[Key(key)] = uses[Key(key)]
     }
     tickets.subtract(unit.tickets)

@@ -90,15 +90,11 @@ extension [StoreUnit] {
 
 extension StoreUnit.Log {
   /// Its events as rows of `match_event`.
-  var numbered: [EventRow] { bodies.enumerated().map { EventRow(m: m, seq: after + 1 + $0, body: $1) } }
+  var numbered: [EventRow] { bodies.enumerated().map { (m, after + 1 + $0, $1) } }
 }
 
 /// An event as a row of `match_event`.
-struct EventRow {
-  let m: MatchID
-  let seq: Int
-  let body: [UInt8]
-}
+typealias EventRow = (m: MatchID, seq: Int, body: [UInt8])
 
 extension PGStatement {
   /// With the events of matches as the last three parameters.

@@ -8,11 +8,8 @@ import TicTacToe
 /// What the lobby wants of its store, done on other threads and reported on the lobby's loop, to which all calls belong but those
 /// marked.
 final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
-  private struct Unit {
-    let number: UInt64
-    let unit: StoreUnit
-    let decided: UInt64
-  }
+  /// With the time in ns at which it was decided.
+  private typealias Unit = (number: UInt64, unit: StoreUnit, decided: UInt64)
 
   /// With the time in ns at which it was asked.
   private typealias Question = (number: UInt64, question: StoreQuestion, asked: UInt64)
@@ -69,7 +66,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
 
   /// Stores a unit that was decided at a time in ns, with all others of this turn.
   func apply(_ number: UInt64, _ unit: StoreUnit, decided: UInt64) {
-    units.append(Unit(number: number, unit: unit, decided: decided))
+    units.append((number, unit, decided))
     endTurn()
   }
 
