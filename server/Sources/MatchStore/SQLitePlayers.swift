@@ -26,42 +26,25 @@ extension SQLiteRows {
     return (Variant(rawValue: row.text(0)), standing)
   }
 
-  private func withOtherGames(_ accounts: [AccountRecord]) throws(StoreError) -> [AccountRecord] {
-    var accounts = accounts
-    for (i, account) in accounts.enumerated() {
-      let others = try run(
-        """
-        SELECT rules, rating, deviation, volatility, rated_at, won, drawn, lost FROM standing WHERE account = ?
-        """, .int(account.id), row: SQLiteRows.standing)
-      for case let (rules?, standing) in others { accounts[i][rules] = standing }
-    }
-    return accounts
-  }
-
+  /// Accounts in the order of their numbers in `ids`; those that are no more are left out.
   func accounts(_ ids: [Int64]) throws(StoreError) -> [AccountRecord] {
     var found: [AccountRecord] = []
-    for id in Set(ids).sorted() { if let account = try account(.id(id)) { found.append(account) } }
+    for id in ids { if let account = try account(.id(id)) { found.append(account) } }
     return found
   }
 
   func accounts() throws(StoreError) -> [AccountRecord] {
-    try withOtherGames(
-      try run(
-        """
-        SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost, x_balance,
-          quiet, muted, banned, blocked, version FROM account ORDER BY id
-        """, row: SQLiteRows.account))
+    try accounts(run("SELECT id FROM account ORDER BY id") { $0.int(0) })
   }
 
   func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
     if rules == .classic {
-      return try withOtherGames(
-        try run(
-          """
-          SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
-            x_balance, quiet, muted, banned, blocked, version
-          FROM account WHERE guest = 0 AND banned = 0 AND rated_at > 0 ORDER BY rating DESC, id LIMIT ?
-          """, .int(limit), row: SQLiteRows.account))
+      let ids = try run(
+        """
+        SELECT id FROM account WHERE guest = 0 AND banned = 0 AND rated_at > 0 ORDER BY rating DESC, id LIMIT ?
+        """, .int(limit)
+      ) { $0.int(0) }
+      return try accounts(ids)
     }
     let ids = try run(
       """
@@ -69,9 +52,7 @@ extension SQLiteRows {
       WHERE s.rules = ? AND s.rated_at > 0 AND guest = 0 AND banned = 0 ORDER BY s.rating DESC, s.account LIMIT ?
       """, .text(rules.rawValue), .int(limit)
     ) { $0.int(0) }
-    var strongest: [AccountRecord] = []
-    for id in ids { if let account = try account(.id(id)) { strongest.append(account) } }
-    return strongest
+    return try accounts(ids)
   }
 
   func players(_ list: PlayerList, after: Int64, limit: Int) throws(StoreError) -> [AccountRecord] {
@@ -215,22 +196,22 @@ extension SQLiteRows: StoreRows {
   func now() -> Int64 { Moment.current.wall }
 
   func account(_ who: AccountReference) throws(StoreError) -> AccountRecord? {
-    let found =
-      switch who {
-      case .id(let id):
-        try run(
-          """
-          SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
-            x_balance, quiet, muted, banned, blocked, version FROM account WHERE id = ?
-          """, .int(id), row: SQLiteRows.account)
-      case .name(let name):
-        try run(
-          """
-          SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
-            x_balance, quiet, muted, banned, blocked, version FROM account WHERE name_lower = ?
-          """, .text(name.lowercased()), row: SQLiteRows.account)
-      }
-    return try withOtherGames(found).first
+    switch who {
+    case .name(let name): return try holder(of: name).flatMap { (id) throws(StoreError) in try account(.id(id)) }
+    case .id(let id):
+      let found = try run(
+        """
+        SELECT id, name, guest, token, token_expires, rating, deviation, volatility, rated_at, won, drawn, lost,
+          x_balance, quiet, muted, banned, blocked, version FROM account WHERE id = ?
+        """, .int(id), row: SQLiteRows.account)
+      guard var account = found.first else { return nil }
+      let others = try run(
+        """
+        SELECT rules, rating, deviation, volatility, rated_at, won, drawn, lost FROM standing WHERE account = ?
+        """, .int(id), row: SQLiteRows.standing)
+      for case let (rules?, standing) in others { account[rules] = standing }
+      return account
+    }
   }
 
   func account(token: SHA256.Digest) throws(StoreError) -> AccountRecord? {

@@ -402,7 +402,7 @@ extension SQLiteRows {
       try run("UPDATE session SET node = NULL WHERE id = ? AND generation = ?", .text(session), .int(generation))
     case .change(let who, let what): return .change(try rows.change(who, what))
     case .profile(let account): return .profile(try profile(account))
-    case .accounts(let ids): return .accounts(try accounts(ids))
+    case .accounts(let ids): return .accounts(try accounts(Set(ids).sorted()))
     case .top(let rules, let limit): return .accounts(try top(rules, limit: limit))
     case .players(let list, let after, let limit): return .accounts(try players(list, after: after, limit: limit))
     case .report(let report): try add(report)
