@@ -155,10 +155,10 @@ struct Measure: ParsableCommand {
       return
     }
     var report = StyleReport()
-    let progress = Progress(of: Double(records.count))
+    let progress = Progress()
     for (index, record) in records.enumerated() {
       report.add(record, rules: rules)
-      progress.tell(Double(index))
+      progress.tell(Double(index), of: Double(records.count))
     }
     progress.end()
     print(json ? report.json : report.text, terminator: json ? "\n" : "")
@@ -170,13 +170,12 @@ struct Measure: ParsableCommand {
     var sound = OfflineSound(play.events, end: play.end)
     (sound.range, sound.turns) = (0...600, play.turns)
     var form = SelfSimilarity()
-    var line: Progress?
+    let progress = Progress()
     try sound.render(Engine(patch: Patch(rules))) { samples, done, all in
       form.hear(samples)
-      line = line ?? Progress(of: all)
-      line?.tell(done)
+      progress.tell(done, of: all)
     }
-    line?.end()
+    progress.end()
     try WholeFile.write(path) { try form.writePNG(to: $0) }
     print("\(path): \(form.harmony.count) s; of seconds half a minute apart \(Int(100 * form.returns)) % sound alike")
   }

@@ -38,12 +38,10 @@
       }
       let film = FilmMaker(record, rendition, names: (name(.x), name(.o)))
       try SampledPiano.playing(Patch(rendition.rules), font: PianoOption.font(piano.name)) { engine in
-        var line: Progress?
-        defer { line?.end() }
-        try film.write(to: out, width: pixels.width, height: pixels.height, engine: engine) { done, all in
-          let shown = line ?? Progress(of: all)
-          shown.tell(done)
-          line = shown
+        let progress = Progress()
+        defer { progress.end() }
+        try film.write(to: out, width: pixels.width, height: pixels.height, engine: engine) {
+          progress.tell($0, of: $1)
         }
       }
     }

@@ -91,25 +91,18 @@ extension OfflineSound {
   /// Renders with a piano: `modal`, `grand` or a soundfont file.
   func write(to path: String, format: AudioFile.Format, rules: ScoreRules, piano: String) throws {
     try SampledPiano.playing(Patch(rules), font: PianoOption.font(piano)) { engine in
-      var line: Progress?
-      defer { line?.end() }
-      try write(to: path, format: format, engine: engine) { done, all in
-        let shown = line ?? Progress(of: all)
-        shown.tell(done)
-        line = shown
-      }
+      let progress = Progress()
+      defer { progress.end() }
+      try write(to: path, format: format, engine: engine) { progress.tell($0, of: $1) }
     }
   }
 }
 
 /// One line on a terminal that says how far the work is; nothing in a pipe.
 struct Progress {
-  let all: Double
   private let isShown = isatty(STDERR_FILENO) == 1
 
-  init(of all: Double) { self.all = all }
-
-  func tell(_ done: Double) {
+  func tell(_ done: Double, of all: Double) {
     guard isShown, Int(done * 10) % 10 == 0 else { return }
     FileHandle.standardError.write(Data("\r\(Int(100 * done / max(all, 0.001))) % of \(Int(all)) s ".utf8))
   }

@@ -140,7 +140,7 @@ struct Launch {
         audio.allow(upTo: clock.tick)
         clock.advance(frames: HeadlessPlatform.step)
       }
-      app.scale = platform.scale
+      app.screen.scale = platform.scale
       if audio.poll(now: now), let state = SoundState(audio.state) { app.soundChanged(to: state) }
     }
     platform.afterFirstFrame = {

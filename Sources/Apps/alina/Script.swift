@@ -50,9 +50,6 @@ struct Script {
     }
   }
 
-  /// The frame of the last line; 0 for an empty script.
-  var lastFrame: Int64 { steps.last?.frame ?? 0 }
-
   /// Whether everything has been played.
   var isDone: Bool { next == steps.count }
 

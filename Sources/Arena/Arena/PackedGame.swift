@@ -63,9 +63,6 @@ package struct PackedGame: Sendable, Hashable {
   /// What ended it.
   package var ending: Ending { Ending(rawValue: bits >> 42 & 3) ?? .normal }
 
-  /// Whether the game begins with these moves.
-  func begins(with opening: [Square]) -> Bool { moves.starts(with: opening) }
-
   /// Whether the moves are legal, no move comes after the end, and the result follows from the moves or from a forfeit.
   func isLegal(from start: Position) -> Bool {
     var position = start

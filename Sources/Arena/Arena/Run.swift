@@ -282,7 +282,7 @@ struct Replay {
     case .ultimate: return try check(content, Ultimate.self, worker, reader)
     }
     let opening = configuration.openings.opening(pair: game.opening, seed: seed)
-    guard content.start == opening.start, content.game.begins(with: opening.moves) else {
+    guard content.start == opening.start, content.game.moves.starts(with: opening.moves) else {
       throw reader.lines.refusal("the game does not begin as the header says")
     }
     guard content.game.isLegal(from: content.start) else { throw reader.lines.refusal("the game breaks the rules") }

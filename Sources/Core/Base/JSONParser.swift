@@ -45,10 +45,6 @@ package struct JSONParser {
     return try result.get()
   }
 
-  private init(bytes: UnsafeRawBufferPointer, maxDepth: Int) {
-    (self.bytes, self.maxDepth) = (bytes, maxDepth)
-  }
-
   private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: i) }
 
   private mutating func skipSpace() {

@@ -67,7 +67,7 @@ extension InfiniteTable {
 }
 
 /// One of the six opponents of the window, as it plays Infinite: the rates at which it overlooks things, by kind.
-package struct InfiniteLevel: Sendable, Hashable, Identifiable {
+package struct InfiniteLevel: NumberedLevel {
   /// 1 the weakest to 6.
   package let number: Int
   /// In how many moves of twenty its own line is overlooked: the lower bound beside the last move, the upper far from it.
@@ -76,12 +76,6 @@ package struct InfiniteLevel: Sendable, Hashable, Identifiable {
   let block: ClosedRange<Int>
   /// The same of what the table knows: moves that keep the value of the board.
   let ahead: ClosedRange<Int>
-
-  package var id: Int { number }
-  /// `levels:N`.
-  package var name: String { "levels:\(number)" }
-  /// The name of the character, who plays the other games too.
-  package var character: String { Level.all[number - 1].character }
 
   /// The six levels, weakest first.
   package static let all: [InfiniteLevel] = [
@@ -92,10 +86,6 @@ package struct InfiniteLevel: Sendable, Hashable, Identifiable {
     InfiniteLevel(number: 5, win: 0...0, block: 0...1, ahead: 5...8),
     InfiniteLevel(number: 6, win: 0...0, block: 0...0, ahead: 0...0),
   ]
-
-  package init(number: Int, win: ClosedRange<Int>, block: ClosedRange<Int>, ahead: ClosedRange<Int>) {
-    (self.number, self.win, self.block, self.ahead) = (number, win, block, ahead)
-  }
 
   /// The exact chances of every move of a live board.
   package func distribution(on board: Infinite.Board) -> MoveDistribution {
@@ -114,13 +104,5 @@ package struct InfiniteLevel: Sendable, Hashable, Identifiable {
     see(board.winningSquares(for: board.turn.opponent), overlooking: block)
     see(board.winningSquares(for: board.turn), overlooking: win)
     return result
-  }
-}
-
-extension InfiniteLevel {
-  /// The level with a number, or `nil` outside 1–6.
-  package init?(number: Int) {
-    guard InfiniteLevel.all.indices.contains(number - 1) else { return nil }
-    self = InfiniteLevel.all[number - 1]
   }
 }

@@ -5,7 +5,7 @@ import TicTacToe
 ///
 /// Depth of search is a poor dial for a solved game. A level is a set of rates at which people overlook things, by kind,
 /// and people overlook less near the last move.
-package struct Level: MemorylessOpponent, Identifiable, Hashable {
+package struct Level: MemorylessOpponent, NumberedLevel {
   /// The number, 1 the weakest to 6.
   package let number: Int
   /// The name of the character.
@@ -14,11 +14,6 @@ package struct Level: MemorylessOpponent, Identifiable, Hashable {
   package let manner: String
   /// How often each kind of thing is overlooked.
   let rates: MistakeRates
-
-  /// The number.
-  package var id: Int { number }
-  /// `levels:N`.
-  package var name: String { "levels:\(number)" }
 
   /// The six levels, weakest first.
   package static let all: [Level] = [
@@ -49,11 +44,22 @@ package struct Level: MemorylessOpponent, Identifiable, Hashable {
   }
 }
 
-extension Level {
+/// One of the six opponents of the window, in one of the games.
+package protocol NumberedLevel: Sendable, Hashable {
+  /// The six levels, weakest first.
+  static var all: [Self] { get }
+  /// 1 the weakest to 6.
+  var number: Int { get }
+}
+
+extension NumberedLevel {
+  /// `levels:N`.
+  package var name: String { "levels:\(number)" }
+
   /// The level with a number, or `nil` outside 1–6.
   package init?(number: Int) {
-    guard Level.all.indices.contains(number - 1) else { return nil }
-    self = Level.all[number - 1]
+    guard Self.all.indices.contains(number - 1) else { return nil }
+    self = Self.all[number - 1]
   }
 }
 

@@ -110,14 +110,12 @@ package struct MenaceBoxes: Sendable {
     var index = [Int16](repeating: -1, count: Position.keyCount)
     var numbers: [Position: Int] = [:]
     for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
-      let (canonical, _) = position.canonical
+      let (canonical, symmetry) = position.canonical
+      // Of the positions of a box this comes first: they go by ply and key.
       if canonical == position {
         numbers[position] = boxes.count
         boxes.append(position)
       }
-    }
-    for position in Solver.positions where position.outcome == nil && position.empty.count > 1 {
-      let (canonical, symmetry) = position.canonical
       if let number = numbers[canonical] { index[position.ternaryKey] = Int16(number * 8 + symmetry.index) }
     }
     (self.boxes, self.index) = (boxes, index)

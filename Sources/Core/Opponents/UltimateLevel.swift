@@ -7,7 +7,7 @@ import TicTacToe
 /// A level looks ahead by tree search. The lower ones are blind at times as people are: they see the board they play in and
 /// not where their move sends the other side. Each level scores 80–84 % against the one below it over 1,000 games
 /// (docs/performance.md); no more is known, as Ultimate is not solved.
-package struct UltimateLevel: Sendable, Hashable, Identifiable {
+package struct UltimateLevel: NumberedLevel {
   /// 1 the weakest to 6.
   package let number: Int
   /// Simulations a move.
@@ -19,12 +19,6 @@ package struct UltimateLevel: Sendable, Hashable, Identifiable {
   /// Whether it knows `UltimateValue` beyond playouts.
   package let needsValue: Bool
 
-  package var id: Int { number }
-  /// `levels:N`.
-  package var name: String { "levels:\(number)" }
-  /// The name of the character, who plays the other games too.
-  package var character: String { Level.all[number - 1].character }
-
   /// The six levels, weakest first.
   package static let all: [UltimateLevel] = [
     UltimateLevel(number: 1, simulations: 0, narrowMoves: 20, hastyMoves: 13, needsValue: false),
@@ -34,11 +28,6 @@ package struct UltimateLevel: Sendable, Hashable, Identifiable {
     UltimateLevel(number: 5, simulations: 200, narrowMoves: 2, hastyMoves: 4, needsValue: true),
     UltimateLevel(number: 6, simulations: 800, narrowMoves: 0, hastyMoves: 0, needsValue: true),
   ]
-
-  package init(number: Int, simulations: Int, narrowMoves: Int, hastyMoves: Int, needsValue: Bool) {
-    (self.number, self.simulations) = (number, simulations)
-    (self.narrowMoves, self.hastyMoves, self.needsValue) = (narrowMoves, hastyMoves, needsValue)
-  }
 
   /// Chooses a move of a live state.
   /// - Parameter search: With a value where the level needs one. Nobody else may use it during a game.
@@ -68,13 +57,5 @@ package struct UltimateLevel: Sendable, Hashable, Identifiable {
       if !seen.isEmpty { return seen }
     }
     return moves
-  }
-}
-
-extension UltimateLevel {
-  /// The level with a number, or `nil` outside 1–6.
-  package init?(number: Int) {
-    guard UltimateLevel.all.indices.contains(number - 1) else { return nil }
-    self = UltimateLevel.all[number - 1]
   }
 }

@@ -19,10 +19,6 @@ package struct Symmetry: Sendable, Hashable {
       })
   }
 
-  private init(index: Int, images: [Square]) {
-    (self.index, self.images) = (index, images)
-  }
-
   /// The symmetry that undoes this one.
   package var inverse: Symmetry { index < 4 ? Symmetry.all[(4 - index) % 4] : self }
 

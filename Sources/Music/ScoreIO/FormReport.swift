@@ -154,7 +154,6 @@ extension FormReport {
   /// Games one after another: their bars as heard.
   private struct Session {
     let records: [Record]
-    let rules: ScoreRules
     /// The bars of each game, without echoes.
     private(set) var games: [[Bar]] = []
     /// Every bar, echoes among them.
@@ -165,7 +164,7 @@ extension FormReport {
     /// Plays games among people who think for `median` seconds, or among opponents whom nobody waits for; the arch of each
     /// is heard out.
     init(_ records: [Record], rules: ScoreRules, median: Double?, until end: Tick? = nil) {
-      (self.records, self.rules) = (records, rules)
+      self.records = records
       var generator = SplitMix64(seed: 7, index: 0xF0E)
       var conductor = GameConductor(seed: 7, rules: rules)
       if median != nil { conductor.music.inTime = [] }

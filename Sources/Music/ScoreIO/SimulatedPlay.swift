@@ -14,12 +14,9 @@ package struct SimulatedPlay: Sendable {
   package private(set) var end = Tick.zero
   /// When the rules went to another tonic, and what they were there.
   package private(set) var turns: [(at: Tick, rules: ScoreRules)] = []
-  /// Games played.
-  package let games: Int
 
   /// Plays `games` games of a seed; then nobody moves for `idle` seconds.
   package init(games: Int, of variant: Variant = .classic, seed: UInt64, rules: ScoreRules, idle: Double = 0) {
-    self.games = games
     var conductor = GameConductor(seed: seed, rules: rules)
     conductor.music.inTime = []
     var generator = SplitMix64(seed: seed, index: 0x5143)

@@ -150,7 +150,7 @@ public final class Engine: @unchecked Sendable {
     guard let tables = tables.take() else { return false }
     controls.a4.store(Float(a4).bitPattern, ordering: .relaxed)
     controls.tuning.store(Int32(120_000 * log2(a4 / 440)), ordering: .relaxed)
-    controls.piano.send(ModalPiano(sampleRate: sampleRate, tables: tables))
+    controls.piano.send(ModalPiano(tables: tables))
     load(patch)
     return false
   }

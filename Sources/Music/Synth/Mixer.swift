@@ -64,7 +64,7 @@ struct Mixer: ~Copyable {
     self.sampleRate = sampleRate
     piano = placed(
       ModalPiano(
-        sampleRate: sampleRate, tables: ModalTables.Draft(sampleRate: sampleRate, model: PianoModel())))
+        tables: ModalTables.Draft(sampleRate: sampleRate, model: PianoModel())))
     rack = placed(Rack(patch, sampleRate: sampleRate))
     bell = UnsafeMutablePointer<Bell>.allocate(capacity: Self.bells)
     for i in 0..<Self.bells { (bell + i).initialize(to: Bell(sampleRate: sampleRate)) }

@@ -37,14 +37,12 @@ struct ModalPiano: ~Copyable {
   private let left = Slab<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
   private let right = Slab<SIMD8<Float>>(buses * Grid.frames, repeating: .zero)
   private let gain = Slab<Float>(Grid.frames, repeating: 1)
-  private let sampleRate: Double
   /// The pedal: 0 up … 1 down.
   private var pedal = Ramp<Float>(1)
   /// Voices taken from quieter notes since the start.
   private(set) var steals = 0
 
-  init(sampleRate: Double, tables: consuming ModalTables.Draft) {
-    self.sampleRate = sampleRate
+  init(tables: consuming ModalTables.Draft) {
     while tables.addNote() {}
     self.tables = ModalTables(tables)
   }

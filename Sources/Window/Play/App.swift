@@ -45,12 +45,6 @@ package final class App: PlatformGame {
   /// The last bar whose signs were looked at.
   private var explainedBar = -1
 
-  /// Device pixels per window unit.
-  package var scale: Double {
-    get { screen.scale }
-    set { screen.scale = newValue }
-  }
-
   /// Seconds between two looks at what does not say itself when it changes: a saved rule file, a beacon, a time-out; and
   /// at another piece than the game's, which is posted as it sounds.
   private static let lookInterval = 0.5

@@ -163,22 +163,12 @@ package final class AudioDevice {
   /// Whether nobody hears what is played for now: once it has died away it costs nothing, and time goes on.
   package func setUnheard(_ isUnheard: Bool) { control.isUnheard.store(isUnheard, ordering: .relaxed) }
 
-  package var bufferFrames: Int { options.bufferFrames }
-
-  /// What the callback has cost so far.
-  package var cost: Cost {
-    Cost(
-      calls: control.calls.load(ordering: .relaxed), nanoseconds: control.nanoseconds.load(ordering: .relaxed),
-      worstNanoseconds: control.worstNanoseconds.load(ordering: .relaxed))
-  }
-
-  /// Time spent in the audio callback.
-  package struct Cost: Sendable, Hashable {
-    package let calls: UInt64
-    /// Nanoseconds in all of them.
-    package let nanoseconds: UInt64
-    /// Nanoseconds in the worst one.
-    package let worstNanoseconds: UInt64
+  /// What the callback has cost so far: calls, nanoseconds in all of them and in the worst one.
+  package var cost: (calls: UInt64, nanoseconds: UInt64, worstNanoseconds: UInt64) {
+    (
+      control.calls.load(ordering: .relaxed), control.nanoseconds.load(ordering: .relaxed),
+      control.worstNanoseconds.load(ordering: .relaxed)
+    )
   }
 
   /// The last callbacks, oldest first: when each began (monotonic nanoseconds) and its first frame. Call after `stop`.

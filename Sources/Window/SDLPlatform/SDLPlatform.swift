@@ -18,7 +18,6 @@ package final class SDLPlatform {
     package var height = 720
     /// Where the window was, `WIDTHxHEIGHT+X+Y`; used where a display is there.
     package var place = ""
-    package var isFullScreen = false
     /// A clock that a script moves; with one the loop never sleeps.
     package var virtualNow: (@Sendable () -> Double)?
 
@@ -40,7 +39,7 @@ package final class SDLPlatform {
   private let renderer: OpaquePointer
   private let cursors = Cursors()
   private var texture: OpaquePointer?
-  private var frame: FrameMemory?
+  private var frame: PixelBuffer?
   private var mapping = InputMapping()
   private let isVirtual: Bool
   private var isVisible = true
@@ -88,9 +87,7 @@ package final class SDLPlatform {
     {
       (width, height, x, y) = (min(numbers[0], bounds.w), min(numbers[1], bounds.h), numbers[2], numbers[3])
     }
-    let flags =
-      SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
-      | (options.isFullScreen ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0)
+    let flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
     guard let window = SDL_CreateWindow(title, x, y, width, height, flags) else {
       let reason = sdlError
       SDL_Quit()
@@ -180,11 +177,10 @@ package final class SDLPlatform {
   private func show(_ game: some PlatformGame, at now: Double) {
     let isNew = fitFrame()
     guard let frame, let texture else { return }
-    let damage = game.draw(into: frame.bitmap, isNew: isNew, at: now)
-    for rect in isNew ? [PixelRect(x: 0, y: 0, width: frame.width, height: frame.height)] : damage {
-      guard let part = frame.clip(rect) else { continue }
+    let bitmap = frame.bitmap
+    let damage = game.draw(into: bitmap, isNew: isNew, at: now)
+    for part in isNew ? [PixelRect(x: 0, y: 0, width: bitmap.width, height: bitmap.height)] : damage {
       var area = SDL_Rect(x: Int32(part.x), y: Int32(part.y), w: Int32(part.width), h: Int32(part.height))
-      let bitmap = frame.bitmap
       SDL_UpdateTexture(texture, &area, bitmap.pixels + (part.y * bitmap.stride + part.x), Int32(bitmap.stride * 4))
     }
     guard isNew || needsPresent || !damage.isEmpty else { return }
@@ -198,11 +194,13 @@ package final class SDLPlatform {
     var (width, height): (Int32, Int32) = (0, 0)
     SDL_GetRendererOutputSize(renderer, &width, &height)
     guard width > 0, height > 0 else { return false }
-    if let frame, frame.width == Int(width), frame.height == Int(height), texture != nil { return false }
+    if let bitmap = frame?.bitmap, bitmap.width == Int(width), bitmap.height == Int(height), texture != nil {
+      return false
+    }
     if let texture { SDL_DestroyTexture(texture) }
     texture = SDL_CreateTexture(
       renderer, SDL_PIXELFORMAT_RGB888.rawValue, Int32(SDL_TEXTUREACCESS_STREAMING.rawValue), width, height)
-    frame = FrameMemory(width: Int(width), height: Int(height))
+    frame = PixelBuffer(width: Int(width), height: Int(height))
     var units: Int32 = 1
     SDL_GetWindowSize(window, &units, nil)
     mapping.scale = Double(width) / Double(max(units, 1))

@@ -24,7 +24,7 @@ package final class RootScreen {
       let old = context.pages
       guard newValue != old else { return }
       context.pages = newValue
-      scene.contentChanged()
+      topScene.contentChanged()
       // Another game was opened over the one on the page.
       if currentScene == .review, let game = newValue.replay?.game, game != old.replay?.game { book.open(.review) }
     }
@@ -114,7 +114,7 @@ package final class RootScreen {
 
   package var currentScene: SceneName { book.name }
 
-  package var title: String { scene.title }
+  package var title: String { topScene.title }
 
   /// How many pages lie over the board.
   package var depth: Int { book.scenes.count - 1 }
@@ -122,14 +122,12 @@ package final class RootScreen {
   /// Turns to a page; the board is always the first one.
   package func show(_ name: SceneName) { book.show(name) }
 
-  private var scene: Scene { book.scene }
-
   /// Before the first picture nobody knows how large the page is.
   var isMeasured: Bool { measuredFor != nil }
 
   var boardScene: Scene { book.board }
 
-  var topScene: Scene { scene }
+  var topScene: Scene { book.scene }
 
   /// What a page shows is asked for as it opens, however it is opened.
   private func ask(for name: SceneName) {
@@ -143,8 +141,8 @@ package final class RootScreen {
 
   /// Moves the focus away from what is no longer there to press, and tells the platform whether text is wanted.
   private func settleFocus() {
-    if !scene.focusOrder.contains(where: { $0 === context.focus }) {
-      context.moveFocus(to: scene.initialFocus)
+    if !topScene.focusOrder.contains(where: { $0 === context.focus }) {
+      context.moveFocus(to: topScene.initialFocus)
     }
     let place = context.focus?.textPlace
     guard place != textPlace else { return }
@@ -215,11 +213,11 @@ package final class RootScreen {
       if let captured { _ = captured.pointer(.dragged, at: point) }
       // One ghost on the board: the hand that moved last has it.
       hideFocus()
-      setHovered(scene.hit(point))
+      setHovered(topScene.hit(point))
     case .pointerDown(let x, let y, let isTouch):
       let point = Point(x, y)
       hideFocus()
-      let view = scene.hit(point)
+      let view = topScene.hit(point)
       setHovered(isTouch ? nil : view)
       captured = view
       if isTouch { finger = (point, point, list(around: view), false) }
@@ -235,7 +233,9 @@ package final class RootScreen {
       (captured, finger) = (nil, nil)
       setHovered(nil)
     case .scrolled(let lines):
-      _ = route(from: context.hovered ?? scene.children.first { $0 is ScrollView } ?? scene) { $0.scrolled(lines) }
+      _ = route(from: context.hovered ?? topScene.children.first { $0 is ScrollView } ?? topScene) {
+        $0.scrolled(lines)
+      }
     case .key(let key, let modifiers, let isRepeat):
       let focus = context.focus
       setHovered(nil)
@@ -259,7 +259,7 @@ package final class RootScreen {
       if let list = above as? ScrollView { return list }
       next = above.parent
     }
-    return scene.children.lazy.compactMap { $0 as? ScrollView }.first
+    return topScene.children.lazy.compactMap { $0 as? ScrollView }.first
   }
 
   /// Moves a list with the finger that goes up or down; what it rested on is not pressed. Gone aside, it is the control's.
@@ -292,7 +292,7 @@ package final class RootScreen {
     context.hovered = view
     old?.hover(false)
     view?.hover(true)
-    scene.hoverMoved()
+    topScene.hoverMoved()
     context.services.setPointingHand(view?.showsHand ?? false)
   }
 
@@ -307,7 +307,7 @@ package final class RootScreen {
     }
     // On a page with a text field letters are meant for it: anywhere else they would do what nobody wants.
     if case .character(let letter) = key, letter != " ", !modifiers.contains(.control), !(context.focus is FieldRow),
-      currentScene != .board, scene.focusOrder.contains(where: { $0 is FieldRow })
+      currentScene != .board, topScene.focusOrder.contains(where: { $0 is FieldRow })
     {
       return
     }
@@ -317,7 +317,7 @@ package final class RootScreen {
       context.focus?.focusChanged(true)
       if key == .tab, context.focus != nil { return }
     }
-    if route(from: context.focus ?? scene, { $0.key(key, modifiers) }) { return }
+    if route(from: context.focus ?? topScene, { $0.key(key, modifiers) }) { return }
     if modifiers.contains(.control) {
       switch key {
       case .character("q"): onIntent(.quit)
@@ -364,9 +364,9 @@ package final class RootScreen {
   private func cycleFocus(backwards: Bool) {
     // The cells are one stop of the Tab key; arrows move among them.
     let inBoard = context.focus is CellView
-    let order = scene.focusOrder.filter { view in
+    let order = topScene.focusOrder.filter { view in
       guard view is CellView else { return true }
-      return inBoard ? view === context.focus : view === scene.homeCell
+      return inBoard ? view === context.focus : view === topScene.homeCell
     }
     guard !order.isEmpty else { return }
     let at = order.firstIndex { $0 === context.focus } ?? (backwards ? 0 : -1)
@@ -392,7 +392,7 @@ package final class RootScreen {
 
   /// Does what the screen does by itself.
   package func perform(_ intent: Intent) {
-    if !scene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
+    if !topScene.receive(intent), [.back, .hint, .analysis].contains(intent) { _ = answer(intent) }
   }
 
   // MARK: Drawing
@@ -402,14 +402,14 @@ package final class RootScreen {
     applyModel()
     if context.staticIsStale || !context.damage.isEmpty { return now }
     let save = context.settings.store.needsSaving ? max(now, nextSave) : .infinity
-    return min(context.animator.nextChange(after: now), scene.nextChange(after: now), save)
+    return min(context.animator.nextChange(after: now), topScene.nextChange(after: now), save)
   }
 
   /// Draws into the bitmap, whose content is what the last call left (undefined when `isNew`); returns what changed.
   package func draw(into bitmap: Surface, isNew: Bool, at now: Double) -> [PixelRect] {
     measure(bitmap.width, bitmap.height)
     advance(to: now)
-    return picture.draw(scene, of: context, into: bitmap, isNew: isNew)
+    return picture.draw(topScene, of: context, into: bitmap, isNew: isNew)
   }
 
   private func measure(_ width: Int, _ height: Int) {

@@ -10,7 +10,6 @@ struct Metrics: Sendable, Hashable {
   let margin: Double
   /// Whether the page is broad enough for text beside the board.
   var isLandscape: Bool { bounds.width > bounds.height * 1.25 }
-  let hairline: Double
   /// The least width and height of what can be pressed.
   let target: Double
 
@@ -26,7 +25,6 @@ struct Metrics: Sendable, Hashable {
     // However large the reader wants the text, ten letters must fit side by side.
     em = min(max(13.5 * scale, fitting) * textScale, width / 11, height / 11)
     margin = max(14 * scale, min(width * 0.05, height * 0.058))
-    hairline = max(1, (page / 960).rounded(.down)) * max(1, scale.rounded(.down))
   }
 }
 

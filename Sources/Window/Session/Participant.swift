@@ -13,16 +13,10 @@ package enum Participant: Sendable {
   package static func opponent(_ opponent: some Opponent) -> Participant { .machine(MachinePlayer(opponent)) }
 
   /// Whether a person at this machine plays the side.
-  package var isHuman: Bool {
-    if case .human = self { return true }
-    return false
-  }
+  package var isHuman: Bool { if case .human = self { true } else { false } }
 
   /// Whether somebody elsewhere plays the side.
-  package var isRemote: Bool {
-    if case .remote = self { return true }
-    return false
-  }
+  package var isRemote: Bool { if case .remote = self { true } else { false } }
 
   /// The name the record gives the player.
   package var name: String {

@@ -15,7 +15,6 @@ import Tintinnabuli
 final class PageGame {
   let app: App
   let sound: PageSound
-  var connection: WebConnection?
   private var input: [InputEvent] = []
   private var surface = Surface(width: 1, height: 1)
   private var isNew = true
@@ -90,9 +89,9 @@ final class PageGame {
   func add(_ event: InputEvent) { input.append(event) }
 
   func resize(width: Int, height: Int, scale: Double) {
-    guard width != surface.width || height != surface.height || scale != app.scale else { return }
+    guard width != surface.width || height != surface.height || scale != app.screen.scale else { return }
     surface = Surface(width: width, height: height)
-    app.scale = scale
+    app.screen.scale = scale
     isNew = true
   }
 
@@ -139,7 +138,7 @@ final class PageGame {
     let controls = app.screen.accessible(hidden: true)
     if controls != toldControls {
       toldControls = controls
-      let scale = app.scale
+      let scale = app.screen.scale
       let lines = controls.map { control in
         let place = control.place
         let box = [place.x, place.y, place.width, place.height].map { "\(Int(Double($0) / scale))" }

@@ -4,13 +4,11 @@ import Synchronization
 /// Every line between the arena and its engines, in a file: milliseconds, the player's number, the direction, the line.
 package final class EngineTrace: Sendable {
   private let descriptor: Int32
-  private let path: String
   private let begun = monotonicMilliseconds()
   private let writing = Mutex(())
 
   /// Creates the file, or empties it.
   package init(_ path: String) throws(ArenaError) {
-    self.path = path
     descriptor = Descriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND)
     guard descriptor >= 0 else { throw ArenaError("--trace \(path) cannot be written: \(systemReason)") }
   }

@@ -18,7 +18,5 @@ package enum Classic: Rules {
 
   package static func outcome(of state: Position) -> Outcome? { state.outcome }
 
-  package static func notation(of state: Position) -> String { state.notation }
-
   package static func state(notation: String) throws(NotationError) -> Position { try Position(notation: notation) }
 }

@@ -22,8 +22,6 @@ package protocol Rules: Sendable {
   /// The result of a finished game, else `nil`.
   static func outcome(of state: State) -> Outcome?
 
-  /// The state as one line of text that `state(notation:)` reads.
-  static func notation(of state: State) -> String
   /// - Throws: What is wrong with a text that is no state, and in which column.
   static func state(notation: String) throws(NotationError) -> State
 }
@@ -64,8 +62,6 @@ package struct MoveSet: RawRepresentable, Sequence, Sendable, Hashable {
   package func contains(_ cell: Cell) -> Bool { rawValue &>> UInt128(cell.rawValue) & 1 == 1 }
 
   package mutating func insert(_ cell: Cell) { rawValue |= 1 &<< UInt128(cell.rawValue) }
-
-  package mutating func remove(_ cell: Cell) { rawValue &= ~(1 &<< UInt128(cell.rawValue)) }
 
   /// The cell with `rank` lower ones in the set; `rank` is below `count`.
   package func cell(rank: Int) -> Cell {

@@ -28,7 +28,7 @@ package enum VariantState: Sendable, Hashable {
 
   package var notation: String {
     switch self {
-    case .classic(let state): Classic.notation(of: state)
+    case .classic(let state): state.notation
     case .infinite(let state): Infinite.notation(of: state)
     case .ultimate(let state): Ultimate.notation(of: state)
     }

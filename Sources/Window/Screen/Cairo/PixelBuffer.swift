@@ -3,25 +3,27 @@ import CCairo
 /// What pages are drawn on: here memory.
 package typealias Surface = Bitmap
 
-/// A bitmap with its apron that owns its memory: the static layer, a picture without a window, a test's canvas.
+/// A bitmap with its apron that owns its memory: a window's picture, the static layer, a test's canvas.
 package final class PixelBuffer {
   private let storage: UnsafeMutablePointer<UInt32>
-  private let count: Int
   /// The bitmap; valid as long as the buffer lives, which `withExtendedLifetime` must say where nothing else does.
   package let bitmap: Bitmap
 
   /// Allocates `width` × `height` visible pixels, both at least 1, all black.
-  package init(width: Int, height: Int, apron: Int = Bitmap.standardApron) {
+  package init(width: Int, height: Int) {
     precondition(width > 0 && height > 0, "a picture of \(width)×\(height)")
-    let stride = width + 2 * apron
-    count = stride * (height + 2 * apron)
-    storage = .allocate(capacity: count)
+    let apron = Bitmap.standardApron
+    // Rows start on 64-byte lines: what the shadow pass and Cairo both like.
+    let stride = (width + 2 * apron + 15) & ~15
+    let count = stride * (height + 2 * apron)
+    storage = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
+      .bindMemory(to: UInt32.self, capacity: count)
     storage.initialize(repeating: 0, count: count)
     bitmap = Bitmap(
       pixels: storage + apron * stride + apron, width: width, height: height, stride: stride, apron: apron)
   }
 
-  deinit { storage.deallocate() }
+  deinit { UnsafeMutableRawPointer(storage).deallocate() }
 
   /// The picture as a PNG file; the same pixels give the same bytes. O(pixels).
   package func png() -> [UInt8] { withExtendedLifetime(self) { bitmap.png() } }

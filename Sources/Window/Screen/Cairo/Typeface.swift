@@ -12,14 +12,7 @@ final class Typeface {
   private let pango: OpaquePointer
   /// The fonts of the whole machine behind our two files, for names and words in other scripts; made when first needed.
   private lazy var everyFont = Typeface.context(FcInitLoadConfigAndFonts(), onlyOurs: false).pango
-  private var cache: [Key: Block] = [:]
-
-  private struct Key: Hashable {
-    var text: String
-    var style: TextStyle
-    var width: Double
-    var alignment: TextAlignment
-  }
+  private var cache: [TextKey: Block] = [:]
 
   /// Whether the typeface's own files were found; otherwise the system's serif stands in.
   let isGenuine: Bool
@@ -101,7 +94,7 @@ final class Typeface {
 
   /// Lays a text out; cached. A `width` makes a wrapped paragraph, else the text stays on one line.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
-    let key = Key(text: text, style: style, width: width, alignment: alignment)
+    let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
     if cache.count > 600 { cache.removeAll(keepingCapacity: true) }  // clocks and sliders make new texts all the time
     let hasAccidental = text.unicodeScalars.contains { $0 == "♯" || $0 == "♭" }

@@ -25,12 +25,6 @@ package struct Color: Sendable, Hashable {
   /// The colour with its opacity multiplied by `k`.
   func faded(_ k: Double) -> Color { Color(red: red, green: green, blue: blue, alpha: alpha * k) }
 
-  /// The opaque colour this one makes when laid on `ground`.
-  func over(_ ground: Color) -> Color {
-    func mix(_ a: Double, _ b: Double) -> Double { b + (a - b) * alpha }
-    return Color(red: mix(red, ground.red), green: mix(green, ground.green), blue: mix(blue, ground.blue))
-  }
-
   /// The relative luminance, 0…1 (WCAG 2.2, "relative luminance").
   package var luminance: Double {
     func linear(_ c: Double) -> Double { c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4) }

@@ -23,7 +23,7 @@ struct Picture {
   mutating func draw(_ scene: Scene, of context: ViewContext, into bitmap: Surface, isNew: Bool) -> [PixelRect] {
     var whole = isNew
     if backdrop?.bitmap.width != bitmap.width || backdrop?.bitmap.height != bitmap.height {
-      backdrop = PixelBuffer(width: bitmap.width, height: bitmap.height, apron: bitmap.apron)
+      backdrop = PixelBuffer(width: bitmap.width, height: bitmap.height)
       leaving = nil
       turnIsPending = false
       context.staticIsStale = true
@@ -33,7 +33,7 @@ struct Picture {
     if turnIsPending {
       turnIsPending = false
       if !isNew {
-        let old = leaving ?? PixelBuffer(width: bitmap.width, height: bitmap.height, apron: bitmap.apron)
+        let old = leaving ?? PixelBuffer(width: bitmap.width, height: bitmap.height)
         old.bitmap.copy(all, from: bitmap)
         leaving = old
       }

@@ -20,6 +20,14 @@ struct TextStyle: Sendable, Hashable {
   }
 }
 
+/// What a block of text is kept by.
+struct TextKey: Hashable {
+  var text: String
+  var style: TextStyle
+  var width: Double
+  var alignment: TextAlignment
+}
+
 /// Where text stands relative to its x.
 enum TextAlignment: Sendable, Hashable {
   case left, center, right

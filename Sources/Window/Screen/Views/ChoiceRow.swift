@@ -6,7 +6,6 @@ final class ChoiceRow: PageRow {
   /// Called with the answer the player chose.
   var onSelect: (Int) -> Void = { _ in }
   private var boxes: [Rect] = []
-  private var hovered: Int?
   private let mark = Motion(1)
 
   init(context: ViewContext, caption: String, options: [String], selected: Int) {

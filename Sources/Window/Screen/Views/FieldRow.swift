@@ -43,7 +43,7 @@ final class FieldRow: PageRow {
       guard longer.count + after.count <= limit, text.unicodeScalars.count < 8 * limit else { break }
       before = longer
     }
-    changed()
+    setNeedsDisplay()
     return true
   }
 
@@ -61,12 +61,10 @@ final class FieldRow: PageRow {
     if isSelected { (before, after, isSelected) = ("", "", false) }
   }
 
-  private func changed() { setNeedsDisplay() }
-
   /// Takes everything away.
   func clear() {
     (before, after, composing, isSelected) = ("", "", "", false)
-    changed()
+    setNeedsDisplay()
   }
 
   /// Moves letters from the end of what is before the caret to the beginning of what is after it.
@@ -101,7 +99,7 @@ final class FieldRow: PageRow {
       } else {
         after.removeFirst(min(after.count, isControl ? FieldRow.word(after.reversed()) : 1))
       }
-      changed()
+      setNeedsDisplay()
       return true
     case .left: left(isControl ? FieldRow.word(before) : 1)
     case .right: right(isControl ? FieldRow.word(after.reversed()) : 1)
@@ -121,7 +119,7 @@ final class FieldRow: PageRow {
       context.services.setClipboard(text)
       isSelected = true
       removeSelection()
-      changed()
+      setNeedsDisplay()
     case .character: return !isControl  // it also arrives as text
     default: return false
     }

@@ -409,20 +409,11 @@ final class StaffView: View {
     let glyph = isLong ? Glyphs.openHead : Glyphs.blackHead
     canvas.fill(glyph.scaled(space * size, space * size).moved(x, y), color)
     let half = space * (isLong ? 1.45 : 1.2) * size
-    // Ledger lines.
-    let above = StaffView.bottomStep + 10
-    if step >= above {
-      for line in stride(from: above, through: step, by: 2) {
-        let ly = self.y(step: line, bottom: bottom)
-        canvas.fill(Rect(x - half, (ly - lineWidth / 2).rounded(), 2 * half, lineWidth), color.faded(0.8))
-      }
-    }
-    let below = StaffView.bottomStep - 2
-    if step <= below {
-      for line in stride(from: below, through: step, by: -2) {
-        let ly = self.y(step: line, bottom: bottom)
-        canvas.fill(Rect(x - half, (ly - lineWidth / 2).rounded(), 2 * half, lineWidth), color.faded(0.8))
-      }
+    let (above, below) = (StaffView.bottomStep + 10, StaffView.bottomStep - 2)
+    let ledgers = Array(stride(from: above, through: step, by: 2)) + Array(stride(from: below, through: step, by: -2))
+    for line in ledgers {
+      let ly = self.y(step: line, bottom: bottom)
+      canvas.fill(Rect(x - half, (ly - lineWidth / 2).rounded(), 2 * half, lineWidth), color.faded(0.8))
     }
     if let accidental {
       let sign = accidental > 0 ? Glyphs.sharp : accidental < 0 ? Glyphs.flat : Glyphs.natural

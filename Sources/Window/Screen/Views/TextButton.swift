@@ -14,7 +14,6 @@ final class TextButton: View {
   }
   /// The same in other words, in a small line beneath.
   var poem: String?
-  var alignment = TextAlignment.center
   private let ink = Motion(0)
 
   init(context: ViewContext, title: String, intent: Intent, poem: String? = nil) {
@@ -99,7 +98,7 @@ final class TextButton: View {
     let theme = context.theme
     let block = context.typeface.block(title, style)
     let em = context.metrics.em
-    let left = alignment == .center ? frame.midX - block.width / 2 : frame.x + 0.55 * em
+    let left = frame.midX - block.width / 2
     let top = frame.midY - block.height / 2 - (poem == nil ? 0 : 0.28 * em)
     if let poemBlock {
       canvas.draw(

@@ -15,9 +15,6 @@ package struct Surface {
   /// Has everything drawn that was asked for.
   package func flush() { Commands.flush() }
 
-  /// A browser's canvas needs no apron.
-  var apron: Int { 0 }
-
   /// Copies a rectangle from a canvas of the same size, `rows` further down.
   func copy(_ rect: PixelRect, from source: Surface, sunkBy rows: Int = 0) {
     Commands.add(.target, id: id)
@@ -38,7 +35,7 @@ final class PixelBuffer {
   /// The last that was let go: each page that is turned needs one, and a new one costs the browser as much as a picture.
   nonisolated(unsafe) private static var spare: Surface?
 
-  init(width: Int, height: Int, apron: Int = 0) {
+  init(width: Int, height: Int) {
     let kept = PixelBuffer.spare.flatMap { $0.width == width && $0.height == height ? $0 : nil }
     if kept != nil { PixelBuffer.spare = nil }
     bitmap = kept ?? Surface(id: surfaceMake(Int32(width), Int32(height)), width: width, height: height)

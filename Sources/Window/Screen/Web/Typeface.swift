@@ -1,14 +1,7 @@
 /// The one typeface of the game, as the browser shapes and measures it.
 final class Typeface {
   /// The newest blocks, and those before them.
-  private var (cache, older): ([Key: Block], [Key: Block]) = ([:], [:])
-
-  private struct Key: Hashable {
-    var text: String
-    var style: TextStyle
-    var width: Double
-    var alignment: TextAlignment
-  }
+  private var (cache, older): ([TextKey: Block], [TextKey: Block]) = ([:], [:])
 
   /// EB Garamond's ascent and line, in em, as its file states them and Pango takes them; the distance of two lines.
   private static let (ascent, leading) = (0.71, 1.26)
@@ -58,7 +51,7 @@ final class Typeface {
 
   /// Lays a text out; cached. A `width` makes a wrapped paragraph, else the text stays on one line.
   func block(_ text: String, _ style: TextStyle, width: Double = 0, alignment: TextAlignment = .left) -> Block {
-    let key = Key(text: text, style: style, width: width, alignment: alignment)
+    let key = TextKey(text: text, style: style, width: width, alignment: alignment)
     if let hit = cache[key] { return hit }
     // Clocks and sliders make new texts all the time; what is on the page stays.
     if cache.count > 300 { (older, cache) = (cache, [:]) }
