@@ -8,7 +8,7 @@ extension Lobby {
 
   /// Events that would follow in a match; nothing is changed yet.
   func draft(_ match: CachedMatch, _ events: [MatchEvent], record: MatchRecord? = nil) -> Draft {
-    return Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
+    Draft(StoreUnit.Log(match.id, after: match.state.seq, events.map(\.body), record: record), events)
   }
 
   /// The end of a match: its last events, its record, results and ratings.

@@ -59,9 +59,8 @@ extension Lobby {
   }
 
   /// Refuses a command with the state that is true.
-  private mutating func turnDown(_ command: Command, _ code: ErrorCode, _ text: String, _ match: CachedMatch) -> Draft?
-  {
-    refuse(command.id, command.re, code, text, match)
+  private mutating func turnDown(_ command: Command, _ code: ErrorCode, _ why: String, _ match: CachedMatch) -> Draft? {
+    refuse(command.id, command.re, code, why, match)
     return nil
   }
 

@@ -132,7 +132,7 @@ struct SQLiteRow {
 
   fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
 
-  private func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
   func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }

@@ -38,20 +38,19 @@ extension SQLiteRows {
   }
 
   func top(_ rules: Variant, limit: Int) throws(StoreError) -> [AccountRecord] {
-    if rules == .classic {
-      let ids = try run(
+    let ids =
+      rules == .classic
+      ? try run(
         """
         SELECT id FROM account WHERE guest = 0 AND banned = 0 AND rated_at > 0 ORDER BY rating DESC, id LIMIT ?
         """, .int(limit)
       ) { $0.int(0) }
-      return try accounts(ids)
-    }
-    let ids = try run(
-      """
-      SELECT id FROM standing s JOIN account ON id = s.account
-      WHERE s.rules = ? AND s.rated_at > 0 AND guest = 0 AND banned = 0 ORDER BY s.rating DESC, s.account LIMIT ?
-      """, .text(rules.rawValue), .int(limit)
-    ) { $0.int(0) }
+      : try run(
+        """
+        SELECT id FROM standing s JOIN account ON id = s.account
+        WHERE s.rules = ? AND s.rated_at > 0 AND guest = 0 AND banned = 0 ORDER BY s.rating DESC, s.account LIMIT ?
+        """, .text(rules.rawValue), .int(limit)
+      ) { $0.int(0) }
     return try accounts(ids)
   }
 
@@ -257,7 +256,7 @@ extension SQLiteRows: StoreRows {
     ) { row in
       SQLiteRows.record(row).map {
         StoredMatch(
-          record: $0.record, bodies: row.optionalInt(8) == nil ? [] : [row.bytes(9)],
+          record: $0.record, bodies: row.isNull(9) ? [] : [row.bytes(9)],
           length: Int(row.int(8)))
       }
     }.compactMap { $0 }

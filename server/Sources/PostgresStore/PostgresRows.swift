@@ -117,7 +117,7 @@ enum PostgresRows {
 
   static let matchWidth = 8
   static let matchColumns = "id, x, o, opener, code, created, ended, seq"
-  static let eventColumns = "e.match_id, e.body"
+  static let eventColumns = "e.match_id, e.seq, e.body"
   /// The columns of a match, and its first event's.
   static let openingColumns = "\(columns(matchColumns, of: "m")), \(eventColumns)"
 
@@ -129,12 +129,13 @@ enum PostgresRows {
     return nodes.count > 1 ? Set(nodes).sorted() : nodes
   }
 
-  /// Matches in the order of their rows, each with its log; O(rows).
+  /// Matches in the order of their rows, each with its log, whose rows go by `seq`. A log ends at a gap, which its length shows;
+  /// O(rows).
   static func matches(_ records: [[PGValue]], _ events: [[PGValue]]) -> [StoredMatch] {
     var logs: [String: [[UInt8]]] = [:]
     for row in events {
-      guard row.count == 2, let m = row[0].text, let body = row[1].bytes else { continue }
-      logs[m, default: []].append(body)
+      guard row.count == 3, let m = row[0].text, let seq = row[1].int, let body = row[2].bytes else { continue }
+      if Int(seq) == logs[m, default: []].count + 1 { logs[m, default: []].append(body) }
     }
     return records.compactMap { row in
       guard row.count >= matchWidth, let id = id(row[0]), let created = row[5].int, let length = row[7].int else {

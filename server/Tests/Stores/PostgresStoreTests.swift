@@ -141,7 +141,7 @@ import TicTacToe
     guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { return }
     #expect(Set(swept.map(\.match.record.id)) == [live, older, newer] && swept.allSatisfy { $0.nodes == ["a"] })
     let found = try #require(swept.first { $0.match.record.id == live })
-    #expect(found.match.bodies.count == 2 && found.accounts.map(\.name) == ["Ann"])
+    #expect(found.match.length == 2 && found.match.bodies.count == 2 && found.accounts.map(\.name) == ["Ann"])
     #expect(store.apply(move(live, after: 2)) == .applied([live: ["a"]]))
     let wish = TicketRecord(id: "t", session: "s", account: 7, node: "a", key: "", purpose: "p", wish: "w", since: 0)
     #expect(try store.answer(.queue(wish, rated: true)) == .queued(.playing), "his slot is still held")
@@ -280,6 +280,19 @@ import TicTacToe
     #expect(try store.length(m) == 1)
     #expect(store.apply(move(m, after: 1, "again")) == .conflict(.log(m)))
     #expect(try store.match(m)?.bodies.last == event(2, "slow"))
+  }
+
+  @Test func `a log with a gap is not whole, whatever its row counts`() throws {
+    let url = try PostgresTestBed.shared.freshURL()
+    let store = try PostgresStore(PGAddress(url))
+    defer { store.close() }
+    let m = someID(1)
+    #expect(store.appliesAll([beginning(m), move(m, after: 1), move(m, after: 2)]))
+    // As if another program had taken an event away and counted the others.
+    try PostgresTestBed.shared.sql("DELETE FROM match_event WHERE seq = 2", at: url)
+    try PostgresTestBed.shared.sql("UPDATE match SET seq = 2", at: url)
+    let stored = try #require(try store.match(m))
+    #expect(stored.length == 2 && stored.bodies == [event(1)])
   }
 
   // MARK: several nodes
