@@ -86,9 +86,7 @@ struct Simulate: ParsableCommand {
     let play = SimulatedPlay(games: games, of: variant, seed: seed, rules: rules, idle: idle)
     var sound = OfflineSound(play.events, end: play.end)
     sound.turns = play.turns
-    try WholeFile.write(wav) { part in
-      try sound.write(to: part, format: .wav, rules: rules, piano: piano.name)
-    }
+    try WholeFile.write(wav) { try sound.write(to: $0, format: .wav, rules: rules, piano: piano.name) }
   }
 }
 

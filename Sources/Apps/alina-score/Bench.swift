@@ -32,22 +32,22 @@ struct Bench: ParsableCommand {
     defer { burners?.stop() }
     print("\(seconds) s of play, rules \(rules.name)\(load ? ", every core busy" : "")")
     print(Self.composing(rules))
+    /// The renderer of the whole mix with a piano: the modal one if none is given.
+    func mix(_ grand: Instrument? = nil) -> (UnsafeMutablePointer<Float>, Int) -> Void {
+      let engine = Engine(patch: Patch(rules))
+      if let grand {
+        engine.attach(grand)
+        engine.setPiano(.grand)
+      }
+      var renderer = OfflineRenderer(play.events, engine: engine)
+      return { renderer.fill($0, frames: $1) }
+    }
     print("what             block  core %  median ms  99 % ms  worst ms  budget ms  over budget")
     for frames in [256, 512, 1_024] {
-      measure("modal, whole mix", frames) {
-        let engine = Engine(patch: Patch(rules))
-        var renderer = OfflineRenderer(play.events, engine: engine)
-        return { renderer.fill($0, frames: $1) }
-      }
+      measure("modal, whole mix", frames) { mix() }
       guard SampledPiano.isAvailable else { continue }
       let grand = try SampledPiano()
-      measure("grand, whole mix", frames) {
-        let engine = Engine(patch: Patch(rules))
-        engine.attach(grand.instrument)
-        engine.setPiano(.grand)
-        var renderer = OfflineRenderer(play.events, engine: engine)
-        return { renderer.fill($0, frames: $1) }
-      }
+      measure("grand, whole mix", frames) { mix(grand.instrument) }
       grand.silence()
       measure("FluidSynth alone", frames) { Self.alone(grand.instrument, play.events) }
       withExtendedLifetime(grand) {}

@@ -92,11 +92,7 @@ struct Edit: ParsableCommand {
         return event
       }
       guard engine.post(events) else { continue }
-      var block = [Float](repeating: 0, count: 1_024)
-      while engine.framesBegun < begin + (bar.end - bar.start) + .seconds(1), !interrupts() {
-        block.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { engine.render(into: base, frames: 512) } }
-        device.play(block)
-      }
+      while engine.framesBegun < begin + (bar.end - bar.start) + .seconds(1), !interrupts() { device.play(engine) }
     }
   }
 

@@ -91,15 +91,9 @@ enum GameFile {
       guard !games.isEmpty else { throw ScoreFileError("\(path): holds no .pgn, .ttt or .jsonl file") }
       return try games.flatMap { try records("\(path)/\($0)") }
     }
-    let data: Data
-    if path == "-" {
-      data = FileHandle.standardInput.readDataToEndOfFile()
-    } else {
-      guard let read = FileManager.default.contents(atPath: path) else {
-        throw ScoreFileError("\(path): no such file, or it cannot be read")
-      }
-      data = read
-    }
+    let read =
+      path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+    guard let data = read else { throw ScoreFileError("\(path): no such file, or it cannot be read") }
     let text = String(decoding: data, as: UTF8.self)
     do {
       guard text.first(where: { !$0.isWhitespace }) == "{" else {

@@ -81,7 +81,6 @@ struct Live: ParsableCommand {
     }
     post(score.conductor.open(at: .zero))
     var end: Tick?
-    var block = [Float](repeating: 0, count: 2 * 512)
     while end.map({ engine.framesBegun < $0 + .seconds(4) }) ?? true {
       let (lines, isOver) = inbox.state.withLock { state in
         defer { state.lines = [] }
@@ -94,8 +93,7 @@ struct Live: ParsableCommand {
         end = last
       }
       if end == nil { post(score.conductor.advance(to: engine.framesBegun)) }
-      block.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { engine.render(into: base, frames: 512) } }
-      device.play(block)
+      device.play(engine)
       try send(stream.messages(before: engine.framesBegun - Tick(rawValue: device.waiting)))
     }
     try send(stream.silence())

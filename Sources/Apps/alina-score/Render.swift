@@ -67,13 +67,11 @@ struct Render: ParsableCommand {
       if let svg { try WholeFile.write(Array(page.svg.utf8), to: svg) }
       if let png { try WholeFile.write(png) { try page.writePNG(to: $0) } }
     }
+    var sound = OfflineSound(rendition.events, end: rendition.end)
+    sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)
     for (path, format) in [(wav, AudioFile.Format.wav), (flac, .flac)] {
       guard let path else { continue }
-      try WholeFile.write(path) { part in
-        var sound = OfflineSound(rendition.events, end: rendition.end)
-        sound.range = (from ?? 0)...(to ?? .greatestFiniteMagnitude)
-        try sound.write(to: part, format: format, rules: rules, piano: piano.name)
-      }
+      try WholeFile.write(path) { try sound.write(to: $0, format: format, rules: rules, piano: piano.name) }
     }
   }
 

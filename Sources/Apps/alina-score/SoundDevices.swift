@@ -1,4 +1,5 @@
 import Glibc
+import Synth
 
 /// The sound devices that SDL knows. SDL is looked up at run time: this command is built without its headers.
 enum SoundDevices {
@@ -72,8 +73,10 @@ enum SoundDevices {
     /// Frames that have not sounded yet.
     var waiting: Int64 { Int64(queued(device)) / 8 }
 
-    /// Hands over a block of interleaved stereo; waits while enough of what came before has not sounded yet.
-    func play(_ block: [Float]) {
+    /// Hands over the next 512 frames of an engine; waits while enough of what came before has not sounded yet.
+    func play(_ engine: Engine) {
+      var block = [Float](repeating: 0, count: 2 * 512)
+      engine.render(into: &block, frames: 512)
       while queued(device) > UInt32(Self.most) { usleep(2_000) }
       block.withUnsafeBytes { bytes in
         if let base = bytes.baseAddress { _ = queue(device, base, UInt32(bytes.count)) }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import ScoreIO
 import ScoreModel
 import Synth
@@ -27,7 +26,7 @@ struct Effects: ParsableCommand {
     let chain = try RuleReader.chain(chain)
     var sound = try Sound(path: input)
     sound.pass(through: chain, ringing: tail)
-    try sound.writeWhole(to: output)
+    try sound.write(to: output)
   }
 }
 
@@ -59,7 +58,7 @@ struct Tone: ParsableCommand {
     let sound = Sound.tone(
       midi: midi, seconds: seconds,
       ToneGenerator.Parameters(level: level, fadeIn: fadeIn, fadeOut: fadeOut, a4: a4))
-    try sound.writeWhole(to: output)
+    try sound.write(to: output)
   }
 }
 
@@ -77,13 +76,7 @@ struct Envelope: ParsableCommand {
       guard kind != nil else { throw ValidationError("--detector \(detector): peak or average") }
     }
 
-    var kind: EnvelopeExtractor.Detector? {
-      switch detector {
-      case "peak": .peak
-      case "average": .average
-      default: nil
-      }
-    }
+    var kind: EnvelopeExtractor.Detector? { ["peak": .peak, "average": .average][detector] }
   }
 
   struct Extract: ParsableCommand {
@@ -97,7 +90,7 @@ struct Envelope: ParsableCommand {
       let sound = try Sound(path: input)
       let envelope = sound.envelope(
         EnvelopeExtractor.Parameters(window: window.window, detector: window.kind ?? .average))
-      guard output.hasSuffix(".csv") else { return try envelope.writeWhole(to: output) }
+      guard output.hasSuffix(".csv") else { return try envelope.write(to: output) }
       var text = "seconds,amplitude\n"
       let step = envelope.sampleRate / 100
       for index in stride(from: 0, to: envelope.frames.count, by: step) {
@@ -130,26 +123,8 @@ struct Envelope: ParsableCommand {
       sound.match(
         to: other,
         EnvelopeMatcher.Parameters(window: window.window, detector: window.kind ?? .average, match: match, gain: gain))
-      try sound.writeWhole(to: output)
+      try sound.write(to: output)
     }
-  }
-}
-
-extension Sound {
-  /// Writes the file whole or not at all.
-  func writeWhole(to path: String) throws {
-    guard path.hasSuffix(".wav") || path.hasSuffix(".flac") else {
-      throw ScoreFileError("\(path): must end in .wav or .flac")
-    }
-    let kind = path.hasSuffix(".flac") ? ".flac" : ".wav"
-    let part = path + ".part" + kind
-    do {
-      try write(to: part)
-    } catch {
-      unlink(part)
-      throw ScoreFileError(error.description.replacingOccurrences(of: part, with: path))
-    }
-    guard rename(part, path) == 0 else { throw ScoreFileError("\(path): cannot be written") }
   }
 }
 

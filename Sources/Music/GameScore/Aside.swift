@@ -16,7 +16,6 @@ package struct Aside: Sendable, Hashable {
 
   /// The frame at which it was heard.
   package var frame: Int64
-  /// What it was.
   package var kind: Kind
 
   func text(_ variant: Variant) -> String {

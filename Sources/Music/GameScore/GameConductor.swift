@@ -90,11 +90,7 @@ package struct GameConductor: Sendable {
     if move.fillsBoard { facts.insert(.fullBoard) }
     if move.repetitions > 0 { facts.insert(.again) }
     if awakens { facts.insert(.awakening) }
-    switch move.outcome {
-    case .win: facts.insert(.win)
-    case .draw: facts.insert(.draw)
-    case nil: break
-    }
+    if let outcome = move.outcome { facts.insert(outcome == .draw ? .draw : .win) }
     return facts
   }
 

@@ -37,13 +37,13 @@ package final class SampledPiano: @unchecked Sendable {
   private let grand: Grand
 
   /// Loads a font. Not real-time safe: blocks for a second or two.
-  package init(font: String = SampledPiano.standardFont, sampleRate: Double = 48_000) throws(LoadError) {
+  package init(font: String = SampledPiano.standardFont) throws(LoadError) {
     guard access(font, R_OK) == 0 else { throw .unreadable(font) }
     // FluidSynth prints its own lines on bad fonts; we say it once, in ours.
     fluid_set_log_function(Int32(FLUID_ERR.rawValue), nil, nil)
     fluid_set_log_function(Int32(FLUID_WARN.rawValue), nil, nil)
     guard let settings = new_fluid_settings() else { throw .engine }
-    Self.configure(settings, sampleRate)
+    Self.configure(settings)
     guard let synth = new_fluid_synth(settings) else {
       delete_fluid_settings(settings)
       throw .engine
@@ -87,9 +87,9 @@ package final class SampledPiano: @unchecked Sendable {
   /// Ends every note at once.
   package func silence() { grand.silence() }
 
-  private static func configure(_ settings: OpaquePointer, _ sampleRate: Double) {
+  private static func configure(_ settings: OpaquePointer) {
     let numbers: [(String, Double)] = [
-      ("synth.sample-rate", sampleRate), ("synth.gain", 1),
+      ("synth.sample-rate", 48_000), ("synth.gain", 1),
       // If ever one has to go, the quietest.
       ("synth.overflow.volume", 10_000), ("synth.overflow.age", 100),
     ]

@@ -11,7 +11,6 @@ package enum MIDIFile {
   /// The order of channels 1, 2 and 3.
   private static let voices: [(voice: ScoreEvent.Voice, name: String)] = [(.m, "M"), (.t, "T"), (.bass, "Bass")]
 
-  /// The bytes of the file.
   package static func bytes(_ rendition: Rendition, title: String) -> [UInt8] {
     let end = max(rendition.events.map { $0.frame.rawValue + Int64($0.duration) }.max() ?? 0, rendition.end.rawValue)
     var file: [UInt8] = Array("MThd".utf8)
@@ -31,15 +30,14 @@ package enum MIDIFile {
   }
 
   private static func conductorTrack(_ rendition: Rendition, title: String) -> [Message] {
-    var messages = [
+    let head = [
       Message(tick: 0, rank: 1, bytes: text(0x03, title)),
       Message(tick: 0, rank: 1, bytes: [0xFF, 0x51, 0x03] + big(tempo).dropFirst()),
     ]
-    for bar in rendition.bars {
-      messages.append(
-        Message(tick: bar.start.rawValue, rank: 1, bytes: text(0x06, "bar \(bar.index + 1) \(bar.kind.rawValue)")))
-    }
-    return messages
+    return head
+      + rendition.bars.map { bar in
+        Message(tick: bar.start.rawValue, rank: 1, bytes: text(0x06, "bar \(bar.index + 1) \(bar.kind.rawValue)"))
+      }
   }
 
   private static func track(_ rendition: Rendition, _ voice: ScoreEvent.Voice, name: String, channel: UInt8)
@@ -51,10 +49,9 @@ package enum MIDIFile {
     for event in rendition.events where event.kind == .pedal {
       messages.append(Message(tick: event.frame.rawValue, rank: 1, bytes: [0xB0 | channel, 64, event.amount]))
     }
-    let notes = rendition.events.filter { $0.kind == .note && $0.voice == voice }
     var pan: UInt8?
     var sounding: [UInt8: (end: Int64, place: Int)] = [:]
-    for note in notes {
+    for note in rendition.events where note.kind == .note && note.voice == voice {
       let start = note.frame.rawValue
       let pitch = note.pitch.rawValue
       let place = UInt8(clamping: 64 + Int(note.pan) * 63 / 100)

@@ -6,7 +6,6 @@ import Tintinnabuli
 ///
 /// Shorts are quarters without stems, longs whole notes; every measure has a hidden time of its true length.
 package enum MusicXML {
-  /// The text of the file.
   package static func text(_ bars: [Bar], rules: ScoreRules, title: String) -> String {
     let scale = rules.scale
     var xml = """
@@ -86,7 +85,7 @@ package enum MusicXML {
       var rest = length
       var isTied = false
       while rest > 0 {
-        let part = [4, 3, 2, 1].first { $0 <= rest } ?? 1
+        let part = min(rest, 4)
         rest -= part
         if held.isEmpty { xml += note(nil, part, voice: 3, scale: scale) }
         for (index, pitch) in held.enumerated() {

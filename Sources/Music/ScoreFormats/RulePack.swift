@@ -13,13 +13,12 @@ package struct RulePack: Sendable {
 
   /// Reads a pack; throws what is wrong with the first file that is not good.
   package init(_ bytes: [UInt8]) throws(RuleErrors) {
-    func refuse(_ message: String) -> RuleErrors { RuleErrors([RuleError(line: 0, key: "", message: message)]) }
     let json: JSON
-    do { json = try JSON(bytes: bytes) } catch { throw refuse("\(error)") }
+    do { json = try JSON(bytes: bytes) } catch { throw RuleErrors("\(error)") }
     var entries: [Entry] = []
     for member in json.object?.fields ?? [] {
       guard let hash = member.value["hash"]?.string, let rules = member.value["rules"] else {
-        throw refuse("\(member.name) lacks its hash or its rules")
+        throw RuleErrors("\(member.name) lacks its hash or its rules")
       }
       entries.append((Record.ScoreRules(name: member.name, hash: hash), try RuleReader.rules(RuleTree(rules))))
     }

@@ -2,7 +2,6 @@
 package indirect enum RuleTree: Sendable {
   /// A word or a number as the file has it, and its line.
   case scalar(String, line: Int)
-  /// A list.
   case list([RuleTree], line: Int)
   /// A mapping; keys keep their own lines.
   case mapping([Entry], line: Int)
@@ -44,7 +43,6 @@ package struct RuleError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong and what is allowed.
   package let message: String
 
-  /// Describes an error.
   package init(line: Int, key: String, message: String) { (self.line, self.key, self.message) = (line, key, message) }
 
   /// `line N: key: message`.
@@ -58,8 +56,10 @@ package struct RuleErrors: Error, Sendable, Hashable, CustomStringConvertible {
   /// The errors, in the order of their lines.
   package let errors: [RuleError]
 
-  /// Puts errors in the order of their lines.
   package init(_ errors: [RuleError]) { self.errors = errors.sorted { ($0.line, $0.key) < ($1.line, $1.key) } }
+
+  /// One error, of the whole file or of a line of it.
+  package init(_ message: String, line: Int = 0) { errors = [RuleError(line: line, key: "", message: message)] }
 
   /// One line an error.
   package var description: String { errors.map { $0.description }.joined(separator: "\n") }

@@ -1,6 +1,5 @@
 /// The page as SVG 1.1.
 extension ScorePage {
-  /// The text of the file.
   package var svg: String {
     var svg = """
       <svg xmlns="http://www.w3.org/2000/svg" width="\(number(width))" height="\(number(height))" viewBox="0 0 \(number(width)) \(number(height))">
@@ -40,8 +39,7 @@ extension ScorePage {
   }
 
   private func colour(_ grey: Double) -> String {
-    let level = String(Int(grey * 255), radix: 16)
-    let byte = level.paddedLeft(to: 2, with: "0")
+    let byte = String(Int(grey * 255), radix: 16).paddedLeft(to: 2, with: "0")
     return "#\(byte)\(byte)\(byte)"
   }
 }

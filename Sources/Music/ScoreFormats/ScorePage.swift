@@ -22,7 +22,6 @@ package struct ScorePage: Sendable {
 
   /// Width of the page: less than 1,400 where one short line is all there is.
   package private(set) var width = 1_400.0
-  /// Height of the page.
   package private(set) var height = 0.0
   /// The shapes, back to front.
   package private(set) var shapes: [Shape] = []

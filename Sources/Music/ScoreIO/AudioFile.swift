@@ -3,7 +3,6 @@ import CSndfile
 
 /// A sound file being written: WAV in 24 bits or FLAC in 24 bits, stereo.
 package final class AudioFile {
-  /// The kinds of file.
   package enum Format: Sendable {
     case wav, flac
   }
@@ -40,9 +39,7 @@ package final class AudioFile {
 
 /// Something about a file that its user must mend: one line.
 package struct ScoreFileError: Error, CustomStringConvertible, Sendable, Hashable {
-  /// The line.
   package let description: String
 
-  /// Makes an error from its line.
   package init(_ description: String) { self.description = description }
 }

@@ -18,7 +18,6 @@ package struct EventLine: Sendable {
     case connection(lost: Bool)
   }
 
-  /// What it tells.
   package let kind: Kind
   /// Seconds from the first sound; `nil` for now.
   package let at: Double?
@@ -88,7 +87,7 @@ package struct EventLine: Sendable {
       event.closes = isTrue
     }
     if event.closes, event.sentence == nil { throw ScoreFileError("closes: goes with a sentence") }
-    event.leaves = try json["leaves"].map { json throws(ScoreFileError) in try Self.degree("leaves", json, rules) }
+    event.leaves = try whole("leaves", json["leaves"], rules.degrees)
     event.returns = try whole("returns", json["returns"], 1...1_000_000)
     return event
   }
@@ -112,9 +111,7 @@ package struct EventLine: Sendable {
   }
 
   private static func degrees(_ name: String, _ json: JSON?, _ rules: ScoreRules) throws(ScoreFileError) -> [Int] {
-    var degrees: [Int] = []
-    for value in try list(name, json) { degrees.append(try degree(name, value, rules)) }
-    return degrees
+    try list(name, json).map { value throws(ScoreFileError) in try degree(name, value, rules) }
   }
 
   private static func degree(_ name: String, _ json: JSON, _ rules: ScoreRules) throws(ScoreFileError) -> Int {
@@ -159,7 +156,6 @@ package struct LiveScore {
   private var last = Tick.zero
   private var isBegun = false
 
-  /// Prepares the score.
   package init(seed: UInt64, rules: ScoreRules) {
     conductor = Conductor(seed: seed, rules: rules)
     conductor.inTime = []

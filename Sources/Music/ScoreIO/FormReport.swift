@@ -14,7 +14,6 @@ package struct FormReport: Sendable {
   /// A figure, what it must be, and whether it is.
   package typealias Row = (name: String, value: String, wanted: String, holds: Bool)
 
-  /// The table's rows.
   package private(set) var rows: [Row] = []
 
   /// Plays the games as sessions by some rules.

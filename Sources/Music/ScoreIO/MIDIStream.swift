@@ -13,7 +13,6 @@ package struct MIDIStream: Sendable {
     var off: [UInt8] { [0x80 | channel, pitch, 64] }
   }
 
-  /// Makes a stream in which nothing sounds.
   package init() {}
 
   /// Whether nothing sounds and nothing waits.

@@ -20,7 +20,6 @@ package struct PaceReport: Sendable {
     3.58,
   ]
 
-  /// The name of the pace.
   package let pace: String
   /// Whether O is an opponent who answers in musical time.
   package let hasOpponent: Bool

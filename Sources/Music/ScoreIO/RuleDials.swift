@@ -4,7 +4,6 @@ import Yams
 
 /// Ten numbers of a rule file that matter most, as dials that turn in the file's own text: comments and layout stay.
 package struct RuleDials {
-  /// One number.
   package struct Dial: Sendable {
     /// Its keys from the top of the file, joined by dots.
     package let key: String
@@ -14,7 +13,6 @@ package struct RuleDials {
     package let step: Double
   }
 
-  /// The dials.
   package static let all = [
     Dial(key: "bars.short", range: 0.4...2, step: 0.05), Dial(key: "bars.long", range: 2...8, step: 1),
     Dial(key: "bars.longest", range: 3...12, step: 1), Dial(key: "phrases.velocity", range: 30...100, step: 2),
@@ -28,7 +26,6 @@ package struct RuleDials {
   /// The number of the dial that is turned.
   package private(set) var chosen = 0
 
-  /// Takes the text of a rule file.
   package init(_ text: String) { self.text = text }
 
   /// Chooses a dial some places on; after the last comes the first.

@@ -8,7 +8,6 @@ import Tintinnabuli
 package enum RuleLibrary {
   /// A rule file that was read and found good.
   package struct Loaded: Sendable, Hashable {
-    /// The rules in the file.
     package let rules: ScoreRules
     /// Where it was.
     package let path: String
@@ -93,7 +92,6 @@ package enum RuleLibrary {
 
   static func hash(_ data: Data) -> String {
     let hash = data.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    let text = String(hash, radix: 16)
-    return text.paddedLeft(to: 16, with: "0")
+    return String(hash, radix: 16).paddedLeft(to: 16, with: "0")
   }
 }

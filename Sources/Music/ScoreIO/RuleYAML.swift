@@ -12,25 +12,22 @@ extension RuleReader {
 
   /// The tree of a text.
   static func tree(_ text: String) throws(RuleErrors) -> RuleTree {
-    func refuse(_ message: String, line: Int = 0) -> RuleErrors {
-      RuleErrors([RuleError(line: line, key: "", message: message)])
-    }
-    guard text.utf8.count <= limit else { throw refuse("larger than \(limit >> 10) KiB") }
+    guard text.utf8.count <= limit else { throw RuleErrors("larger than \(limit >> 10) KiB") }
     do {
       // Words are read by us: Yams would match each key and value against the patterns of YAML's own types.
-      guard let root = try Yams.compose(yaml: text, .basic) else { throw refuse("is empty") }
+      guard let root = try Yams.compose(yaml: text, .basic) else { throw RuleErrors("is empty") }
       return tree(root)
     } catch let error as RuleErrors {
       throw error
     } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
       YamlError.composer(_, let problem, let mark, _)
     {
-      throw refuse("is no YAML here: \(problem)", line: mark.line)
+      throw RuleErrors("is no YAML here: \(problem)", line: mark.line)
     } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
       let names = keys.map(\.description).sorted().joined(separator: ", ")
-      throw refuse("key \(names) is there twice", line: context.mark.line)
+      throw RuleErrors("key \(names) is there twice", line: context.mark.line)
     } catch {
-      throw refuse("is no YAML")
+      throw RuleErrors("is no YAML")
     }
   }
 

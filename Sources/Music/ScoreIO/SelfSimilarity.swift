@@ -15,7 +15,6 @@ package struct SelfSimilarity {
   /// The pitches that are listened for: A2–A6.
   private static let pitches = 45...93
 
-  /// Nothing heard yet.
   package init() {}
 
   /// Hears interleaved stereo at 48 kHz.

@@ -14,7 +14,6 @@ package struct Sound: Sendable {
   /// Frames a file may have: half an hour at 48 kHz.
   package static let limit = 48_000 * 1_800
 
-  /// Makes a sound.
   package init(_ frames: [Stereo], sampleRate: Int = 48_000) { (self.frames, self.sampleRate) = (frames, sampleRate) }
 
   /// Reads a sound file of any kind libsndfile knows; mono is taken to both sides, channels past two are dropped.
@@ -36,11 +35,14 @@ package struct Sound: Sendable {
     sampleRate = Int(info.samplerate)
   }
 
-  /// Writes the sound as WAV or, if the name ends so, FLAC.
-  package func write(to path: String) throws(ScoreFileError) {
-    let file = try AudioFile(path: path, format: path.hasSuffix(".flac") ? .flac : .wav, sampleRate: sampleRate)
-    try frames.withUnsafeBufferPointer { frames throws(ScoreFileError) in
-      try file.write(UnsafeRawBufferPointer(frames).bindMemory(to: Float.self))
+  /// Writes the sound, whole or not at all, as WAV or FLAC by the end of the name.
+  package func write(to path: String) throws {
+    guard path.hasSuffix(".wav") || path.hasSuffix(".flac") else {
+      throw ScoreFileError("\(path): must end in .wav or .flac")
+    }
+    try WholeFile.write(path) { part in
+      let file = try AudioFile(path: part, format: path.hasSuffix(".flac") ? .flac : .wav, sampleRate: sampleRate)
+      try frames.withUnsafeBufferPointer { try file.write(UnsafeRawBufferPointer($0).bindMemory(to: Float.self)) }
     }
   }
 

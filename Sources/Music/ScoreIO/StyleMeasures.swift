@@ -25,7 +25,6 @@ package struct StyleMeasures: Sendable, Hashable {
   /// Pairs a second apart, mod octave.
   package private(set) var seconds = 0
 
-  /// Measures nothing yet.
   package init() {}
 
   /// Adds a bar as written.

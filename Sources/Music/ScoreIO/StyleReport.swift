@@ -8,7 +8,6 @@ import Tintinnabuli
 
 /// The measures table of a set of games.
 package struct StyleReport: Sendable {
-  /// Games measured.
   package private(set) var games = 0
   /// The style of move and closing bars, none cut; bars without M or without T are exempt.
   package private(set) var style = StyleMeasures()
@@ -24,7 +23,6 @@ package struct StyleReport: Sendable {
   package private(set) var longBars = 0
   private var roughness: [String: (sum: Double, time: Double)] = [:]
 
-  /// Measures nothing yet.
   package init() {}
 
   /// Adds a game, every bar played out.
@@ -39,14 +37,12 @@ package struct StyleReport: Sendable {
         (0..<plies).map { rules.bars.pairs(ply: start + $0 + 1) }
         + (record.game.end?.outcome == nil ? [] : rules.bars.closing(plies: start + plies))
       allBars += max(bars.count, expected.count)
-      lawfulLengths += zip(bars, expected).reduce(0) { $0 + ($1.0.pairs.count == $1.1 ? 1 : 0) }
+      lawfulLengths += zip(bars, expected).count { $0.pairs.count == $1 }
     } else {
       allBars += bars.count
-      for (index, bar) in bars.enumerated() where Self.isLawful(bar, after: index > 0 ? bars[index - 1] : nil, rules) {
-        lawfulLengths += 1
-      }
+      lawfulLengths += bars.indices.count { Self.isLawful(bars[$0], after: $0 > 0 ? bars[$0 - 1] : nil, rules) }
     }
-    mostAwakenings = max(mostAwakenings, bars.reduce(0) { $0 + $1.pairs.filter(\.isAwakening).count })
+    mostAwakenings = max(mostAwakenings, bars.flatMap(\.pairs).count(where: \.isAwakening))
     var heard: Set<[Pitch]> = []
     for bar in bars {
       if bar.pairs.contains(where: { $0.m != nil }) { style.add(bar, scale: rules.scale) }

@@ -111,7 +111,7 @@ public final class Engine: @unchecked Sendable {
 
   /// Sets the volume in dB, −90…+12, 0 by default; it ramps within 40 ms.
   public func setVolume(decibels: Double) {
-    controls.volume.store(Self.amplitude(decibels).bitPattern, ordering: .relaxed)
+    controls.volume.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
   /// Silences or restores the sound within 40 ms; the score goes on.
@@ -122,12 +122,12 @@ public final class Engine: @unchecked Sendable {
 
   /// Sets the drone's sine bed in dB relative to the patch, −90…+12; `nil` turns it off.
   public func setDroneLevel(decibels: Double?) {
-    controls.drone.store(Self.amplitude(decibels).bitPattern, ordering: .relaxed)
+    controls.drone.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
   /// Sets the focus preview in dB relative to the patch, −90…+12; `nil` turns it off.
   public func setPreviewLevel(decibels: Double?) {
-    controls.preview.store(Self.amplitude(decibels).bitPattern, ordering: .relaxed)
+    controls.preview.store(Self.amplitude(decibels), ordering: .relaxed)
   }
 
   /// Tunes A4 to 415…466 Hz: what is struck from here on, the strings that ring along, and the tones. Takes some
@@ -148,7 +148,7 @@ public final class Engine: @unchecked Sendable {
   package func continueTuning() -> Bool {
     if tables?.addNote() == true { return true }
     guard let tables = tables.take() else { return false }
-    controls.a4.store(Float(a4).bitPattern, ordering: .relaxed)
+    controls.a4.store(Float(a4), ordering: .relaxed)
     controls.tuning.store(Int32(120_000 * log2(a4 / 440)), ordering: .relaxed)
     controls.piano.send(ModalPiano(tables: tables))
     load(patch)
@@ -163,9 +163,9 @@ public final class Engine: @unchecked Sendable {
 
   /// Brings the sampled grand, once; its context must outlive the engine.
   public func attach(_ instrument: Instrument) {
-    guard controls.instrument.load(ordering: .relaxed) == 0 else { return }
+    guard controls.instrument.load(ordering: .relaxed) == nil else { return }
     self.instrument.initialize(to: instrument)
-    controls.instrument.store(UInt(bitPattern: self.instrument), ordering: .releasing)
+    controls.instrument.store(self.instrument, ordering: .releasing)
   }
 
   /// Chooses the piano that new notes are struck on.

@@ -17,18 +17,12 @@ struct Limiter: ~Copyable {
   private let follow: Float
   private var envelope: Float = 0
   private var gain: Float = 1
-  /// Frames on which the limiter held something back, since the last reset.
+  /// Frames on which the limiter held something back.
   private(set) var framesLimited = 0
 
   init(sampleRate: Double) {
     keep = Arithmetic.exp2(-9.965_784 / (Self.release * 0.001 * Float(sampleRate)))
     follow = 1 - Arithmetic.exp2(-1.442_695 / (Self.attack * Float(sampleRate)))
-  }
-
-  mutating func reset() {
-    envelope = 0
-    gain = 1
-    framesLimited = 0
   }
 
   mutating func render(_ block: StereoBlock) {

@@ -6,9 +6,6 @@ import Synchronization
 /// A render is cut at grid frames and at events, so each run lies in one cell and what it does depends on frame
 /// numbers alone. Real-time safe: yes, but for `init`.
 struct Mixer: ~Copyable {
-  private static let bells = 4
-  private static let partials = 3
-  private static let previews = 2
   /// The level at which the drone breathes, before its own: that of a soft piano.
   private static let breathReference: Float = 0.1
   /// A hidden window's fade.
@@ -21,13 +18,13 @@ struct Mixer: ~Copyable {
   /// Those that they took over from, as long as these ring.
   private var oldPiano: UnsafeMutablePointer<ModalPiano>?
   private var oldRack: UnsafeMutablePointer<Rack>?
-  private let bell: UnsafeMutablePointer<Bell>
-  private let preview: UnsafeMutablePointer<ToneGenerator>
+  private let bells: Nodes<Bell>
+  private let previews: Nodes<ToneGenerator>
   /// Frames until each key of the grand is let go, −1 once it is. A key that the other hand restrikes is another one: the
   /// grand keeps left and right on channels of their own.
   private let keys = Slab<Int32>(256 * ModalPiano.buses, repeating: -1)
   /// The bed's first three partials: small loudspeakers play the second and the third of them.
-  private let drone: UnsafeMutablePointer<ToneGenerator>
+  private let drone: Nodes<ToneGenerator>
   private var breath: EnvelopeMatcher
   private var limiter: Limiter
   private var grand: Instrument?
@@ -62,16 +59,11 @@ struct Mixer: ~Copyable {
 
   init(sampleRate: Double, patch: Patch) {
     self.sampleRate = sampleRate
-    piano = placed(
-      ModalPiano(
-        tables: ModalTables.Draft(sampleRate: sampleRate, model: PianoModel())))
+    piano = placed(ModalPiano(tables: ModalTables.Draft(sampleRate: sampleRate, model: PianoModel())))
     rack = placed(Rack(patch, sampleRate: sampleRate))
-    bell = UnsafeMutablePointer<Bell>.allocate(capacity: Self.bells)
-    for i in 0..<Self.bells { (bell + i).initialize(to: Bell(sampleRate: sampleRate)) }
-    preview = UnsafeMutablePointer<ToneGenerator>.allocate(capacity: Self.previews)
-    for i in 0..<Self.previews { (preview + i).initialize(to: ToneGenerator(sampleRate: sampleRate)) }
-    drone = UnsafeMutablePointer<ToneGenerator>.allocate(capacity: Self.partials)
-    for i in 0..<Self.partials { (drone + i).initialize(to: ToneGenerator(sampleRate: sampleRate)) }
+    bells = Nodes(4) { Bell(sampleRate: sampleRate) }
+    previews = Nodes(2) { ToneGenerator(sampleRate: sampleRate) }
+    drone = Nodes(3) { ToneGenerator(sampleRate: sampleRate) }
     breath = EnvelopeMatcher(sampleRate: sampleRate)
     limiter = Limiter(sampleRate: sampleRate)
     adoptLevels()
@@ -87,12 +79,6 @@ struct Mixer: ~Copyable {
     free(oldPiano)
     free(rack)
     free(oldRack)
-    bell.deinitialize(count: Self.bells)
-    bell.deallocate()
-    preview.deinitialize(count: Self.previews)
-    preview.deallocate()
-    drone.deinitialize(count: Self.partials)
-    drone.deallocate()
   }
 
   /// Voices sounding, steals and limited frames so far; for tests and meters between renders.
@@ -189,27 +175,27 @@ struct Mixer: ~Copyable {
   private mutating func moveDrone(_ event: ScoreEvent) {
     let amount = Float(min(event.amount, 127)) / 127
     if amount > 0 {
-      for i in 0..<Self.partials {
+      for i in drone.indices {
         // An octave above the first partial lies the second, a fifth above that the third.
-        (drone + i).pointee.start(midi: Double(min(event.pitch.midi + (i == 0 ? 0 : i == 1 ? 12 : 19), 127)))
+        drone[i].start(midi: Double(min(event.pitch.midi + (i == 0 ? 0 : i == 1 ? 12 : 19), 127)))
       }
     }
     droneEvent.aim(amount, frames: max(Int(event.duration), 2_400))
   }
 
   private mutating func movePreview(_ event: ScoreEvent) {
-    (preview + activePreview).pointee.stop()
+    previews[activePreview].stop()
     guard event.amount > 0 else { return }
     // The other generator takes over, so that two cells cross-fade.
-    activePreview = (activePreview + 1) % Self.previews
-    (preview + activePreview).pointee.start(midi: Double(min(event.pitch.midi, 127)))
+    activePreview = (activePreview + 1) % previews.count
+    previews[activePreview].start(midi: Double(min(event.pitch.midi, 127)))
   }
 
   private mutating func strikeBell(_ event: ScoreEvent) {
     var slot = 0
-    for b in 0..<Self.bells where (bell + b).pointee.loudness < (bell + slot).pointee.loudness { slot = b }
+    for b in bells.indices where bells[b].loudness < bells[slot].loudness { slot = b }
     let touch = Float(min(event.velocity, 127)) / 64
-    (bell + slot).pointee.strike(
+    bells[slot].strike(
       frequency: Pitch.frequency(midi: Double(min(event.pitch.midi, 127)), a4: Double(a4)),
       amplitude: rack.pointee.bell * touch * touch, t60: rack.pointee.bellDecay)
   }
@@ -220,7 +206,7 @@ struct Mixer: ~Copyable {
     takeRack(controls)
     takePiano(controls)
     takeGrand(controls)
-    volume.aim(controls.isMuted.load(ordering: .relaxed) ? 0 : Controls.read(controls.volume), frames: 1_920)
+    volume.aim(controls.isMuted.load(ordering: .relaxed) ? 0 : controls.volume.load(ordering: .relaxed), frames: 1_920)
     adopt(controls)
     hidden.tick()
     volume.tick()
@@ -233,7 +219,7 @@ struct Mixer: ~Copyable {
     rackEnter.tick()
     rackLeave.tick()
     if droneEvent.value == 0, droneEvent.isAtRest {
-      for i in 0..<Self.partials { (drone + i).pointee.reset() }
+      for i in drone.indices { drone[i].reset() }
     }
     piano.pointee.tick()
     oldPiano?.pointee.tick()
@@ -250,9 +236,9 @@ struct Mixer: ~Copyable {
   }
 
   private mutating func adopt(_ controls: borrowing Controls) {
-    droneLevel.aim(Controls.read(controls.drone) * rack.pointee.drone / Self.breathReference, frames: 9_600)
-    previewLevel.aim(Controls.read(controls.preview), frames: 2_400)
-    let tuning = Controls.read(controls.a4)
+    droneLevel.aim(controls.drone.load(ordering: .relaxed) * rack.pointee.drone / Self.breathReference, frames: 9_600)
+    previewLevel.aim(controls.preview.load(ordering: .relaxed), frames: 2_400)
+    let tuning = controls.a4.load(ordering: .relaxed)
     if tuning != a4 {
       a4 = tuning
       adoptLevels()
@@ -262,10 +248,10 @@ struct Mixer: ~Copyable {
   /// Hands the patch's numbers to what is not in the rack.
   private mutating func adoptLevels() {
     let tone = ToneGenerator.Parameters(level: rack.pointee.preview, a4: a4)
-    for i in 0..<Self.previews { (preview + i).pointee.set(tone) }
-    for i in 0..<Self.partials {
+    for i in previews.indices { previews[i].set(tone) }
+    for i in drone.indices {
       let level = -20 - 3 * Float(i)
-      (drone + i).pointee.set(ToneGenerator.Parameters(level: level, fadeIn: 400, fadeOut: 1_200, a4: a4))
+      drone[i].set(ToneGenerator.Parameters(level: level, fadeIn: 400, fadeOut: 1_200, a4: a4))
     }
     breath.set(rack.pointee.breath)
     pianoLevel.aim(rack.pointee.piano, frames: 9_600)
@@ -301,10 +287,7 @@ struct Mixer: ~Copyable {
   }
 
   private mutating func takeGrand(_ controls: borrowing Controls) {
-    if grand == nil {
-      let bits = controls.instrument.load(ordering: .acquiring)
-      if let pointer = UnsafePointer<Instrument>(bitPattern: bits) { grand = pointer.pointee }
-    }
+    if grand == nil { grand = controls.instrument.load(ordering: .acquiring)?.pointee }
     let wanted = controls.tuning.load(ordering: .relaxed)
     if let grand, wanted != grandTuning {
       grandTuning = wanted
@@ -404,13 +387,13 @@ struct Mixer: ~Copyable {
   private mutating func tones(_ dry: StereoBlock, into out: StereoBlock) {
     let tone = work.block(dry.count)
     tone.update(repeating: .zero)
-    for i in 0..<Self.partials { (drone + i).pointee.render(tone) }
+    for i in drone.indices { drone[i].render(tone) }
     breath.render(tone, after: dry)
     for i in tone.indices { out[i] += tone[i] * (droneLevel.next() * droneEvent.next()) }
     tone.update(repeating: .zero)
-    for p in 0..<Self.previews { (preview + p).pointee.render(tone) }
+    for i in previews.indices { previews[i].render(tone) }
     tone.scale(&previewLevel)
     out.add(tone)
-    for b in 0..<Self.bells { (bell + b).pointee.render(out) }
+    for i in bells.indices { bells[i].render(out) }
   }
 }

@@ -158,9 +158,7 @@ struct ModalPiano: ~Copyable {
 
   private func tick(_ v: Int) {
     var voice = voices[v]
-    if voice.hold >= 0 {
-      voice.hold -= Int32(Grid.frames)
-    }
+    if voice.hold >= 0 { voice.hold -= Int32(Grid.frames) }
     if voice.hold < 0 {
       // Half a pedal damps half: the felt touches from a third of the way.
       let lift = min(max((pedal.value - 0.2) / 0.6, 0), 1)

@@ -2,17 +2,14 @@ import ScoreModel
 
 /// A patch made into nodes: built off the audio thread, handed to it as a pointer, given back when it has rung out.
 struct Rack: ~Copyable {
-  /// One unit of a chain: the node of its kind, or none.
-  private struct Unit: BitwiseCopyable {
-    var comb: UnsafeMutablePointer<FeedbackComb>?
-    var ring: UnsafeMutablePointer<StereoRingModulator>?
-    var matcher: UnsafeMutablePointer<EnvelopeMatcher>?
-    var room: UnsafeMutablePointer<Reverb>?
-    var gain: Float = 1
-    /// Where a comb glides when the chain starts, and how long it takes; 0 stays.
-    var melt: Float = 0
-    var home: Float = 0
-    var glideFrames: Int = 0
+  /// One unit of a chain.
+  private enum Unit: BitwiseCopyable {
+    /// A comb and where it is at home; when the chain starts it glides to `melt` within `frames`, but for 0.
+    case comb(UnsafeMutablePointer<FeedbackComb>, home: Float, melt: Float, frames: Int)
+    case ring(UnsafeMutablePointer<StereoRingModulator>)
+    case matcher(UnsafeMutablePointer<EnvelopeMatcher>)
+    case room(UnsafeMutablePointer<Reverb>)
+    case gain(Float)
   }
 
   /// A chain: where its units lie, and the frames it still rings after its last input; it rests at 0.
@@ -72,7 +69,7 @@ struct Rack: ~Copyable {
       stringFeedback[i] = string.feedback
     }
     let nodes = patch.chains.prefix(Patch.maxChains)
-    units = Slab(nodes.reduce(0) { $0 + $1.count }, repeating: Unit())
+    units = Slab(nodes.reduce(0) { $0 + $1.count }, repeating: .gain(1))
     var at = 0
     for (c, nodes) in nodes.enumerated() {
       chains[c] = Chain(first: at, end: at + nodes.count)
@@ -86,11 +83,13 @@ struct Rack: ~Copyable {
   deinit {
     for i in 0..<strings.count { free(strings[i]) }
     for i in 0..<units.count {
-      let unit = units[i]
-      free(unit.comb)
-      free(unit.ring)
-      free(unit.matcher)
-      free(unit.room)
+      switch units[i] {
+      case .comb(let comb, _, _, _): free(comb)
+      case .ring(let ring): free(ring)
+      case .matcher(let matcher): free(matcher)
+      case .room(let room): free(room)
+      case .gain: break
+      }
     }
   }
 
@@ -104,37 +103,32 @@ struct Rack: ~Copyable {
   }
 
   private static func unit(_ node: Patch.Node, _ scale: Float, _ sampleRate: Double) -> Unit {
-    var unit = Unit()
     switch node {
     case .comb(var p, let melt):
       p.delay *= scale
-      unit.comb = set(p, sampleRate)
-      unit.melt = melt * scale
-      unit.home = p.delay
-      unit.glideFrames = Int(p.glide * 0.001 * Float(sampleRate))
-    case .ringModulator(let p): unit.ring = set(p, sampleRate)
+      let frames = Int(p.glide * 0.001 * Float(sampleRate))
+      return .comb(set(p, sampleRate), home: p.delay, melt: melt * scale, frames: frames)
+    case .ringModulator(let p): return .ring(set(p, sampleRate))
     case .matcher(let p):
       let matcher = placed(EnvelopeMatcher(sampleRate: sampleRate))
       matcher.pointee.set(p)
       matcher.pointee.reset()
-      unit.matcher = matcher
-    case .reverb(let p): unit.room = set(p, sampleRate)
-    case .gain(let decibels): unit.gain = Arithmetic.amplitude(decibels: min(max(decibels, -60), 24))
+      return .matcher(matcher)
+    case .reverb(let p): return .room(set(p, sampleRate))
+    case .gain(let decibels): return .gain(Arithmetic.amplitude(decibels: min(max(decibels, -60), 24)))
     }
-    return unit
   }
 
   /// A chain is started: combs that melt go home at once if silent, and begin to glide.
   mutating func start(chain: Int) {
     let chain = chains[chain - 1]
     for n in chain.first..<chain.end {
-      let unit = units[n]
-      guard let comb = unit.comb, unit.melt > 0 else { continue }
+      guard case .comb(let comb, let home, let melt, let frames) = units[n], melt > 0 else { continue }
       if chain.ringing == 0 {
-        comb.pointee.glide(to: unit.home, within: Grid.frames)
+        comb.pointee.glide(to: home, within: Grid.frames)
         comb.pointee.reset()
       }
-      comb.pointee.glide(to: unit.melt, within: unit.glideFrames)
+      comb.pointee.glide(to: melt, within: frames)
     }
   }
 
@@ -174,12 +168,13 @@ struct Rack: ~Copyable {
     if sounding { chain.ringing = 480_000 }
     guard chain.ringing > 0, chain.first < chain.end else { return }
     for n in chain.first..<chain.end {
-      let unit = units[n]
-      unit.comb?.pointee.render(input)
-      unit.ring?.pointee.render(input)
-      unit.matcher?.pointee.render(input, after: piano)
-      unit.room?.pointee.render(input)
-      if unit.gain != 1 { for i in input.indices { input[i] *= unit.gain } }
+      switch units[n] {
+      case .comb(let comb, _, _, _): comb.pointee.render(input)
+      case .ring(let ring): ring.pointee.render(input)
+      case .matcher(let matcher): matcher.pointee.render(input, after: piano)
+      case .room(let room): room.pointee.render(input)
+      case .gain(let gain): for i in input.indices { input[i] *= gain }
+      }
     }
     output.add(input)
     chain.ringing = max(0, chain.ringing - input.count)

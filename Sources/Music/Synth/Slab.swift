@@ -22,6 +22,32 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   func fill(_ value: Element) { base.update(repeating: value, count: max(count, 1)) }
 }
 
+/// A fixed number of audio nodes, made once, at init, each in a place of its own.
+///
+/// Access is unchecked; callers keep indices in `indices`. Real-time safe: yes, but for `init` and `deinit`.
+struct Nodes<Node: ~Copyable>: ~Copyable {
+  private let base: UnsafeMutablePointer<Node>
+  let count: Int
+
+  init(_ count: Int, _ make: () -> Node) {
+    self.count = count
+    base = UnsafeMutablePointer<Node>.allocate(capacity: count)
+    for i in 0..<count { (base + i).initialize(to: make()) }
+  }
+
+  deinit {
+    base.deinitialize(count: count)
+    base.deallocate()
+  }
+
+  var indices: Range<Int> { 0..<count }
+
+  subscript(_ index: Int) -> Node {
+    @inline(__always) _read { yield base[index] }
+    @inline(__always) nonmutating _modify { yield &base[index] }
+  }
+}
+
 extension Slab where Element == Stereo {
   /// `count` frames from a place on.
   @inline(__always)

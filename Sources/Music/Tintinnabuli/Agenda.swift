@@ -65,6 +65,7 @@ struct Agenda: Sendable {
 
   /// Waiting begins at `end`: echoes after a while, and the low tonic now and then.
   mutating func wait(from end: Tick, _ rules: ScoreRules) {
+    course = .waiting(echoes: 0)
     waitingSince = end
     next = end + .seconds(rules.echoes.after)
     drone = end + .seconds(rules.drone.every)
@@ -72,9 +73,8 @@ struct Agenda: Sendable {
 
   /// A session opens: the opening phrase follows, or, where a game is taken up again, nothing.
   mutating func open(at moment: Tick, resuming: Bool, _ rules: ScoreRules) {
-    waitingSince = moment
-    drone = moment + .seconds(rules.drone.every)
-    course = resuming ? .waiting(echoes: 0) : .opening(step: 0)
+    wait(from: moment, rules)
+    if !resuming { course = .opening(step: 0) }
     next = resuming ? nil : moment + .seconds(rules.opening.center)
   }
 

@@ -3,7 +3,7 @@ import ScoreModel
 
 /// Finding a bar's melody among candidates.
 extension Conductor {
-  /// Composes a bar, writes it down and makes it the bar in force.
+  /// Composes a bar and writes it.
   mutating func compose(_ plan: BarPlan, _ problem: MelodyProblem, at moment: Tick, number: Int) -> WrittenBar {
     let barSeed = SplitMix64.first(
       seed: pieceSeed,
@@ -27,20 +27,26 @@ extension Conductor {
     let (choice, found) = choose(octaves, problem.count, at: heard, plan, line)
     piece.take(choice)
     novelty.insert(notes(of: found), octaves: octaves, root: longRoot(plan), at: heard)
+    if explains { search.choose(choice % count) }
+    return write(plan, found, of: search, at: moment, SplitMix64(seed: barSeed, index: 0xFFFF))
+  }
 
-    let index = bars.count
+  /// Writes a bar of a line that a search has found and makes it the bar in force.
+  mutating func write(
+    _ plan: BarPlan, _ line: MelodyLine, of search: MelodySearch, at moment: Tick, _ generator: SplitMix64
+  ) -> WrittenBar {
+    let rules = rules.rooted(plan.root)
     var plan = plan
     plan.colour = colour(of: plan.voice)
-    var degrees = found.degrees
+    var degrees = line.degrees
     if let leaves = plan.leaves { degrees.insert(leaves.degree, at: leaves.slot) }
-    let written = BarWriter(rules: rules).write(
-      plan, line: degrees, index: index, start: moment, generator: SplitMix64(seed: barSeed, index: 0xFFFF))
     if explains {
-      search.choose(choice % count)
-      var reasons = search.reasons(for: found, octaves: octaves)
+      var reasons = search.reasons(for: line, octaves: rules.manner(of: plan.voice).octaves)
       if let leaves = plan.leaves { reasons.insert(.silent, at: leaves.slot) }
-      book.reasons[index] = reasons
+      book.reasons[bars.count] = reasons
     }
+    let written = BarWriter(rules: rules).write(
+      plan, line: degrees, index: bars.count, start: moment, generator: generator)
     book.take(written)
     return written
   }
@@ -118,13 +124,17 @@ extension Conductor {
   /// The melody of an earlier event's bar comes back, but for what is settled already.
   private func quote(_ number: Int, _ problem: inout MelodyProblem, _ plan: inout BarPlan) {
     guard let bar = eventBars.last(where: { $0.ply == number }) else { return }
-    let octaves = rules.manner(of: bar.voice).octaves
-    let line = bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
-    for (slot, degree) in line.prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
+    for (slot, degree) in degrees(of: bar).prefix(problem.count).enumerated() where problem.fixed[slot] == nil {
       problem.fixed[slot] = degree
     }
     plan.quotes = true
     plan.signs.append("returns:\(number)")
+  }
+
+  /// The melody of a bar, as the first voice plays it.
+  func degrees(of bar: Bar) -> [Int] {
+    let octaves = rules.manner(of: bar.voice).octaves
+    return bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
   }
 
   /// The line's other degrees follow, the nearer first; before a wide leap one note is left free to bridge it. A degree

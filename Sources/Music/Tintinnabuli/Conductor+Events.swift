@@ -59,7 +59,6 @@ extension Conductor {
     pendingTonic = moment + up
     slots = Slots(start: moment + up, short: short)
     book.silence()
-    agenda.course = .waiting(echoes: 0)
     agenda.wait(from: moment + up, rules)
     return events.inOrder
   }
@@ -190,8 +189,7 @@ extension Conductor {
     if event.end == nil, event.closes, let sentence = event.sentence {
       closeSentence(sentence, event, from: written.end)
     } else if event.end == nil {
-      agenda.wait(from: written.end, rules)
-      goOnWithPhrases(Agenda.Phrasing(), from: written.end)
+      waitWithPhrases(Agenda.Phrasing(), from: written.end)
     }
     return events.inOrder
   }

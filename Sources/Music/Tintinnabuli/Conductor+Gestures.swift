@@ -20,7 +20,6 @@ extension Conductor {
     let written = EchoWriter(rules: rules, short: short)
       .backwards(source, after: gesture, step: step, index: bars.count, at: moment)
     book.take(written)
-    agenda.course = .waiting(echoes: 0)
     agenda.wait(from: written.end, rules)
     return ([cut(at: moment)] + lead(to: root, at: moment) + events(of: written)).inOrder
   }

@@ -41,10 +41,11 @@ extension Conductor {
 
   /// While somebody thinks, phrases follow the long note of the last event's bar, as many pairs as the piece has grown to;
   /// then it waits.
-  mutating func goOnWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
+  mutating func waitWithPhrases(_ said: Agenda.Phrasing, from end: Tick) {
+    agenda.wait(from: end, rules)
     let left = rules.phrases.growth * piece.grown - said.pairs
     let isWaited = piece.events.last.map { !inTime.contains($0.voice.other) } ?? false
-    guard isWaited, left >= 2 else { return agenda.course = .waiting(echoes: 0) }
+    guard isWaited, left >= 2 else { return }
     agenda.course = .phrases(said)
     agenda.next = end + .seconds(rules.phrases.after)
   }
@@ -60,7 +61,6 @@ extension Conductor {
     let left = rules.phrases.growth * piece.grown - said.pairs
     guard left >= 2 else {
       // Other rules hold since it was due.
-      agenda.course = .waiting(echoes: 0)
       agenda.wait(from: moment, rules)
       return []
     }
@@ -73,7 +73,6 @@ extension Conductor {
     plan.velocity = rules.phrases.velocity * loudness(at: piece.form) / 100
     plan.longChain = rules.chain(rules.longNotes)
     plan.signs = ["phrase"]
-    plan.colour = colour(of: plan.voice)
     let seed = SplitMix64.first(
       seed: pieceSeed, index: UInt64(piece.number) << 16 | UInt64(said.count) << 1 | 0xF << 40)
     var generator = SplitMix64(seed: seed)
@@ -87,13 +86,8 @@ extension Conductor {
       .directions(plan.count)
     var search = MelodySearch(problem, rules: rules.melody, scale: rules.scale, seed: seed)
     search.choose(0)
-    let line = search.solve()
-    if explains { book.reasons[bars.count] = search.reasons(for: line, octaves: rules.manner(of: plan.voice).octaves) }
-    let written = BarWriter(rules: rules).write(
-      plan, line: line.degrees, index: bars.count, start: moment, generator: generator)
-    book.take(written)
-    agenda.wait(from: written.end, rules)
-    goOnWithPhrases(Agenda.Phrasing(count: said.count + 1, pairs: said.pairs + plan.count), from: written.end)
+    let written = write(plan, search.solve(), of: search, at: moment, generator)
+    waitWithPhrases(Agenda.Phrasing(count: said.count + 1, pairs: said.pairs + plan.count), from: written.end)
     return events(of: written)
   }
 
@@ -154,10 +148,10 @@ extension Conductor {
     if closing.step < closing.sizes.count {
       agenda.course = .closing(closing)
       agenda.next = written.end
+    } else if isHalf {
+      waitWithPhrases(Agenda.Phrasing(), from: written.end)
     } else {
-      agenda.course = .waiting(echoes: 0)
       agenda.wait(from: written.end, rules)
-      if isHalf { goOnWithPhrases(Agenda.Phrasing(), from: written.end) }
     }
     return events
   }
@@ -184,12 +178,8 @@ extension Conductor {
         abs(degree - last) <= rules.melody.widest ? degree : nearest(step: Scale.step(degree), to: last)
     }
     guard let bar, problem.count > 1 else { return }
-    let octaves = rules.manner(of: bar.voice).octaves
-    let line =
-      bar.pairs.compactMap { $0.m.flatMap { rules.scale.degree(of: $0.pitch.midi - 12 * octaves) } }
-      .reversed() as [Int]
-    guard !line.isEmpty else { return }
-    for (index, degree) in line.prefix(problem.count - 1).enumerated() {
+    let line = degrees(of: bar)
+    for (index, degree) in line.reversed().prefix(problem.count - 1).enumerated() {
       problem.recalls[line.count < problem.count ? index * (problem.count - 1) / line.count : index] = degree
     }
   }

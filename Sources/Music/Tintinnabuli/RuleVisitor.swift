@@ -139,6 +139,19 @@ extension RuleVisitor {
     if ends.count == 2, ends[0] <= ends[1] { value = ends[0]...ends[1] }
   }
 
+  /// Some mappings, each of which goes through its own values; one more than there are begins as `new`.
+  mutating func each<Item>(
+    _ name: String, _ counts: ClosedRange<Int>, of what: String, _ items: inout [Item], new: Item,
+    _ visit: (inout Item, inout Self) -> Void
+  ) {
+    var visited = items
+    each(name, counts, of: what, count: items.count) { v, index in
+      while visited.count <= index { visited.append(new) }
+      visit(&visited[index], &v)
+    }
+    items = visited
+  }
+
   mutating func int(_ name: String, _ value: inout Int, _ range: ClosedRange<Int>) { leaf(name, .int(range), &value) }
   mutating func int(_ name: String, _ value: inout Int?, _ range: ClosedRange<Int>) { leaf(name, .int(range), &value) }
   mutating func double(_ name: String, _ value: inout Double, _ range: ClosedRange<Double>) {

@@ -87,24 +87,13 @@ public struct ScoreRules: Sendable, Hashable {
       v.group("x") { first.visit(&$0) }
       v.group("o") { second.visit(&$0) }
     }
-    var colours = colours
-    v.optional { v in
-      v.each("colours", 0...24, of: "colours", count: colours.count) { v, index in
-        while colours.count <= index { colours.append(Colour()) }
-        colours[index].visit(&v)
-      }
-    }
-    self.colours = colours
+    v.optional { $0.each("colours", 0...24, of: "colours", &colours, new: Colour()) { $0.visit(&$1) } }
     v.group("bars") { bars.visit(&$0) }
     v.optional { v in v.group("phrases") { phrases.visit(&$0) } }
     v.optional { v in v.group("sentences") { sentences.visit(&$0) } }
     v.group("melody") { melody.visit(&$0) }
-    var signs = signs
-    v.each("signs", 1...40, of: "rules", count: signs.count) { v, index in
-      while signs.count <= index { signs.append(SignRule("")) }
-      signs[index].visit(&v, facts: facts)
-    }
-    self.signs = signs
+    let words = facts
+    v.each("signs", 1...40, of: "rules", &signs, new: SignRule("")) { $0.visit(&$1, facts: words) }
     v.group("endings") { v in
       v.group("win") { win.visit(&$0) }
       v.group("loss") { loss.visit(&$0) }
@@ -117,12 +106,7 @@ public struct ScoreRules: Sendable, Hashable {
     v.group("pedal") { pedal.visit(&$0) }
     v.group("gestures") { gestures.visit(&$0) }
     v.group("performance") { performance.visit(&$0) }
-    var chains = chains
-    v.each("chains", 0...7, of: "chains", count: chains.count) { v, index in
-      while chains.count <= index { chains.append(Chain()) }
-      chains[index].visit(&v)
-    }
-    self.chains = chains
+    v.each("chains", 0...7, of: "chains", &chains, new: Chain()) { $0.visit(&$1) }
     v.chain("long-notes", &longNotes)
     v.group("mix") { mix.visit(&$0) }
   }

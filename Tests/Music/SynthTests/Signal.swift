@@ -45,6 +45,9 @@ extension Limiter: AudioNode {
 
   /// Takes none.
   public mutating func set(_ parameters: Parameters) {}
+
+  /// Begins anew.
+  public mutating func reset() { self = Limiter(sampleRate: 48_000) }
 }
 
 /// Measurements, written apart from what they measure.
