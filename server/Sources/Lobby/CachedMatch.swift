@@ -45,7 +45,6 @@ struct CachedMatch: Sendable {
   static let mostPresences = 64
   private var presences = 0
   var logsPresence: Bool { presences < CachedMatch.mostPresences }
-  /// When each side went away.
   private(set) var awaySince = Sides<Int64?>(x: nil, o: nil)
   /// Milliseconds each side may be away this time.
   private var graceNow = Sides(x: 0, o: 0)
@@ -82,7 +81,7 @@ struct CachedMatch: Sendable {
   var id: MatchID { state.id }
   var isOver: Bool { state.phase == .over }
   /// Whoever sits at it or has opened it.
-  var accounts: [Int64] { [record.x, record.o, record.opener].compactMap { $0 } }
+  var accounts: [Int64] { record.accounts }
 
   func side(of account: Int64) -> Player? {
     record.x == account ? .x : record.o == account ? .o : nil

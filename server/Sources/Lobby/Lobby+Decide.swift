@@ -87,7 +87,16 @@ extension Lobby {
     case .conflict(let conflict):
       switch conflict {
       case .log: readBack(number)
-      case .rating(let account): ask(.accounts([account]), .learnedFor(number))
+      case .rating(let account):
+        ask(.accounts([account])) { lobby, answer in
+          if case .accounts(let found) = answer {
+            lobby.accounts.doubt(found.map(\.id))
+            lobby.learn(found)
+          }
+          guard let out = lobby.store[unit: number] else { return }
+          lobby.finish(number, out)
+          lobby.again(out)
+        }
       case .ticket, .key, .purpose, .playing, .code:
         finish(number, out)
         refused(out, conflict)
@@ -96,7 +105,7 @@ extension Lobby {
   }
 
   /// A unit is out no more.
-  mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
+  private mutating func finish(_ number: UInt64, _ out: StoreWork.Unit) {
     store.finish(number)
     accounts.settle(out.draft.unit.scores)
   }
@@ -105,12 +114,13 @@ extension Lobby {
   mutating func readBack(_ number: UInt64) {
     guard let logs = store[unit: number]?.draft.unit.logs else { return }
     let m = (logs.first { $0.after > 0 } ?? logs[0]).m
-    let known = matches[m]?.state.seq ?? 0
-    matches[m]?.known = known
-    ask(.match(m), .readBack(number))
+    if let seq = matches[m]?.state.seq { matches[m]?.known = seq }
+    ask(.match(m)) { lobby, answer in
+      if case .match(let found) = answer { lobby.readBack(number, found) } else { lobby.askAgain(.readBack(number)) }
+    }
   }
 
-  mutating func readBack(_ number: UInt64, _ followed: Followed?) {
+  private mutating func readBack(_ number: UInt64, _ followed: Followed?) {
     guard let out = store[unit: number] else { return }
     let log = out.draft.unit.logs.first { $0.after > 0 } ?? out.draft.unit.logs[0]
     let bodies = followed?.match.bodies ?? []
@@ -124,9 +134,7 @@ extension Lobby {
       return applied(number, out, [log.m: followed.nodes])
     }
     finish(number, out)
-    if matches[log.m] != nil {
-      if let followed { catchUp(followed, from: matches[log.m]?.known ?? 0) } else { vanished(log.m) }
-    }
+    catchUp(log.m, followed)
     again(out)
   }
 
@@ -136,7 +144,7 @@ extension Lobby {
     // What was read while it was out is known only as long as it is.
     let unsure = accounts.add(draft.unit.scores)
     finish(number, out)
-    if !unsure.isEmpty { ask(.accounts(unsure), .learned) }
+    if !unsure.isEmpty { read(accounts: unsure) }
     let grown = zip(draft.unit.logs, draft.events).filter { $0.0.after > 0 }
     for (log, events) in grown {
       counts.moves += events.count { if case .move = $0.kind { true } else { false } }
@@ -145,7 +153,10 @@ extension Lobby {
         matches[log.m]?.record = record
         matches.index(log.m)
       }
-      if case .command(let id, let line, _, _) = out.then, case .join = line.message { joins(id, log.m) }
+      // Whoever joined a room plays its match on the connection on which he did.
+      if case .command(let id, let line, _, _) = out.then, case .join = line.message, let session = session(of: id) {
+        follow(log.m, session.account, session.id)
+      }
       fold(Array(zip(events, log.bodies)), of: log.m, after: log.after, begins: draft.unit.logs[0].m)
       // Whom a match concerns that is over its row does not say.
       let hadEnded = log.record == nil && matches[log.m]?.isOver == true
@@ -230,7 +241,7 @@ extension Lobby {
   }
 
   /// What was wanted is decided anew, upon what is true by now; refused as busy once it has waited for as long as it may.
-  mutating func again(_ out: StoreWork.Unit) {
+  private mutating func again(_ out: StoreWork.Unit) {
     if let at = out.then.since, now.steady - at > Int64(configuration.maxWait) { return giveUp(out) }
     for log in out.draft.unit.logs { matches[log.m]?.unit = nil }
     switch out.then {
@@ -249,8 +260,7 @@ extension Lobby {
   private mutating func giveUp(_ out: StoreWork.Unit) {
     switch out.then {
     case .itself: break
-    case .command(let id, let line, _, _): refuseBusy(id, line.id)
-    case .opened(let id, let line, _): refuseBusy(id, line.id)
+    case .command(let id, let line, _, _), .opened(let id, let line, _): refuseBusy(id, line.id)
     case .paired(let pairing): unpaired(pairing, nil)
     case .ordered(let number): effects.append(.obeyed(number, nil))
     }

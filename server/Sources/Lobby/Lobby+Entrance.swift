@@ -56,10 +56,10 @@ extension Lobby {
         names: ([liked].compactMap(\.self) + chance).map { "guest-" + $0 }, token: Lobby.digest(token ?? ""),
         session: session, resume: Lobby.digest(resume), lives: lifetimes)
     }
-    ask(.enter(entry, node), for: id, .entered(id, re: re, hello, token: token, resume: resume))
+    ask(.enter(entry, node), for: id) { $0.entered(id, re, hello, token, resume, $1) }
   }
 
-  mutating func entered(
+  private mutating func entered(
     _ id: ConnectionID, _ re: String?, _ hello: ClientMessage.Hello, _ token: String?, _ resume: String,
     _ answer: StoreAnswer?
   ) {
@@ -207,10 +207,10 @@ extension Lobby {
     default: return
     }
     guard !isBusy else { return refuseBusy(id, line.id) }
-    ask(.change(.id(account.id), what), for: id, .changed(id, re: line.id, token: token))
+    ask(.change(.id(account.id), what), for: id) { [token] in $0.changed(id, line.id, token, $1) }
   }
 
-  mutating func changed(_ id: ConnectionID, _ re: String?, _ token: String?, _ answer: StoreAnswer?) {
+  private mutating func changed(_ id: ConnectionID, _ re: String?, _ token: String?, _ answer: StoreAnswer?) {
     guard case .change(let result) = answer else { return refuseBusy(id, re) }
     switch result {
     case .changed(let account, let forgotten):
@@ -228,19 +228,6 @@ extension Lobby {
     case .notFound: refuse(id, re, .notFound, "there is no other player of this name")
     case .full: refuse(id, re, .rate, "1,000 blocked players are enough")
     }
-  }
-
-  // MARK: bare commands
-
-  /// The match a command means that names none: the only live one, for a rematch the one that ended last.
-  func bareMatch(_ profile: Profile, _ line: ClientLine) -> MatchID? {
-    if case .act(_, .rematch, _) = line.message { return profile.last }
-    if case .act = line.message { return profile.live.count == 1 ? profile.live[0] : nil }
-    return profile.live.last ?? profile.last
-  }
-
-  mutating func refuseBare(_ id: ConnectionID, _ re: String?) {
-    refuse(id, re, .noMatch, "a bare command needs exactly one match; name it with m")
   }
 
   // MARK: names and tokens

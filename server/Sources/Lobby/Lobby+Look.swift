@@ -76,7 +76,7 @@ extension Lobby {
 
   // MARK: pages
 
-  mutating func sendTop(_ best: [AccountRecord], _ rules: Variant, to id: ConnectionID, _ re: String?) {
+  private mutating func sendTop(_ best: [AccountRecord], _ rules: Variant, to id: ConnectionID, _ re: String?) {
     let rows = best.map { JSONObject(fields: Lobby.row($0, rules) + Lobby.results($0[rules])) }
     send(.page("top", rows: rows, more: nil), to: id, re: re)
   }
@@ -116,22 +116,20 @@ extension Lobby {
 
   private static let historyPage = 20
 
-  /// Asks the store for finished matches.
   mutating func askHistory(
     _ account: Int64, of rules: Variant?, before: Int64?, _ session: Session, _ id: ConnectionID, _ re: String?
   ) {
     guard store.historyReaders < Lobby.mostHistoryReaders else { return refuseBusy(id, re) }
     let games = rules.map { rules in session.games.filter { $0 == rules } } ?? session.games
     store.historyReaders += 1
-    let limit = Lobby.historyPage
-    ask(
-      .history(account, before: before ?? Int64.max, limit: limit), for: id,
-      .history(id, re: re, of: games, limit: limit))
+    ask(.history(account, before: before ?? .max, limit: Lobby.historyPage), for: id) { lobby, answer in
+      lobby.store.historyReaders -= 1
+      guard case .matches(let found) = answer else { return lobby.refuseBusy(id, re) }
+      lobby.sendHistory(to: id, re, found, of: games)
+    }
   }
 
-  mutating func sendHistory(
-    to id: ConnectionID, _ re: String?, _ found: [StoredMatch], of games: [Variant], _ limit: Int
-  ) {
+  private mutating func sendHistory(to id: ConnectionID, _ re: String?, _ found: [StoredMatch], of games: [Variant]) {
     guard let mine = account(of: id) else { return }
     let rows = found.compactMap { stored -> JSONObject? in
       guard let match = try? stored.folded(), let players = match.players, let end = match.end,
@@ -146,7 +144,8 @@ extension Lobby {
       row.name(match.terms.rules)
       return row
     }
-    send(.page("history", rows: rows, more: found.count >= limit ? found.last?.record.ended : nil), to: id, re: re)
+    let more = found.count >= Lobby.historyPage ? found.last?.record.ended : nil
+    send(.page("history", rows: rows, more: more), to: id, re: re)
   }
 
   /// Milliseconds for which a page of the store serves everybody.
@@ -158,10 +157,10 @@ extension Lobby {
     let isAsked = store.readers[page] != nil
     store.readers[page, default: []].append((id, re))
     connections[id]?.outstanding += 1
-    if !isAsked { ask(page, .page(page)) }
+    if !isAsked { ask(page) { $0.shown(page, $1) } }
   }
 
-  mutating func shown(_ page: StoreQuestion, _ answer: StoreAnswer?) {
+  private mutating func shown(_ page: StoreQuestion, _ answer: StoreAnswer?) {
     if let answer { store.pages[page] = (now.steady, answer) }
     for (id, re) in store.readers.removeValue(forKey: page) ?? [] { takeUp(id) { $0.show(page, answer, to: id, re) } }
   }

@@ -51,10 +51,10 @@ extension Lobby {
   private mutating func queue(_ ticket: Ticket, _ id: ConnectionID, _ re: String?, hasLostPlace: Bool = false) {
     var record = ticket.record(ahead)
     record.hasLostPlace = hasLostPlace
-    ask(.queue(record, rated: ticket.seek.terms.rated), for: id, .queued(id, ticket, re: re))
+    ask(.queue(record, rated: ticket.seek.terms.rated), for: id) { $0.queued(id, ticket, re, $1) }
   }
 
-  mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
+  private mutating func queued(_ id: ConnectionID, _ asked: Ticket, _ re: String?, _ answer: StoreAnswer?) {
     guard seeks[id]?.ticket.id == asked.id else {
       // It was given up meanwhile, or its connection is gone.
       return insist(.unqueue(asked.id))
@@ -166,12 +166,15 @@ extension Lobby {
     mustReadQueue = isReadingQueue
     guard !isReadingQueue else { return }
     isReadingQueue = true
-    ask(.tickets, .tickets(known: tickets.ids))
+    let known = tickets.ids
+    ask(.tickets) { lobby, answer in
+      lobby.isReadingQueue = false
+      if case .tickets(let waiting) = answer { lobby.readQueue(waiting, known) } else { lobby.mustReadQueue = true }
+    }
   }
 
   /// The queue as the store has it; what came here by itself since then stays.
-  mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
-    isReadingQueue = false
+  private mutating func readQueue(_ found: [WaitingTicket], _ known: Set<String>) {
     // Nobody waits any more at a node that is no more.
     let waiting = found.filter { one in nodes.living.contains { $0.id == one.ticket.node } }
     let present = Set(waiting.map(\.ticket.id))
@@ -179,7 +182,7 @@ extension Lobby {
       tickets.remove(id: id)
       if seeks.seeker(id) != nil { nodes.mustCompare = true }
     }
-    for one in waiting where !store.isPairing(one.ticket.id) {
+    for one in waiting where !store.pairing.contains(one.ticket.id) {
       guard var ticket = Ticket(one, ahead) else { continue }
       let known = tickets[id: ticket.id]
       ticket.offeredBots = known?.offeredBots ?? false
@@ -193,7 +196,7 @@ extension Lobby {
 
   /// Puts a ticket where its waiting time says, and looks for a partner at once.
   private mutating func enqueue(_ ticket: Ticket) {
-    guard !store.isPairing(ticket.id) else { return }
+    guard !store.pairing.contains(ticket.id) else { return }
     tickets.insert(ticket)
     if let partner = bestPartner(of: ticket) { pair(ticket, partner) }
   }
@@ -254,7 +257,7 @@ extension Lobby {
     let isConfirmed = confirms.x || confirms.o
     var draft = begin(
       CachedMatch(record), players, bots: Sides(x: seats.x.isBot, o: seats.o.isBot), terms, confirm: isConfirmed,
-      previous: nil, keys: pairing.keys,
+      keys: pairing.keys,
       // Of two of whom one confirms by himself, the other, who does not.
       autoConfirmed: isConfirmed ? Player.allCases.filter { !confirms[$0] } : [])
     draft.unit.logs[0].nodes = a.node == b.node ? [a.node] : [a.node, b.node].sorted()
@@ -262,14 +265,13 @@ extension Lobby {
     draft.unit.keys = pairing.both.compactMap { seat in
       seat.seek.key.map { .init(account: seat.account, $0, purpose: seat.purpose) }
     }
-    if terms.rated { draft.unit.slots = slots(players, terms.rules) }
-    store.pair(pairing.both.map(\.id))
+    store.pairing.formUnion(pairing.both.map(\.id))
     decide(draft, .paired(pairing))
   }
 
   /// Tells the nodes of two who were paired, as far as they are others.
   mutating func tellOthers(_ pairing: Pairing) {
-    store.unpair(pairing.both.map(\.id))
+    store.pairing.subtract(pairing.both.map(\.id))
     for seat in pairing.both where seat.node != node {
       tell([seat.node], .paired(ticket: seat.id, account: seat.account, pairing.m))
     }
@@ -288,7 +290,7 @@ extension Lobby {
 
   /// Two could not begin: whoever can waits on, and the store is asked what has become of them.
   mutating func unpaired(_ pairing: Pairing, _ conflict: Conflict?) {
-    store.unpair(pairing.both.map(\.id))
+    store.pairing.subtract(pairing.both.map(\.id))
     switch conflict {
     case .playing(let account), .key(let account, _, _), .purpose(let account, _):
       // He cannot be paired with this ticket, and his node finds out why.

@@ -2,7 +2,6 @@ import MatchProtocol
 import MatchStore
 import TicTacToe
 
-/// Commands to a match.
 extension Lobby {
   /// Milliseconds a fallen flag waits for a move that was decoded before it and is still on its way to the lobby.
   static let flagSlack: Int64 = 25
@@ -188,12 +187,9 @@ extension Lobby {
     var record = MatchRecord(id: next, x: x.id, o: o.id, created: now.wall)
     (record.opener, record.code) = (match.record.opener, match.record.code)
     let bots = Sides(x: isBot(.o, in: match), o: isBot(.x, in: match))
-    var begun = begin(
-      CachedMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, confirm: false, previous: match.state,
-      keys: [], autoConfirmed: [])
+    var begun = begin(CachedMatch(record), Sides(x: x, o: o), bots: bots, match.state.terms, previous: match.state)
     let living = Set(otherNodes.map(\.id))
     begun.unit.logs[0].nodes = ([node] + living.intersection(match.nodes)).sorted()
-    if match.state.terms.rated { begun.unit.slots = slots(Sides(x: x, o: o), match.state.terms.rules) }
     begun.add(asked.unit.logs[0], [event])
     return begun
   }
@@ -216,15 +212,10 @@ extension Lobby {
 
   // MARK: making matches
 
-  /// The slots of two who play rated.
-  func slots(_ players: Sides<AccountRecord>, _ rules: Variant) -> [StoreUnit.Slot] {
-    [players.x, players.o].sorted { $0.id < $1.id }.map { .init(account: $0.id, rules, $0[rules].rating) }
-  }
-
   /// The first events of a match of two; `match` is new, or a room.
   func begin(
-    _ match: CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms, confirm: Bool,
-    previous: MatchState?, keys: [String], autoConfirmed: [Player]
+    _ match: CachedMatch, _ players: Sides<AccountRecord>, bots: Sides<Bool>, _ terms: MatchTerms,
+    confirm: Bool = false, previous: MatchState? = nil, keys: [String] = [], autoConfirmed: [Player] = []
   ) -> Draft {
     let seats = Sides(x: info(players.x, bot: bots.x, terms.rules), o: info(players.o, bot: bots.o, terms.rules))
     let start = MatchEvent.Kind.start(
@@ -236,6 +227,10 @@ extension Lobby {
     var scores = Sides(x: AccountScore(account: players.x.id), o: AccountScore(account: players.o.id))
     (scores.x.xBalance, scores.o.xBalance) = (1, -1)
     draft.unit.scores = [scores.x, scores.o].sorted { $0.account < $1.account }
+    if terms.rated {
+      draft.unit.slots = [players.x, players.o].sorted { $0.id < $1.id }
+        .map { .init(account: $0.id, terms.rules, $0[terms.rules].rating) }
+    }
     return draft
   }
 

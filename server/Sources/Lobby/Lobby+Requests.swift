@@ -33,7 +33,7 @@ extension Lobby {
     case .confirm(let m), .sync(let m, _), .watch(let m, _), .export(let m, _): route(request, m, for: id)
     case .unwatch(let m): unwatch(m, id, line.id)
     case .act(let m, _, _), .say(let m, _), .emote(let m, _), .report(let m, _):
-      if let m { route(request, m, for: id) } else { ask(.profile(account.id), for: id, .bare(id, line, at: at)) }
+      if let m { route(request, m, for: id) } else { perform(bare: line, at, account, id) }
     case .seek(let seek): takeSeek(seek, session, account, id, line.id)
     case .unseek:
       endSeek(id)
@@ -42,13 +42,38 @@ extension Lobby {
     case .join(let code):
       guard allowCode(account, id, line.id) else { return }
       guard let code = canonicalCode(code) else { return refuseCode(id, line.id) }
-      ask(.code(code), for: id, .code(id, line, at: at))
+      ask(.code(code), for: id) { lobby, answer in
+        guard case .id(let m) = answer else { return lobby.refuseBusy(id, line.id) }
+        if let m { lobby.route(request, m, for: id) } else { lobby.refuseCode(id, line.id) }
+      }
     case .register, .token, .mute, .block: change(line, account, id)
     case .top(let rules): showPage(.top(rules, limit: Limits.page), to: id, line.id)
     case .list: showPage(.live(limit: Limits.page), to: id, line.id)
-    case .me: ask(.profile(account.id), for: id, .me(id, re: line.id))
+    case .me:
+      ask(.profile(account.id), for: id) { lobby, answer in
+        guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
+        lobby.learn([profile.account])
+        lobby.sendMe(profile, to: id, line.id)
+      }
     case .history(let rules, let before): askHistory(account.id, of: rules, before: before, session, id, line.id)
     case .hello, .ping, .pong, .bye, .help: break  // the session answers these
+    }
+  }
+
+  /// Does what a command says that names no match: it means the only live one, or for a rematch the one that ended last.
+  private mutating func perform(bare line: ClientLine, _ at: Int64, _ account: AccountRecord, _ id: ConnectionID) {
+    ask(.profile(account.id), for: id) { lobby, answer in
+      guard case .profile(let profile?) = answer else { return lobby.refuseBusy(id, line.id) }
+      let meant: MatchID? =
+        switch line.message {
+        case .act(_, .rematch, _): profile.last
+        case .act: profile.live.count == 1 ? profile.live[0] : nil
+        default: profile.live.last ?? profile.last
+        }
+      guard let m = meant else {
+        return lobby.refuse(id, line.id, .noMatch, "a bare command needs exactly one match; name it with m")
+      }
+      lobby.route(.line(line.naming(m), at: at), m, for: id)
     }
   }
 
@@ -99,12 +124,12 @@ extension Lobby {
   mutating func administer(_ number: UInt64, _ order: Order) {
     switch order {
     case .player(let name, let order):
-      ask(.change(.name(name), order.change), .ordered(number, name: name, order))
+      ask(.change(.name(name), order.change)) { $0.ordered(number, name, order, $1) }
     case .setAside(let m): if matches[m] != nil { setAside(m, number) } else { load(m, .setAside(number), for: nil) }
     }
   }
 
-  mutating func ordered(_ number: UInt64, _ name: String, _ order: Administration, _ answer: StoreAnswer?) {
+  private mutating func ordered(_ number: UInt64, _ name: String, _ order: Administration, _ answer: StoreAnswer?) {
     guard case .change(let result) = answer else { return effects.append(.obeyed(number, nil)) }
     guard case .changed(let account, let forgotten) = result else {
       note("no such player", ["name": name])

@@ -1,7 +1,6 @@
 import MatchProtocol
 import MatchStore
 
-/// Rooms and their codes.
 extension Lobby {
   mutating func open(
     _ line: ClientLine, _ session: Session, _ account: AccountRecord, _ id: ConnectionID, at: Int64
@@ -94,18 +93,7 @@ extension Lobby {
     let bots = joinerIsX ? Sides(x: session.isBot, o: openerIsBot) : Sides(x: openerIsBot, o: session.isBot)
     var room = match
     (room.record.x, room.record.o) = (pair.x.id, pair.o.id)
-    var draft = begin(
-      room, pair, bots: bots, terms, confirm: false, previous: nil, keys: [], autoConfirmed: [])
-    if terms.rated { draft.unit.slots = slots(pair, terms.rules) }
     connections[id]?.outstanding += 1
-    decide(draft, .command(id, line, at: at, seq: match.state.seq + 1))
-  }
-
-  /// Whoever joined a room plays its match on the connection on which he did.
-  mutating func joins(_ id: ConnectionID, _ m: MatchID) {
-    guard let session = session(of: id), let match = matches[m], let side = match.side(of: session.account) else {
-      return
-    }
-    matches[m]?.add(session.id, to: side)
+    decide(begin(room, pair, bots: bots, terms), .command(id, line, at: at, seq: match.state.seq + 1))
   }
 }

@@ -6,86 +6,29 @@ import TicTacToe
 extension Lobby {
   // MARK: asking
 
-  /// Asks the store; with a connection, what that says meanwhile waits.
-  mutating func ask(_ question: StoreQuestion, for id: ConnectionID? = nil, _ then: Then) {
+  /// Asks the store, and goes on with its answer; with a connection, what that says meanwhile waits.
+  mutating func ask(
+    _ question: StoreQuestion, for id: ConnectionID? = nil, _ then: @escaping StoreWork.Then = { _, _ in }
+  ) {
     let number = store.ask(then, for: id)
     if let id { connections[id]?.outstanding += 1 }
     effects.append(.ask(number, question))
   }
 
   /// Asks the store for something that it must do, again and again until it has.
-  mutating func insist(_ question: StoreQuestion) { ask(question, .insisted(question)) }
+  mutating func insist(_ question: StoreQuestion) {
+    ask(question) { lobby, answer in
+      if answer != .done { lobby.askAgain(.insist(question)) }
+    }
+  }
+
+  /// Has a timer ring when the store may answer what it has not.
+  mutating func askAgain(_ timer: Timer) { timers.set(timer, at: now.steady + configuration.askAgain) }
 
   mutating func answered(_ number: UInt64, _ answer: StoreAnswer?) {
     guard let (then, id) = store.answered(number) else { return }
-    answered(then, answer)
+    then(&self, answer)
     if let id { proceed(id) }
-  }
-
-  private mutating func answered(_ then: Then, _ answer: StoreAnswer?) {
-    switch (then, answer) {
-    case (.nothing, _): break
-    case (.beaten(let sentAt), .beat(let beat)):
-      nodes.isBeating = false
-      beaten(sentAt, beat)
-    case (.beaten, _): nodes.isBeating = false
-    case (.swept, .swept(let found)): swept(found)
-    case (.swept, _): (nodes.isSweeping, nodes.mustCompare) = (false, true)
-    case (.compared(let memory), .differences(let differences)): compared(memory, differences)
-    case (.compared(let memory), _): if memory.wantsOthers { nodes.mustCompare = true }
-    case (.loaded(let m), .match(let found)): loaded(m, found)
-    case (.loaded(let m), _): notLoaded(m)
-    case (.reread(let m), .match(let found)): reread(m, found)
-    case (.reread(let m), _):
-      matches[m]?.isBeingRead = false
-      matches[m]?.isBehind = true
-      timers.set(.reread(m), at: now.steady + configuration.askAgain)
-    case (.readBack(let number), .match(let found)): readBack(number, found)
-    case (.readBack(let number), _): timers.set(.readBack(number), at: now.steady + configuration.askAgain)
-    case (.learned, .accounts(let found)): learn(found)
-    case (.learned, _): break
-    case (.learnedFor(let number), let answer):
-      if case .accounts(let found) = answer {
-        accounts.doubt(found.map(\.id))
-        learn(found)
-      }
-      guard let out = store[unit: number] else { return }
-      finish(number, out)
-      again(out)
-    case (.entered(let id, let re, let hello, let token, let resume), _): entered(id, re, hello, token, resume, answer)
-    case (.changed(let id, let re, let token), _): changed(id, re, token, answer)
-    case (.ordered(let number, let name, let order), _): ordered(number, name, order, answer)
-    case (.me(let id, let re), .profile(let profile?)):
-      learn([profile.account])
-      sendMe(profile, to: id, re)
-    case (.bare(let id, let line, let at), .profile(let profile?)):
-      if let m = bareMatch(profile, line) {
-        route(.line(line.naming(m), at: at), m, for: id)
-      } else {
-        refuseBare(id, line.id)
-      }
-    case (.page(let page), _): shown(page, answer)
-    case (.history(let id, let re, let games, let limit), _):
-      store.historyReaders -= 1
-      if case .matches(let found) = answer {
-        sendHistory(to: id, re, found, of: games, limit)
-      } else {
-        refuseBusy(id, re)
-      }
-    case (.reported(let id, let re, let m, _), .done): send(.ok(m, seq: nil), to: id, re: re)
-    case (.reported(let id, let re, _, let account), _):
-      tries.takeBack(Lobby.reports(by: account))
-      refuseBusy(id, re)
-    case (.code(let id, let line, let at), .id(let m)):
-      if let m { route(.line(line, at: at), m, for: id) } else { refuseCode(id, line.id) }
-    case (.queued(let id, let ticket, let re), _): queued(id, ticket, re, answer)
-    case (.tickets(let known), .tickets(let waiting)): readQueue(waiting, known)
-    case (.tickets, _): (mustReadQueue, isReadingQueue) = (true, false)
-    case (.insisted, .done): break
-    case (.insisted(let question), _): timers.set(.insist(question), at: now.steady + configuration.askAgain)
-    case (.me(let id, let re), _): refuseBusy(id, re)
-    case (.bare(let id, let line, _), _), (.code(let id, let line, _), _): refuseBusy(id, line.id)
-    }
   }
 
   // MARK: one thing at a time
@@ -137,7 +80,11 @@ extension Lobby {
     if !isAsked { askFor(m) }
   }
 
-  mutating func askFor(_ m: MatchID) { ask(.follow(m, node), .loaded(m)) }
+  mutating func askFor(_ m: MatchID) {
+    ask(.follow(m, node)) { lobby, answer in
+      if case .match(let found) = answer { lobby.loaded(m, found) } else { lobby.notLoaded(m) }
+    }
+  }
 
   private mutating func loaded(_ m: MatchID, _ found: Followed?) {
     let waiting = store.loading.removeValue(forKey: m) ?? []
@@ -194,7 +141,7 @@ extension Lobby {
     }
     if !lasting.isEmpty {
       store.loading[m] = lasting
-      timers.set(.load(m), at: now.steady + configuration.askAgain)
+      askAgain(.load(m))
     }
     for (id, work) in waiting {
       switch (work, id) {
@@ -238,13 +185,21 @@ extension Lobby {
     guard match.unit == nil else { return }
     matches[m]?.isBeingRead = true
     matches[m]?.known = match.state.seq
-    ask(.match(m), .reread(m))
+    ask(.match(m)) { lobby, answer in
+      lobby.matches[m]?.isBeingRead = false
+      guard case .match(let found) = answer else {
+        lobby.matches[m]?.isBehind = true
+        return lobby.askAgain(.reread(m))
+      }
+      lobby.catchUp(m, found)
+      lobby.goOn(with: m)
+    }
   }
 
-  private mutating func reread(_ m: MatchID, _ found: Followed?) {
-    matches[m]?.isBeingRead = false
-    if matches[m] != nil { if let found { catchUp(found, from: matches[m]?.known ?? 0) } else { vanished(m) } }
-    goOn(with: m)
+  /// Goes on from what the store has of a match, if that is in memory.
+  mutating func catchUp(_ m: MatchID, _ found: Followed?) {
+    guard let match = matches[m] else { return }
+    if let found { catchUp(found, from: match.known) } else { vanished(m) }
   }
 
   /// Goes on from what the store has of a match in memory, which was asked for when it had `known` events at least.
@@ -252,7 +207,7 @@ extension Lobby {
     let m = found.match.record.id
     guard let match = matches[m] else { return }
     let record = found.match.record
-    learn(found.accounts, known: [record.x, record.o, record.opener].compactMap(\.self))
+    learn(found.accounts, known: record.accounts)
     do throws(ProtocolError) {
       var events: [(event: MatchEvent, body: [UInt8])] = []
       var (seq, isSame) = (0, true)
@@ -290,7 +245,7 @@ extension Lobby {
     case .look(let ticket): if let id = seeks.seeker(ticket) { askForPlace(id) }
     case .queued: if isKeeper { askForQueue() }
     case .session(let id, let generation): evict(id, before: generation)
-    case .account(let id): if accounts[id] != nil { ask(.accounts([id]), .learned) }
+    case .account(let id): if accounts[id] != nil { read(accounts: [id]) }
     case .chat(let m, let account, let line): deliver(line, m, from: account)
     case nil: break
     }
@@ -328,12 +283,23 @@ extension Lobby {
     }
   }
 
+  /// Reads accounts, which are known better elsewhere.
+  mutating func read(accounts ids: [Int64]) {
+    ask(.accounts(ids)) { lobby, answer in
+      if case .accounts(let found) = answer { lobby.learn(found) }
+    }
+  }
+
   // MARK: the beat
 
   mutating func beat() {
     guard !nodes.isBeating else { return }
     nodes.isBeating = true
-    ask(.beat(node, address: configuration.address), .beaten(sentAt: now.steady))
+    let sentAt = now.steady
+    ask(.beat(node, address: configuration.address)) { lobby, answer in
+      lobby.nodes.isBeating = false
+      if case .beat(let beat) = answer { lobby.beaten(sentAt, beat) }
+    }
   }
 
   /// A node that has lost the store while others may have it sends its players to them, as soon as those take it for dead.
@@ -396,12 +362,14 @@ extension Lobby {
   private mutating func sweep() {
     guard !nodes.isSweeping, !isDraining else { return }
     (nodes.isSweeping, nodes.sweptAt) = (true, now.steady)
-    ask(.sweep(node, limit: configuration.sweptAtOnce), .swept)
+    ask(.sweep(node, limit: configuration.sweptAtOnce)) { lobby, answer in
+      lobby.nodes.isSweeping = false
+      if case .swept(let found) = answer { lobby.swept(found) } else { lobby.nodes.mustCompare = true }
+    }
   }
 
   /// Matches that nobody followed, or a dead node did, are this node's to follow from now on.
   private mutating func swept(_ found: [Followed]) {
-    nodes.isSweeping = false
     for one in found {
       let m = one.match.record.id
       if matches[m] == nil { guard install(one) else { continue } } else { catchUp(one, from: 0) }
@@ -441,7 +409,13 @@ extension Lobby {
     nodes.comparisons += 1
     memory.wantsOthers = nodes.mustCompare || nodes.comparisons % 3 == 0
     if memory.wantsOthers { nodes.mustCompare = false }
-    ask(.compare(node, memory), .compared(memory))
+    ask(.compare(node, memory)) { [memory] lobby, answer in
+      if case .differences(let found) = answer {
+        lobby.compared(memory, found)
+      } else if memory.wantsOthers {
+        lobby.nodes.mustCompare = true
+      }
+    }
   }
 
   private mutating func compared(_ memory: Memory, _ differences: Differences) {

@@ -25,13 +25,17 @@ extension Lobby {
       let clean = Lobby.cleaned(text)
       note("report", ["by": account.name, "m": m.rawValue, "text": clean])
       let report = ReportRecord(account: account.id, m: m, text: clean)
-      ask(.report(report), for: id, .reported(id, re: line.id, m, by: account.id))
+      ask(.report(report), for: id) { lobby, answer in
+        if answer == .done { return lobby.send(.ok(m, seq: nil), to: id, re: line.id) }
+        lobby.tries.takeBack(Lobby.reports(by: account.id))
+        lobby.refuseBusy(id, line.id)
+      }
     default: break
     }
   }
 
   /// What the reports of an account are counted by.
-  static func reports(by account: Int64) -> String { "report \(account)" }
+  private static func reports(by account: Int64) -> String { "report \(account)" }
 
   private mutating func chat(
     _ match: CachedMatch, _ side: Player, _ account: AccountRecord, _ id: ConnectionID, _ re: String?, text: String?,

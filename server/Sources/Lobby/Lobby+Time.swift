@@ -67,11 +67,9 @@ extension Lobby {
     guard match.retryAt == nil else { return arm(m) }
     switch match.state.phase {
     case .over: if let at = match.forgetAt, at <= now.steady { return forget(m) }
-    case .open:
-      if let dies = match.codeDies, dies <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
     // Not both confirmed: the match is nothing, and whoever did returns to the queue as if nothing had been.
-    case .confirming:
-      if let by = match.confirmBy, by <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
+    case .open, .confirming:
+      if let due = nextDue(match), due <= now.steady { return decide(draftEnd(match, nil, .aborted), .itself) }
     case .live: if let draft = draftDue(match) { return decide(draft, .itself) }
     }
     arm(m)

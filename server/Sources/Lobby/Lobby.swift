@@ -27,7 +27,6 @@ package struct Lobby: Sendable {
     case insist(StoreQuestion)
   }
 
-  /// The limits it was started with.
   package let configuration: LobbyConfiguration
   /// This process, among those that use the store.
   package let node: NodeID
@@ -59,10 +58,7 @@ package struct Lobby: Sendable {
 
   /// Starts with nothing in memory; the effects of the first `reduce` begin with a beat.
   package init(_ configuration: LobbyConfiguration, node: NodeID, random: Entropy, now: Moment) {
-    self.configuration = configuration
-    self.node = node
-    self.random = random
-    self.now = now
+    (self.configuration, self.node, self.random, self.now) = (configuration, node, random, now)
     timers.set(.beat, at: now.steady)
     timers.set(.compare, at: now.steady + configuration.compareEvery)
     timers.set(.pairing, at: now.steady + 1000)
@@ -119,7 +115,7 @@ package struct Lobby: Sendable {
       if isKeeper { if mustReadQueue { askForQueue() } else { pairAll() } }
       timers.set(.pairing, at: now.steady + 1000)
     case .housekeeping:
-      if isKeeper { ask(.clean(guests: configuration.maxGuests, keys: configuration.keyLives), .nothing) }
+      if isKeeper { ask(.clean(guests: configuration.maxGuests, keys: configuration.keyLives)) }
       timers.set(.housekeeping, at: now.steady + 60_000)
     case .beat:
       beat()
@@ -226,7 +222,7 @@ package struct Lobby: Sendable {
       faults.append("ticket \(open.ticket.id) is sought by nobody")
     }
     for match in matches.all.values {
-      if let number = match.unit, !store.isOut(number) { faults.append("\(match.id) waits for unit \(number)") }
+      if let number = match.unit, store[unit: number] == nil { faults.append("\(match.id) waits for unit \(number)") }
       if match.unit == nil, !match.waiting.isEmpty, !match.isBeingRead, !match.isBehind {
         faults.append("\(match.id) keeps who waits")
       }

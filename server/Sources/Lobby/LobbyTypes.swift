@@ -12,7 +12,6 @@ package enum Entropy: RandomNumberGenerator, Sendable {
   /// Reproducible, fit for nothing but tests.
   case seeded(SplitMix64)
 
-  /// Draws 64 bits.
   package mutating func next() -> UInt64 {
     switch self {
     case .system:
@@ -42,7 +41,6 @@ package enum LobbyInput: Sendable {
   case answer(UInt64, StoreAnswer?)
   /// What another node told this one; `nil` says that something may have been missed.
   case hint(String?)
-  /// Time passes.
   case tick
   /// The server is about to stop. Everybody is told when to come back.
   case drain(retry: Int)
@@ -65,7 +63,6 @@ package enum Administration: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What an administrator orders.
 package enum Order: Sendable, Hashable {
   /// Something about a player, by name.
   case player(String, Administration)
@@ -134,7 +131,6 @@ package struct LobbyConfiguration: Sendable, Hashable {
   package var claimByItself = 60_000
   /// Milliseconds after the end in which a rematch can be asked.
   package var rematchWithin = 30_000
-  /// Milliseconds a room code lives.
   package var codeLives = 600_000
   /// Milliseconds after which a bot is offered.
   package var botAfter = 20_000

@@ -23,11 +23,8 @@ enum Decided: Sendable {
   case itself
   /// A command, answered with the `seq` of its event.
   case command(ConnectionID, ClientLine, at: Int64, seq: Int)
-  /// A room that is opened.
   case opened(ConnectionID, ClientLine, at: Int64)
-  /// Two who were paired.
   case paired(Pairing)
-  /// An administrator's order.
   case ordered(UInt64)
 
   /// When somebody who waits for an answer asked.
@@ -39,34 +36,11 @@ enum Decided: Sendable {
   }
 }
 
-/// What to do with an answer.
-enum Then: Sendable {
-  case nothing
-  case beaten(sentAt: Int64)
-  case swept
-  case compared(Memory)
-  case entered(ConnectionID, re: String?, ClientMessage.Hello, token: String?, resume: String)
-  case changed(ConnectionID, re: String?, token: String?)
-  case ordered(UInt64, name: String, Administration)
-  case me(ConnectionID, re: String?)
-  case bare(ConnectionID, ClientLine, at: Int64)
-  case reported(ConnectionID, re: String?, MatchID, by: Int64)
-  case page(StoreQuestion)
-  case history(ConnectionID, re: String?, of: [Variant], limit: Int)
-  case code(ConnectionID, ClientLine, at: Int64)
-  case queued(ConnectionID, Ticket, re: String?)
-  case tickets(known: Set<String>)
-  case insisted(StoreQuestion)
-  case loaded(MatchID)
-  case reread(MatchID)
-  case readBack(UInt64)
-  case learned
-  /// Accounts that a unit had assumed to be otherwise.
-  case learnedFor(UInt64)
-}
-
 /// What is out at the store: units and questions, by the numbers they were handed out with.
 struct StoreWork: Sendable {
+  /// What to do with an answer; `nil` if there is none.
+  typealias Then = @Sendable (inout Lobby, StoreAnswer?) -> Void
+
   struct Unit: Sendable {
     let draft: Draft
     let then: Decided
@@ -84,7 +58,7 @@ struct StoreWork: Sendable {
   var pages: [StoreQuestion: (at: Int64, answer: StoreAnswer)] = [:]
   var readers: [StoreQuestion: [(ConnectionID, re: String?)]] = [:]
   /// Tickets whose match is being begun.
-  private var pairing: Set<String> = []
+  var pairing: Set<String> = []
   /// How many connections finished matches are being read for.
   var historyReaders = 0
 
@@ -104,8 +78,6 @@ struct StoreWork: Sendable {
   var unitCount: Int { units.count }
   var questionCount: Int { questions.count }
 
-  func isOut(_ number: UInt64) -> Bool { units[number] != nil }
-
   subscript(unit number: UInt64) -> Unit? { units[number] }
 
   mutating func add(_ unit: Unit, _ now: Int64) -> UInt64 {
@@ -114,10 +86,6 @@ struct StoreWork: Sendable {
     order.append((next, now))
     return next
   }
-
-  func isPairing(_ ticket: String) -> Bool { pairing.contains(ticket) }
-  mutating func pair(_ tickets: [String]) { pairing.formUnion(tickets) }
-  mutating func unpair(_ tickets: [String]) { pairing.subtract(tickets) }
 
   mutating func finish(_ number: UInt64) {
     units[number] = nil
@@ -128,7 +96,7 @@ struct StoreWork: Sendable {
     }
   }
 
-  mutating func ask(_ then: Then, for id: ConnectionID?) -> UInt64 {
+  mutating func ask(_ then: @escaping Then, for id: ConnectionID?) -> UInt64 {
     defer { next += 1 }
     questions[next] = (then, id)
     return next

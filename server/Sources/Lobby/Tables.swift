@@ -23,7 +23,6 @@ struct Ranking<ID: Comparable & Sendable>: Sendable {
 
 /// A wish to be paired.
 struct Ticket: Sendable, Hashable {
-  /// Its number.
   var id: String
   var session: String
   /// The node of its connection.

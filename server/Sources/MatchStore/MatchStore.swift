@@ -100,12 +100,16 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The store cannot be opened or is damaged.
   case unusable(String)
 
-  /// One sentence.
   package var description: String {
     switch self {
     case .unknown(let what): "it may or may not have been done: \(what)"
     case .failed(let what), .tooNew(let what), .unusable(let what): what
     }
+  }
+
+  /// What it says of a unit.
+  package var verdict: Verdict {
+    if case .unknown(let what) = self { .unknown(what) } else { .failed(description) }
   }
 
   /// What it means to somebody who only opens or reads a store.

@@ -87,7 +87,7 @@ struct MemoryContent {
       if isNow { index.insert(value, key) } else { index.remove(value, key) }
     }
     if match.isLive {
-      for account in [record.x, record.o, record.opener] { set(&liveOf, record.id, account) }
+      for account in record.accounts { set(&liveOf, record.id, account) }
       set(&coded, record.id, record.code)
       for node in match.nodes { set(&followed, record.id, node) }
       if isNow { live.insert(record.id) } else { live.remove(record.id) }
@@ -102,7 +102,7 @@ struct MemoryContent {
     if let old = matches[m] { file(old, false) }
     file(match, true)
     matches[m] = match
-    for account in [record.x, record.o, record.opener] { lastAccount = max(lastAccount, account ?? 0) }
+    lastAccount = max(lastAccount, record.accounts.max() ?? 0)
     guard let ended = record.ended else { return }
     for case let account? in [record.x, record.o] {
       let last = lastOf[account].flatMap { matches[$0]?.stored.record }
@@ -337,8 +337,7 @@ struct MemoryContent {
 
   private func followed(_ m: MatchID) -> Followed? {
     guard let match = matches[m] else { return nil }
-    let record = match.stored.record
-    let ids = Set([record.x, record.o, record.opener].compactMap { $0 }).sorted()
+    let ids = Set(match.stored.record.accounts).sorted()
     return Followed(
       match: match.stored, accounts: ids.compactMap { accounts[$0] }, nodes: match.nodes, here: ids.filter(isHere),
       now: clock())

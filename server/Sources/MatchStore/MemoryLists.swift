@@ -1,4 +1,3 @@
-/// What administrators ask for.
 extension MemoryContent {
   func players(_ list: PlayerList, _ after: Int64, _ limit: Int) -> [AccountRecord] {
     let found = accounts.values.filter { $0.id > after && list.has($0) }

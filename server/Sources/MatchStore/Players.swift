@@ -25,7 +25,6 @@ package struct Lifetimes: Sendable, Hashable {
 }
 
 package enum EntryResult: Sendable, Hashable {
-  /// In.
   case entered(Entered)
   /// The token or session is unknown or has expired, or none of the names was free.
   case unknown
@@ -41,18 +40,9 @@ package struct Entered: Sendable, Hashable {
   package var generation: Int64
   /// The node it was connected to before, unless that has detached it; it may be dead.
   package var before: NodeID?
-  /// The account, and what it plays.
   package var profile: Profile
   /// Sessions of his that are forgotten, since he has so many.
   package var forgotten: [String] = []
-
-  package init(
-    session: SessionRecord, generation: Int64, before: NodeID? = nil, profile: Profile, forgotten: [String] = []
-  ) {
-    (self.session, self.generation, self.before, self.profile, self.forgotten) = (
-      session, generation, before, profile, forgotten
-    )
-  }
 }
 
 /// An account and what it plays.

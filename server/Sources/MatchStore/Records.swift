@@ -4,11 +4,9 @@ import TicTacToe
 
 /// How a player stands in one game.
 package struct Standing: Sendable, Hashable {
-  /// Strength.
   package var rating = Glicko2.Rating()
   /// When the last rated match ended, milliseconds since 1970, 0 before the first.
   package var ratedAt: Int64 = 0
-  /// Matches won, drawn and lost.
   package var won = 0
   package var drawn = 0
   package var lost = 0
@@ -17,7 +15,7 @@ package struct Standing: Sendable, Hashable {
 }
 
 /// What is kept of a player.
-package struct AccountRecord: Sendable, Hashable {
+@dynamicMemberLookup package struct AccountRecord: Sendable, Hashable {
   /// The number that never changes.
   package var id: Int64
   /// The name, unique without regard to case.
@@ -55,26 +53,10 @@ extension AccountRecord {
     set { standings[rules] = newValue == Standing() ? nil : newValue }
   }
 
-  // Of the classic game, whose results the row of the account has.
-  package var rating: Glicko2.Rating {
-    get { self[.classic].rating }
-    set { self[.classic].rating = newValue }
-  }
-  package var ratedAt: Int64 {
-    get { self[.classic].ratedAt }
-    set { self[.classic].ratedAt = newValue }
-  }
-  package var won: Int {
-    get { self[.classic].won }
-    set { self[.classic].won = newValue }
-  }
-  package var drawn: Int {
-    get { self[.classic].drawn }
-    set { self[.classic].drawn = newValue }
-  }
-  package var lost: Int {
-    get { self[.classic].lost }
-    set { self[.classic].lost = newValue }
+  /// How the player stands in the classic game, whose results the row of the account has.
+  package subscript<Value>(dynamicMember part: WritableKeyPath<Standing, Value>) -> Value {
+    get { self[.classic][keyPath: part] }
+    set { self[.classic][keyPath: part] = newValue }
   }
 
   /// Beyond this, and not a number, a rating is a mistake of whoever wrote it.
@@ -111,19 +93,14 @@ extension AccountRecord {
 
 /// A change of an account's results, as increments, so that writers do not overwrite one another.
 package struct AccountScore: Sendable, Hashable {
-  /// Whose.
   package var account: Int64
   /// Of which game the results and the rating are.
   package var rules = Variant.classic
-  /// Matches won more.
   package var won = 0
-  /// Matches drawn more.
   package var drawn = 0
-  /// Matches lost more.
   package var lost = 0
   /// Matches as X more, less matches as O more.
   package var xBalance = 0
-  /// The new rating, if it changes.
   package var rating: Glicko2.Rating?
   /// When it changed, milliseconds since 1970; with `rating` only.
   package var ratedAt: Int64?
@@ -139,7 +116,6 @@ package struct AccountScore: Sendable, Hashable {
     score.xBalance = xBalance
     return score
   }
-
 }
 
 extension AccountRecord {
@@ -160,7 +136,6 @@ package struct SessionRecord: Sendable, Hashable {
 
   /// The public number.
   package var id: String
-  /// Whose it is.
   package var account: Int64
   /// SHA-256 of the resume token.
   package var resume: SHA256.Digest
@@ -199,9 +174,13 @@ package struct MatchRecord: Sendable, Hashable {
   }
 }
 
+extension MatchRecord {
+  /// Whoever sits at it or has opened it.
+  package var accounts: [Int64] { [x, o, opener].compactMap(\.self) }
+}
+
 /// A match with its whole log.
 package struct StoredMatch: Sendable, Hashable {
-  /// What is kept beside the log.
   package var record: MatchRecord
   /// The bodies of the events, which are the bytes that were hashed and sent: the first has the `seq` 1.
   package var bodies: [[UInt8]]

@@ -2,7 +2,6 @@ import Base
 import CSQLite
 import Foundation
 
-/// What SQLite says went wrong.
 struct SQLiteError: Error, CustomStringConvertible {
   /// The primary result code, such as `SQLITE_FULL`.
   let code: Int32
@@ -46,9 +45,7 @@ final class SQLiteConnection: @unchecked Sendable {  // see above: stores hand i
 
   deinit { end() }
 
-  /// Rows the last statement changed.
   var changes: Int { Int(sqlite3_changes(handle)) }
-  /// The number of the row that was added last.
   var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// `sql` is made only where it is told.

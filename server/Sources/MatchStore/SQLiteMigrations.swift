@@ -21,16 +21,13 @@ enum SQLiteMigrations {
       PRIMARY KEY (match_id, seq), UNIQUE (match_id, side, mid)) WITHOUT ROWID;
     CREATE INDEX match_live ON match (id) WHERE ended IS NULL;
     """,
-    // Histories are read by seat and end; without these a long-lived server reads its whole table for each.
-    """
-    CREATE INDEX match_x ON match (x, ended);
-    CREATE INDEX match_o ON match (o, ended);
-    """,
+    // Indexes, which the next step makes anew.
+    "",
     // Events in the order in which they are written, and matches by a number: the pages that a batch of moves touches are
-    // the last few, where it was three for each move. That a command is done once is the lobby's business.
+    // the last few, where it was three for each move. That a command is done once is the lobby's business. Histories are read by
+    // seat and end; without indexes of those a long-lived server reads its whole table for each.
     """
     ALTER TABLE match RENAME TO former_match;
-    DROP INDEX match_live; DROP INDEX match_x; DROP INDEX match_o;
     CREATE TABLE match (
       n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, x INTEGER, o INTEGER, opener INTEGER, code TEXT,
       created INTEGER NOT NULL, ended INTEGER);

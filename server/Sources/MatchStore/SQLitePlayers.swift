@@ -2,7 +2,6 @@ import Base
 import MatchProtocol
 import TicTacToe
 
-/// Accounts, sessions and tickets.
 extension SQLiteRows {
   /// The account in a row whose columns begin like those below, without its other games.
   private static func account(_ row: SQLiteRow) -> AccountRecord {
@@ -273,7 +272,7 @@ extension SQLiteRows: StoreRows {
   }
 
   func session(presenting token: SHA256.Digest) throws(StoreError) -> SessionRecord? {
-    let found = try run(
+    try run(
       """
       SELECT id, account, resume, previous, expires FROM session WHERE resume = ?1 OR previous = ?1 ORDER BY id LIMIT 1
       """, .blob(token)
@@ -281,8 +280,7 @@ extension SQLiteRows: StoreRows {
       row.digest(2).map {
         SessionRecord(id: row.text(0), account: row.int(1), resume: $0, previous: row.digest(3), expires: row.int(4))
       }
-    }
-    return found.first ?? nil
+    }.first ?? nil
   }
 
   func enter(_ session: SessionRecord, at node: NodeID) throws(StoreError) -> (generation: Int64, before: NodeID?) {

@@ -119,7 +119,7 @@ extension SQLiteRows {
       "SELECT n, id, x, o, opener, code, created, ended, nodes FROM match WHERE id = ?", .text(m.rawValue)
     ) { (SQLiteRows.record($0), $0.text(8)) }
     guard let row = read.first, let match = try stored([row.0]).first else { return nil }
-    let ids = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 }).sorted()
+    let ids = Set(match.record.accounts).sorted()
     var here: [Int64] = []
     for id in ids {
       here += try run("SELECT account FROM session WHERE account = ? AND node = ? LIMIT 1", .int(id), .text(asker)) {
@@ -131,12 +131,11 @@ extension SQLiteRows {
   }
 
   func place(_ code: String) throws(StoreError) -> MatchID? {
-    let found = try run(
+    try run(
       """
       SELECT id FROM match WHERE code = ? AND ended IS NULL ORDER BY x IS NOT NULL, created DESC, id DESC LIMIT 1
       """, .text(code)
-    ) { MatchID(rawValue: $0.text(0)) }
-    return found.first ?? nil
+    ) { MatchID(rawValue: $0.text(0)) }.first ?? nil
   }
 
   func live(limit: Int) throws(StoreError) -> [StoredMatch] {
@@ -238,12 +237,11 @@ extension SQLiteRows: StoreConditions {
   }
 
   func slot(of account: Int64) throws(StoreError) -> MatchID? {
-    let held = try run(
+    try run(
       """
       SELECT match.id FROM account JOIN match ON match.id = rated_match WHERE account.id = ? AND ended IS NULL
       """, .int(account)
-    ) { MatchID(rawValue: $0.text(0)) }
-    return held.first ?? nil
+    ) { MatchID(rawValue: $0.text(0)) }.first ?? nil
   }
 
   func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating? {

@@ -120,7 +120,7 @@ package final class SQLiteStore: MatchStore {
 
   /// Does something in one transaction on the connection that writes. Throws `.failed` if it is certain that nothing
   /// of it is durable or will be, else `.unknown`.
-  private func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
+  func writing<T>(_ body: (SQLiteRows) throws(StoreError) -> T) throws(StoreError) -> T {
     writes.lock()
     defer { writes.unlock() }
     let rows = try writer()
@@ -205,10 +205,7 @@ package final class SQLiteStore: MatchStore {
         for unit in units { verdicts.append(try rows.apply(unit)) }
         return verdicts
       }
-    } catch {
-      let verdict: Verdict = if case .unknown(let what) = error { .unknown(what) } else { .failed("\(error)") }
-      return units.map { _ in verdict }
-    }
+    } catch { return units.map { _ in error.verdict } }
   }
 
   /// Answers all of them in one transaction of the connection that writes if one changes the file, else on one that only reads.
@@ -330,23 +327,6 @@ package final class SQLiteStore: MatchStore {
         throw .unusable("\(name): the log of match \(id) is broken: \(error.message)")
       }
     }
-  }
-
-  /// What a test wants to know of the writer's connection: `synchronous` and `journal_mode`.
-  func pragmas() throws(StoreError) -> (synchronous: Int64?, journal: String?) {
-    try writing { (rows) throws(StoreError) in
-      (
-        try rows.run("PRAGMA synchronous") { $0.int(0) }.first,
-        try rows.run("PRAGMA journal_mode") { $0.text(0) }.first
-      )
-    }
-  }
-
-  /// Closes the file as after a failed sync.
-  func abandon() throws(StoreError) {
-    writes.lock()
-    defer { writes.unlock() }
-    abandon(try writer())
   }
 
   /// Lets the power-cut test prove that it would notice: NORMAL is what FULL is there to prevent.

@@ -110,15 +110,16 @@ extension AccountRecord: FieldObject {
     try c.code("name", &name)
     try c.code("token", &token)
     try c.code("token_expires", &tokenExpires)
-    let numbers = try c.field("rating", [rating.value, rating.deviation, rating.volatility].map { "\($0)" })
+    let numbers = try c.field(
+      "rating", [self.rating.value, self.rating.deviation, self.rating.volatility].map { "\($0)" })
     let read = numbers.compactMap { Double($0) }
     let isSound = read.allSatisfy { abs($0) <= AccountRecord.mostRating }
     try c.require(read.count == 3 && isSound, "rating", "rating, deviation and volatility")
-    rating = .init(value: read[0], deviation: read[1], volatility: read[2])
-    try c.code("rated_at", &ratedAt, or: 0)
-    let results = try c.field("results", [won, drawn, lost, xBalance])
+    self.rating = .init(value: read[0], deviation: read[1], volatility: read[2])
+    try c.code("rated_at", &self.ratedAt, or: 0)
+    let results = try c.field("results", [self.won, self.drawn, self.lost, xBalance])
     try c.require(results.count == 4, "results", "won, drawn, lost and the balance of sides")
-    (won, drawn, lost, xBalance) = (results[0], results[1], results[2], results[3])
+    (self.won, self.drawn, self.lost, xBalance) = (results[0], results[1], results[2], results[3])
     otherGames = try c.field("games", otherGames, unless: [])
     try c.code("quiet", &quiet, or: false)
     try c.code("muted", &muted, or: false)

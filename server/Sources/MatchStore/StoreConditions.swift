@@ -12,7 +12,6 @@ package protocol StoreConditions {
   mutating func slot(of account: Int64) throws(StoreError) -> MatchID?
   /// `nil` without such an account.
   mutating func rating(of account: Int64, _ rules: Variant) throws(StoreError) -> Glicko2.Rating?
-  /// The open room with a code.
   mutating func openRoom(_ code: String) throws(StoreError) -> MatchID?
 }
 

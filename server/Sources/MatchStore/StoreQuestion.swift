@@ -84,7 +84,6 @@ package enum StoreAnswer: Sendable, Hashable {
   case tickets([WaitingTicket])
 }
 
-/// A node that lives.
 package struct NodeRecord: Sendable, Hashable {
   package var id: NodeID
   /// `HOST:PORT` for clients.
@@ -162,7 +161,6 @@ package struct Differences: Sendable, Hashable {
 
 /// A wish to be paired, as a store keeps it.
 package struct TicketRecord: Sendable, Hashable {
-  /// Its number.
   package var id: String
   package var session: String
   package var account: Int64

@@ -198,7 +198,6 @@ package enum PGError: Error, Sendable, Hashable, CustomStringConvertible {
   /// No answer came: it was done, or not, or will be later.
   case lost(String)
 
-  /// One sentence.
   package var description: String {
     switch self {
     case .unreachable(let what), .refused(let what), .contended(let what), .lost(let what): what

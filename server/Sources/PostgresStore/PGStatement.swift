@@ -24,7 +24,6 @@ package struct PGCall: Sendable, Hashable {
   var values: [PGValue]
 }
 
-/// What a statement gave.
 package struct PGRows: Sendable {
   package var rows: [[PGValue]] = []
   /// How many rows it changed or read.

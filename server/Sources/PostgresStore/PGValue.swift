@@ -6,7 +6,6 @@ package enum PGValue: Sendable, Hashable {
   case bool(Bool)
   /// `bigint`; columns of narrower types are not used.
   case int(Int64)
-  /// `double precision`.
   case double(Double)
   case text(String)
   case bytes([UInt8])

@@ -83,18 +83,9 @@ enum PostgresMigrations {
       "ALTER TABLE node ADD COLUMN events BIGINT NOT NULL DEFAULT 1, ADD COLUMN has_left BOOLEAN NOT NULL DEFAULT false",
       "CREATE TABLE log_language (version BIGINT NOT NULL)", "INSERT INTO log_language VALUES (1)",
     ],
-    // What a flight of statements looks at by itself. A lobby knows the ids of its commands; the index was paid at each move.
-    [
-      "DROP INDEX match_event_mid",
-      """
-      CREATE FUNCTION must(got BIGINT, wanted BIGINT, what TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
-      BEGIN
-        IF got <> wanted THEN RAISE EXCEPTION USING ERRCODE = '23000', MESSAGE = what; END IF;
-      END $$
-      """,
-      appendEvents,
-    ],
-    [appendEvents],
+    // A lobby knows the ids of its commands; the index was paid at each move. Two functions that came here are gone again.
+    ["DROP INDEX match_event_mid"],
+    [],
     // How an account stands in the other games; the account's own row has the classic one, which older builds read and write.
     [
       """
@@ -108,8 +99,8 @@ enum PostgresMigrations {
     ],
     // Nodes own nothing: a match names those that follow it. Live matches go on, and are found by the sweep.
     [
-      "DROP FUNCTION append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
-      "DROP FUNCTION must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
+      "DROP FUNCTION IF EXISTS append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
+      "DROP FUNCTION IF EXISTS must (BIGINT, BIGINT, TEXT)", "DROP TABLE node, ticket, used_key, log_language",
       "DROP SEQUENCE node_epoch",
       // An event's side and command are in its body.
       "ALTER TABLE match_event DROP COLUMN epoch, DROP COLUMN side, DROP COLUMN mid",
@@ -160,35 +151,6 @@ enum PostgresMigrations {
       "CREATE INDEX match_opener ON match (opener) WHERE ended IS NULL AND opener IS NOT NULL",
     ],
   ]
-
-  /// An append to logs; a match that is not there, or not as long as it should be, is broken, and no other one with it.
-  private static let appendEvents =
-    """
-    CREATE OR REPLACE FUNCTION append_events(writer BIGINT, ids TEXT[], afters BIGINT[], counts BIGINT[], events TEXT[],
-      seqs BIGINT[], sides TEXT[], mids TEXT[], bodies BYTEA[]) RETURNS VOID LANGUAGE plpgsql AS $$
-    DECLARE
-      wrong TEXT[];
-    BEGIN
-      WITH grown AS (
-        UPDATE match SET seq = match.seq + d.n FROM unnest(ids, afters, counts) AS d (id, after, n)
-        WHERE match.id = d.id AND match.seq = d.after AND match.epoch = writer RETURNING match.id)
-      SELECT array_agg(d.id) INTO wrong FROM unnest(ids) AS d (id) WHERE d.id NOT IN (SELECT id FROM grown);
-      IF wrong IS NOT NULL THEN
-        PERFORM must(count(*), 0, 'a match belongs to another node') FROM unnest(wrong) AS d (id)
-          JOIN match ON match.id = d.id WHERE match.epoch <> writer;
-      ELSE
-        BEGIN
-          INSERT INTO match_event (match_id, seq, side, mid, body, epoch)
-          SELECT d.*, writer FROM unnest(events, seqs, sides, mids, bodies) AS d;
-          RETURN;
-        EXCEPTION WHEN unique_violation THEN
-          SELECT array_agg(DISTINCT d.id) INTO wrong FROM unnest(events, seqs) AS d (id, seq)
-            JOIN match_event e ON e.match_id = d.id AND e.seq = d.seq;
-        END;
-      END IF;
-      RAISE EXCEPTION USING ERRCODE = 'AL001', MESSAGE = array_to_string(wrong, ' ');
-    END $$
-    """
 
   /// First of the two numbers of our advisory locks ("Alin"); the second is made of the schema's name, so that several
   /// stores can share a database.

@@ -137,7 +137,6 @@ final class PostgresPool: Sendable {
     }
   }
 
-  /// Does something with a connection.
   private func lend<T>(_ body: (PGConnection) throws(StoreError) -> T) throws(StoreError) -> T {
     guard tokens.wait(timeout: .now() + .seconds(10)) == .success else {
       throw .failed("all connections to PostgreSQL are in use")

@@ -230,53 +230,38 @@ extension PostgresStore {
     let matches = memory.matches.sorted { $0.key < $1.key }
     let lengths = PostgresStore.otherMatches(
       .texts(matches.map(\.key.rawValue)), .ints(matches.map { Int64($0.value) }), .text(node))
-    var calls = matches.isEmpty ? [] : [lengths]
-    if !memory.accounts.isEmpty {
-      calls.append(
-        PostgresStore.otherAccounts(.ints(Array(memory.accounts.keys)), .ints(Array(memory.accounts.values))))
+    let others = [
+      PostgresStore.otherAccounts(.ints(Array(memory.accounts.keys)), .ints(Array(memory.accounts.values))),
+      PostgresStore.otherSessions(.texts(Array(memory.sessions.keys)), .ints(Array(memory.sessions.values))),
+      PostgresStore.otherTickets(.texts(Set(memory.tickets).sorted())),
+    ]
+    let naming = memory.wantsOthers ? [PostgresStore.naming(.text(node))] : []
+    let found = try read([lengths] + others + naming).map(\.rows)
+    var rows = found[0]
+    let unnamed = rows.filter { $0[2].bool == true }.compactMap { $0[0].text }
+    if !unnamed.isEmpty {
+      // Looked at again once the name is there: whoever adds an event from then on tells this node.
+      try pool.run([PostgresStore.name(.texts(unnamed), .text(node))])
+      rows = try read([lengths])[0].rows
     }
-    if !memory.sessions.isEmpty {
-      calls.append(
-        PostgresStore.otherSessions(.texts(Array(memory.sessions.keys)), .ints(Array(memory.sessions.values))))
-    }
-    if !memory.tickets.isEmpty { calls.append(PostgresStore.otherTickets(.texts(Set(memory.tickets).sorted()))) }
-    if memory.wantsOthers { calls.append(PostgresStore.naming(.text(node))) }
-    guard !calls.isEmpty else { return Differences() }
-    var found = try read(calls)
+    let named = found.dropFirst(4).joined().compactMap { PostgresRows.id($0[0]) }
     var differences = Differences()
-    if !matches.isEmpty {
-      var rows = found.removeFirst().rows
-      let unnamed = rows.filter { $0[2].bool == true }.compactMap { $0[0].text }
-      if !unnamed.isEmpty {
-        // Looked at again once the name is there: whoever adds an event from then on tells this node.
-        try pool.run([PostgresStore.name(.texts(unnamed), .text(node))])
-        rows = try read([lengths])[0].rows
-      }
-      differences.matches = rows.filter { $0[1].bool == true }.compactMap { PostgresRows.id($0[0]) }.sorted()
-    }
-    if memory.wantsOthers {
-      let named = found.removeLast().rows.compactMap { PostgresRows.id($0[0]) }
-      differences.matches = (differences.matches + named.filter { memory.matches[$0] == nil }).sorted()
-    }
-    if !memory.accounts.isEmpty {
-      for row in found.removeFirst().rows {
-        if let account = PostgresRows.account(row.dropFirst()) {
-          differences.accounts.append(account)
-        } else if let id = row[0].int {
-          differences.gone.append(id)
-        }
+    differences.matches = rows.filter { $0[1].bool == true }.compactMap { PostgresRows.id($0[0]) }
+    differences.matches += named.filter { memory.matches[$0] == nil }
+    differences.matches.sort()
+    for row in found[1] {
+      if let account = PostgresRows.account(row.dropFirst()) {
+        differences.accounts.append(account)
+      } else if let id = row[0].int {
+        differences.gone.append(id)
       }
     }
-    if !memory.sessions.isEmpty {
-      differences.sessions = found.removeFirst().rows.compactMap { $0[0].text }.sorted()
+    differences.sessions = found[2].compactMap { $0[0].text }.sorted()
+    for row in found[3] {
+      guard let id = row[0].text else { continue }
+      differences.tickets.append(.init(id: id, m: PostgresRows.id(row[1])))
     }
-    if !memory.tickets.isEmpty {
-      for row in found.removeFirst().rows {
-        guard let id = row[0].text else { continue }
-        differences.tickets.append(.init(id: id, m: PostgresRows.id(row[1])))
-      }
-      differences.tickets.sort { $0.id < $1.id }
-    }
+    differences.tickets.sort { $0.id < $1.id }
     return differences
   }
 
@@ -399,7 +384,7 @@ extension PostgresStore {
     let here = Set(found[3].rows.compactMap { $0.first?.int })
     let matches = PostgresRows.matches(found[0].rows, found[1].rows)
     return zip(matches, found[0].rows).map { match, row in
-      let seats = Set([match.record.x, match.record.o, match.record.opener].compactMap { $0 }).sorted()
+      let seats = Set(match.record.accounts).sorted()
       return Followed(
         match: match, accounts: seats.compactMap { accounts[$0] },
         nodes: PostgresRows.nodes(row[PostgresRows.matchWidth]), here: seats.filter(here.contains),

@@ -123,7 +123,6 @@ enum PostgresRows {
 
   static func id(_ value: PGValue?) -> MatchID? { value?.text.flatMap(MatchID.init(rawValue:)) }
 
-  /// Nodes in order.
   static func nodes(_ value: PGValue?) -> [NodeID] {
     let nodes = value?.texts ?? []
     return nodes.count > 1 ? Set(nodes).sorted() : nodes

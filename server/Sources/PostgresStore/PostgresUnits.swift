@@ -23,10 +23,7 @@ extension PostgresStore {
         for unit in units { verdicts.append(try judge.judge(unit)) }
         return verdicts
       }
-    } catch {
-      let verdict: Verdict = if case .unknown(let what) = error { .unknown(what) } else { .failed("\(error)") }
-      return units.map { _ in verdict }
-    }
+    } catch { return units.map { _ in error.verdict } }
   }
 
   /// Counting takes all locks before the first log grows. `IS TRUE` keeps what has grown from being joined row by row: it is

@@ -7,7 +7,6 @@ import TicTacToe
 /// Players and reports for administrators, in pages: a line of titles, a line each with tabs between its fields, and a
 /// last line that says where the next page is, if there is one.
 extension AdminPage {
-  /// Rows of a page.
   static let rowsOfPage = 100
 
   func players(_ request: HTTPRequest) async throws -> HTTPReply {

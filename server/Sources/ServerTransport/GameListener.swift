@@ -5,15 +5,12 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// What the flags say about listening.
 package struct ListenerConfiguration: Sendable {
   /// The address, a name or number.
   package var host = "127.0.0.1"
   /// The port; 0 picks a free one.
   package var port = 4664
-  /// Certificates, if connections are encrypted.
   package var tls: ServerTLS?
-  /// Limits of each session.
   package var session = ServerSession.Configuration()
   /// Connections in all; keep it below `ulimit -n`, where accepting would spin.
   package var maxConnections = 10_000
@@ -74,21 +71,16 @@ package final class GameListener: Sendable {
   private struct Open {
     var isListening = false
     var (all, made) = (0, UInt64(0))
-    var by: [String: Int] = [:]
+    var by = AddressCounts()
   }
 
   package init(
     _ configuration: ListenerConfiguration, host: LobbyHost, group: any EventLoopGroup, logger: Logger
   ) {
-    self.configuration = configuration
-    self.host = host
-    self.group = group
-    self.logger = logger
+    (self.configuration, self.host, self.group, self.logger) = (configuration, host, group, logger)
   }
 
-  /// Open connections now.
   package var connections: Int { open.withLock { $0.all } }
-  /// The most connections of one address.
   var mostPerAddress: Int { configuration.maxPerAddress }
   /// Whether sessions are taken.
   var isListening: Bool { open.withLock { $0.isListening } }
@@ -145,7 +137,8 @@ package final class GameListener: Sendable {
         ProxyProtocolHandler(within: .milliseconds(Int64(configuration.session.helloWithin))) { address, context in
           handler.proxied = address
           if let key = address.flatMap(PeerAddress.key) {
-            guard self.open.withLock({ self.count(key, in: &$0) }) else { return self.turnAway(context.channel) }
+            let most = self.configuration.maxPerAddress
+            guard self.open.withLock({ $0.by.count(key, most: most) }) else { return self.turnAway(context.channel) }
             self.discount(key, when: context.channel)
           }
           do { try addRest() } catch { context.close(promise: nil) }
@@ -176,7 +169,7 @@ package final class GameListener: Sendable {
   private func admit(_ channel: any Channel, by key: String?) -> SessionHandler? {
     let id = open.withLock { open -> UInt64? in
       guard open.all < configuration.maxConnections else { return nil }
-      if let key { guard count(key, in: &open) else { return nil } }
+      guard open.by.count(key, most: configuration.maxPerAddress) else { return nil }
       open.all += 1
       open.made += 1
       return open.made
@@ -195,20 +188,8 @@ package final class GameListener: Sendable {
       id: id, metrics: host.metrics, sweep: sweep, configuration: configuration.session, loop: loop)
   }
 
-  /// Counts a connection of an address; `false` if it has as many as it may.
-  private func count(_ key: String, in open: inout Open) -> Bool {
-    guard open.by[key, default: 0] < configuration.maxPerAddress else { return false }
-    open.by[key, default: 0] += 1
-    return true
-  }
-
   private func discount(_ key: String, when channel: any Channel) {
-    channel.closeFuture.whenComplete { _ in
-      self.open.withLock { open in
-        guard let count = open.by[key] else { return }
-        open.by[key] = count > 1 ? count - 1 : nil
-      }
-    }
+    channel.closeFuture.whenComplete { _ in self.open.withLock { $0.by.discount(key) } }
   }
 
   /// Says why, where that is possible: over TLS closing is all that costs us nothing.

@@ -18,7 +18,6 @@ struct HTTPRequest: Sendable {
   let peer: SocketAddress?
 }
 
-/// What is answered.
 struct HTTPReply: Sendable {
   var status = HTTPResponseStatus.ok
   var type = "text/plain; charset=utf-8"
@@ -56,7 +55,6 @@ final class EventStream: Sendable {
 
 /// How much of an HTTP port others may take.
 struct HTTPLimits: Sendable {
-  /// Connections in all.
   var most: Int
   /// Connections of one address: whoever has more is turned away before he has asked for anything.
   var mostPerAddress = Int.max
@@ -79,7 +77,7 @@ package final class HTTPServer: Sendable {
   fileprivate final class Connections: @unchecked Sendable {
     let limits: HTTPLimits
     var all: [ObjectIdentifier: HTTPConnection] = [:]
-    var by: [String: Int] = [:]
+    var by = AddressCounts()
     var isStopping = false
 
     init(_ limits: HTTPLimits) { self.limits = limits }
@@ -161,12 +159,10 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
     let key = context.remoteAddress.flatMap(open.limits.key)
-    guard !open.isStopping, open.all.count < open.limits.most,
-      key.map({ open.by[$0, default: 0] < open.limits.mostPerAddress }) ?? true
+    guard !open.isStopping, open.all.count < open.limits.most, open.by.count(key, most: open.limits.mostPerAddress)
     else { return context.close(promise: nil) }
     open.all[ObjectIdentifier(self)] = self
     self.key = key
-    if let key { open.by[key, default: 0] += 1 }
     wait(context)
   }
 
@@ -178,9 +174,7 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
   func handlerRemoved(context: ChannelHandlerContext) { leave() }
 
   private func leave() {
-    if open.all.removeValue(forKey: ObjectIdentifier(self)) != nil, let key, let count = open.by[key] {
-      open.by[key] = count > 1 ? count - 1 : nil
-    }
+    if open.all.removeValue(forKey: ObjectIdentifier(self)) != nil { open.by.discount(key) }
     context = nil
     timeout?.cancel()
   }
@@ -311,7 +305,6 @@ private final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandl
     ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
   ]
 
-  /// The time as HTTP writes it.
   private static func date() -> String {
     var (now, parts) = (time(nil), tm())
     var text = [CChar](repeating: 0, count: 40)

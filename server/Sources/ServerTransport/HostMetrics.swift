@@ -42,7 +42,6 @@ struct Exposition {
   }
 }
 
-/// Times in buckets.
 struct Histogram {
   /// The upper bounds of the buckets, in seconds.
   static let bounds = [
@@ -68,24 +67,25 @@ final class HostMetrics: Sendable {
     var (stored, conflicts, unknown, failures) = (0, 0, 0, 0)
     var (told, repairs) = (0, 0)
     var byes: [ByeCode: Int] = [:]
-    var (arrival, decide, commit, durable, write, lag) = (
-      Histogram(), Histogram(), Histogram(), Histogram(), Histogram(), Histogram()
-    )
-    var (question, hint) = (Histogram(), Histogram())
+    /// By `Span`.
+    var times = InlineArray<8, Histogram>(repeating: Histogram())
+
+    mutating func took(_ span: Span, _ nanoseconds: UInt64) { times[span.rawValue].add(nanoseconds: nanoseconds) }
+  }
+
+  /// What is timed.
+  enum Span: Int {
+    case arrival, decide, commit, durable, question, write, lag, hint
   }
 
   private let values = Mutex(Values())
 
-  func waited(nanoseconds: UInt64) { values.withLock { $0.arrival.add(nanoseconds: nanoseconds) } }
-  func decided(nanoseconds: UInt64) { values.withLock { $0.decide.add(nanoseconds: nanoseconds) } }
-  func durable(nanoseconds: UInt64) { values.withLock { $0.durable.add(nanoseconds: nanoseconds) } }
-  func written(nanoseconds: UInt64) { values.withLock { $0.write.add(nanoseconds: nanoseconds) } }
-  func late(nanoseconds: UInt64) { values.withLock { $0.lag.add(nanoseconds: nanoseconds) } }
+  func took(_ span: Span, nanoseconds: UInt64) { values.withLock { $0.took(span, nanoseconds) } }
 
   /// Counts a batch and what became of its units.
   func stored(_ verdicts: [Verdict], nanoseconds: UInt64) {
     values.withLock { values in
-      values.commit.add(nanoseconds: nanoseconds)
+      values.took(.commit, nanoseconds)
       for verdict in verdicts {
         switch verdict {
         case .applied: values.stored += 1
@@ -98,8 +98,6 @@ final class HostMetrics: Sendable {
   }
 
   func told(_ count: Int) { values.withLock { $0.told += count } }
-  func heard(milliseconds: Int64) { values.withLock { $0.hint.add(nanoseconds: UInt64(milliseconds) * 1_000_000) } }
-  func asked(nanoseconds: UInt64) { values.withLock { $0.question.add(nanoseconds: nanoseconds) } }
 
   /// Counts what no hint had told.
   func found(_ found: Differences) {
@@ -118,8 +116,11 @@ final class HostMetrics: Sendable {
       copy.byes = Dictionary(uniqueKeysWithValues: values.byes.map { ($0.key, $0.value) })
       return copy
     }
+    func times(_ name: String, _ help: String, _ span: Span) {
+      out.histogram("alina_\(name)_seconds", "Seconds \(help)", values.times[span.rawValue])
+    }
     out.counter("alina_byes_total", "Connections that the server ended, by the code of the bye.", values.byes)
-    out.counter("alina_commits_total", "Batches stored.", values.commit.count)
+    out.counter("alina_commits_total", "Batches stored.", values.times[Span.commit.rawValue].count)
     out.counter("alina_transactions_total", "Units stored.", values.stored)
     out.counter(
       "alina_conflicts_total", "Units that something else came before; they are decided anew.", values.conflicts)
@@ -128,27 +129,16 @@ final class HostMetrics: Sendable {
       values.unknown)
     out.counter("alina_commit_failures_total", "Units that the store could not store.", values.failures)
     out.counter("alina_hints_told_total", "Hints told to other nodes.", values.told)
-    out.counter("alina_hints_heard_total", "Hints heard from other nodes.", values.hint.count)
-    out.histogram(
-      "alina_hint_age_seconds", "Seconds from telling a hint to hearing it, by the wall clocks of both nodes.",
-      values.hint)
+    out.counter("alina_hints_heard_total", "Hints heard from other nodes.", values.times[Span.hint.rawValue].count)
+    times("hint_age", "from telling a hint to hearing it, by the wall clocks of both nodes.", .hint)
     out.counter("alina_repairs_total", "Differences from the store that were found by comparing.", values.repairs)
-    out.histogram(
-      "alina_arrival_seconds", "Seconds from reading a line to its turn in the lobby.", values.arrival)
-    out.histogram(
-      "alina_decide_seconds", "Seconds that the lobby takes for a line, a timer, or an answer of the store.",
-      values.decide)
-    out.histogram(
-      "alina_commit_seconds", "Seconds from handing a batch to the store to its answer.", values.commit)
-    out.histogram(
-      "alina_durable_seconds", "Seconds from a decision of the lobby until it is durable.", values.durable)
-    out.histogram(
-      "alina_question_wait_seconds", "Seconds that a question waits for a connection to the store.", values.question)
-    out.histogram(
-      "alina_write_seconds", "Seconds from being durable until what waited for it is written to connections.",
-      values.write)
-    out.histogram(
-      "alina_loop_lag_seconds", "Seconds by which a timer of each second comes late on the lobby's loop.", values.lag)
+    times("arrival", "from reading a line to its turn in the lobby.", .arrival)
+    times("decide", "that the lobby takes for a line, a timer, or an answer of the store.", .decide)
+    times("commit", "from handing a batch to the store to its answer.", .commit)
+    times("durable", "from a decision of the lobby until it is durable.", .durable)
+    times("question_wait", "that a question waits for a connection to the store.", .question)
+    times("write", "from being durable until what waited for it is written to connections.", .write)
+    times("loop_lag", "by which a timer of each second comes late on the lobby's loop.", .lag)
     out.gauge("alina_build_info", "The version of the server.", 1, labels: "{version=\"\(alinaVersion)\"}")
     let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1]
     if let pages = pages.flatMap({ Int($0) }) {

@@ -13,7 +13,6 @@ enum Delivery: Sendable {
   case end(ByeCode, String, retry: Int?)
 }
 
-/// What connections bring.
 enum Arrival: Sendable {
   case connected(ConnectionID, any LobbyHost.Peer, address: String?)
   /// Lines, each with the steady time in ms at which it was decoded; all were read at `read`, in ns.
@@ -108,7 +107,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
   private func watchLoop(from last: UInt64) {
     loop.scheduleTask(in: .seconds(1)) {
       let now = DispatchTime.now().uptimeNanoseconds
-      self.metrics.late(nanoseconds: now - min(now, last + 1_000_000_000))
+      self.metrics.took(.lag, nanoseconds: now - min(now, last + 1_000_000_000))
       if !self.isFinished { self.watchLoop(from: now) }
     }
   }
@@ -143,7 +142,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
       reduce(.connected(id, address: address))
     case .lines(let id, let lines, let roundTrip, let read):
       guard outboxes[id] != nil else { return }
-      metrics.waited(nanoseconds: DispatchTime.now().uptimeNanoseconds - read)
+      metrics.took(.arrival, nanoseconds: DispatchTime.now().uptimeNanoseconds - read)
       for (line, at) in lines { reduce(.line(id, line, at: at, roundTrip: roundTrip)) }
     case .disconnected(let id, let clean):
       guard outboxes.removeValue(forKey: id) != nil else { return }
@@ -214,7 +213,6 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     try await store.leave(node).value()
   }
 
-  /// Ends every connection with `bye`.
   func closeAll(_ code: ByeCode, _ text: String, retry: Int) async throws {
     try await loop.submit {
       for (_, outbox) in self.outboxes.sorted(by: { $0.key < $1.key }) {
@@ -244,7 +242,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     let began = DispatchTime.now().uptimeNanoseconds
     let effects = lobby.reduce(input, now: .current)
     let now = DispatchTime.now().uptimeNanoseconds
-    metrics.decided(nanoseconds: now - began)
+    metrics.took(.decide, nanoseconds: now - began)
     for effect in effects { carryOut(effect, now) }
   }
 
@@ -283,7 +281,7 @@ package final class LobbyHost: @unchecked Sendable {  // state is confined to `l
     for (loop, all) in batches.values {
       loop.execute {
         for (peer, deliveries) in all { peer.take(deliveries) }
-        if let durable { self.metrics.written(nanoseconds: DispatchTime.now().uptimeNanoseconds - durable) }
+        if let durable { self.metrics.took(.write, nanoseconds: DispatchTime.now().uptimeNanoseconds - durable) }
       }
     }
     setTimer()

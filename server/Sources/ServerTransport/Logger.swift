@@ -5,7 +5,6 @@ import Synchronization
 
 /// Writes one line for each thing that happens to standard error: text for people or JSON for machines.
 package struct Logger: Sendable {
-  /// How a line looks.
   package enum Format: String, Sendable, CaseIterable {
     case text, json
   }

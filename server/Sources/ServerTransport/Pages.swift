@@ -29,7 +29,6 @@ package struct PeoplePage: Sendable {
     host.onPublish { feed.changed($0) }
   }
 
-  /// How many watch the live boards.
   var watchers: Int { feed.watchers }
 
   /// Serves the pages at an address; throws one line if that cannot be had.
@@ -168,12 +167,11 @@ final class BoardFeed: Sendable {
     let stream: EventStream
     /// What it is told first: how the boards stand.
     var beginning: [MatchState]?
-    /// Whether it was told that.
     var hasBegun = false
   }
   private struct State {
     var watchers: [ObjectIdentifier: Watcher] = [:]
-    var by: [String: Int] = [:]
+    var by = AddressCounts()
     var changed: [MatchID: MatchState] = [:]
   }
 
@@ -209,21 +207,18 @@ final class BoardFeed: Sendable {
 
   /// Whether somebody may watch: there are not too many yet, of all and of his address.
   func admits(_ key: String?, _ mostPerAddress: Int) -> Bool {
-    state.withLock { state in
-      state.watchers.count < PeoplePage.mostWatchers && key.map { state.by[$0, default: 0] < mostPerAddress } ?? true
-    }
+    state.withLock { $0.watchers.count < PeoplePage.mostWatchers && $0.by.allow(key, most: mostPerAddress) }
   }
 
   func add(_ stream: EventStream, _ key: String?) {
     let id = ObjectIdentifier(stream)
     state.withLock { state in
       state.watchers[id] = Watcher(stream: stream)
-      if let key { state.by[key, default: 0] += 1 }
+      _ = state.by.count(key, most: .max)
     }
     stream.whenClosed {
       self.state.withLock { state in
-        guard state.watchers.removeValue(forKey: id) != nil, let key, let count = state.by[key] else { return }
-        state.by[key] = count > 1 ? count - 1 : nil
+        if state.watchers.removeValue(forKey: id) != nil { state.by.discount(key) }
       }
     }
   }
@@ -233,7 +228,6 @@ final class BoardFeed: Sendable {
     state.withLock { $0.watchers[ObjectIdentifier(stream)]?.beginning = boards }
   }
 
-  /// Notes that a board has changed.
   func changed(_ match: MatchState) {
     state.withLock { if !$0.watchers.isEmpty { $0.changed[match.id] = match } }
   }

@@ -46,10 +46,7 @@ final class SessionHandler: ChannelInboundHandler, LobbyHost.Peer, @unchecked Se
     id: ConnectionID, metrics: HostMetrics, sweep: ConnectionSweep, configuration: ServerSession.Configuration,
     loop: any EventLoop
   ) {
-    self.id = id
-    self.metrics = metrics
-    self.sweep = sweep
-    self.loop = loop
+    (self.id, self.metrics, self.sweep, self.loop) = (id, metrics, sweep, loop)
     session = ServerSession(configuration, now: Moment.currentSteady)
   }
 
@@ -280,8 +277,25 @@ final class ConnectionSweep: @unchecked Sendable {  // confined to its event loo
 
 extension Channel {
   /// What limits of this peer are counted by: its address, of IPv6 the first 64 bits; `nil` for this machine.
-  var peerKey: String? {
-    remoteAddress.flatMap(PeerAddress.key)
+  var peerKey: String? { remoteAddress.flatMap(PeerAddress.key) }
+}
+
+/// How many each address has of something that is limited; who has no key is not counted.
+struct AddressCounts: Sendable {
+  private var counts: [String: Int] = [:]
+
+  func allow(_ key: String?, most: Int) -> Bool { key.map { counts[$0, default: 0] < most } ?? true }
+
+  /// Counts one more; `false` if the address has as many as it may.
+  mutating func count(_ key: String?, most: Int) -> Bool {
+    guard allow(key, most: most) else { return false }
+    if let key { counts[key, default: 0] += 1 }
+    return true
+  }
+
+  mutating func discount(_ key: String?) {
+    guard let key, let count = counts[key] else { return }
+    counts[key] = count > 1 ? count - 1 : nil
   }
 }
 

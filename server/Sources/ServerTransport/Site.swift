@@ -44,7 +44,6 @@ package final class Site: Sendable {
     try? reload()
   }
 
-  /// Whether there is a page.
   package var isThere: Bool { files.withLock { !$0.isEmpty } }
 
   /// Reads the files again; keeps what it has and throws one line if the page is not there.

@@ -97,7 +97,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
       if !self.isInstant { self.applyUnits() }
       for (unit, verdict) in zip(batch, verdicts) {
         switch verdict {
-        case .applied: self.metrics.durable(nanoseconds: now - unit.decided)
+        case .applied: self.metrics.took(.durable, nanoseconds: now - unit.decided)
         case .conflict: break
         case .unknown(let why): self.complain("what became of a commit is not known; it is read again", why)
         case .failed(let why): self.complain("the store could not store something", why)
@@ -155,7 +155,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
     guard !isFinished else { return }
     work(on: queue) {
       let now = DispatchTime.now().uptimeNanoseconds
-      for question in batch { self.metrics.asked(nanoseconds: now - question.asked) }
+      for question in batch { self.metrics.took(.question, nanoseconds: now - question.asked) }
       return self.store.answer(batch.map(\.question))
     } then: { results in
       first()
@@ -250,7 +250,7 @@ final class StoreRunner: @unchecked Sendable {  // state is confined to `loop`
   private func hint(_ told: String) -> String {
     let parts = told.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let at = Int64(parts[0]) else { return told }
-    metrics.heard(milliseconds: max(0, Moment.current.wall - at))
+    metrics.took(.hint, nanoseconds: UInt64(max(0, Moment.current.wall - at)) * 1_000_000)
     return String(parts[1])
   }
 

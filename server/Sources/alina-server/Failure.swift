@@ -29,7 +29,6 @@ enum Failure {
   }
 }
 
-/// A setting that cannot be.
 struct ConfigurationError: Error {
   let text: String
 }

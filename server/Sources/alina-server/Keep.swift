@@ -19,7 +19,7 @@ struct DataOptions: ParsableArguments {
   }
 
   /// The PostgreSQL database meant, if one is.
-  fileprivate var address: PGAddress? {
+  private var address: PGAddress? {
     get throws {
       let text = store ?? (data == nil ? ProcessInfo.processInfo.environment["ALINA_STORE"] : nil)
       var address = try text.map { try PGAddress($0) }
@@ -29,20 +29,12 @@ struct DataOptions: ParsableArguments {
     }
   }
 
-  /// The store that is there; throws if there is none, rather than making an empty one.
-  func existing() throws -> any MatchStore {
+  /// The store; throws if there is none, rather than making an empty one, unless it is to be made.
+  func opened(making: Bool = false) throws -> any MatchStore {
     if let address = try address { return try PostgresStore(address) }
-    guard FileManager.default.fileExists(atPath: database) else {
+    guard making || FileManager.default.fileExists(atPath: database) else {
       throw StoreError.unusable("there is no database \(database)")
     }
-    return try SQLiteStore(path: database)
-  }
-}
-
-extension DataOptions {
-  /// The store to fill, made if there is none.
-  func opened() throws -> any MatchStore {
-    if let address = try address { return try PostgresStore(address) }
     return try SQLiteStore(path: database)
   }
 
@@ -53,7 +45,6 @@ extension DataOptions {
   }
 }
 
-/// Copies the database, also of a running server.
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Copy the database to a new file; the server may be running.")
@@ -67,7 +58,6 @@ struct Backup: ParsableCommand {
   }
 }
 
-/// Puts a backup in place.
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check a backup and make it the database; the server must be stopped, and what is there is kept aside.")
@@ -81,7 +71,6 @@ struct Restore: ParsableCommand {
   }
 }
 
-/// Writes everything as text.
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write accounts and matches as lines of JSON, each log with its hash.",
@@ -90,7 +79,7 @@ struct Export: ParsableCommand {
   @Argument(help: "The file to make; - is standard output.") var file: String
 
   func run() throws {
-    let store = try options.existing()
+    let store = try options.opened()
     defer { store.close() }
     let summary =
       if file == "-" {
@@ -114,7 +103,6 @@ struct Export: ParsableCommand {
   }
 }
 
-/// Reads what `export` wrote.
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read an export into an empty database; every log is replayed and its hash checked.")
@@ -123,14 +111,13 @@ struct Import: ParsableCommand {
 
   func run() throws {
     let text = try String(readFrom: file)
-    let store = try options.opened()
+    let store = try options.opened(making: true)
     defer { store.close() }
     let summary = try StoreArchive.load(text.split(whereSeparator: \.isNewline), into: store)
     print("imported \(summary.accounts) accounts, \(summary.matches) matches, \(summary.events) events")
   }
 }
 
-/// Removes what identifies a player.
 struct Forget: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove a player's name and token. (A running server: POST /players/NAME/forget.)",
@@ -142,7 +129,7 @@ struct Forget: ParsableCommand {
   @Argument(help: "The player's name.") var name: String
 
   func run() throws {
-    let store = try options.existing()
+    let store = try options.opened()
     defer { store.close() }
     guard let forgotten = try store.forget(name) else {
       throw StoreError.unusable("there is no player \(name)")

@@ -3,7 +3,6 @@ import MatchStore
 
 extension PlayerList: ExpressibleByArgument {}
 
-/// Lists accounts of a running server.
 struct Players: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List players of the running server, a hundred at a time; also those who are banned or muted.",
@@ -17,7 +16,6 @@ struct Players: ParsableCommand {
   }
 }
 
-/// Lists what players of a running server have reported.
 struct Reports: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List what players have reported, the latest first, a hundred at a time; kept for 90 days.",

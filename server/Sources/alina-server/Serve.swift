@@ -16,7 +16,6 @@ struct ServeOptions: ParsableArguments {
   /// The groups as they are declared, for what looks their flags up.
   static var groups: [Any] { [Addresses(), Storage(), Encryption(), Limits(), Log()] }
 
-  /// What is listened on.
   struct Addresses: ParsableArguments {
     @Option(help: ArgumentHelp("Address and port for games; port 0 picks a free one.", valueName: "host:port"))
     var listen = "127.0.0.1:4664"
@@ -46,7 +45,6 @@ struct ServeOptions: ParsableArguments {
     var proxyFrom: String?
   }
 
-  /// Where matches are kept.
   struct Storage: ParsableArguments {
     @Option(help: ArgumentHelp("Folder of the database (default: $XDG_DATA_HOME/alina).", valueName: "dir"))
     var data: String?
@@ -67,7 +65,6 @@ struct ServeOptions: ParsableArguments {
     @Flag(help: .hidden) var weakSync = false
   }
 
-  /// How connections are protected.
   struct Encryption: ParsableArguments {
     @Option(help: ArgumentHelp("PEM file with the certificate chain; turns on TLS (default: none).", valueName: "file"))
     var tlsCert: String?
@@ -79,7 +76,6 @@ struct ServeOptions: ParsableArguments {
     var insecure = false
   }
 
-  /// What one client, and all together, may take.
   struct Limits: ParsableArguments {
     @Option(help: ArgumentHelp("Event loops for connections, 1–64.", valueName: "n"))
     var threads: Number = 1
@@ -117,7 +113,6 @@ struct ServeOptions: ParsableArguments {
     var drainSeconds: Number = 5
   }
 
-  /// What is logged, and how.
   struct Log: ParsableArguments {
     @Option(help: ArgumentHelp("How log lines on standard error look: text or json.", valueName: "format"))
     var logFormat = "text"
@@ -274,7 +269,6 @@ struct Number: ExpressibleByArgument, ExpressibleByIntegerLiteral {
   }
 }
 
-/// Serves until SIGTERM or SIGINT.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve matches until SIGTERM or SIGINT (this is the default).",
@@ -294,7 +288,6 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// Says whether the settings can be used.
 struct CheckConfig: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check-config", abstract: "Check flags, environment and file, and the certificates; start nothing.")

@@ -11,14 +11,12 @@ struct ServerConfiguration: Sendable {
   var data: String?
   /// The PostgreSQL database that is used instead of one in the folder, if any.
   var store: PGAddress?
-  /// How games are listened for.
   var listener = ListenerConfiguration()
   var lobby = LobbyConfiguration()
   /// Where the page for people is served, if anywhere.
   var page: (host: String, port: Int)?
   /// Pages elsewhere, as `https://alina.example`, that may play here.
   var pageOrigins: Set<String> = []
-  /// The page to play on, if it was built.
   var site: Site?
   /// The page's certificates, if it is encrypted.
   var pageTLS: ServerTLS?
@@ -30,9 +28,7 @@ struct ServerConfiguration: Sendable {
   var keepDays: Int?
   /// Gives up durability against power cuts; for the test that shows what that costs.
   var weakSync = false
-  /// How log lines look.
   var logFormat = Logger.Format.text
-  /// The least important lines logged.
   var logLevel = Logger.Level.notice
 
   /// Connections of the page and of the administrators' port.

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import MatchStore
 
-/// How a running server stands, for whoever looks after it.
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Say how the server on this machine stands: ready or not, players, matches, what waits.",

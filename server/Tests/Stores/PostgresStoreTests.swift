@@ -115,6 +115,11 @@ import TicTacToe
     let bed = PostgresTestBed.shared
     try bed.sql("CREATE TABLE schema (version BIGINT NOT NULL, min_reader BIGINT NOT NULL)", at: url)
     for statement in PostgresMigrations.steps[..<6].joined() { try bed.sql(statement, at: url) }
+    // What a build of that time has made besides.
+    for function in [
+      "must (BIGINT, BIGINT, TEXT)",
+      "append_events (BIGINT, TEXT[], BIGINT[], BIGINT[], TEXT[], BIGINT[], TEXT[], TEXT[], BYTEA[])",
+    ] { try bed.sql("CREATE FUNCTION \(function) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN END'", at: url) }
     try bed.sql("INSERT INTO schema VALUES (6, 3)", at: url)
     let (live, over, older, newer) = (someID(1), someID(2), someID(3), someID(4))
     try bed.sql(
@@ -136,6 +141,7 @@ import TicTacToe
     let store = try PostgresStore(PGAddress(url))
     defer { store.close() }
     #expect(try bed.sql("SELECT version, min_reader FROM schema", at: url) == [[.int(8), .int(7)]])
+    #expect(try bed.sql("SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace", at: url).isEmpty)
     #expect(try store.answer(.code("ABC234")) == .id(newer), "two rooms had one code")
     _ = try store.answer(.beat("a", address: "h:1"))
     guard case .swept(let swept) = try store.answer(.sweep("a", limit: 10)) else { return }

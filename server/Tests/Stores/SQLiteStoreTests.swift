@@ -142,8 +142,10 @@ import TicTacToe
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.path + "/m.sqlite")
     for _ in 0..<2 {
-      let pragmas = try store.pragmas()
-      #expect(pragmas.synchronous == 2 && pragmas.journal == "wal")
+      let pragmas = try store.writing { (rows: SQLiteRows) throws(StoreError) -> [String] in
+        try rows.run("PRAGMA synchronous") { $0.text(0) } + rows.run("PRAGMA journal_mode") { $0.text(0) }
+      }
+      #expect(pragmas == ["2", "wal"])
       try store.abandon()
     }
   }

@@ -35,3 +35,10 @@ enum SQLiteTestBed {
     try SQLiteConnection(path).execute("UPDATE schema SET version = \(version), min_reader = \(minReader)")
   }
 }
+
+extension SQLiteStore {
+  /// Has the file closed as after a failed sync, by an error after which it cannot be trusted.
+  func abandon() throws {
+    try? writing { (_: SQLiteRows) throws(StoreError) -> Void in throw .unusable("given up") }
+  }
+}
